@@ -1,0 +1,42 @@
+/**
+ * Admission in process: pure functions that complete or refuse what is written.
+ *
+ * The embedded API server calls them directly; on a real cluster the same functions are served as webhooks. `mutate` runs
+ * before defaulting, `validate` after it. Neither keeps or changes what it is handed.
+ */
+import type { DeepReadonly } from "../base/index.ts";
+import type { FieldError } from "../machinery/index.ts";
+import type { Kind } from "./kind.ts";
+import type { KubernetesObject } from "./meta.ts";
+
+export type Operation = "CREATE" | "UPDATE" | "DELETE";
+
+export interface Review<T> {
+  operation: Operation;
+  cluster: string;
+  /** The version in which the object was sent. */
+  version: string;
+  /** Set when a subresource is written. */
+  subresource?: string;
+  user: { name: string; groups: readonly string[] };
+  /** The object as it is to be stored; what is being deleted, for DELETE. */
+  object: DeepReadonly<T>;
+  /** What is stored now; absent for CREATE. */
+  oldObject?: DeepReadonly<T>;
+  dryRun: boolean;
+  /** An id for what is being created, from the server's source of chance; two calls give two ids. */
+  newUid(): string;
+  /** Adds a `Warning:` header to the answer. */
+  warn(message: string): void;
+}
+
+export interface Admission<T extends KubernetesObject> {
+  for: Kind<T>;
+  on: readonly Operation[];
+  mutate?(review: Review<T>): DeepReadonly<T>;
+  validate?(review: Review<T>): FieldError[];
+}
+
+/** Admissions of different kinds in one list. */
+// oxlint-disable-next-line typescript/no-explicit-any -- T is in- and output, so no narrower type holds every Admission.
+export type AnyAdmission = Admission<any>;

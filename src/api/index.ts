@@ -1,0 +1,3 @@
+export * from "./admission.ts";
+export * from "./kind.ts";
+export * from "./meta.ts";

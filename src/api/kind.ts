@@ -1,0 +1,100 @@
+/**
+ * A kind is declared once: what it is called, in which versions it is served, its schema, columns and subresources.
+ * The API server serves it, the client addresses it and the controllers are typed by it.
+ *
+ * Upstream kinds take names, schemas and defaults from the fact tables in `facts/`; a kind's file adds what a table cannot
+ * say. A kind that is only known by its name (a manifest for a real member) is made by `dynamicKind`.
+ */
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import type { Schema } from "../machinery/index.ts";
+import type { KubernetesObject } from "./meta.ts";
+
+/** What `kubectl get` prints. A column reads a path or computes from the object. */
+export interface Column {
+  name: string;
+  type: "string" | "integer" | "number" | "boolean" | "date";
+  format?: string;
+  description?: string;
+  /** 0 is always shown, 1 only with `-o wide`. */
+  priority?: number;
+  /** As in a CustomResourceDefinition: `.spec.replicas`. */
+  jsonPath?: string;
+  /** For built-in kinds, whose columns are computed. `nowMs` is for ages. */
+  value?(object: DeepReadonly<JsonObject>, nowMs: number): string | number | boolean | null;
+}
+
+export interface ScalePaths {
+  specReplicasPath: string;
+  statusReplicasPath: string;
+  labelSelectorPath?: string;
+}
+
+/** A subresource that code serves instead of storage: proxy, log, exec. */
+export type ConnectHandler = (request: ConnectRequest, signal: AbortSignal) => Promise<ConnectResponse>;
+export interface ConnectRequest {
+  cluster: string;
+  namespace?: string;
+  name: string;
+  method: string;
+  /** What follows the subresource in the path, without a leading slash. */
+  path: string;
+  query: URLSearchParams;
+  body?: Uint8Array;
+}
+export interface ConnectResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export interface KindVersion {
+  schema: Schema;
+  columns: Column[];
+  /** Set when this version is not the storage version. Pure; what the storage version cannot hold is lost, and the file says so. */
+  toStorage?(object: JsonObject): JsonObject;
+  fromStorage?(object: JsonObject): JsonObject;
+  /** The version is served with this Warning header. */
+  deprecationWarning?: string;
+}
+
+export interface Kind<T extends KubernetesObject = KubernetesObject> {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly scope: "Namespaced" | "Cluster";
+  /** The version that is stored, and the one in which a client of this kind speaks. */
+  readonly storageVersion: string;
+  /** Served versions, the preferred one first. Schemas load on first use. */
+  readonly versions: Readonly<Record<string, KindVersion>>;
+  readonly subresources: { readonly status?: true; readonly scale?: ScalePaths; readonly connect?: Readonly<Record<string, ConnectHandler>> };
+  /** Built-in kinds are part of Kubernetes; the others show up as CustomResourceDefinitions. */
+  readonly builtIn: boolean;
+  /** Objects that have a spec count its changes in `metadata.generation`. */
+  readonly hasGeneration: boolean;
+  /** Never set: carries the type, so that `client.get(Work, …)` answers a Work. */
+  readonly type?: T;
+}
+
+/** The kind as a client needs it when nothing but its name is known. */
+export function dynamicKind(names: { group: string; version: string; kind: string; plural: string; scope: "Namespaced" | "Cluster" }): Kind<KubernetesObject & JsonObject> {
+  const { group, version, kind, plural, scope } = names;
+  return {
+    group,
+    kind,
+    plural,
+    scope,
+    storageVersion: version,
+    versions: { [version]: { schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true }, columns: [] } },
+    subresources: { status: true },
+    builtIn: false,
+    hasGeneration: true,
+  };
+}
+
+/** A kind spoken in another of its served versions. */
+export function inVersion<T extends KubernetesObject>(kind: Kind, version: string): Kind<T> {
+  return { ...kind, storageVersion: version } as Kind<T>;
+}

@@ -1,0 +1,47 @@
+/**
+ * A request as the API server's core sees it, whatever brought it: the HTTP front end fills it from a stream, a test by
+ * hand. The answer is bytes, or a stream that the front end drains at the peer's pace.
+ */
+export interface UserInfo {
+  name: string;
+  uid?: string;
+  groups: readonly string[];
+  extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface ApiRequest {
+  method: string;
+  /** The path as it came, with `/clusters/<name>` in front where it had one, still percent-encoded; without the query. */
+  path: string;
+  query: URLSearchParams;
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string | undefined>>;
+  body: Uint8Array;
+  user: UserInfo;
+  /** Aborted when the peer goes away or the server stops. */
+  signal: AbortSignal;
+}
+
+export interface ApiResponse {
+  status: number;
+  headers: Record<string, string | string[]>;
+  /** Whole, in pieces that need not be joined, or a stream. */
+  body: Uint8Array | readonly Uint8Array[] | ByteStream;
+}
+
+/** A watch. Bytes are offered as they come about; the source holds back, and in the end gives up, when the sink is slow. */
+export interface ByteStream {
+  /** Called once. Returns what to call when the peer goes away. */
+  open(sink: ByteSink): () => void;
+}
+export interface ByteSink {
+  /** False asks to wait for `onDrain`. */
+  write(chunk: Uint8Array): boolean;
+  onDrain(resume: () => void): void;
+  end(): void;
+}
+
+/** Who sends a request, or undefined when it carries no credentials. Throws `unauthorized()` for bad ones. */
+export interface Authenticator {
+  authenticate(credentials: { certificate?: { commonName: string; organizations: readonly string[] }; bearerToken?: string }): Promise<UserInfo | undefined>;
+}

@@ -1,0 +1,5 @@
+export * from "./clock.ts";
+export * from "./errors.ts";
+export * from "./json.ts";
+export * from "./log.ts";
+export * from "./random.ts";

@@ -1,0 +1,67 @@
+/** JSON as TypeScript sees it: what manifests, patches and stored values are made of. */
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+/** A value that nobody may change. What the client and the informers hand out is shared, so it has this type. */
+export type DeepReadonly<T> = T extends (infer E)[]
+  ? readonly DeepReadonly<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
+
+/** The other way round: a copy that may be changed (see `copy`). */
+export type Mutable<T> = T extends readonly (infer E)[]
+  ? Mutable<E>[]
+  : T extends object
+    ? { -readonly [K in keyof T]: Mutable<T[K]> }
+    : T;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A deep copy of plain JSON that may be changed. Several times faster than `structuredClone` on the objects we handle. */
+export function copy<T>(value: T): Mutable<T> {
+  return copyJson(value) as Mutable<T>;
+}
+
+function copyJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyJson);
+  if (typeof value !== "object" || value === null) return value;
+  const result: Record<string, unknown> = {};
+  for (const key in value) setOwn(result, key, copyJson((value as Record<string, unknown>)[key]));
+  return result;
+}
+
+/** Assigns a key that may come from a hostile manifest: `__proto__` becomes an ordinary property, never a prototype. */
+export function setOwn(target: object, key: string, value: unknown): void {
+  if (key === "__proto__") Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else (target as Record<string, unknown>)[key] = value;
+}
+
+/** Equality of JSON values. Key order has no meaning; an absent key equals one that is `undefined`, but not `null`. */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => equalJson(item, b[index]));
+  }
+  if (Array.isArray(b)) return false;
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  for (const key in left) if (!equalJson(left[key], right[key])) return false;
+  for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
+  return true;
+}
+
+/** Freezes a value and everything in it, so that a test fails where a reader changes what it shares. */
+export function deepFreeze<T>(value: T): DeepReadonly<T> {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const item of Object.values(value)) deepFreeze(item);
+  }
+  return value as DeepReadonly<T>;
+}

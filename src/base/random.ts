@@ -1,0 +1,42 @@
+/** Chance enters through `Random`, so that a seed repeats a run. */
+export interface Random {
+  /** A number in [0, 1). */
+  next(): number;
+  /** `length` random bytes; cryptographically strong from `systemRandom`. */
+  bytes(length: number): Uint8Array;
+}
+
+export const systemRandom: Random = {
+  next: () => Math.random(),
+  bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+};
+
+/** The same sequence for the same seed (mulberry32). For tests and simulations, never for secrets. */
+export function createSeededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+  return { next, bytes: (length) => Uint8Array.from({ length }, () => Math.floor(next() * 256)) };
+}
+
+/** A version 4 UUID, as `metadata.uid` is. */
+export function randomUuid(random: Random): string {
+  const bytes = random.bytes(16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Buffer.from(bytes).toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** The characters that Kubernetes makes names from: no vowels, nothing that looks like another. */
+export const NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+
+/** A random suffix as `generateName` and pod names carry it. */
+export function randomSuffix(random: Random, length = 5): string {
+  return Array.from(random.bytes(length), (byte) => NAME_ALPHABET[byte % NAME_ALPHABET.length]).join("");
+}

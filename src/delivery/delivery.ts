@@ -1,0 +1,67 @@
+/**
+ * Manifests on one member: apply them, remove them, watch what became of them. Karmada's Work and OCM's ManifestWork are
+ * two faces of this, on the hub (push) or in an agent (pull). `test/contract/delivery.ts` is the suite.
+ */
+import type { KubernetesObject } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+
+/** An object on the member. */
+export interface ObjectRef {
+  apiVersion: string;
+  kind: string;
+  namespace?: string;
+  name: string;
+}
+
+/** Takes over what the member decides: the desired object with those fields filled from the observed one. */
+export type RetainFn = (desired: DeepReadonly<KubernetesObject>, observed: DeepReadonly<KubernetesObject>) => DeepReadonly<KubernetesObject>;
+
+export interface ApplyPolicy {
+  /** `apply` is server-side apply, `update` a PUT of the merged object as Karmada does, `create-only` never changes what is there, `read-only` writes nothing. */
+  mode: "apply" | "update" | "create-only" | "read-only";
+  /** Take fields from other managers. */
+  force: boolean;
+  fieldManager: string;
+  /** Whether an object that we did not create may be taken over. Without it such an object is left alone and reported. */
+  adopt: boolean;
+  retain?: RetainFn;
+  /** Dotted paths that are never written once the object exists. */
+  ignoreFields?: string[];
+}
+
+export type ApplyOutcome =
+  | { result: "created" | "updated" | "unchanged"; object: DeepReadonly<KubernetesObject> }
+  /** It exists, is not ours, and `adopt` is off. Nothing was written. */
+  | { result: "conflict"; message: string }
+  /** `read-only`, and it is not there. */
+  | { result: "absent" };
+
+export interface RemovePolicy {
+  /** `delete` removes it, `release` leaves it running and only takes our marks off. */
+  mode: "delete" | "release";
+  propagationPolicy?: "Background" | "Foreground" | "Orphan";
+}
+
+export interface Observation {
+  ref: ObjectRef;
+  /** Undefined when the member does not have it. */
+  object: DeepReadonly<KubernetesObject> | undefined;
+}
+
+/** What the member shows of the observed objects: the newest on demand, and a call for every change. */
+export interface Subscription {
+  /** The newest seen; undefined when it is not there, or not known yet (`isFresh` tells). */
+  get(ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined;
+  /** True when the view of this object's kind is complete and its connection alive: only then does absence mean absence. */
+  isFresh(ref: ObjectRef): boolean;
+  onChange(listener: (observation: Observation) => void): void;
+  close(): void;
+}
+
+export interface Delivery {
+  /** Throws `ApiError` when the member refuses, `UnreachableError` when it does not answer, `UnknownKindError` when it does not serve the kind. */
+  apply(manifest: DeepReadonly<KubernetesObject>, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome>;
+  /** Touches only objects that carry our mark. Resolves also when the object is already gone. */
+  remove(ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void>;
+  observe(refs: Iterable<ObjectRef>): Subscription;
+}

@@ -1,0 +1,1 @@
+export * from "./kind-interpreter.ts";

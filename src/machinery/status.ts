@@ -1,0 +1,100 @@
+/**
+ * Failures as the Kubernetes API words them: a `Status` with a reason that clients switch on and a message that people read.
+ *
+ * `ApiError` carries one. The API server throws it, both transports deliver it, controllers ask `isNotFound(error)`.
+ */
+import { FlotillaError } from "../base/index.ts";
+
+export interface StatusCause {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
+
+export interface Status {
+  kind: "Status";
+  apiVersion: "v1";
+  metadata: { resourceVersion?: string; continue?: string };
+  status: "Success" | "Failure";
+  message?: string;
+  reason?: string;
+  details?: { name?: string; group?: string; kind?: string; uid?: string; causes?: StatusCause[]; retryAfterSeconds?: number };
+  code: number;
+}
+
+export class ApiError extends FlotillaError {
+  readonly status: Status;
+  constructor(status: Status, options?: ErrorOptions) {
+    super(status.reason ?? "Unknown", status.message ?? `the server answered ${status.code}`, options);
+    this.status = status;
+  }
+}
+
+/** What a failure is about: the plural resource in its group. */
+export interface ResourceName {
+  group: string;
+  resource: string;
+}
+
+function failure(code: number, reason: string, message: string, details?: Status["details"]): ApiError {
+  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, ...(details && { details }), code });
+}
+const about = ({ group, resource }: ResourceName, name?: string): Status["details"] => ({ ...(name && { name }), ...(group && { group }), kind: resource });
+/** `deployments.apps`, as messages name a resource. */
+export const qualified = ({ group, resource }: ResourceName): string => (group ? `${resource}.${group}` : resource);
+
+export const badRequest = (message: string): ApiError => failure(400, "BadRequest", message);
+export const unauthorized = (): ApiError => failure(401, "Unauthorized", "Unauthorized");
+export const forbidden = (resource: ResourceName, name: string, why: string): ApiError =>
+  failure(403, "Forbidden", `${qualified(resource)}${name ? ` "${name}"` : ""} is forbidden: ${why}`, about(resource, name));
+export const notFound = (resource: ResourceName, name: string): ApiError => failure(404, "NotFound", `${qualified(resource)} "${name}" not found`, about(resource, name));
+export const pathNotFound = (): ApiError => failure(404, "NotFound", "the server could not find the requested resource", {});
+export const methodNotAllowed = (message = "the server does not allow this method on the requested resource"): ApiError => failure(405, "MethodNotAllowed", message, {});
+export const notAcceptable = (message: string): ApiError => failure(406, "NotAcceptable", message, {});
+export const alreadyExists = (resource: ResourceName, name: string): ApiError =>
+  failure(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, about(resource, name));
+export const conflict = (resource: ResourceName, name: string, why: string): ApiError =>
+  failure(409, "Conflict", `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, about(resource, name));
+export const CHANGED_MEANWHILE = "the object has been modified; please apply your changes to the latest version and try again";
+export const applyConflict = (message: string, causes: StatusCause[]): ApiError => failure(409, "Conflict", message, { causes });
+export const expired = (message: string): ApiError => failure(410, "Expired", message);
+export const tooLarge = (message: string): ApiError => failure(413, "RequestEntityTooLarge", message);
+export const unsupportedMediaType = (message: string): ApiError => failure(415, "UnsupportedMediaType", message);
+export const tooManyRequests = (message: string, retryAfterSeconds = 1): ApiError => failure(429, "TooManyRequests", message, { retryAfterSeconds });
+export const internalError = (message: string): ApiError => failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
+export const unavailable = (message: string, retryAfterSeconds = 1): ApiError => failure(503, "ServiceUnavailable", message, { retryAfterSeconds });
+export const timedOut = (message: string): ApiError => failure(504, "Timeout", message);
+/** For what Kubernetes has and Flotilla does not serve yet: said, never silent. */
+export const notImplemented = (what: string): ApiError => failure(501, "NotImplemented", `Flotilla does not support ${what} yet`);
+
+/** What is wrong with one field, as Kubernetes words it. */
+export interface FieldError {
+  type: "Required" | "Invalid" | "NotSupported" | "Duplicate" | "Forbidden" | "TooLong" | "TooMany" | "NotFound" | "TypeInvalid";
+  /** `spec.template.spec.containers[0].image` */
+  field: string;
+  /** What follows the field in the message: `Required value`, `Invalid value: -1: must be greater than or equal to 0`. */
+  message: string;
+}
+
+/** 422 with every error of one object together. */
+export function invalid(group: string, kind: string, name: string, errors: readonly FieldError[]): ApiError {
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  return failure(422, "Invalid", `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ${list}`, {
+    ...(name && { name }),
+    ...(group && { group }),
+    kind,
+    causes: errors.map(({ type, field, message }) => ({ reason: `FieldValue${type}`, message, field })),
+  });
+}
+
+const hasReason =
+  (...reasons: string[]) =>
+  (error: unknown): error is ApiError =>
+    error instanceof ApiError && reasons.includes(error.status.reason ?? "");
+export const isNotFound = hasReason("NotFound");
+export const isAlreadyExists = hasReason("AlreadyExists");
+export const isConflict = hasReason("Conflict");
+export const isExpired = hasReason("Expired", "Gone");
+export const isInvalid = hasReason("Invalid");
+export const isForbidden = hasReason("Forbidden");

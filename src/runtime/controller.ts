@@ -1,0 +1,95 @@
+/**
+ * What a controller is: sources that say which keys to look at, and a reconcile that brings one key to its desired state.
+ *
+ * `defineController` is for the common case, one kind and its finalizer; `defineKeyedController` for keys of any other
+ * shape. The manager (`manager.ts`) runs them: one queue each, a key is never reconciled twice at the same time, failures
+ * come back with back-off.
+ */
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import type { ObjectKey } from "../client/index.ts";
+import type { DeepReadonly, Log } from "../base/index.ts";
+
+/** `done`, or look again after a while. Throw to retry with back-off; throw `TerminalError` to wait for a change. */
+export type Result = { requeueAfterMs?: number };
+export const done: Result = Object.freeze({});
+
+export interface ReconcileContext {
+  log: Log;
+  /** Aborted when the manager stops. */
+  signal: AbortSignal;
+}
+
+/** Something that says which keys need a look. Started once by the manager; `enqueue` may be called at any time until `signal` is aborted. */
+export interface Source<K> {
+  start(enqueue: (key: K, lane?: Lane) => void, signal: AbortSignal): void;
+  /** True when nothing that was written is still on its way to `enqueue`. For `reconcileUntilQuiet`. */
+  isQuiet(): boolean;
+}
+
+/** Fresh changes go before resyncs and the initial list. */
+export type Lane = "fresh" | "resync";
+
+/** A controller as the manager runs it. */
+export interface Controller<K = unknown> {
+  readonly name: string;
+  /** The kinds it writes, and nothing else; a test keeps it so. */
+  readonly writes: readonly Kind[];
+  /** How many keys at the same time. */
+  readonly concurrency: number;
+  readonly sources: readonly SourceRequest<K>[];
+  /** Identity of a key in the queue, in logs and in back-off. */
+  idOf(key: K): string;
+  reconcile(key: K, context: ReconcileContext & { informers: Informers }): Promise<Result>;
+}
+
+/** Either a watch on a kind, for which the manager supplies the shared informer, or a source of the controller's own. */
+export type SourceRequest<K> = { kind: Kind; map(event: ObjectEvent): Iterable<K> } | { source: Source<K> };
+
+export interface ObjectEvent<T = KubernetesObject> {
+  cluster: string;
+  object: DeepReadonly<T>;
+  /** What was there before; unset for a new object. */
+  old?: DeepReadonly<T>;
+  deleted: boolean;
+}
+
+/** Reads of what the informer of a kind has seen. Never blocks; results are shared and read-only. */
+export interface Lister<T extends KubernetesObject> {
+  get(key: ObjectKey): DeepReadonly<T> | undefined;
+  /** All of a cluster, or of a namespace in it, or everything. In no particular order. */
+  list(where?: { cluster?: string; namespace?: string }): DeepReadonly<T>[];
+  /** Objects that an index filed under this value. */
+  by(index: string, value: string): DeepReadonly<T>[];
+}
+
+export interface Informer<T extends KubernetesObject> extends Lister<T> {
+  readonly kind: Kind<T>;
+  /** True once the first list is complete. */
+  readonly synced: boolean;
+  whenSynced(signal: AbortSignal): Promise<void>;
+  /** Calls back for everything present and for every change, in order. */
+  subscribe(listener: (event: ObjectEvent<T>, lane: Lane) => void): () => void;
+  /** Files every object under the values that `valuesOf` gives, present ones included. A name can be added once. */
+  addIndex(name: string, valuesOf: (object: DeepReadonly<T>, cluster: string) => readonly string[]): void;
+}
+
+/** Shared informers, one per kind and version; opened on first use. */
+export interface Informers {
+  of<T extends KubernetesObject>(kind: Kind<T>): Informer<T>;
+}
+
+export interface ControllerDefinition<T extends KubernetesObject> {
+  name: string;
+  for: Kind<T>;
+  /** Other kinds whose changes make objects of `for` worth a look; built by `watch` and `owned`. */
+  watches?: readonly SourceRequest<ObjectKey>[];
+  writes: readonly Kind[];
+  concurrency?: number;
+  /** With `finalize`: the finalizer that holds the object until it is done. Whoever creates the object may set it already, which saves a write. */
+  finalizer?: string;
+  reconcile(object: DeepReadonly<T>, context: ReconcileContext & { key: ObjectKey }): Promise<Result>;
+  /** Called instead of reconcile when the object is being deleted and still carries the finalizer, which is removed after `done`. */
+  finalize?(object: DeepReadonly<T>, context: ReconcileContext & { key: ObjectKey }): Promise<Result>;
+  /** The object is gone; for controllers that keep something in memory. */
+  forget?(key: ObjectKey): void;
+}

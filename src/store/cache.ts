@@ -1,0 +1,49 @@
+/**
+ * The cache above an engine: every current entry in key order, recent history, and the watchers. It is fed by the engine's
+ * `changes` alone, so nothing is visible before it is durable, and writes of other processes arrive the same way.
+ */
+import type { Change, Entry, Outcome, Write } from "./engine.ts";
+
+/** A current value. `memo` is a place beside the bytes for what was computed from them (parsed form, rendered answers); it goes with the entry. */
+export interface CachedEntry extends Entry {
+  memo?: unknown;
+}
+
+export interface CacheEvent {
+  revision: number;
+  /** The new value; undefined when the key was deleted. */
+  entry?: CachedEntry;
+  /** What was there before; undefined when the key is new. */
+  previous?: CachedEntry;
+}
+
+export interface Cache {
+  /** Everything up to this revision is visible. */
+  readonly revision: number;
+  /** The newest revision whose changes are no longer in the history. */
+  readonly compacted: number;
+  get(key: string): CachedEntry | undefined;
+  /** Entries below `prefix` in key order, at most `limit`, only those after the key `after`. */
+  list(prefix: string, options?: { after?: string; limit?: number }): CachedEntry[];
+  count(prefix: string): number;
+  /**
+   * Commits, and resolves when the outcome is visible here (read your writes). `memo` becomes the new entry's memo, which
+   * saves parsing what the writer already has.
+   */
+  write(write: Write, memo?: unknown): Promise<Outcome>;
+  /** Runs `work` while no other `exclusive` of the same key runs: a second read-modify-write waits for the first. */
+  exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Calls back with changes below `prefix` after a revision, those of the history first, in order, without gaps, in batches
+   * and never in the caller's tick. Throws `CompactedError` when they are no longer known. Costs of an event grow with the
+   * watchers of its resource and cluster, not with all watchers.
+   */
+  watch(prefix: string, after: number, listener: (events: readonly CacheEvent[]) => void): () => void;
+  /** Resolves when `revision` is visible; rejects with the signal's reason. */
+  whenAt(revision: number, signal: AbortSignal): Promise<void>;
+  /** True when every accepted write is visible and every watcher was told. */
+  isQuiet(): boolean;
+  close(): Promise<void>;
+}
+
+export type { Change };

@@ -1,0 +1,3 @@
+export * from "./engine.ts";
+export * from "./errors.ts";
+export type * from "./cache.ts";

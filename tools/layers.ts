@@ -1,0 +1,43 @@
+/**
+ * Which folder may import which. `npm run check` reads this table; STYLE's picture of it is in ARCHITECTURE.md.
+ *
+ * A folder may always import itself. Other folders are imported through their `index.ts`.
+ */
+const foundation = ["base", "machinery", "api"];
+const upToClient = [...foundation, "client"];
+const upToRuntime = [...upToClient, "runtime"];
+const upToInterpreter = [...upToRuntime, "interpreter"];
+const upToDelivery = [...upToInterpreter, "delivery"];
+
+export const layers: Record<string, readonly string[]> = {
+  base: [],
+  machinery: ["base"],
+  api: ["base", "machinery"],
+  store: ["base"],
+  client: foundation,
+  apiserver: [...upToClient, "store"],
+  runtime: upToClient,
+  interpreter: upToRuntime,
+  delivery: upToInterpreter,
+  propagation: upToDelivery,
+  membership: upToDelivery,
+  workloads: upToRuntime,
+  simulation: upToRuntime,
+  cli: upToClient,
+  // The only place that wires.
+  cmd: ["*"],
+  // Builders and harnesses for tests; no other folder's code may import it.
+  testing: ["*"],
+};
+
+/** Inside `propagation` stages meet in the API objects and never call each other; these few exceptions are pure functions. */
+export const stages: Record<string, readonly string[]> = {
+  match: [],
+  schedule: [],
+  override: [],
+  dispatch: ["override"],
+  execute: [],
+  reflect: [],
+  aggregate: [],
+  namespaces: [],
+};
