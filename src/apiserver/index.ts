@@ -1,1 +1,2 @@
 export type * from "./request.ts";
+export * from "./http/index.ts";

@@ -52,6 +52,8 @@ export interface Observation {
 export interface Subscription {
   /** The newest seen; undefined when it is not there, or not known yet (`isFresh` tells). */
   get(ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined;
+  /** The plural under which the member serves this kind; undefined while it is not known. */
+  resourceOf(ref: ObjectRef): string | undefined;
   /** True when the view of this object's kind is complete and its connection alive: only then does absence mean absence. */
   isFresh(ref: ObjectRef): boolean;
   onChange(listener: (observation: Observation) => void): void;

@@ -1,1 +1,4 @@
+export * from "./create-delivery.ts";
 export * from "./delivery.ts";
+export { MANAGED_LABEL } from "./marks.ts";
+export * from "./observer.ts";

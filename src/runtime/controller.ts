@@ -6,8 +6,8 @@
  * come back with back-off.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
-import type { ObjectKey } from "../client/index.ts";
 import type { DeepReadonly, Log } from "../base/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
 
 /** `done`, or look again after a while. Throw to retry with back-off; throw `TerminalError` to wait for a change. */
 export type Result = { requeueAfterMs?: number };
@@ -17,6 +17,12 @@ export interface ReconcileContext {
   log: Log;
   /** Aborted when the manager stops. */
   signal: AbortSignal;
+}
+
+/** What the manager hands to every reconcile. */
+export interface RunContext extends ReconcileContext {
+  informers: Informers;
+  client: Client;
 }
 
 /** Something that says which keys need a look. Started once by the manager; `enqueue` may be called at any time until `signal` is aborted. */
@@ -39,11 +45,24 @@ export interface Controller<K = unknown> {
   readonly sources: readonly SourceRequest<K>[];
   /** Identity of a key in the queue, in logs and in back-off. */
   idOf(key: K): string;
-  reconcile(key: K, context: ReconcileContext & { informers: Informers }): Promise<Result>;
+  reconcile(key: K, context: RunContext): Promise<Result>;
 }
 
-/** Either a watch on a kind, for which the manager supplies the shared informer, or a source of the controller's own. */
-export type SourceRequest<K> = { kind: Kind; map(event: ObjectEvent): Iterable<K> } | { source: Source<K> };
+/**
+ * Either a watch on a kind, for which the manager supplies the shared informer, or a source of the controller's own. A
+ * controller of the hub that also watches members names the members' `informers`.
+ */
+export type SourceRequest<K> = KindRequest<K> | { source: Source<K> };
+export interface KindRequest<K> {
+  kind: Kind;
+  map(event: ObjectEvent): Iterable<K>;
+  informers?: Informers;
+}
+
+/** Objects that a controller made: a change leads to the owner, found by the controller ownerReference. Built by `owned`. */
+export interface OwnedRequest {
+  owned: Kind;
+}
 
 export interface ObjectEvent<T = KubernetesObject> {
   cluster: string;
@@ -69,8 +88,10 @@ export interface Informer<T extends KubernetesObject> extends Lister<T> {
   whenSynced(signal: AbortSignal): Promise<void>;
   /** Calls back for everything present and for every change, in order. */
   subscribe(listener: (event: ObjectEvent<T>, lane: Lane) => void): () => void;
-  /** Files every object under the values that `valuesOf` gives, present ones included. A name can be added once. */
+  /** Files every object under the values that `valuesOf` gives, present ones included. A name can be added once; `valuesOf` is pure. */
   addIndex(name: string, valuesOf: (object: DeepReadonly<T>, cluster: string) => readonly string[]): void;
+  /** False while a list is under way. Waiting for the clock before another try counts as quiet. */
+  isQuiet(): boolean;
 }
 
 /** Shared informers, one per kind and version; opened on first use. */
@@ -81,8 +102,10 @@ export interface Informers {
 export interface ControllerDefinition<T extends KubernetesObject> {
   name: string;
   for: Kind<T>;
+  /** Where `for` is watched; unset uses the manager's own. */
+  informers?: Informers;
   /** Other kinds whose changes make objects of `for` worth a look; built by `watch` and `owned`. */
-  watches?: readonly SourceRequest<ObjectKey>[];
+  watches?: readonly (SourceRequest<ObjectKey> | OwnedRequest)[];
   writes: readonly Kind[];
   concurrency?: number;
   /** With `finalize`: the finalizer that holds the object until it is done. Whoever creates the object may set it already, which saves a write. */

@@ -15,7 +15,10 @@ export interface Write {
   key: string;
   /** The revision that must be current, `absent` for a key that must not exist, `any` for an unconditional write. */
   expect: number | "absent" | "any";
-  /** `null` deletes. Deleting an absent key with `any` succeeds and takes no revision: the outcome carries the current one. */
+  /**
+   * `null` deletes. Deleting an absent key with `any` succeeds and takes no revision: the outcome carries the current one.
+   * The engine keeps the bytes as they are handed over, without a copy: nobody may change them afterwards.
+   */
   value: Uint8Array | null;
 }
 

@@ -1,3 +1,6 @@
 export * from "./engine.ts";
 export * from "./errors.ts";
 export type * from "./cache.ts";
+export { createCache, type CacheOptions } from "./create-cache.ts";
+export { createMemoryEngine, type MemoryEngineOptions } from "./memory-engine.ts";
+export { openSqliteEngine, type SqliteEngineOptions } from "./sqlite-engine.ts";

@@ -1,0 +1,37 @@
+/** ControllerRevision: a template as it once was, so that a workload can tell its pods apart and go back. */
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { ControllerRevision as ControllerRevisionFacts } from "../facts/apps-v1.ts";
+import { checkNotNegative, checkUnchanged, missing } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import { controllerOf, parseApiVersion } from "../meta.ts";
+
+export type ControllerRevision = ControllerRevisionFacts;
+
+export const ControllerRevision: Kind<ControllerRevision> = builtInKind<ControllerRevision>({
+  group: "apps",
+  version: "v1",
+  kind: "ControllerRevision",
+  plural: "controllerrevisions",
+  scope: "Namespaced",
+  facts: "apps-v1",
+  columns: [
+    nameColumn,
+    column<ControllerRevision>("Controller", (revision) => {
+      const owner = controllerOf(revision);
+      if (!owner) return "<none>";
+      const { group } = parseApiVersion(owner.apiVersion);
+      return `${owner.kind.toLowerCase()}${group ? `.${group}` : ""}/${owner.name}`;
+    }),
+    column<ControllerRevision>("Revision", ({ revision }) => revision, { type: "integer" }),
+    ageColumn,
+  ],
+});
+
+export const admissions: AnyAdmission[] = [builtInAdmission(ControllerRevision, "apps-v1", {
+    validate({ object, oldObject }) {
+      if (object.data === undefined) return [missing("data", "data is mandatory")];
+      return [...(oldObject ? checkUnchanged("data", object.data, oldObject.data) : []), ...checkNotNegative("revision", object.revision)];
+    },
+  })];

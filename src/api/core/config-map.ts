@@ -1,0 +1,28 @@
+/** ConfigMap: settings that pods read. */
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { ConfigMap as ConfigMapFacts } from "../facts/core-v1.ts";
+import type { Kind } from "../kind.ts";
+import { checkDataKeys } from "./data-keys.ts";
+
+export type ConfigMap = ConfigMapFacts;
+
+export const ConfigMap: Kind<ConfigMap> = builtInKind<ConfigMap>({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  shortNames: ["cm"],
+  scope: "Namespaced",
+  facts: "core-v1",
+  columns: [
+    nameColumn,
+    column<ConfigMap>("Data", ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length),
+    ageColumn,
+  ],
+});
+
+export const admissions: AnyAdmission[] = [builtInAdmission(ConfigMap, "core-v1", {
+    validate: ({ object: { data, binaryData } }) => [...checkDataKeys("data", data, binaryData), ...checkDataKeys("binaryData", binaryData)],
+  })];

@@ -1,0 +1,75 @@
+/** The cells of a pod's row: one word for its state, counted over init containers, sidecars and containers. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { humanDuration } from "../columns.ts";
+import type { ContainerStatus, Pod } from "../facts/core-v1.ts";
+
+type ReadPod = DeepReadonly<Pod>;
+type ReadStatus = DeepReadonly<ContainerStatus>;
+
+const hasCondition = ({ status }: ReadPod, type: string, value: string): boolean => (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === value);
+
+/** Init containers that restart always keep running beside the others. */
+const sidecarNames = ({ spec }: ReadPod): Set<string> => new Set((spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name));
+
+/** Signal or exit code of what ended without saying why. */
+function endedWith(prefix: string, state: NonNullable<ReadStatus["state"]>["terminated"]): string {
+  if (state?.reason) return `${prefix}${state.reason}`;
+  return state?.signal ? `${prefix}Signal:${state.signal}` : `${prefix}ExitCode:${state?.exitCode ?? 0}`;
+}
+
+/** What the first init container that is not done is doing; undefined when all are. */
+function initStatus(pod: ReadPod): string | undefined {
+  const sidecars = sidecarNames(pod);
+  for (const [index, { name, state, started }] of (pod.status?.initContainerStatuses ?? []).entries()) {
+    if (state?.terminated && (state.terminated.exitCode ?? 0) === 0) continue;
+    if (sidecars.has(name) && started) continue;
+    if (state?.terminated) return endedWith("Init:", state.terminated);
+    const waiting = state?.waiting?.reason;
+    if (waiting && waiting !== "PodInitializing") return `Init:${waiting}`;
+    return `Init:${index}/${pod.spec.initContainers?.length ?? 0}`;
+  }
+  return undefined;
+}
+
+export function podStatus(pod: ReadPod): string {
+  const { status, metadata } = pod;
+  const gated = (status?.conditions ?? []).some(({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated");
+  let word = gated ? "SchedulingGated" : status?.reason || status?.phase || "";
+  const init = initStatus(pod);
+  if (init !== undefined && !hasCondition(pod, "Initialized", "True")) word = init;
+  else {
+    let running = false;
+    for (const { state, ready } of (status?.containerStatuses ?? []).toReversed()) {
+      if (state?.waiting?.reason) word = state.waiting.reason;
+      else if (state?.terminated) word = endedWith("", state.terminated);
+      else if (ready && state?.running) running = true;
+    }
+    // One container has finished, another still serves.
+    if (word === "Completed" && running) word = hasCondition(pod, "Ready", "True") ? "Running" : "NotReady";
+  }
+  if (metadata.deletionTimestamp) return status?.reason === "NodeLost" ? "Unknown" : status?.phase === "Succeeded" || status?.phase === "Failed" ? word : "Terminating";
+  return word;
+}
+
+export function podReady(pod: ReadPod): string {
+  const sidecars = sidecarNames(pod);
+  const counted = [...(pod.status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)), ...(pod.status?.containerStatuses ?? [])];
+  const ready = counted.filter((container) => container.ready && (container.state?.running || sidecars.has(container.name))).length;
+  return `${ready}/${pod.spec.containers.length + sidecars.size}`;
+}
+
+export function podRestarts(pod: ReadPod, nowMs: number): string {
+  const sidecars = sidecarNames(pod);
+  const inInit = initStatus(pod) !== undefined && !hasCondition(pod, "Initialized", "True");
+  const init = pod.status?.initContainerStatuses ?? [];
+  const counted = inInit ? init : [...init.filter(({ name }) => sidecars.has(name)), ...(pod.status?.containerStatuses ?? [])];
+  const restarts = counted.reduce((sum, { restartCount }) => sum + (restartCount ?? 0), 0);
+  const last = Math.max(...counted.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? "")).filter((time) => !Number.isNaN(time)));
+  return restarts > 0 && Number.isFinite(last) ? `${restarts} (${humanDuration(nowMs - last)} ago)` : `${restarts}`;
+}
+
+export function readinessGates(pod: ReadPod): string {
+  const gates = pod.spec.readinessGates ?? [];
+  if (gates.length === 0) return "<none>";
+  return `${gates.filter(({ conditionType }) => hasCondition(pod, conditionType, "True")).length}/${gates.length}`;
+}

@@ -1,0 +1,83 @@
+/**
+ * Kinds and CustomResourceDefinitions say the same thing in two forms. `customResourceDefinitionOf` is for profiles, which
+ * show our custom kinds as definitions; `kindOfCustomResourceDefinition` is for definitions that somebody else wrote.
+ */
+import { InvariantError, copy, type DeepReadonly, type JsonObject } from "../base/index.ts";
+import type { Schema } from "../machinery/index.ts";
+import type { CustomResourceDefinition } from "./apiextensions/custom-resource-definition.ts";
+import type { CustomResourceDefinitionVersion } from "./facts/apiextensions-v1.ts";
+import type { Column, Kind, KindVersion } from "./kind.ts";
+import type { KubernetesObject } from "./meta.ts";
+
+/** OpenKruise's own definitions carry no label of this kind; ours do, so that a policy can select them all. */
+const KRUISE_LABELS = { "kruise.io/schema-gen": "true" };
+
+/** The definition of a custom kind, without status. Columns that code computes have no path and are left out. */
+export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition {
+  if (kind.builtIn) throw new InvariantError(`${kind.kind} is built in and has no CustomResourceDefinition`);
+  const { group, plural, scope, storageVersion, singular = kind.kind.toLowerCase() } = kind;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}`, ...(group.endsWith("kruise.io") && { labels: { ...KRUISE_LABELS } }) },
+    spec: {
+      group,
+      names: {
+        plural,
+        singular,
+        ...(kind.shortNames?.length && { shortNames: [...kind.shortNames] }),
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        ...(kind.categories?.length && { categories: [...kind.categories] }),
+      },
+      scope,
+      versions: Object.entries(kind.versions).map(([name, version]) => definitionVersion(kind, name, version, name === storageVersion)),
+      // Versions of our kinds are converted by code, so no webhook is named.
+      conversion: { strategy: "None" },
+    },
+  };
+}
+
+function definitionVersion({ subresources }: Kind, name: string, version: KindVersion, storage: boolean): CustomResourceDefinitionVersion {
+  const { status, scale } = subresources;
+  const columns = version.columns.flatMap(({ value: _, jsonPath, ...column }) => (jsonPath === undefined ? [] : [{ ...column, jsonPath }]));
+  return {
+    name,
+    served: true,
+    storage,
+    ...(version.deprecationWarning !== undefined && { deprecated: true, deprecationWarning: version.deprecationWarning }),
+    schema: { openAPIV3Schema: version.schema as JsonObject },
+    ...((status || scale) && { subresources: { ...(status && { status: {} }), ...(scale && { scale: { ...scale } }) } }),
+    ...(columns.length > 0 && { additionalPrinterColumns: columns }),
+  };
+}
+
+/** The kind that a definition declares. Conversion between its versions changes nothing but `apiVersion`. */
+export function kindOfCustomResourceDefinition(definition: DeepReadonly<CustomResourceDefinition>): Kind<KubernetesObject & JsonObject> {
+  const { group, names, scope, versions } = definition.spec;
+  const storage = versions.find((version) => version.storage);
+  const served = versions.filter((version) => version.served);
+  const { status, scale } = (storage ?? versions[0])?.subresources ?? {};
+  return {
+    group,
+    kind: names.kind,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    ...(names.shortNames && { shortNames: names.shortNames }),
+    ...(names.categories && { categories: names.categories }),
+    scope: scope === "Cluster" ? "Cluster" : "Namespaced",
+    storageVersion: storage?.name ?? "",
+    versions: Object.fromEntries(served.map((version) => [version.name, kindVersion(version)])),
+    subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
+    builtIn: false,
+    hasGeneration: true,
+  };
+}
+
+function kindVersion({ schema, additionalPrinterColumns = [], deprecated, deprecationWarning, name }: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
+  return {
+    schema: (schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true }) as Schema,
+    columns: copy(additionalPrinterColumns) as Column[],
+    ...(deprecated && { deprecationWarning: deprecationWarning ?? `version ${name} is deprecated` }),
+  };
+}

@@ -1,0 +1,3 @@
+/** Values whose JSON form is a string or a number. */
+export type IntOrString = number | string;
+export type Quantity = string | number;

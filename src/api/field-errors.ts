@@ -1,0 +1,80 @@
+/** Field errors in the words of Kubernetes, and the checks that many kinds share. */
+import { equalJson, type DeepReadonly } from "../base/index.ts";
+import { labelKeyProblem, labelSelectorOf, labelValueProblem, matchesLabels, type FieldError } from "../machinery/index.ts";
+import type { LabelSelector } from "./facts/meta-v1.ts";
+
+const because = (detail: string | undefined): string => (detail === undefined ? "" : `: ${detail}`);
+
+export const missing = (field: string, detail?: string): FieldError => ({ type: "Required", field, message: `Required value${because(detail)}` });
+export const wrong = (field: string, value: unknown, detail: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${JSON.stringify(value ?? null)}: ${detail}` });
+export const forbiddenField = (field: string, detail: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${detail}` });
+export const twice = (field: string, value: unknown): FieldError => ({ type: "Duplicate", field, message: `Duplicate value: ${JSON.stringify(value)}` });
+export const noSuch = (field: string, value: unknown): FieldError => ({ type: "NotFound", field, message: `Not found: ${JSON.stringify(value)}` });
+export const notOneOf = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  type: "NotSupported",
+  field,
+  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((item) => JSON.stringify(item)).join(", ")}`,
+});
+/** A feature of upstream that Flotilla would accept and ignore if it did not say so. */
+export const notSupportedYet = (field: string): FieldError => forbiddenField(field, "not supported by Flotilla yet");
+
+export function checkNotNegative(field: string, value: number | undefined): FieldError[] {
+  return value !== undefined && value < 0 ? [wrong(field, value, "must be greater than or equal to 0")] : [];
+}
+
+export function checkUnchanged(field: string, value: unknown, old: unknown): FieldError[] {
+  return equalJson(value, old) ? [] : [wrong(field, value, "field is immutable")];
+}
+
+/** A number, or a percentage. */
+export function checkIntOrPercent(field: string, value: number | string | undefined, limit?: 100): FieldError[] {
+  if (value === undefined) return [];
+  if (typeof value === "number") return checkNotNegative(field, value);
+  if (!/^[0-9]+%$/.test(value)) {
+    return [wrong(field, value, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")];
+  }
+  return limit !== undefined && Number(value.slice(0, -1)) > limit ? [wrong(field, value, `must not be greater than ${limit}%`)] : [];
+}
+
+/** The value of a number or percentage of `total`, rounded up or down. */
+export function scaledValue(value: number | string, total: number, round: "up" | "down"): number {
+  if (typeof value === "number") return value;
+  const exact = (Number(value.replace(/%$/, "")) * total) / 100;
+  return round === "up" ? Math.ceil(exact) : Math.floor(exact);
+}
+
+export function checkLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldError[] {
+  return Object.entries(labels ?? {}).flatMap(([key, value]) => {
+    const keyProblem = labelKeyProblem(key);
+    const valueProblem = labelValueProblem(value);
+    return [...(keyProblem ? [wrong(field, key, keyProblem)] : []), ...(valueProblem ? [wrong(field, value, valueProblem)] : [])];
+  });
+}
+
+export function checkSelector(field: string, selector: DeepReadonly<LabelSelector> | undefined): FieldError[] {
+  const errors = checkLabels(`${field}.matchLabels`, selector?.matchLabels);
+  for (const [index, { key, operator, values = [] }] of (selector?.matchExpressions ?? []).entries()) {
+    const at = `${field}.matchExpressions[${index}]`;
+    if ((operator === "In" || operator === "NotIn") && values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+    else if ((operator === "Exists" || operator === "DoesNotExist") && values.length > 0) {
+      errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    } else if (!["In", "NotIn", "Exists", "DoesNotExist"].includes(operator)) errors.push(wrong(`${at}.operator`, operator, "not a valid selector operator"));
+    const keyProblem = labelKeyProblem(key);
+    if (keyProblem) errors.push(wrong(`${at}.key`, key, keyProblem));
+  }
+  return errors;
+}
+
+/** The rules that tie a workload's selector to the labels of the pods that it makes. */
+export function checkWorkloadSelector(selector: DeepReadonly<LabelSelector> | undefined, templateLabels: Readonly<Record<string, string>> | undefined, workload = "deployment"): FieldError[] {
+  if (!selector) return [];
+  const errors = checkSelector("spec.selector", selector);
+  if (errors.length > 0) return [...errors, wrong("spec.selector", selector, "invalid label selector")];
+  if (Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0) === 0) {
+    errors.push(wrong("spec.selector", selector, `empty selector is invalid for ${workload}`));
+  }
+  if (!matchesLabels(labelSelectorOf(selector), templateLabels)) {
+    errors.push(wrong("spec.template.metadata.labels", templateLabels, "`selector` does not match template `labels`"));
+  }
+  return errors;
+}

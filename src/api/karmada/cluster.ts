@@ -1,0 +1,42 @@
+/**
+ * Cluster: a member, how to reach it and what it reports.
+ *
+ * Karmada serves it from an aggregated API server and has no CustomResourceDefinition for it, so it counts as built in here.
+ */
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn, wide } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { Cluster as ClusterFacts } from "../facts/cluster-karmada-v1alpha1.ts";
+import type { Kind } from "../kind.ts";
+import { checkCluster, completeCluster } from "./cluster-rules.ts";
+
+export type Cluster = ClusterFacts;
+
+const orNone = (text: string | undefined): string => text || "<none>";
+
+export const Cluster: Kind<Cluster> = builtInKind<Cluster>({
+  group: "cluster.karmada.io",
+  version: "v1alpha1",
+  kind: "Cluster",
+  plural: "clusters",
+  scope: "Cluster",
+  facts: "cluster-karmada-v1alpha1",
+  columns: [
+    nameColumn,
+    column<Cluster>("Version", ({ status }) => status?.kubernetesVersion ?? ""),
+    column<Cluster>("Mode", ({ spec }) => spec.syncMode),
+    column<Cluster>("Ready", ({ status }) => status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "Unknown"),
+    ageColumn,
+    column<Cluster>("Zones", ({ spec }) => orNone(spec.zones?.join(",")), wide),
+    column<Cluster>("Region", ({ spec }) => orNone(spec.region), wide),
+    column<Cluster>("Provider", ({ spec }) => orNone(spec.provider), wide),
+    column<Cluster>("API-Endpoint", ({ spec }) => orNone(spec.apiEndpoint), wide),
+    column<Cluster>("Proxy-URL", ({ spec }) => orNone(spec.proxyURL), wide),
+  ],
+  subresources: { status: true },
+  hasGeneration: true,
+});
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Cluster, "cluster-karmada-v1alpha1", { complete: completeCluster, validate: ({ object }) => checkCluster(object) }),
+];

@@ -1,0 +1,28 @@
+/**
+ * Work: manifests for one member, in that member's execution namespace, and what became of them there.
+ *
+ * Karmada's webhook prunes the manifests and stamps its labels on them. Dispatch does that where it renders them, so that a
+ * Work is written as it stays; there is no mutation here.
+ */
+import { AGE, customKind } from "../define.ts";
+import type { Work as WorkFacts } from "../facts/work-karmada-v1alpha1.ts";
+import type { Kind } from "../kind.ts";
+
+export type Work = WorkFacts;
+
+export const Work: Kind<Work> = customKind<Work>({
+  group: "work.karmada.io",
+  storageVersion: "v1alpha1",
+  kind: "Work",
+  plural: "works",
+  shortNames: ["wk"],
+  categories: ["karmada-io"],
+  scope: "Namespaced",
+  facts: "works.work.karmada.io",
+  columns: [
+    { name: "WORKLOAD-KIND", type: "string", jsonPath: ".spec.workload.manifests[*].kind" },
+    { name: "APPLIED", type: "string", jsonPath: '.status.conditions[?(@.type=="Applied")].status' },
+    AGE,
+  ],
+  subresources: { status: true },
+});

@@ -1,0 +1,41 @@
+/**
+ * The types of a CloneSet in both of its versions. v1alpha1 is a fact of the published module; v1beta1 comes with
+ * OpenKruise's next release and is stated here as the differences from it.
+ */
+import type { KubernetesObject } from "../meta.ts";
+import type { CloneSet as CloneSetFacts, CloneSetScaleStrategy as ScaleStrategyFacts, CloneSetSpec as CloneSetSpecFacts, CloneSetStatus, CloneSetUpdateStrategy as UpdateStrategyFacts } from "../facts/apps-kruise-v1alpha1.ts";
+import type { InPlaceUpdateStrategy } from "../facts/pub-kruise.ts";
+import type { IntOrString } from "../facts/scalars.ts";
+
+export type CloneSetV1alpha1 = CloneSetFacts;
+
+export interface CloneSet extends KubernetesObject {
+  spec: CloneSetSpec;
+  status?: CloneSetStatus;
+}
+
+export interface CloneSetSpec extends Omit<CloneSetSpecFacts, "scaleStrategy" | "updateStrategy"> {
+  scaleStrategy?: CloneSetScaleStrategy;
+  updateStrategy?: CloneSetUpdateStrategy;
+}
+
+export interface CloneSetScaleStrategy extends Omit<ScaleStrategyFacts, "disablePVCReuse"> {
+  enablePVCReuse?: boolean;
+  excludePreparingDelete?: boolean;
+}
+
+export interface CloneSetUpdateStrategy {
+  type?: "RollingUpdate" | "OnDelete";
+  rollingUpdate?: CloneSetRollingUpdate;
+}
+
+export interface CloneSetRollingUpdate extends Omit<UpdateStrategyFacts, "type" | "inPlaceUpdateStrategy"> {
+  podUpdatePolicy?: "ReCreate" | "InPlaceIfPossible" | "InPlaceOnly";
+  inPlaceUpdateStrategy?: CloneSetInPlaceUpdateStrategy;
+}
+
+export interface CloneSetInPlaceUpdateStrategy extends InPlaceUpdateStrategy {
+  imagePreDownloadParallelism?: IntOrString;
+  imagePreDownloadTimeoutSeconds?: number;
+  imagePreDownloadMinUpdatedReadyPods?: number;
+}

@@ -1,0 +1,145 @@
+/**
+ * CloneSet v1alpha1 and v1beta1. What v1alpha1 keeps in labels and annotations has fields in v1beta1, and its one update
+ * type is two fields there. Lost on the way: under OnDelete v1beta1 has no rolling update, so partition and the like go.
+ */
+import { isObject, required, type Json, type JsonObject } from "../../base/index.ts";
+import type { Schema } from "../../machinery/index.ts";
+import { definitionSchema } from "../facts.ts";
+
+const MOVED = ["partition", "maxUnavailable", "maxSurge", "paused", "priorityStrategy", "scatterStrategy", "inPlaceUpdateStrategy"] as const;
+
+/** v1beta1 field → v1alpha1 annotation. */
+const PRE_DOWNLOAD: Readonly<Record<string, string>> = {
+  imagePreDownloadParallelism: "apps.kruise.io/image-predownload-parallelism",
+  imagePreDownloadTimeoutSeconds: "apps.kruise.io/image-predownload-timeout-seconds",
+  imagePreDownloadMinUpdatedReadyPods: "apps.kruise.io/image-predownload-min-updated-ready-pods",
+};
+
+const objectAt = (parent: JsonObject, key: string): JsonObject => {
+  const value = parent[key];
+  return isObject(value) ? value : {};
+};
+
+/** v1alpha1 → v1beta1. */
+export function toStorage(object: JsonObject): JsonObject {
+  const spec = objectAt(object, "spec");
+  const { scaleStrategy, updateStrategy, ...rest } = spec;
+  return {
+    ...object,
+    apiVersion: "apps.kruise.io/v1beta1",
+    ...(object["spec"] !== undefined && {
+      spec: {
+        ...rest,
+        ...scaleToBeta(isObject(scaleStrategy) ? scaleStrategy : {}),
+        ...updateToBeta(isObject(updateStrategy) ? updateStrategy : undefined, objectAt(objectAt(object, "metadata"), "annotations")),
+      },
+    }),
+  };
+}
+
+/** Reuse of claims is on by default in v1alpha1 and off in v1beta1, so an absent strategy means something else in each. */
+function scaleToBeta({ disablePVCReuse, ...rest }: JsonObject): JsonObject {
+  return orNothing("scaleStrategy", disablePVCReuse === true ? rest : { ...rest, enablePVCReuse: true });
+}
+
+const orNothing = (key: string, value: JsonObject): JsonObject => (Object.keys(value).length > 0 ? { [key]: value } : {});
+
+function updateToBeta(strategy: JsonObject | undefined, annotations: JsonObject): JsonObject {
+  const { type, ...rolling } = strategy ?? {};
+  if (type === "OnDelete") return { updateStrategy: { type: "OnDelete" } };
+  const inPlace: JsonObject = { ...objectAt(rolling, "inPlaceUpdateStrategy") };
+  for (const [field, annotation] of Object.entries(PRE_DOWNLOAD)) {
+    const value = annotations[annotation];
+    if (typeof value === "string") inPlace[field] = numberOrText(value);
+  }
+  const rollingUpdate: JsonObject = {
+    ...(type !== undefined && { podUpdatePolicy: type }),
+    ...rolling,
+    ...(Object.keys(inPlace).length > 0 && { inPlaceUpdateStrategy: inPlace }),
+  };
+  if (strategy === undefined && Object.keys(rollingUpdate).length === 0) return {};
+  return { updateStrategy: { ...(type !== undefined && { type: "RollingUpdate" }), ...(Object.keys(rollingUpdate).length > 0 && { rollingUpdate }) } };
+}
+
+const numberOrText = (text: string): Json => (/^\d+$/.test(text) ? Number(text) : text);
+
+/** v1beta1 → v1alpha1. */
+export function fromStorage(object: JsonObject): JsonObject {
+  const spec = objectAt(object, "spec");
+  const { scaleStrategy, updateStrategy, ...rest } = spec;
+  const { strategy, annotations } = updateToAlpha(isObject(updateStrategy) ? updateStrategy : undefined);
+  const metadata = objectAt(object, "metadata");
+  return {
+    ...object,
+    apiVersion: "apps.kruise.io/v1alpha1",
+    ...(Object.keys(annotations).length > 0 && { metadata: { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...annotations } } }),
+    ...(object["spec"] !== undefined && {
+      spec: { ...rest, ...scaleToAlpha(isObject(scaleStrategy) ? scaleStrategy : {}), ...(strategy && { updateStrategy: strategy }) },
+    }),
+  };
+}
+
+function scaleToAlpha({ enablePVCReuse, excludePreparingDelete: _, ...rest }: JsonObject): JsonObject {
+  return orNothing("scaleStrategy", enablePVCReuse === true ? rest : { ...rest, disablePVCReuse: true });
+}
+
+function updateToAlpha(updateStrategy: JsonObject | undefined): { strategy?: JsonObject; annotations: JsonObject } {
+  const annotations: JsonObject = {};
+  if (!updateStrategy) return { annotations };
+  if (updateStrategy["type"] === "OnDelete") return { strategy: { type: "OnDelete" }, annotations };
+  const { podUpdatePolicy, inPlaceUpdateStrategy, ...rolling } = objectAt(updateStrategy, "rollingUpdate");
+  const inPlace: JsonObject = {};
+  for (const [field, value] of Object.entries(isObject(inPlaceUpdateStrategy) ? inPlaceUpdateStrategy : {})) {
+    const annotation = PRE_DOWNLOAD[field];
+    if (annotation === undefined) inPlace[field] = value;
+    else if (typeof value === "string" || typeof value === "number") annotations[annotation] = String(value);
+  }
+  const strategy: JsonObject = {
+    ...(podUpdatePolicy !== undefined && { type: podUpdatePolicy }),
+    ...rolling,
+    ...(isObject(inPlaceUpdateStrategy) && (Object.keys(inPlace).length > 0 || Object.keys(inPlaceUpdateStrategy).length === 0) && { inPlaceUpdateStrategy: inPlace }),
+  };
+  return { strategy, annotations };
+}
+
+let schema: Schema | undefined;
+
+/** The v1alpha1 schema of the published definition with its fields moved to where v1beta1 has them. */
+export function v1beta1Schema(): Schema {
+  schema ??= deriveSchema(definitionSchema("clonesets.apps.kruise.io", "v1alpha1"));
+  return schema;
+}
+
+function deriveSchema(alpha: Schema): Schema {
+  const spec = property(alpha, "spec");
+  const update = property(spec, "updateStrategy");
+  const scale = property(spec, "scaleStrategy");
+  const inPlace = property(update, "inPlaceUpdateStrategy");
+  const { disablePVCReuse: _, ...scaleProperties } = scale.properties ?? {};
+
+  const rollingUpdate: Schema = {
+    type: "object",
+    properties: {
+      podUpdatePolicy: { type: "string", enum: ["ReCreate", "InPlaceIfPossible", "InPlaceOnly"] },
+      ...Object.fromEntries(MOVED.map((name) => [name, property(update, name)])),
+      inPlaceUpdateStrategy: {
+        ...inPlace,
+        properties: {
+          ...inPlace.properties,
+          imagePreDownloadParallelism: { "x-kubernetes-int-or-string": true },
+          imagePreDownloadTimeoutSeconds: { type: "integer", format: "int32" },
+          imagePreDownloadMinUpdatedReadyPods: { type: "integer", format: "int32" },
+        },
+      },
+    },
+  };
+  return withProperties(alpha, {
+    spec: withProperties(spec, {
+      scaleStrategy: { ...scale, properties: { ...scaleProperties, enablePVCReuse: { type: "boolean" }, excludePreparingDelete: { type: "boolean" } } },
+      updateStrategy: { type: "object", properties: { type: { type: "string", enum: ["RollingUpdate", "OnDelete"] }, rollingUpdate } },
+    }),
+  });
+}
+
+const property = (schema: Schema, name: string): Schema => required(schema.properties?.[name], `the property ${name} of the CloneSet schema`);
+const withProperties = (schema: Schema, properties: Record<string, Schema>): Schema => ({ ...schema, properties: { ...schema.properties, ...properties } });

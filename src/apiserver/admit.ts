@@ -1,0 +1,110 @@
+/**
+ * What happens to an object between the client and the store: admissions complete it, the schema prunes and defaults it, then
+ * everything that is wrong with it is reported together.
+ */
+import type { AnyAdmission, Operation, Review } from "../api/index.ts";
+import { copy, randomUuid } from "../base/index.ts";
+import type { Json, JsonObject, Random } from "../base/index.ts";
+import { badRequest, invalid } from "../machinery/index.ts";
+import type { FieldError } from "../machinery/index.ts";
+import type { RequestContext } from "./context.ts";
+import { metadataOf, validateMetadata } from "./metadata.ts";
+import type { WriteOptions } from "./options.ts";
+import { ordered } from "./render.ts";
+import { strategyOf } from "./strategies.ts";
+
+export interface Admissions {
+  of(group: string, kind: string): readonly AnyAdmission[];
+}
+
+export function createAdmissions(admissions: readonly AnyAdmission[]): Admissions {
+  const byKind = new Map<string, AnyAdmission[]>();
+  for (const admission of admissions) {
+    const key = `${admission.for.group}/${admission.for.kind}`;
+    byKind.set(key, [...(byKind.get(key) ?? []), admission]);
+  }
+  return { of: (group, kind) => byKind.get(`${group}/${kind}`) ?? [] };
+}
+
+export interface AdmitRequest {
+  context: RequestContext;
+  options: WriteOptions;
+  operation: Exclude<Operation, "DELETE">;
+  /** Owned by the caller, who hands it over. */
+  object: JsonObject;
+  /** What is stored now, in the same version. */
+  oldObject?: JsonObject;
+  /** Keys that the body held twice. */
+  duplicates: readonly string[];
+  /** What is wrong already. */
+  errors: readonly FieldError[];
+}
+
+/** The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every field error. */
+export function admitObject(admissions: Admissions, random: Random, request: AdmitRequest): JsonObject {
+  const { context, options, operation, oldObject, duplicates } = request;
+  const { served } = context;
+  const { kind } = served.resource;
+  const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes(operation));
+  let object = request.object;
+  const review = (): Review<JsonObject> => ({
+    operation,
+    cluster: context.cluster.name,
+    version: served.version,
+    ...(context.subresource !== undefined && { subresource: context.subresource }),
+    user: context.user,
+    object,
+    ...(oldObject && { oldObject }),
+    dryRun: options.dryRun,
+    newUid: () => randomUuid(random),
+    warn: context.warn,
+  });
+
+  for (const { mutate } of chain) {
+    const mutated = mutate?.(review());
+    // An admission may hand back parts of shared objects, and what follows changes the object in place.
+    if (mutated !== undefined && mutated !== object) object = ordered(copy(mutated) as JsonObject);
+  }
+  const unknown: string[] = [];
+  object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? {} : { unknownFields: unknown });
+  reportFields(unknown, duplicates, context, options);
+  const strategy = strategyOf(served.resource);
+  strategy?.prepare?.(object, oldObject, context);
+
+  const errors = [...request.errors, ...validateMetadata(metadataOf(object), served.resource), ...served.compiled.validate(object)];
+  if (strategy?.validate) errors.push(...strategy.validate(object, oldObject));
+  if (errors.length === 0) for (const { validate } of chain) errors.push(...(validate?.(review()) ?? []));
+  if (errors.length > 0) throw invalid(kind.group, kind.kind, String(metadataOf(object).name ?? ""), errors);
+  return object;
+}
+
+/** Unknown and duplicate fields: refused, warned of, or dropped in silence. */
+export function reportFields(unknown: readonly string[], duplicates: readonly string[], { warn }: RequestContext, { fieldValidation }: WriteOptions): void {
+  if (fieldValidation === "Ignore" || (unknown.length === 0 && duplicates.length === 0)) return;
+  const problems = [...unknown.map((field) => `unknown field "${field}"`), ...duplicates.map((field) => `duplicate field "${field}"`)];
+  if (fieldValidation === "Strict") throw badRequest(`strict decoding error: ${problems.join(", ")}`);
+  for (const problem of problems) warn(problem);
+}
+
+/** Asks the admissions about a deletion. */
+export function admitDeletion(admissions: Admissions, random: Random, context: RequestContext, object: JsonObject, dryRun: boolean): void {
+  const { kind } = context.served.resource;
+  const errors: FieldError[] = [];
+  for (const { on, validate } of admissions.of(kind.group, kind.kind)) {
+    if (!validate || !on.includes("DELETE")) continue;
+    errors.push(
+      ...validate({
+        operation: "DELETE",
+        cluster: context.cluster.name,
+        version: context.served.version,
+        user: context.user,
+        object: object as Json,
+        oldObject: object as Json,
+        dryRun,
+        newUid: () => randomUuid(random),
+        warn: context.warn,
+      }),
+    );
+  }
+  if (errors.length > 0) throw invalid(kind.group, kind.kind, String(metadataOf(object).name ?? ""), errors);
+}

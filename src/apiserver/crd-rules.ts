@@ -1,0 +1,187 @@
+/**
+ * The rules for writing a CustomResourceDefinition: defaults, the status that says whether it is served, and what makes it
+ * invalid. Whether a schema is structural is in `structural-rules.ts`.
+ */
+import { formatTime } from "../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import { dns1035LabelProblem, dnsSubdomainProblem, hasValidationRules } from "../machinery/index.ts";
+import type { FieldError } from "../machinery/index.ts";
+import { forbiddenField, invalidValue, requiredValue, unsupportedValue } from "./context.ts";
+import type { RequestContext } from "./context.ts";
+import { ACCEPTED, ESTABLISHED, conditionOf } from "./crd.ts";
+import type { Definition, DefinitionCondition, DefinitionNames, DefinitionVersion } from "./crd.ts";
+import { metadataOf } from "./metadata.ts";
+import type { ResourceTable } from "./resources.ts";
+import { structuralErrors } from "./structural-rules.ts";
+
+/** Completes a definition in place: names, conversion, and its status. Served means accepted, in the same write. */
+export function prepareDefinition(object: JsonObject, old: JsonObject | undefined, context: RequestContext): void {
+  const definition = object as unknown as Definition;
+  const { spec } = definition;
+  if (typeof spec !== "object" || !Array.isArray(spec.versions)) return;
+  const names = { ...spec.names };
+  if (names.kind) {
+    names.singular ||= names.kind.toLowerCase();
+    names.listKind ||= `${names.kind}List`;
+  }
+  definition.spec = { ...spec, names, conversion: spec.conversion?.strategy ? spec.conversion : { strategy: "None" } };
+  // Who writes the status subresource says what the status is.
+  if (context.subresource !== undefined) return;
+  const now = String(metadataOf(object).creationTimestamp);
+  const before = old as unknown as DeepReadonly<Definition> | undefined;
+  definition.status = statusOf(definition, before, context.cluster.table, old ? formatTime(Date.parse(now)) : now);
+  for (const text of warningsOf(definition)) context.warn(text);
+}
+
+function statusOf(definition: Definition, before: DeepReadonly<Definition> | undefined, table: ResourceTable, now: string): NonNullable<Definition["status"]> {
+  const { names, versions } = definition.spec;
+  const storage = versions.filter((version) => version.storage).map(({ name }) => name);
+  const stored = [...(before?.status?.storedVersions ?? [])];
+  for (const name of storage) if (!stored.includes(name)) stored.push(name);
+  const problem = nameConflict(definition, table);
+  const known = (before?.status?.conditions ?? []) as DefinitionCondition[];
+  const conditions = known.map((condition) => ({ ...condition }));
+  const set = (condition: DefinitionCondition): void => {
+    const current = conditions.find(({ type }) => type === condition.type);
+    if (!current) conditions.push({ ...condition, lastTransitionTime: now });
+    else if (current.status !== condition.status) Object.assign(current, condition, { lastTransitionTime: now });
+  };
+  set(problem ?? ACCEPTED);
+  // What was established once stays so: its objects are there.
+  if (!problem) set(ESTABLISHED);
+  else if (conditionOf(definition, "Established")?.status !== "True") set({ type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" });
+  return { conditions, acceptedNames: problem ? { ...(before?.status?.acceptedNames as DefinitionNames | undefined ?? { plural: "", kind: "" }) } : names, storedVersions: stored };
+}
+
+/** Another resource of the group that has one of the names already. */
+function nameConflict({ spec: { group, names } }: Definition, table: ResourceTable): DefinitionCondition | undefined {
+  for (const { kind, singular, listKind } of table.resources) {
+    if (kind.group !== group || kind.plural === names.plural) continue;
+    const refuse = (reason: string, name: string): DefinitionCondition => ({ type: "NamesAccepted", status: "False", reason, message: `${JSON.stringify(name)} is already in use` });
+    const taken = new Set([kind.plural, singular, ...(kind.shortNames ?? [])]);
+    if (taken.has(names.plural)) return refuse("PluralConflict", names.plural);
+    if (names.singular && taken.has(names.singular)) return refuse("SingularConflict", names.singular);
+    const short = names.shortNames?.find((name) => taken.has(name));
+    if (short) return refuse("ShortNamesConflict", short);
+    const kinds = [kind.kind, listKind];
+    if (kinds.includes(names.kind)) return refuse("KindConflict", names.kind);
+    if (names.listKind && kinds.includes(names.listKind)) return refuse("ListKindConflict", names.listKind);
+  }
+  return undefined;
+}
+
+/** What is accepted and not carried out is said, never silent. */
+function* warningsOf({ spec }: Definition): Generator<string> {
+  for (const { name, schema } of spec.versions) {
+    if (schema?.openAPIV3Schema && hasValidationRules(schema.openAPIV3Schema)) {
+      yield `Flotilla does not evaluate x-kubernetes-validations yet: the CEL rules of version ${name} are stored but not enforced`;
+    }
+  }
+}
+
+/** A definition that is being deleted says so, and its objects are refused from then on. */
+export function markTerminating(object: JsonObject, now: string): void {
+  const definition = object as unknown as Definition;
+  if (conditionOf(definition, "Terminating")) return;
+  const condition: DefinitionCondition = { type: "Terminating", status: "True", lastTransitionTime: now, reason: "InstanceDeletionInProgress", message: "CustomResource deletion is in progress" };
+  definition.status = { ...definition.status, conditions: [...(definition.status?.conditions ?? []), condition] };
+}
+
+export function validateDefinition(object: JsonObject): FieldError[] {
+  const { metadata, spec } = object as unknown as Definition;
+  const errors: FieldError[] = [];
+  if (typeof spec !== "object" || spec === null) return [requiredValue("spec")];
+  const { group, scope, names, versions, conversion } = spec;
+  if (metadata.name !== `${names?.plural ?? ""}.${group}`) errors.push(invalidValue("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
+  if (!group) errors.push(requiredValue("spec.group"));
+  else if (dnsSubdomainProblem(group)) errors.push(invalidValue("spec.group", group, dnsSubdomainProblem(group) ?? ""));
+  else if (!group.includes(".")) errors.push(invalidValue("spec.group", group, "should be a domain with at least one dot"));
+  if (scope !== "Cluster" && scope !== "Namespaced") errors.push(unsupportedValue("spec.scope", scope ?? "", ["Cluster", "Namespaced"]));
+  errors.push(...nameErrors(names ?? { plural: "", kind: "" }), ...versionErrors(versions ?? []));
+  if (spec.preserveUnknownFields) errors.push(invalidValue("spec.preserveUnknownFields", true, "must be false in order to use apiextensions.k8s.io/v1"));
+  errors.push(...conversionErrors(conversion, versions ?? []));
+  return errors;
+}
+
+function nameErrors(names: DefinitionNames): FieldError[] {
+  const errors: FieldError[] = [];
+  const label = (field: string, value: string | undefined): void => {
+    if (!value) errors.push(requiredValue(field));
+    else {
+      const problem = dns1035LabelProblem(value);
+      if (problem) errors.push(invalidValue(field, value, problem));
+    }
+  };
+  label("spec.names.plural", names.plural);
+  label("spec.names.singular", names.singular);
+  const lowered = (field: string, value: string | undefined): void => {
+    const problem = value ? dns1035LabelProblem(value.toLowerCase()) : undefined;
+    if (!value) errors.push(requiredValue(field));
+    else if (problem) errors.push(invalidValue(field, value, `may have mixed case, but should otherwise match: ${problem}`));
+  };
+  lowered("spec.names.kind", names.kind);
+  lowered("spec.names.listKind", names.listKind);
+  for (const [index, name] of (names.shortNames ?? []).entries()) label(`spec.names.shortNames[${index}]`, name);
+  for (const [index, name] of (names.categories ?? []).entries()) label(`spec.names.categories[${index}]`, name);
+  if (names.kind && names.kind === names.listKind) errors.push(invalidValue("spec.names.listKind", names.listKind, "kind and listKind may not be the same"));
+  return errors;
+}
+
+const COLUMN_TYPES = ["boolean", "date", "integer", "number", "string"];
+
+function versionErrors(versions: readonly DefinitionVersion[]): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  if (versions.filter(({ storage }) => storage).length !== 1) errors.push(invalidValue("spec.versions", versions.map(({ name }) => name), "must have exactly one version marked as storage version"));
+  for (const [index, version] of versions.entries()) {
+    const field = `spec.versions[${index}]`;
+    const problem = dns1035LabelProblem(version.name ?? "");
+    if (problem) errors.push(invalidValue(`${field}.name`, version.name, problem));
+    if (seen.has(version.name)) errors.push(invalidValue(`${field}.name`, version.name, "must not contain duplicate version names"));
+    seen.add(version.name);
+    if (version.deprecationWarning !== undefined && !version.deprecated) errors.push(invalidValue(`${field}.deprecationWarning`, version.deprecationWarning, "can only be set for deprecated versions"));
+    const schema = version.schema?.openAPIV3Schema;
+    const schemaField = `${field}.schema.openAPIV3Schema`;
+    if (!schema || Object.keys(schema).length === 0) errors.push(requiredValue(schemaField));
+    else errors.push(...structuralErrors(schema, versions.length === 1 ? "spec.validation.openAPIV3Schema" : schemaField));
+    errors.push(...columnErrors(version, versions.length === 1 ? "spec" : field), ...scaleErrors(version, versions.length === 1 ? "spec" : field));
+  }
+  return errors;
+}
+
+function columnErrors({ additionalPrinterColumns }: DefinitionVersion, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [index, { name, type, jsonPath }] of (additionalPrinterColumns ?? []).entries()) {
+    const column = `${field}.additionalPrinterColumns[${index}]`;
+    if (!name) errors.push(requiredValue(`${column}.name`));
+    if (!type) errors.push(requiredValue(`${column}.type`, `must be one of ${COLUMN_TYPES.join(",")}`));
+    else if (!COLUMN_TYPES.includes(type)) errors.push(invalidValue(`${column}.type`, type, `must be one of ${COLUMN_TYPES.join(",")}`));
+    if (!jsonPath) errors.push(requiredValue(`${column}.JSONPath`));
+    else if (!jsonPath.startsWith(".")) errors.push(invalidValue(`${column}.JSONPath`, jsonPath, "must be a simple json path starting with ."));
+  }
+  return errors;
+}
+
+function scaleErrors({ subresources }: DefinitionVersion, field: string): FieldError[] {
+  const scale = subresources?.scale;
+  if (!scale) return [];
+  const errors: FieldError[] = [];
+  const under = (name: keyof typeof scale, root: string): void => {
+    const path = scale[name];
+    if (path !== undefined && !path.startsWith(`${root}.`)) errors.push(invalidValue(`${field}.subresources.scale.${name}`, path, `should be a json path under ${root}`));
+  };
+  under("specReplicasPath", ".spec");
+  under("statusReplicasPath", ".status");
+  return errors;
+}
+
+/** Several versions need a conversion: none, or ours, which is why a webhook is accepted for kinds that we convert ourselves. */
+function conversionErrors(conversion: Definition["spec"]["conversion"], versions: readonly DefinitionVersion[]): FieldError[] {
+  const strategy = conversion?.strategy ?? "None";
+  if (strategy !== "None" && strategy !== "Webhook") return [unsupportedValue("spec.conversion.strategy", strategy, ["None", "Webhook"])];
+  if (strategy === "Webhook" && conversion?.webhook === undefined) {
+    return [requiredValue("spec.conversion.webhookClientConfig", "required when strategy is set to Webhook"), requiredValue("spec.conversion.conversionReviewVersions")];
+  }
+  if (strategy === "Webhook" && versions.length > 1) return [forbiddenField("spec.conversion.strategy", "Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version")];
+  return [];
+}

@@ -1,0 +1,160 @@
+/**
+ * Dependents go with their owners. An index from the uid of an owner to the keys of its dependents is kept from the events of
+ * the store, so that a deletion costs what it concerns.
+ *
+ * Background deletion removes dependents whose owners are all gone. Foreground deletion (a finalizer on the owner) removes the
+ * dependents that block it first. Orphaning (another finalizer) takes the owner out of its dependents.
+ */
+import { gvkOf } from "../api/index.ts";
+import type { OwnerReference } from "../api/index.ts";
+import { isObject } from "../base/index.ts";
+import type { JsonObject } from "../base/index.ts";
+import type { CachedEntry, CacheEvent } from "../store/index.ts";
+import type { LogicalCluster } from "./clusters.ts";
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "./delete.ts";
+import type { Housekeeping } from "./housekeeping.ts";
+import { finalizersOf, metadataOf } from "./metadata.ts";
+import { isMarker } from "./objects.ts";
+import { clusterOfKey, keyOf } from "./resources.ts";
+import type { Resource } from "./resources.ts";
+
+export interface GarbageCollector {
+  /** Everything that is there when the server starts. */
+  load(entries: Iterable<CachedEntry>): void;
+  observe(event: CacheEvent): void;
+}
+
+/** What is known of an entry without parsing it, unless it has owners. */
+interface Dependent {
+  owners: OwnerReference[];
+}
+
+export function createGarbageCollector(house: Housekeeping): GarbageCollector {
+  /** Keys of dependents by the uid of their owner. */
+  const dependents = new Map<string, Set<string>>();
+  const known = new Map<string, Dependent>();
+  /** Owners that wait for dependents or for being taken out of them, by uid. */
+  const waiting = new Map<string, string>();
+
+  const file = (key: string, owners: OwnerReference[]): void => {
+    unfile(key);
+    if (owners.length === 0) return;
+    known.set(key, { owners });
+    for (const { uid } of owners) {
+      const keys = dependents.get(uid) ?? new Set();
+      dependents.set(uid, keys.add(key));
+    }
+  };
+  const unfile = (key: string): void => {
+    const dependent = known.get(key);
+    if (!dependent) return;
+    known.delete(key);
+    for (const { uid } of dependent.owners) {
+      const keys = dependents.get(uid);
+      keys?.delete(key);
+      if (keys?.size === 0) dependents.delete(uid);
+      const owner = waiting.get(uid);
+      if (owner !== undefined) attendOwner(owner);
+    }
+  };
+
+  const attendOwner = (key: string): void => house.enqueue(`owner ${key}`, () => settleOwner(key));
+  const attendDependent = (key: string): void => house.enqueue(`dependent ${key}`, () => settleDependent(key));
+
+  const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
+    if (isMarker(entry)) return unfile(entry.key);
+    const bytes = Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength);
+    const owners = bytes.includes('"ownerReferences":[{') ? ownersOf(house.read(entry)) : [];
+    if (owners.length > 0 || known.has(entry.key)) file(entry.key, owners);
+    // Its owner may have gone between the decision to create it and now.
+    if (isNew && owners.length > 0) attendDependent(entry.key);
+    if (bytes.includes('"deletionTimestamp"') && (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`))) attendOwner(entry.key);
+  };
+
+  /** Deletes a dependent when none of its owners is left; takes those that are gone out of it otherwise. */
+  const settleDependent = async (key: string): Promise<void> => {
+    const found = house.find(key);
+    if (!found) return;
+    const { cluster, resource, object } = found;
+    const owners = ownersOf(object);
+    if (owners.length === 0 || metadataOf(object).deletionTimestamp !== undefined) return;
+    const alive = owners.filter((owner) => isAlive(cluster, resource, object, owner));
+    if (alive.length === owners.length) return;
+    if (alive.length > 0) return house.setOwners(key, (references) => references.filter(({ uid }) => alive.some((owner) => owner.uid === uid)));
+    await house.remove(key, String(metadataOf(object).uid), "Background");
+  };
+
+  const isAlive = (cluster: LogicalCluster, resource: Resource, object: JsonObject, owner: OwnerReference): boolean => {
+    const { group, kind } = gvkOf(owner);
+    const ownerResource = cluster.table.resources.find((candidate) => candidate.kind.group === group && candidate.kind.kind === kind);
+    // A kind that is not served may come back; nothing is deleted on what cannot be seen.
+    if (!ownerResource) return true;
+    if (ownerResource.namespaced && !resource.namespaced) return true;
+    const { namespace } = metadataOf(object);
+    const ownerKey = keyOf(ownerResource, cluster.name, typeof namespace === "string" ? namespace : undefined, owner.name);
+    const current = house.find(ownerKey);
+    if (!current || metadataOf(current.object).uid !== owner.uid) return false;
+    // An owner that waits for this dependent to go does not keep it.
+    const metadata = metadataOf(current.object);
+    return !(metadata.deletionTimestamp !== undefined && finalizersOf(metadata).includes(FOREGROUND_FINALIZER));
+  };
+
+  /** Carries out what the owner's finalizer asks for, and takes the finalizer off when nothing is left to do. */
+  const settleOwner = async (key: string): Promise<void> => {
+    const found = house.find(key);
+    if (!found) return;
+    const metadata = metadataOf(found.object);
+    const finalizers = finalizersOf(metadata);
+    const uid = String(metadata.uid);
+    if (metadata.deletionTimestamp === undefined) return;
+    waiting.set(uid, key);
+    const keys = [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
+    if (finalizers.includes(ORPHAN_FINALIZER)) {
+      for (const dependent of keys) await house.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
+      waiting.delete(uid);
+      return house.removeFinalizer(key, ORPHAN_FINALIZER);
+    }
+    if (!finalizers.includes(FOREGROUND_FINALIZER)) return void waiting.delete(uid);
+    let blocked = false;
+    for (const dependent of keys) {
+      const current = house.find(dependent);
+      if (!current) continue;
+      blocked ||= ownersOf(current.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
+      await house.remove(dependent, String(metadataOf(current.object).uid), "Foreground");
+      if (house.find(dependent) === undefined) continue;
+    }
+    // Those that are left with a finalizer of their own report back when they go.
+    const remaining = [...(dependents.get(uid) ?? [])].some((dependent) => house.find(dependent) !== undefined && blocked);
+    if (remaining) return;
+    waiting.delete(uid);
+    return house.removeFinalizer(key, FOREGROUND_FINALIZER);
+  };
+
+  return {
+    load(entries) {
+      for (const entry of entries) observeEntry(entry, true);
+    },
+    observe({ entry, previous }) {
+      const now = entry && !isMarker(entry) ? entry : undefined;
+      if (now) observeEntry(now, previous === undefined || isMarker(previous));
+      else if (entry ?? previous) unfile((entry ?? previous)?.key ?? "");
+      const uid = previous && !isMarker(previous) && !now ? uidOf(previous) : undefined;
+      if (uid === undefined) return;
+      waiting.delete(uid);
+      for (const key of dependents.get(uid) ?? []) attendDependent(key);
+    },
+  };
+}
+
+function ownersOf(object: JsonObject): OwnerReference[] {
+  const { ownerReferences } = metadataOf(object);
+  return Array.isArray(ownerReferences) ? (ownerReferences.filter(isObject) as unknown as OwnerReference[]) : [];
+}
+
+const UID = /"uid":"([^"]+)"/;
+
+/** The uid stands near the start of a stored value, behind name and namespace. */
+function uidOf({ value }: CachedEntry): string | undefined {
+  const start = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).toString("latin1");
+  return UID.exec(start)?.[1];
+}

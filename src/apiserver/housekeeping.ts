@@ -1,0 +1,119 @@
+/** The reads and writes that the server's own background work needs, under its own identity. */
+import type { OwnerReference } from "../api/index.ts";
+import type { Json, JsonObject } from "../base/index.ts";
+import { isConflict, isNotFound } from "../machinery/index.ts";
+import type { CachedEntry } from "../store/index.ts";
+import type { Background } from "./background.ts";
+import type { ClusterRegistry, LogicalCluster } from "./clusters.ts";
+import type { RequestContext } from "./context.ts";
+import { deleteObject } from "./delete.ts";
+import type { Propagation } from "./delete.ts";
+import { finalizersOf, metadataOf } from "./metadata.ts";
+import type { WriteOptions } from "./options.ts";
+import { objectIn } from "./render.ts";
+import { clusterOfKey } from "./resources.ts";
+import type { Resource } from "./resources.ts";
+import { rewriteObject } from "./write.ts";
+import type { WriteDependencies } from "./write.ts";
+
+export interface HousekeepingFound {
+  cluster: LogicalCluster;
+  resource: Resource;
+  namespace?: string;
+  name: string;
+  /** In the storage version. */
+  object: JsonObject;
+}
+
+export interface Housekeeping {
+  enqueue(key: string, work: () => Promise<void>): void;
+  find(key: string): HousekeepingFound | undefined;
+  /** The parsed form of an entry, without saying where it is. */
+  read(entry: CachedEntry): JsonObject;
+  /** Deletes an object that still has this uid; one that is gone already is fine. */
+  remove(key: string, uid: string, propagation: Propagation | undefined): Promise<void>;
+  setOwners(key: string, change: (owners: OwnerReference[]) => OwnerReference[]): Promise<void>;
+  removeFinalizer(key: string, finalizer: string): Promise<void>;
+  /** Changes an object through one of its subresources; one that is gone is left alone. */
+  rewrite(key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void>;
+}
+
+const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "flotilla-apiserver", fieldValidation: "Ignore", force: false };
+
+export function createHousekeeping(deps: WriteDependencies & { clusters: ClusterRegistry; background: Background; signal: AbortSignal }): Housekeeping {
+  const { store, clusters, background, signal } = deps;
+
+  const locate = (key: string): Omit<HousekeepingFound, "object"> | undefined => {
+    const [, group = "", plural = "", clusterName = "", ...rest] = key.split("/");
+    const cluster = clusters.get(clusterName);
+    const resource = cluster?.table.resource(group === "core" ? "" : group, plural);
+    if (!cluster || !resource) return undefined;
+    const [namespace, name] = resource.namespaced ? rest : [undefined, rest[0]];
+    return name === undefined ? undefined : { cluster, resource, name, ...(namespace !== undefined && { namespace }) };
+  };
+  const find = (key: string): HousekeepingFound | undefined => {
+    const place = locate(key);
+    const entry = place && store.find(place.cluster, place.resource, key).entry;
+    return place && entry && { ...place, object: objectIn(entry, place.resource.storage) };
+  };
+  const contextOf = ({ cluster, resource, namespace, name }: Omit<HousekeepingFound, "object">, subresource?: string): RequestContext => ({
+    cluster,
+    served: resource.storage,
+    ...(namespace !== undefined && { namespace }),
+    name,
+    ...(subresource !== undefined && { subresource }),
+    query: NO_QUERY,
+    user: { name: "system:apiserver", groups: ["system:masters"] },
+    userAgent: "",
+    inProcess: true,
+    warn: () => {},
+    signal,
+  });
+  const rewrite = async (key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void> => {
+    const place = locate(key);
+    if (!place) return;
+    try {
+      await rewriteObject(deps, contextOf(place, subresource), OPTIONS, "update", (old) => ({ object: withoutVersion(change(old)), duplicates: [], requiresVersion: false }));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  };
+
+  return {
+    enqueue: background.enqueue,
+    find,
+    read(entry) {
+      const place = locate(entry.key);
+      return place && clusterOfKey(entry.key) !== "" ? objectIn(entry, place.resource.storage) : (JSON.parse(new TextDecoder().decode(entry.value)) as JsonObject);
+    },
+    async remove(key, uid, propagation) {
+      const place = locate(key);
+      if (!place) return;
+      try {
+        await deleteObject(deps, contextOf(place), { dryRun: false, ...(propagation && { propagation }), preconditions: { uid } });
+      } catch (error) {
+        // Gone, or another object of the same name: either way not this one any more.
+        if (!isNotFound(error) && !isConflict(error)) throw error;
+      }
+    },
+    setOwners: (key, change) =>
+      rewrite(key, undefined, (object) => {
+        const { ownerReferences, ...metadata } = metadataOf(object);
+        const owners = change((Array.isArray(ownerReferences) ? ownerReferences : []) as unknown as OwnerReference[]);
+        return { ...object, metadata: { ...metadata, ...(owners.length > 0 && { ownerReferences: owners as unknown as Json }) } };
+      }),
+    removeFinalizer: (key, finalizer) =>
+      rewrite(key, undefined, (object) => {
+        const metadata = metadataOf(object);
+        return { ...object, metadata: { ...metadata, finalizers: finalizersOf(metadata).filter((other) => other !== finalizer) } };
+      }),
+    rewrite,
+  };
+}
+
+const NO_QUERY = new URLSearchParams();
+
+function withoutVersion(object: JsonObject): JsonObject {
+  const { resourceVersion: _, ...metadata } = metadataOf(object);
+  return { ...object, metadata };
+}

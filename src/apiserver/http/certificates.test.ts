@@ -1,0 +1,121 @@
+import { X509Certificate } from "node:crypto";
+import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createFakeClock, createLog } from "../../base/index.ts";
+import type { FakeClock } from "../../base/index.ts";
+import { ensureCertificates } from "./certificate-files.ts";
+import type { Certificates } from "./certificate-files.ts";
+import { createCertificateAuthority } from "./certificates.ts";
+import { subjectOf } from "./peer.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe("certificate authority", () => {
+  test("a serving certificate is good for this machine and for the given hosts, and only for serving", async () => {
+    const authority = await createCertificateAuthority({ clock: createFakeClock() });
+
+    const certificate = new X509Certificate((await authority.issueServing(["Hub.example", "10.0.0.1"])).certificate);
+
+    expect(certificate.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true);
+    for (const host of ["localhost", "hub.example"]) expect(certificate.checkHost(host)).toBe(host);
+    for (const address of ["127.0.0.1", "::1", "10.0.0.1"]) expect(certificate.checkIP(address)).toBe(address);
+    expect(certificate.checkHost("other.example")).toBeUndefined();
+    expect(certificate.keyUsage).toEqual(["1.3.6.1.5.5.7.3.1"]);
+    expect(certificate.ca).toBe(false);
+  });
+
+  const names = ["alice", "system:node:a", "Zoë, the first", "a+b=c", "x\\y", "tab\there", "O=system:masters", 'x"system:masters"', "#0c0161", "日本"];
+  for (const name of names) {
+    test(`a client certificate keeps the name ${JSON.stringify(name)} and its groups apart`, async () => {
+      const authority = await createCertificateAuthority({ clock: createFakeClock() });
+
+      const { certificate } = await authority.issueClient({ commonName: name, organizations: ["ops", name] });
+
+      expect(subjectOf(new X509Certificate(certificate))).toEqual({ commonName: name, organizations: ["ops", name] });
+    });
+  }
+});
+
+describe("certificates in a directory", () => {
+  let directory: string;
+  let clock: FakeClock;
+  let lines: string[];
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "flotilla-certificates-"));
+    clock = createFakeClock();
+    lines = [];
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+  const ensure = (hosts: string[] = [], organizations = ["system:masters"]): Promise<Certificates> =>
+    ensureCertificates({ directory, hosts, clients: { admin: { commonName: "admin", organizations } }, clock, log: createLog({ level: "debug", clock, write: (line) => lines.push(line) }) });
+
+  test("they are made once and kept", async () => {
+    const first = await ensure(["hub.example"]);
+
+    const second = await ensure(["hub.example"]);
+
+    expect([second.authority.certificate, second.serving, second.clients]).toEqual([first.authority.certificate, first.serving, first.clients]);
+    expect(await readdir(directory)).toEqual(["ca.pem", "client-admin.pem", "serving.pem"]);
+  });
+
+  test("only the owner may read them, also after someone opened them up", async () => {
+    await ensure();
+    await chmod(join(directory, "ca.pem"), 0o644);
+
+    await ensure();
+
+    for (const name of await readdir(directory)) expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
+  });
+
+  test("keys stay out of the log", async () => {
+    await ensure();
+
+    expect(lines).toHaveLength(3);
+    expect(lines.join("")).not.toMatch(/PRIVATE|BEGIN/);
+  });
+
+  const renewals: Record<string, { change: () => void; hosts?: string[]; organizations?: string[]; want: { ca: boolean; serving: boolean; admin: boolean } }> = {
+    "nothing is renewed while there is time": { change: () => clock.advance(330 * DAY_MS), want: { ca: false, serving: false, admin: false } },
+    "leaves are renewed a month before they expire": { change: () => clock.advance(340 * DAY_MS), want: { ca: false, serving: true, admin: true } },
+    "a new authority renews everything that the old one signed": { change: () => clock.advance(3630 * DAY_MS), want: { ca: true, serving: true, admin: true } },
+    "a new host renews the serving certificate": { change: () => {}, hosts: ["new.example"], want: { ca: false, serving: true, admin: false } },
+    "other groups renew the client's": { change: () => {}, organizations: ["ops"], want: { ca: false, serving: false, admin: true } },
+  };
+  for (const [behaviour, { change, hosts, organizations, want }] of Object.entries(renewals)) {
+    test(behaviour, async () => {
+      const before = await ensure();
+
+      change();
+      const after = await ensure(hosts, organizations);
+
+      expect({
+        ca: after.authority.certificate !== before.authority.certificate,
+        serving: after.serving.certificate !== before.serving.certificate,
+        admin: after.clients["admin"]?.certificate !== before.clients["admin"]?.certificate,
+      }).toEqual(want);
+    });
+  }
+
+  const damage: Record<string, (text: string, other: string) => string> = {
+    "an empty file is not replaced silently": () => "",
+    "a damaged certificate is not replaced silently": (text) => text.replace(/(?<=BEGIN CERTIFICATE-----\n)..../, "AAAA"),
+    "the certificate of another key is not replaced silently": (text, other) => text.replace(/-----BEGIN CERTIFICATE[^]*/, other.slice(other.indexOf("-----BEGIN CERTIFICATE"))),
+  };
+  for (const [behaviour, harm] of Object.entries(damage)) {
+    test(behaviour, async () => {
+      await ensure();
+      const path = join(directory, "ca.pem");
+      await writeFile(path, harm(await readFile(path, "utf8"), await readFile(join(directory, "serving.pem"), "utf8")));
+
+      await expect(ensure()).rejects.toMatchObject({ code: "Certificate", message: expect.stringContaining("remove it to have a new one made") as string });
+    });
+  }
+
+  test("a client's name cannot lead out of the directory", async () => {
+    const options = { directory, hosts: [], clients: { "../../x": { commonName: "x", organizations: [] } }, clock, log: createLog({ level: "silent", clock, write: () => {} }) };
+
+    await expect(ensureCertificates(options)).rejects.toMatchObject({ code: "Certificate" });
+  });
+});

@@ -1,0 +1,171 @@
+/**
+ * One request from its headers to its answer: who sends it, its body, the core's answer.
+ *
+ * Credentials are looked at before the body is read, so that a stranger cannot make the server hold data for him.
+ */
+import type { Clock, Log } from "../../base/index.ts";
+import { notImplemented, unauthorized } from "../../machinery/index.ts";
+import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request.ts";
+import { ANONYMOUS } from "./authenticator.ts";
+import type { Peer } from "./peer.ts";
+import type { BodyReader } from "./request-body.ts";
+import { failureResponse, sendResponse } from "./response.ts";
+import type { Headers, Wire } from "./wire.ts";
+
+export interface ExchangeDependencies {
+  handle(request: ApiRequest): Promise<ApiResponse>;
+  authenticator: Authenticator;
+  bodies: BodyReader;
+  clock: Clock;
+  log: Log;
+}
+
+/** How long a peer may take to send its body, and to take an answer that is not a stream. */
+const TRANSFER_TIMEOUT_MS = 60_000;
+const NOTHING = new Uint8Array(0);
+
+/** A request in progress, as the server keeps it to end it. */
+export interface Exchange {
+  /** Closes it when the peer had its time. */
+  checkDeadline(nowMs: number): void;
+  /** The server stops: streams end now, whole answers are still sent. */
+  endStream(): void;
+  /** The peer went away, or the server's patience is over. */
+  abort(): void;
+}
+
+export function startExchange(wire: Wire, peer: Peer, deps: ExchangeDependencies): Exchange {
+  const exchange = new RunningExchange(wire);
+  exchange.run(peer, deps).catch((error: unknown) => {
+    // The answer itself could not be sent: the connection broke, or the core gave headers that HTTP does not allow.
+    if (!wire.closed) deps.log.error("answer could not be sent", { path: pathOf(wire.url), error });
+    wire.destroy();
+  });
+  return exchange;
+}
+
+class RunningExchange implements Exchange {
+  readonly #wire: Wire;
+  readonly #request: IncomingRequest;
+  #deadlineMs = Number.POSITIVE_INFINITY;
+  #stopStream: (() => void) | undefined;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+    this.#request = new IncomingRequest(wire);
+  }
+
+  async run(peer: Peer, deps: ExchangeDependencies): Promise<void> {
+    const wire = this.#wire;
+    const request = this.#request;
+    let response: ApiResponse;
+    let read = !wire.hasBody;
+    try {
+      refuseUnsupported(wire);
+      request.user = (await identify(wire.headers, peer, deps)) ?? ANONYMOUS;
+      if (wire.hasBody) {
+        this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
+        request.body = await deps.bodies.read(wire);
+        read = true;
+        this.#deadlineMs = Number.POSITIVE_INFINITY;
+      }
+      response = await deps.handle(request);
+    } catch (error) {
+      if (wire.closed) return;
+      response = failureResponse(error, deps.log);
+    }
+    if (wire.closed) return;
+    if (!read) wire.discardInput();
+    this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
+    const sending = sendResponse(wire, response, (stop) => {
+      this.#stopStream = stop;
+      this.#deadlineMs = Number.POSITIVE_INFINITY;
+      // The peer may have left while the stream was being opened.
+      if (wire.closed) this.abort();
+    });
+    if (sending) await sending;
+  }
+
+  checkDeadline(nowMs: number): void {
+    if (nowMs > this.#deadlineMs) this.#wire.destroy();
+  }
+
+  endStream(): void {
+    if (!this.#stopStream) return;
+    this.abort();
+    if (!this.#wire.output.writableEnded) this.#wire.output.end();
+  }
+
+  abort(): void {
+    const stop = this.#stopStream;
+    this.#stopStream = undefined;
+    stop?.();
+    this.#request.abort();
+  }
+}
+
+/** Most requests never look at their signal and many have no query, so both are made when asked for. */
+class IncomingRequest implements ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  body: Uint8Array = NOTHING;
+  user: UserInfo = ANONYMOUS;
+  readonly #search: string;
+  #query: URLSearchParams | undefined;
+  #controller: AbortController | undefined;
+  #aborted = false;
+
+  constructor({ method, url, headers }: Wire) {
+    const mark = url.indexOf("?");
+    this.method = method;
+    this.path = mark < 0 ? url : url.slice(0, mark);
+    this.#search = mark < 0 ? "" : url.slice(mark + 1);
+    this.headers = headers;
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.#search));
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#controller?.abort();
+  }
+}
+
+function identify(headers: Headers, peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
+  const bearerToken = bearerOf(headers["authorization"]);
+  const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
+  // A bad certificate is bad credentials, unless a token says who it is.
+  if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject)) throw unauthorized();
+  return deps.authenticator.authenticate({ certificate, bearerToken });
+}
+
+function bearerOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const space = authorization.indexOf(" ");
+  const scheme = space < 0 ? authorization : authorization.slice(0, space);
+  // A password would otherwise look like no credentials at all.
+  if (scheme.toLowerCase() !== "bearer") throw unauthorized();
+  const token = space < 0 ? "" : authorization.slice(space + 1).trim();
+  return token === "" ? undefined : token;
+}
+
+/** To ignore these would be to act as somebody else than the peer asked for. */
+function refuseUnsupported({ method, headers }: Wire): void {
+  for (const name in headers) if (name.startsWith("impersonate-")) throw notImplemented("impersonation (--as, --as-group)");
+  if (method === "CONNECT") throw notImplemented("CONNECT requests");
+}
+
+function pathOf(url: string): string {
+  return url.split("?", 1)[0] ?? "";
+}

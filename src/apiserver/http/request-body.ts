@@ -1,0 +1,47 @@
+/** Reads a request's body within two bounds: its own size, and what all bodies that are being read may take together. */
+import { badRequest, tooLarge, tooManyRequests } from "../../machinery/index.ts";
+import type { ApiError } from "../../machinery/index.ts";
+import type { Wire } from "./wire.ts";
+
+/** As in Kubernetes. */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+
+export interface BodyReader {
+  /** Rejects with 413 for a body that is too large, with 429 when too many are on their way. */
+  read(wire: Wire): Promise<Uint8Array>;
+}
+
+export function createBodyReader({ maxBytes = MAX_BODY_BYTES, maxTotalBytes }: { maxBytes?: number; maxTotalBytes: number }): BodyReader {
+  let total = 0;
+  const limit = (): ApiError => tooLarge(`Request entity too large: limit is ${maxBytes}`);
+
+  return {
+    read: (wire) =>
+      new Promise((resolve, reject) => {
+        // A peer that says how much it will send is refused before it does.
+        if (Number(wire.headers["content-length"] ?? 0) > maxBytes) return reject(limit());
+        const { input } = wire;
+        const chunks: Buffer[] = [];
+        let length = 0;
+        const settle = (finish: () => void): void => {
+          total -= length;
+          length = 0;
+          input.off("data", onData).off("end", onEnd).off("close", onClose);
+          finish();
+        };
+        const onData = (chunk: Buffer): void => {
+          chunks.push(chunk);
+          length += chunk.length;
+          total += chunk.length;
+          if (length > maxBytes) settle(() => reject(limit()));
+          else if (total > maxTotalBytes) settle(() => reject(tooManyRequests("too many large requests at the same time; try again")));
+        };
+        const onEnd = (): void => {
+          const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
+          settle(() => resolve(body));
+        };
+        const onClose = (): void => settle(() => reject(badRequest("the request ended before its body was complete")));
+        input.on("data", onData).on("end", onEnd).on("close", onClose);
+      }),
+  };
+}

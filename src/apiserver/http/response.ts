@@ -1,0 +1,98 @@
+/** Sends an answer: whole in pieces that are never joined, compressed when it is long and the peer likes that, or as a stream. */
+import { constants, gzip } from "node:zlib";
+import { promisify } from "node:util";
+import { ApiError, internalError } from "../../machinery/index.ts";
+import type { Log } from "../../base/index.ts";
+import type { ApiResponse, ByteSink, ByteStream } from "../request.ts";
+import type { Wire } from "./wire.ts";
+
+/** Below this, compressing costs more time than it saves; the bound and the level are those of Kubernetes. */
+const GZIP_FROM_BYTES = 128 * 1024;
+const compress = promisify(gzip);
+
+/** A failure as a Status. What is not an `ApiError` is a bug of ours: it is logged, and the peer learns only that. */
+export function failureResponse(error: unknown, log: Log): ApiResponse {
+  if (!(error instanceof ApiError)) log.error("request failed unexpectedly", { error });
+  const { status } = error instanceof ApiError ? error : internalError("see the server's log");
+  const retryAfter = status.details?.retryAfterSeconds;
+  return {
+    status: status.code,
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-cache, private",
+      ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
+      ...(status.code === 401 && { "www-authenticate": 'Bearer realm="flotilla"' }),
+    },
+    body: Buffer.from(JSON.stringify(status)),
+  };
+}
+
+/** Hands an answer to the connection, at once unless it has to be compressed first. `onStream` learns what stops a stream. */
+export function sendResponse(wire: Wire, response: ApiResponse, onStream: (stop: () => void) => void): void | Promise<void> {
+  const { status, headers, body } = response;
+  const withoutBody = wire.method === "HEAD" || status === 204 || status === 304;
+  if (isStream(body)) {
+    wire.respond(status, headers, undefined, withoutBody);
+    if (!withoutBody) onStream(openStream(wire, body));
+    return;
+  }
+  const pieces: readonly Uint8Array[] = body instanceof Uint8Array ? [body] : body;
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  if (length > GZIP_FROM_BYTES && !withoutBody && acceptsGzip(wire.headers["accept-encoding"]) && headers["content-encoding"] === undefined) {
+    return sendCompressed(wire, response, pieces, length);
+  }
+  sendWhole(wire, status, headers, pieces, length, withoutBody);
+}
+
+function sendWhole(wire: Wire, status: number, headers: ApiResponse["headers"], pieces: readonly Uint8Array[], length: number, withoutBody: boolean): void {
+  const end = withoutBody || length === 0;
+  wire.respond(status, headers, length, end);
+  if (!end) writePieces(wire, pieces);
+}
+
+async function sendCompressed(wire: Wire, { status, headers }: ApiResponse, pieces: readonly Uint8Array[], length: number): Promise<void> {
+  // Runs in a worker of Node's pool, which takes one buffer; the copy is small beside the work.
+  const packed = await compress(Buffer.concat(pieces, length), { level: constants.Z_BEST_SPEED });
+  if (wire.closed) return;
+  sendWhole(wire, status, { ...headers, "content-encoding": "gzip", vary: "Accept-Encoding" }, [packed], packed.length, false);
+}
+
+function writePieces({ output }: Wire, pieces: readonly Uint8Array[]): void {
+  if (pieces.length === 1) {
+    output.end(pieces[0]);
+    return;
+  }
+  // Corked, they reach the socket as one vector.
+  output.cork();
+  for (const piece of pieces) output.write(piece);
+  output.end();
+}
+
+function openStream({ output }: Wire, body: ByteStream): () => void {
+  let resume: (() => void) | undefined;
+  const sink: ByteSink = {
+    write: (chunk) => !output.destroyed && !output.writableEnded && output.write(chunk),
+    onDrain(callback) {
+      // Listening only once there is something to wait for keeps an idle watch small.
+      if (!resume) output.on("drain", () => resume?.());
+      resume = callback;
+    },
+    end() {
+      if (!output.writableEnded) output.end();
+    },
+  };
+  return body.open(sink);
+}
+
+function isStream(body: ApiResponse["body"]): body is ByteStream {
+  return "open" in body;
+}
+
+function acceptsGzip(header: string | undefined): boolean {
+  if (header === undefined) return false;
+  return header.split(",").some((clause) => {
+    const [coding = "", ...parameters] = clause.split(";").map((part) => part.trim().toLowerCase());
+    return coding === "gzip" && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}

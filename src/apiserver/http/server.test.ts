@@ -1,0 +1,411 @@
+import https from "node:https";
+import http2 from "node:http2";
+import { gunzipSync } from "node:zlib";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { silentLog, systemClock } from "../../base/index.ts";
+import { createHttp2Transport } from "../../client/index.ts";
+import type { Http2TransportOptions, Transport } from "../../client/index.ts";
+import type { ApiRequest, ApiResponse, ByteSink } from "../request.ts";
+import { createAuthenticator } from "./authenticator.ts";
+import { createCertificateAuthority } from "./certificates.ts";
+import type { CertificateAuthority, KeyPair } from "./certificates.ts";
+import { createHttpServer } from "./server.ts";
+import type { HttpServer } from "./server.ts";
+
+let authority: CertificateAuthority;
+let serving: KeyPair;
+let alice: KeyPair;
+let stranger: KeyPair;
+beforeAll(async () => {
+  authority = await createCertificateAuthority({ clock: systemClock });
+  serving = await authority.issueServing([]);
+  alice = await authority.issueClient({ commonName: "alice", organizations: ["ops"] });
+  stranger = await (await createCertificateAuthority({ clock: systemClock })).issueClient({ commonName: "alice", organizations: ["system:masters"] });
+});
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const json = (value: unknown, status = 200, headers: Record<string, string> = {}): ApiResponse => ({
+  status,
+  headers: { "content-type": "application/json", ...headers },
+  body: Buffer.from(JSON.stringify(value)),
+});
+/** Answers with what it was asked. */
+const echo = async (request: ApiRequest): Promise<ApiResponse> =>
+  json({ method: request.method, path: request.path, query: Object.fromEntries(request.query), user: request.user, body: Buffer.from(request.body).toString() });
+
+async function serve(handle: (request: ApiRequest) => Promise<ApiResponse>, options: { drainMs?: number; port?: number } = {}): Promise<{ server: HttpServer; port: number }> {
+  const server = createHttpServer({
+    handle,
+    authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }] }),
+    tls: { ...serving, clientCa: authority.certificate },
+    log: silentLog,
+    ...(options.drainMs !== undefined && { drainMs: options.drainMs }),
+  });
+  const { port } = await server.listen(options.port ?? 0);
+  closing.push(() => server.close());
+  return { server, port };
+}
+
+function connect(port: number, options: Partial<Http2TransportOptions> = {}): Transport {
+  const transport = createHttp2Transport({ server: new URL(`https://127.0.0.1:${port}`), cluster: { root: "hub" }, ca: authority.certificate, ...options });
+  closing.push(() => transport.close());
+  return transport;
+}
+
+const pods = { cluster: "hub", group: "", version: "v1", resource: "pods", namespace: "shop" };
+const getPod = (transport: Transport): Promise<unknown> => transport.send({ verb: "get", path: { ...pods, name: "a" } });
+
+interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  body: Buffer;
+}
+
+/** One HTTP/1.1 request, as simple tools send it. */
+function http1(port: number, options: { path?: string; method?: string; headers?: Record<string, string>; body?: Buffer } = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = https.request({ host: "127.0.0.1", port, ca: authority.certificate, path: options.path ?? "/", method: options.method ?? "GET", headers: options.headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }));
+    });
+    request.on("error", reject);
+    request.end(options.body);
+  });
+}
+
+describe("who is there", () => {
+  const anonymous = { name: "system:anonymous", groups: ["system:unauthenticated"] };
+  const cases: Record<string, { options: () => Partial<Http2TransportOptions>; want: unknown }> = {
+    "nobody in particular without credentials": { options: () => ({}), want: anonymous },
+    "the user of a client certificate": { options: () => ({ cert: alice.certificate, key: alice.key }), want: { name: "alice", groups: ["ops", "system:authenticated"] } },
+    "the user of a token": { options: () => ({ token: "s3cret" }), want: { name: "robot", groups: ["system:authenticated"] } },
+    "the user of a good token, even with a certificate of somebody else's authority": {
+      options: () => ({ token: "s3cret", cert: stranger.certificate, key: stranger.key }),
+      want: { name: "robot", groups: ["system:authenticated"] },
+    },
+  };
+  for (const [who, { options, want }] of Object.entries(cases)) {
+    test(who, async () => {
+      const { port } = await serve(echo);
+
+      expect(await getPod(connect(port, options()))).toMatchObject({ user: want });
+    });
+  }
+
+  const refused: Record<string, () => Partial<Http2TransportOptions>> = {
+    "a wrong token is refused": () => ({ token: "guess" }),
+    "a certificate of somebody else's authority is refused": () => ({ cert: stranger.certificate, key: stranger.key }),
+  };
+  for (const [behaviour, options] of Object.entries(refused)) {
+    test(behaviour, async () => {
+      const { port } = await serve(echo);
+
+      await expect(getPod(connect(port, options()))).rejects.toMatchObject({ status: { code: 401, reason: "Unauthorized" } });
+    });
+  }
+
+  test("a password is refused rather than taken for no credentials", async () => {
+    const { port } = await serve(echo);
+
+    expect((await http1(port, { headers: { authorization: "Basic YTpi" } })).status).toBe(401);
+  });
+
+  for (const name of ["Impersonate-User", "Impersonate-Group", "Impersonate-Uid", "Impersonate-Extra-Scopes"]) {
+    test(`${name} is never ignored`, async () => {
+      const { port } = await serve(echo);
+      const transport = connect(port, { token: "s3cret" });
+
+      const answers = [await http1(port, { headers: { [name]: "root" } }), await transport.raw({ cluster: "hub", method: "GET", path: "/version", headers: { [name.toLowerCase()]: "root" } })];
+
+      expect(answers.map(({ status }) => status)).toEqual([501, 501]);
+    });
+  }
+});
+
+describe("requests", () => {
+  test("the core sees method, path, query and body, and other clusters below their prefix", async () => {
+    const { port } = await serve(echo);
+
+    const answer = await connect(port).send({ verb: "create", path: { ...pods, cluster: "paris" }, query: { fieldManager: "a b" }, body: { name: "é" } });
+
+    expect(answer).toMatchObject({ method: "POST", path: "/clusters/paris/api/v1/namespaces/shop/pods", query: { fieldManager: "a b" }, body: '{"name":"é"}' });
+  });
+
+  test("HTTP/1.1 works on the same port", async () => {
+    const { port } = await serve(echo);
+
+    const answer = await http1(port, { method: "POST", path: "/x?y=z", body: Buffer.from("hello") });
+
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ method: "POST", path: "/x", query: { y: "z" }, body: "hello" });
+    expect(answer.headers["content-length"]).toBe(String(answer.body.length));
+  });
+
+  test("a body of more than 3 MiB is refused, said or unsaid", async () => {
+    const { port } = await serve(echo);
+    const body = { data: "x".repeat(3 * 1024 * 1024) };
+
+    await expect(connect(port).send({ verb: "create", path: pods, body })).rejects.toMatchObject({ status: { code: 413, reason: "RequestEntityTooLarge" } });
+    expect((await http1(port, { method: "POST", headers: { "content-length": "4000000", expect: "100-continue" } })).status).toBe(413);
+  });
+
+  test("HEAD is answered with the head alone", async () => {
+    const { port } = await serve(async () => json({ a: 1 }));
+
+    const answer = await http1(port, { method: "HEAD" });
+
+    expect([answer.status, answer.headers["content-length"], answer.body.length]).toEqual([200, "7", 0]);
+  });
+
+  test("an answer in pieces arrives whole", async () => {
+    const { port } = await serve(async () => ({ status: 200, headers: { "content-type": "application/json" }, body: ['{"items":[', "1", ",2", "]}"].map((text) => Buffer.from(text)) }));
+
+    expect(await connect(port).send({ verb: "list", path: pods })).toEqual({ items: [1, 2] });
+    expect((await http1(port)).body.toString()).toBe('{"items":[1,2]}');
+  });
+
+  test("long answers are compressed for those who like it", async () => {
+    const text = JSON.stringify({ data: "flotilla ".repeat(20_000) });
+    const { port } = await serve(async () => ({ status: 200, headers: {}, body: [Buffer.from(text)] }));
+
+    const packed = await http1(port, { headers: { "accept-encoding": "deflate, gzip;q=0.5" } });
+    const plain = await http1(port, { headers: { "accept-encoding": "gzip;q=0" } });
+
+    expect(packed.headers["content-encoding"]).toBe("gzip");
+    expect(gunzipSync(packed.body).toString()).toBe(text);
+    expect(plain.headers["content-encoding"]).toBeUndefined();
+    expect(plain.body.toString()).toBe(text);
+  });
+
+  test("a failure of the core is a Status that gives nothing away", async () => {
+    const { port } = await serve(() => Promise.reject(new Error("password is hunter2")));
+
+    const failure = await getPod(connect(port)).catch((error: unknown) => error);
+
+    expect(failure).toMatchObject({ status: { code: 500, reason: "InternalError" } });
+    expect(JSON.stringify(failure)).not.toContain("hunter2");
+  });
+
+  test("an upgrade is refused with words", async () => {
+    const { port } = await serve(echo);
+
+    const answer = await http1(port, { headers: { connection: "Upgrade", upgrade: "websocket" } });
+
+    expect(answer.status).toBe(501);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ kind: "Status", reason: "NotImplemented", message: expect.stringContaining("websocket") as string });
+  });
+
+  test("headers beyond the limit do not reach the core", async () => {
+    let reached = 0;
+    const { port } = await serve((request) => (reached++, echo(request)));
+
+    const answer = await http1(port, { headers: { "x-long": "x".repeat(70_000) } }).catch(() => undefined);
+    await expect(connect(port).raw({ cluster: "hub", method: "GET", path: "/", headers: { "x-long": "x".repeat(70_000) } })).rejects.toMatchObject({ code: "Unreachable" });
+
+    expect(answer?.status === undefined || answer.status >= 400).toBe(true);
+    expect(reached).toBe(0);
+  });
+
+  test("the request's signal is aborted when the peer goes away", async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const { port } = await serve(({ signal }) => {
+      signal.addEventListener("abort", () => leave());
+      arrive();
+      return new Promise(() => {});
+    });
+    const controller = new AbortController();
+
+    const answer = connect(port).send({ verb: "get", path: { ...pods, name: "a" } }, controller.signal);
+    await arrived;
+    controller.abort(new Error("enough"));
+
+    await expect(answer).rejects.toThrow("enough");
+    await left;
+  });
+});
+
+describe("watches", () => {
+  const event = (name: string, size = 0): Buffer => Buffer.from(`${JSON.stringify({ type: "ADDED", object: { name, data: "x".repeat(size) } })}\n`);
+  /** A handler whose watch hands its sink to the test. */
+  function watching(): { handle: () => Promise<ApiResponse>; opened: Promise<ByteSink>; stopped: Promise<void> } {
+    const { promise: opened, resolve: open } = Promise.withResolvers<ByteSink>();
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+    const body = { open: (sink: ByteSink) => (open(sink), () => stop()) };
+    return { handle: async () => ({ status: 200, headers: { "content-type": "application/json" }, body }), opened, stopped };
+  }
+  const namesOf = (events: { object: unknown }[]): unknown[] => events.map(({ object }) => (object as { name: unknown }).name);
+
+  test("events arrive until the server ends the watch", async () => {
+    const { handle, opened } = watching();
+    const { port } = await serve(handle);
+    const events = Array.fromAsync(connect(port).watch({ path: pods }, new AbortController().signal));
+
+    const sink = await opened;
+    sink.write(event("a"));
+    sink.write(event("b"));
+    sink.end();
+
+    expect(namesOf((await events).flat())).toEqual(["a", "b"]);
+  });
+
+  const leaving: Record<string, (transport: Transport, opened: Promise<ByteSink>) => Promise<void>> = {
+    "the source is told when the reader stops reading": async (transport, opened) => {
+      void opened.then((sink) => sink.write(event("a")));
+      for await (const events of transport.watch({ path: pods }, new AbortController().signal)) if (events.length > 0) break;
+    },
+    "the source is told when the reader's signal is aborted, and the reader just ends": async (transport, opened) => {
+      const controller = new AbortController();
+      void opened.then(() => controller.abort());
+      expect(await Array.fromAsync(transport.watch({ path: pods }, controller.signal))).toEqual([]);
+    },
+  };
+  for (const [behaviour, leave] of Object.entries(leaving)) {
+    test(behaviour, async () => {
+      const { handle, opened, stopped } = watching();
+      const { port } = await serve(handle);
+
+      await leave(connect(port), opened);
+
+      await stopped;
+    });
+  }
+
+  test("a reader that does not read holds the source back, loses nothing, and stalls nobody else", async () => {
+    const { handle, opened } = watching();
+    const { port } = await serve((request) => (request.query.has("watch") ? handle() : echo(request)));
+    const transport = connect(port);
+    const reader = transport.watch({ path: pods }, new AbortController().signal)[Symbol.asyncIterator]();
+    const first = reader.next();
+    const sink = await opened;
+    sink.write(event("0"));
+    let seen = namesOf((await first).value as { object: unknown }[]).length;
+
+    // Far more than all windows and buffers on the way can hold.
+    let written = 1;
+    let full = false;
+    for (let round = 0; round < 200 && !full; round++) {
+      full = !sink.write(event(String(written++), 256 * 1024));
+      if (full) full = await stillFull(sink);
+    }
+    expect(full).toBe(true);
+    expect(await getPod(transport)).toMatchObject({ method: "GET" });
+    sink.end();
+    for (let next = await reader.next(); !next.done; next = await reader.next()) seen += next.value.length;
+
+    expect(seen).toBe(written);
+  });
+
+  /** Whether the sink stays full although everything on this machine had its turn. */
+  async function stillFull(sink: ByteSink): Promise<boolean> {
+    let drained = false;
+    sink.onDrain(() => (drained = true));
+    for (let turn = 0; turn < 200 && !drained; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return !drained;
+  }
+
+  test("more watches than one connection carries share the server with other requests", async () => {
+    const sinks: ByteSink[] = [];
+    const { port } = await serve((request) =>
+      request.query.has("watch")
+        ? Promise.resolve({ status: 200, headers: {}, body: { open: (sink: ByteSink) => (sinks.push(sink), sink.write(event("a")), () => {}) } })
+        : echo(request),
+    );
+    const transport = connect(port);
+    const controller = new AbortController();
+    const watches = Array.from({ length: 1100 }, () => transport.watch({ path: pods }, controller.signal)[Symbol.asyncIterator]());
+
+    await Promise.all(watches.map((watch) => watch.next()));
+    const answer = await getPod(transport);
+    controller.abort();
+
+    expect(sinks).toHaveLength(1100);
+    expect(answer).toMatchObject({ method: "GET" });
+  });
+});
+
+describe("stopping", () => {
+  test("running requests are answered, watches end cleanly, new ones are refused", async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { server, port } = await serve(async (request) => {
+      if (request.query.has("watch")) return { status: 200, headers: {}, body: { open: (sink) => (sink.write(Buffer.from('{"type":"ADDED","object":{}}\n')), () => {}) } };
+      arrive();
+      await released;
+      return json({ answered: true });
+    });
+    const transport = connect(port);
+    const watch = transport.watch({ path: pods }, new AbortController().signal)[Symbol.asyncIterator]();
+    await watch.next();
+    const running = getPod(transport);
+    await arrived;
+
+    const closed = server.close();
+    const ended = await watch.next();
+    release();
+
+    expect(await running).toEqual({ answered: true });
+    expect(ended.done).toBe(true);
+    await closed;
+    await expect(getPod(connect(port))).rejects.toMatchObject({ code: "Unreachable", message: expect.stringContaining("nothing listens there") as string });
+  });
+
+  test("a request that does not end is given up after the bound, and its signal is aborted", async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<AbortSignal>();
+    const { server, port } = await serve(
+      ({ signal }) => {
+        arrive(signal);
+        return new Promise(() => {});
+      },
+      { drainMs: 1 },
+    );
+    const answer = getPod(connect(port)).catch((error: unknown) => error);
+    const signal = await arrived;
+
+    await server.close();
+
+    expect(await answer).toMatchObject({ code: "Unreachable" });
+    expect(signal.aborted).toBe(true);
+  });
+
+  test("a transport finds a server that was started again", async () => {
+    const { server, port } = await serve(echo);
+    const transport = connect(port);
+    await getPod(transport);
+    await server.close();
+
+    await serve(echo, { port });
+
+    expect(await getPod(transport)).toMatchObject({ method: "GET" });
+  });
+
+  test("new certificates are used for new connections", async () => {
+    const { server, port } = await serve(echo);
+    const other = await createCertificateAuthority({ clock: systemClock });
+
+    server.setTls({ ...(await other.issueServing([])), clientCa: authority.certificate });
+
+    await expect(getPod(connect(port))).rejects.toMatchObject({ code: "Unreachable" });
+    expect(await getPod(connect(port, { ca: other.certificate, cert: alice.certificate, key: alice.key }))).toMatchObject({ user: { name: "alice" } });
+  });
+
+  test("a taken port is named", async () => {
+    const { port } = await serve(echo);
+
+    await expect(serve(echo, { port })).rejects.toMatchObject({ code: "Listen", message: expect.stringContaining(`port ${port}`) as string });
+  });
+});
+
+test("a stock HTTP/2 client may keep hundreds of streams on one connection", async () => {
+  const { port } = await serve(echo);
+  const session = http2.connect(`https://127.0.0.1:${port}`, { ca: authority.certificate });
+
+  const settings = await new Promise<http2.Settings>((resolve) => session.once("remoteSettings", resolve));
+  session.destroy();
+
+  expect(settings.maxConcurrentStreams).toBeGreaterThanOrEqual(250);
+});

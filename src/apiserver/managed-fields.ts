@@ -1,0 +1,36 @@
+/** Who set which field. Recorded for every write except those that nobody would ever look at, which are many. */
+import { formatTime } from "../base/index.ts";
+import type { Clock, Json, JsonObject } from "../base/index.ts";
+import { recordUpdate } from "../machinery/index.ts";
+import type { RequestContext } from "./context.ts";
+import { metadataOf } from "./metadata.ts";
+import { HUB } from "./router.ts";
+
+/**
+ * Objects that the member simulation itself writes by the thousand. Their field managers would cost more than the rest of the
+ * write, and no person or tool applies to them.
+ */
+const UNTRACKED = new Set(["Pod", "Node", "Event", "Lease", "EndpointSlice", "ControllerRevision", "NodeImage", "NodePodProbe"]);
+
+function tracksFields({ inProcess, cluster, served }: RequestContext): boolean {
+  return !(inProcess && cluster.name !== HUB && UNTRACKED.has(served.resource.kind.kind));
+}
+
+/** `after` with `metadata.managedFields`. `given` is what the client sent there, if anything. */
+export function trackFields(context: RequestContext, clock: Clock, manager: string, before: JsonObject | undefined, after: JsonObject, given: Json | undefined): JsonObject {
+  const { served, subresource } = context;
+  const metadata = metadataOf(after);
+  const stored = before && metadataOf(before).managedFields;
+  const kept = given ?? stored;
+  if (!tracksFields(context)) return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
+  return recordUpdate({
+    before,
+    after: kept === undefined ? after : { ...after, metadata: { ...metadata, managedFields: kept } },
+    schema: served.schema,
+    manager,
+    apiVersion: served.apiVersion,
+    subresource,
+    time: formatTime(clock.now()),
+    builtIn: served.resource.kind.builtIn,
+  });
+}

@@ -1,0 +1,50 @@
+/**
+ * Namespaces: nothing is created in one that is missing or going away, and what is in one goes with it.
+ *
+ * Deleting a namespace marks it; `clearNamespace` then removes its content of every kind and, when nothing is left, the
+ * finalizer and with it the namespace.
+ */
+import { isObject } from "../base/index.ts";
+import type { JsonObject } from "../base/index.ts";
+import { ApiError, forbidden, notFound } from "../machinery/index.ts";
+import type { LogicalCluster } from "./clusters.ts";
+import type { ObjectStore } from "./objects.ts";
+import { objectIn } from "./render.ts";
+import { keyOf } from "./resources.ts";
+import type { Resource } from "./resources.ts";
+
+export const NAMESPACES = { group: "", resource: "namespaces" };
+export const NAMESPACE_FINALIZER = "kubernetes";
+const PROTECTED = new Set(["default", "kube-system", "kube-public"]);
+
+export function isNamespaceKind({ kind }: Resource): boolean {
+  return kind.group === "" && kind.kind === "Namespace";
+}
+
+/** What every namespace has: its name as a label, the finalizer that holds it until it is empty, and its phase. */
+export function completeNamespace(object: JsonObject): void {
+  const metadata = object.metadata as JsonObject;
+  metadata.labels = { ...(metadata.labels as JsonObject | undefined), "kubernetes.io/metadata.name": metadata.name ?? "" };
+  const spec = isObject(object.spec) ? object.spec : {};
+  const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
+  object.spec = { ...spec, finalizers: finalizers.includes(NAMESPACE_FINALIZER) ? finalizers : [...finalizers, NAMESPACE_FINALIZER] };
+  object.status = { ...(isObject(object.status) ? object.status : {}), phase: metadata.deletionTimestamp === undefined ? "Active" : "Terminating" };
+}
+
+/** Refuses to create in a namespace that is missing or going away. Clusters that serve no namespaces have no such rule. */
+export function checkNamespace(store: ObjectStore, cluster: LogicalCluster, { name: resource }: Resource, namespace: string, name: string): void {
+  const namespaces = cluster.table.resource("", "namespaces");
+  if (!namespaces) return;
+  const { entry } = store.find(cluster, namespaces, keyOf(namespaces, cluster.name, undefined, namespace));
+  if (!entry) throw notFound(NAMESPACES, namespace);
+  // The text is looked for before anything is parsed: almost every namespace stays.
+  if (!Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength).includes('"deletionTimestamp"')) return;
+  if ((objectIn(entry, namespaces.storage).metadata as JsonObject).deletionTimestamp === undefined) return;
+  const { status } = forbidden(resource, name, `unable to create new content in namespace ${namespace} because it is being terminated`);
+  const causes = [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" }];
+  throw new ApiError({ ...status, details: { ...status.details, causes } });
+}
+
+export function checkNamespaceDeletion(name: string): void {
+  if (PROTECTED.has(name)) throw forbidden(NAMESPACES, name, "this namespace may not be deleted");
+}

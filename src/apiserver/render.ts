@@ -1,0 +1,138 @@
+/**
+ * Objects as they are served. Bytes are the truth: the stored value goes out as it is, with `resourceVersion` spliced in. What
+ * had to be computed (the parsed form, another version) is kept beside the entry and goes with it.
+ *
+ * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the place to splice is found in its first bytes.
+ */
+import { copy, deepFreeze, isObject } from "../base/index.ts";
+import type { JsonObject } from "../base/index.ts";
+import type { CachedEntry } from "../store/index.ts";
+import type { ServedVersion } from "./resources.ts";
+
+/** An object in one version; the entries of other versions hang on `next`, and almost every entry has one view only. */
+export interface View {
+  readonly served: ServedVersion;
+  object?: JsonObject;
+  /** The stored value is what this version serves, byte for byte. */
+  verbatim?: boolean;
+  /** Set when it is not: the whole object with its resourceVersion. */
+  bytes?: Uint8Array;
+  next?: View;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const METADATA = '"metadata":{';
+
+/** Set by tests: everything handed out is frozen, so that a reader that changes it fails. */
+let freezing = false;
+export function freezeObjects(on: boolean): void {
+  freezing = on;
+}
+
+/** The value to store. `object` has no resourceVersion, and its first keys are apiVersion, kind and metadata. */
+export function encodeObject(object: JsonObject): Uint8Array {
+  return encoder.encode(JSON.stringify(object));
+}
+
+/** The same object with the keys in the order that stored values have. */
+export function ordered(object: JsonObject): JsonObject {
+  const { apiVersion, kind, metadata, ...rest } = object;
+  return { apiVersion: apiVersion ?? "", kind: kind ?? "", metadata: metadata ?? {}, ...rest };
+}
+
+/** What a writer already has, to be kept beside the entry it writes. */
+export function viewOfWritten(served: ServedVersion, object: JsonObject): View {
+  return { served, object, verbatim: true };
+}
+
+/** The object in a version, with its resourceVersion. Shared: nobody may change it. */
+export function objectIn(entry: CachedEntry, served: ServedVersion): JsonObject {
+  const view = viewOf(entry, served);
+  const object = (view.object ??= served.isStorage ? parseStored(entry, served) : convertFromStorage(entry, served));
+  const metadata = object.metadata as JsonObject;
+  if (metadata.resourceVersion === undefined && entry.revision > 0) {
+    metadata.resourceVersion = String(entry.revision);
+    if (freezing) deepFreeze(object);
+  }
+  return object;
+}
+
+/** The object as it was, at the revision of the change that removed it from sight. */
+export function objectAt(entry: CachedEntry, served: ServedVersion, revision: number): JsonObject {
+  const object = objectIn(entry, served);
+  if (entry.revision === revision) return object;
+  return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(revision) } };
+}
+
+/** Three pieces that make the object in a version, at a revision. None is a copy when the stored value is served verbatim. */
+export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = entry.revision): readonly Uint8Array[] {
+  const view = viewOf(entry, served);
+  if (view.verbatim === undefined) view.verbatim = served.isStorage && (served.resource.kind.builtIn || isVerbatim(entry, view));
+  if (!view.verbatim) {
+    if (revision !== entry.revision) return [encoder.encode(JSON.stringify(objectAt(entry, served, revision)))];
+    return [(view.bytes ??= encoder.encode(JSON.stringify(objectIn(entry, served))))];
+  }
+  const { value } = entry;
+  if (revision === 0) return [value];
+  const at = metadataStart(value);
+  return [value.subarray(0, at), encoder.encode(`"resourceVersion":"${revision}",`), value.subarray(at)];
+}
+
+/** The position right after `"metadata":{`. */
+function metadataStart(value: Uint8Array): number {
+  return Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).indexOf(METADATA) + METADATA.length;
+}
+
+/** After a restart the schema may be another than the one the value was written under; equal bytes prove that nothing changes. */
+function isVerbatim(entry: CachedEntry, view: View): boolean {
+  const object = objectIn(entry, view.served);
+  const { resourceVersion: _, ...metadata } = object.metadata as JsonObject;
+  const same = Buffer.compare(encodeObject({ ...object, metadata }), entry.value) === 0;
+  return same;
+}
+
+function viewOf(entry: CachedEntry, served: ServedVersion): View {
+  const first = entry.memo as View | undefined;
+  for (let view = first; view; view = view.next) if (view.served === served) return view;
+  const view: View = { served };
+  // A schema that changed leaves views of the old one behind; they are dropped with the entry. The bound keeps a client
+  // that edits a CRD in a loop from growing them.
+  if (first && countViews(first) < MAX_VIEWS) view.next = first;
+  entry.memo = view;
+  return view;
+}
+
+const MAX_VIEWS = 8;
+function countViews(first: View): number {
+  let count = 0;
+  for (let view: View | undefined = first; view; view = view.next) count++;
+  return count;
+}
+
+function parseStored(entry: CachedEntry, served: ServedVersion): JsonObject {
+  let object = JSON.parse(decoder.decode(entry.value)) as JsonObject;
+  if (object.apiVersion !== served.apiVersion) object = upgradeStored(object, served);
+  // Built-in values are served verbatim, so their parsed form must not differ from them either.
+  if (!served.resource.kind.builtIn) object = admitted(object, served);
+  return object;
+}
+
+/** The storage version of a CRD was moved on after this value was written. */
+function upgradeStored(object: JsonObject, served: ServedVersion): JsonObject {
+  const written = served.resource.versions.find(({ apiVersion }) => apiVersion === object.apiVersion);
+  return { ...(written?.toStorage?.(object) ?? object), apiVersion: served.apiVersion };
+}
+
+function convertFromStorage(entry: CachedEntry, served: ServedVersion): JsonObject {
+  const stored = objectIn(entry, served.resource.storage);
+  const converted = copy(served.fromStorage ? served.fromStorage(stored) : stored) as JsonObject;
+  converted.apiVersion = served.apiVersion;
+  return admitted(ordered(converted), served);
+}
+
+/** Prunes and defaults what comes from storage: new defaults show on old objects, removed fields disappear. */
+function admitted(object: JsonObject, served: ServedVersion): JsonObject {
+  const known = served.compiled.admit(object);
+  return isObject(known.metadata) ? known : { ...known, metadata: {} };
+}

@@ -1,0 +1,278 @@
+/**
+ * Creates and updates. One object goes through: identity, system metadata, admission, field managers, conversion to the
+ * storage version, one compare-and-set. An update that changes nothing writes nothing.
+ */
+import { equalJson, isObject } from "../base/index.ts";
+import type { Clock, Json, JsonObject, Random } from "../base/index.ts";
+import { CHANGED_MEANWHILE, alreadyExists, badRequest, conflict, forbidden, invalid, notFound } from "../machinery/index.ts";
+import type { FieldError } from "../machinery/index.ts";
+import type { Cache, CachedEntry } from "../store/index.ts";
+import { admitObject } from "./admit.ts";
+import type { Admissions } from "./admit.ts";
+import type { ClusterRegistry } from "./clusters.ts";
+import { invalidValue, plainError } from "./context.ts";
+import type { RequestContext } from "./context.ts";
+import { CRD_GROUP, CRD_PLURAL, isDefinition } from "./crd.ts";
+import type { DecodedObject } from "./decode.ts";
+import { trackFields } from "./managed-fields.ts";
+import { finalizersOf, generatedName, metadataForCreate, metadataForUpdate, metadataOf, validateMetadataUpdate } from "./metadata.ts";
+import { checkNamespace, isNamespaceKind } from "./namespaces.ts";
+import type { Found, ObjectStore } from "./objects.ts";
+import { writeOptions } from "./options.ts";
+import type { WriteOptions } from "./options.ts";
+import { encodeObject, objectIn, ordered, viewOfWritten } from "./render.ts";
+import { keyOf } from "./resources.ts";
+import type { ServedVersion } from "./resources.ts";
+import type { WriteCause } from "./writes.ts";
+
+export interface WriteDependencies {
+  cache: Cache;
+  store: ObjectStore;
+  clusters: ClusterRegistry;
+  admissions: Admissions;
+  clock: Clock;
+  random: Random;
+}
+
+export interface Written {
+  entry: CachedEntry;
+  created: boolean;
+}
+
+/** How often a write that lost a race is done again on the fresh object. */
+const MAX_ATTEMPTS = 5;
+const MAX_GENERATED_NAMES = 8;
+
+export async function createObject(deps: WriteDependencies, context: RequestContext, body: DecodedObject): Promise<Written> {
+  const options = writeOptions(context, "CreateOptions");
+  const metadata = metadataOf(body.object);
+  checkIdentity(context, body.object, undefined);
+  const { resourceVersion } = metadata;
+  if (typeof resourceVersion === "string" && /^[1-9]\d*$/.test(resourceVersion)) throw plainError("resourceVersion should not be set on objects to be created");
+  for (let attempt = 1; ; attempt++) {
+    const generated = generatedName(metadata, deps.random);
+    const name = generated ?? (typeof metadata.name === "string" ? metadata.name : "");
+    // A later attempt needs what an earlier one changed in place.
+    const object = generated === undefined || attempt === MAX_GENERATED_NAMES ? body.object : structuredClone(body.object);
+    const entry = await insertObject(deps, context, options, { object, duplicates: body.duplicates }, name);
+    if (entry) return { entry, created: true };
+    if (generated === undefined || attempt === MAX_GENERATED_NAMES) throw alreadyExists(context.served.resource.name, name);
+  }
+}
+
+/** A new object under a name; undefined when the name is taken. */
+export async function insertObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject, name: string, cause: WriteCause["verb"] = "create", appliedFields?: Json): Promise<CachedEntry | undefined> {
+  const { cluster, served, namespace } = context;
+  const { resource } = served;
+  const given = metadataOf(body.object);
+  let object = ordered({
+    ...body.object,
+    apiVersion: served.apiVersion,
+    kind: resource.kind.kind,
+    metadata: metadataForCreate(given, { namespace: resource.namespaced ? namespace : undefined, name }, resource, deps),
+  });
+  if (resource.kind.subresources.status) delete object.status;
+  object = admitObject(deps.admissions, deps.random, { context, options, operation: "CREATE", object, duplicates: body.duplicates, errors: [] });
+  object = appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, undefined, object, given.managedFields) : withManagers(object, appliedFields);
+
+  if (resource.namespaced && namespace !== undefined) checkNamespace(deps.store, cluster, resource, namespace, name);
+  checkDefinitionAlive(deps, context, name);
+  const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+  if (found.entry) return undefined;
+  return storeObject(deps, context, options, found, object, cause);
+}
+
+/** Puts a prepared object, converted to the storage version; undefined when somebody was faster. */
+async function storeObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject, verb: WriteCause["verb"]): Promise<CachedEntry | undefined> {
+  const { cluster, served, subresource } = context;
+  const { storage, name } = served.resource;
+  const stored = toStorage(object, served);
+  if (options.dryRun) return unstoredEntry(found, storage, stored);
+  const entry = await deps.store.put(cluster, storage, found, stored, { verb, name, ...(subresource !== undefined && { subresource }) });
+  // A definition is served at once: whoever waits for this answer may use it.
+  if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
+  return entry;
+}
+
+/** The answer to a dry run: what would be there, at the revision of what is. */
+function unstoredEntry({ key, entry }: Found, storage: ServedVersion, object: JsonObject): CachedEntry {
+  return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: viewOfWritten(storage, object) };
+}
+
+function toStorage(object: JsonObject, served: ServedVersion): JsonObject {
+  if (served.isStorage) return object;
+  const { storage } = served.resource;
+  return storage.compiled.admit(ordered({ ...(served.toStorage?.(object) ?? object), apiVersion: storage.apiVersion }));
+}
+
+export async function updateObject(deps: WriteDependencies, context: RequestContext, body: DecodedObject): Promise<Written> {
+  const options = writeOptions(context, "UpdateOptions");
+  const name = context.name ?? "";
+  checkIdentity(context, body.object, name);
+  return rewriteObject(deps, context, options, "update", (old) => {
+    const { uid } = metadataOf(body.object);
+    const { uid: storedUid } = metadataOf(old);
+    if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
+    return { object: body.object, duplicates: body.duplicates, requiresVersion: true };
+  });
+}
+
+/** What an update wants to store, worked out from what is stored. */
+export interface Change {
+  object: JsonObject;
+  duplicates: readonly string[];
+  /** A replacement of the whole: some kinds then insist on a resourceVersion. */
+  requiresVersion: boolean;
+  /** Field managers as apply worked them out; unset records an ordinary update. */
+  appliedFields?: Json;
+}
+
+/** Reads, changes and writes one object, with nobody in between; again when another process was faster and the client did not insist. */
+export async function rewriteObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, verb: "update" | "patch", change: (old: JsonObject) => Change): Promise<Written> {
+  const { cluster, served, namespace, name = "" } = context;
+  const key = keyOf(served.resource, cluster.name, namespace, name);
+  return deps.cache.exclusive(key, async () => {
+    for (let attempt = 1; ; attempt++) {
+      const found = deps.store.find(cluster, served.resource, key);
+      if (!found.entry) throw notFound(served.resource.name, name);
+      const old = objectIn(found.entry, served);
+      const wanted = change(old);
+      const insists = checkVersion(context, wanted, found.entry);
+      const next = prepareUpdate(deps, context, options, old, wanted);
+      if (equalJson(withoutVersion(old), next)) return { entry: found.entry, created: false };
+      const entry = isFinished(next, served) ? await removeFinished(deps, context, options, found, next) : await storeObject(deps, context, options, found, next, verb);
+      if (entry) return { entry, created: false };
+      if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
+    }
+  });
+}
+
+function prepareUpdate(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, { object: given, duplicates, appliedFields }: Change): JsonObject {
+  const { served, subresource } = context;
+  const { kind } = served.resource;
+  const givenMetadata = metadataOf(given);
+  const stored = metadataOf(old);
+  let next = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
+  next = ordered({ ...next, apiVersion: served.apiVersion, kind: kind.kind });
+  const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
+  next = admitObject(deps.admissions, deps.random, { context, options, operation: "UPDATE", object: next, oldObject: old, duplicates, errors });
+  const metadata = metadataOf(next);
+  if (kind.hasGeneration && changesSpec(old, next, kind.subresources.status === true)) metadata.generation = Number(stored.generation ?? 0) + 1;
+  return appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, next, givenMetadata.managedFields) : withManagers(next, appliedFields);
+}
+
+function withManagers(object: JsonObject, managedFields: Json): JsonObject {
+  return { ...object, metadata: { ...metadataOf(object), managedFields } };
+}
+
+/** Which part of the object a request may change: everything but the status, only the status, or only the finalizers. */
+function combine({ served: { resource }, subresource }: RequestContext, old: JsonObject, given: JsonObject, metadata: JsonObject): JsonObject {
+  if (subresource === "status") {
+    const { status: _, ...rest } = old;
+    return { ...rest, metadata: resource.kind.builtIn ? statusMetadata(metadata, old) : { ...metadataOf(old) }, ...(given.status !== undefined && { status: given.status }) };
+  }
+  if (subresource === "finalize") {
+    const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
+    return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : {}), finalizers: finalizers ?? [] } };
+  }
+  if (!resource.kind.subresources.status) return { ...given, metadata };
+  const { status: _, ...rest } = given;
+  return { ...rest, metadata, ...(old.status !== undefined && { status: old.status }) };
+}
+
+/** Writers of status may annotate, but labels and finalizers steer others and are not theirs to change. */
+function statusMetadata(metadata: JsonObject, old: JsonObject): JsonObject {
+  const { labels: _l, finalizers: _f, ownerReferences: _o, ...rest } = metadata;
+  const { labels, finalizers, ownerReferences } = metadataOf(old);
+  return { ...rest, ...(labels !== undefined && { labels }), ...(finalizers !== undefined && { finalizers }), ...(ownerReferences !== undefined && { ownerReferences }) };
+}
+
+/** Anything outside metadata, and outside status where that has its own subresource. */
+function changesSpec(old: JsonObject, next: JsonObject, ignoreStatus: boolean): boolean {
+  const ignored = (key: string): boolean => key === "metadata" || key === "apiVersion" || key === "kind" || (ignoreStatus && key === "status");
+  for (const key in next) if (!ignored(key) && !equalJson(next[key], old[key])) return true;
+  for (const key in old) if (!ignored(key) && next[key] === undefined) return true;
+  return false;
+}
+
+function withoutVersion(object: JsonObject): JsonObject {
+  const { resourceVersion: _, ...metadata } = metadataOf(object);
+  return { ...object, metadata };
+}
+
+/** An object that is being deleted goes when its last finalizer is removed and nobody has to stop it first. */
+function isFinished(object: JsonObject, { resource }: ServedVersion): boolean {
+  const metadata = metadataOf(object);
+  if (metadata.deletionTimestamp === undefined || finalizersOf(metadata).length > 0 || Number(metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
+  return !isNamespaceKind(resource) || !isObject(object.spec) || !Array.isArray(object.spec.finalizers) || object.spec.finalizers.length === 0;
+}
+
+async function removeFinished(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject): Promise<CachedEntry | undefined> {
+  const { cluster, served } = context;
+  const last = unstoredEntry(found, served.resource.storage, toStorage(object, served));
+  if (options.dryRun) return last;
+  const revision = await deps.store.remove(cluster, served.resource, found, { verb: "delete", name: served.resource.name });
+  if (revision !== undefined && isDefinition(served.resource)) deps.clusters.refresh(cluster);
+  return revision === undefined ? undefined : last;
+}
+
+/** The kinds of Kubernetes that refuse a PUT without a resourceVersion; so do all custom ones. */
+const STRICT_KINDS = new Set(
+  "CustomResourceDefinition Pod PersistentVolumeClaim Job Lease PodDisruptionBudget RuntimeClass MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding APIService".split(" "),
+);
+
+/** Compares the resourceVersion that the client sent, if any. True when it insists on it. */
+function checkVersion({ served: { resource }, name = "" }: RequestContext, { object, requiresVersion }: Change, entry: CachedEntry): boolean {
+  const sent = metadataOf(object).resourceVersion;
+  const text = typeof sent === "string" ? sent : "";
+  if (text === "" || text === "0") {
+    if (requiresVersion && (!resource.kind.builtIn || STRICT_KINDS.has(resource.kind.kind))) {
+      const error: FieldError = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+      throw invalid(resource.name.group, resource.name.resource, name, [error]);
+    }
+    return false;
+  }
+  if (!/^\d+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (Number(text) !== entry.revision) throw conflict(resource.name, name, CHANGED_MEANWHILE);
+  return true;
+}
+
+/** The body must be of the endpoint's kind and name; what it leaves out is filled in from the path. */
+function checkIdentity({ served, namespace }: RequestContext, object: JsonObject, pathName: string | undefined): void {
+  const { kind, namespaced } = { kind: served.resource.kind, namespaced: served.resource.namespaced };
+  const metadata = metadataOf(object);
+  const sentKind = object.kind ?? "";
+  const sentVersion = object.apiVersion ?? "";
+  if (sentVersion !== "" && sentVersion !== served.apiVersion) throw badRequest(`the API version in the data (${String(sentVersion)}) does not match the expected API version (${served.apiVersion})`);
+  if (sentKind !== "" && sentKind !== kind.kind) {
+    if (!kind.builtIn) throw invalid(kind.group, String(sentKind), String(metadata.name ?? ""), [invalidValue("kind", sentKind, `must be ${kind.kind}`)]);
+    throw badRequest(`${String(sentKind)} in version ${JSON.stringify(served.version)} cannot be handled as a ${kind.kind}: the endpoint takes ${kind.kind} only`);
+  }
+  if (namespaced && typeof metadata.namespace === "string" && metadata.namespace !== "" && metadata.namespace !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  if (pathName === undefined) return;
+  if (metadata.name === undefined || metadata.name === "") throw badRequest(`the name of the object (${pathName} based on URL) was undeterminable: name must be provided`);
+  if (metadata.name !== pathName) throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${pathName})`);
+}
+
+function uidConflict({ served: { resource }, namespace, name = "" }: RequestContext, sent: string, stored: unknown): Error {
+  const path = [resource.kind.builtIn ? "" : `${resource.name.group}/`, resource.name.resource, resource.namespaced ? `/${namespace ?? ""}` : ""].join("");
+  return conflict(
+    resource.name,
+    name,
+    `StorageError: invalid object, Code: 4, Key: /registry/${path}/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${sent}, UID in object meta: ${String(stored)}`,
+  );
+}
+
+/** Objects of a definition that is going away are not created any more. */
+function checkDefinitionAlive({ store }: WriteDependencies, { cluster, served: { resource } }: RequestContext, name: string): void {
+  if (resource.kind.builtIn) return;
+  const definitions = cluster.table.resource(CRD_GROUP, CRD_PLURAL);
+  if (!definitions) return;
+  const { entry } = store.find(cluster, definitions, keyOf(definitions, cluster.name, undefined, `${resource.name.resource}.${resource.name.group}`));
+  if (!entry || entry.revision === cluster.revision) return;
+  if (metadataOf(objectIn(entry, definitions.storage)).deletionTimestamp !== undefined) {
+    throw forbidden(resource.name, name, "create not allowed while custom resource definition is terminating");
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * A command takes data and writes text. Exit codes, colours and `process` belong to `cmd`, which also hands in what a
+ * command may reach: an output, a signal, a way to start a fleet and a way to connect to one.
+ */
+import type { Clock } from "../base/index.ts";
+import type { Client } from "../client/index.ts";
+import type { FleetStarter } from "./fleet.ts";
+import type { Output } from "./output.ts";
+
+export interface Flag {
+  type: "string" | "integer" | "boolean";
+  /** What stands for the value in the help: `--data DIR`. */
+  value?: string;
+  short?: string;
+  description: string;
+  default?: string | number;
+  choices?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+}
+
+export interface Argument {
+  name: string;
+  description: string;
+  required: boolean;
+}
+
+export type FlagValues<F extends Record<string, Flag>> = {
+  [K in keyof F]: F[K]["type"] extends "boolean" ? boolean : (F[K]["type"] extends "integer" ? number : string) | (F[K] extends { default: string | number } ? never : undefined);
+};
+
+export interface CommandContext<F extends Record<string, Flag>> {
+  args: readonly string[];
+  flags: FlagValues<F>;
+  output: Output;
+  /** Aborted by Ctrl-C and SIGTERM: finish what must be finished and return. */
+  signal: AbortSignal;
+  clock: Clock;
+  startFleet: FleetStarter;
+  /** A client of the API server that a kubeconfig names. */
+  connect(kubeconfig: string): Promise<{ client: Client; server: string; close(): Promise<void> }>;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Command<F extends Record<string, Flag> = Record<string, Flag>> {
+  name: string;
+  /** One line for the list of commands. */
+  summary: string;
+  example: readonly string[];
+  args: readonly Argument[];
+  flags: F;
+  /** Throws an error whose message says what was being done and what to try; `UsageError` for wrong usage. */
+  run(context: CommandContext<F>): Promise<void>;
+}
+
+export function defineCommand<F extends Record<string, Flag>>(command: Command<F>): Command {
+  return command as unknown as Command;
+}

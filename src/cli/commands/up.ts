@@ -1,0 +1,63 @@
+/** `flotilla up`: a hub and simulated members in this process, until Ctrl-C. */
+import { defineCommand } from "../command.ts";
+import { defaultDataDirectory } from "../data-directory.ts";
+import type { Fleet } from "../fleet.ts";
+
+export const upCommand = defineCommand({
+  name: "up",
+  summary: "start a hub and simulated member clusters, and run until Ctrl-C",
+  example: ["flotilla up", "flotilla up --members 5 --nodes 10", "flotilla up --data ./fleet --port 7443", "kubectl --kubeconfig ~/.flotilla/hub.kubeconfig get clusters"],
+  args: [],
+  flags: {
+    members: { type: "integer", default: 3, maximum: 10_000, description: "how many member clusters to simulate" },
+    nodes: { type: "integer", default: 3, maximum: 5_000, description: "simulated nodes per member; 0 gives members that store but run nothing" },
+    kruise: { type: "string", choices: ["installed", "none"], default: "installed", description: "whether members have OpenKruise" },
+    data: { type: "string", value: "DIR", description: "where to keep state, certificates and kubeconfigs (default ~/.flotilla)" },
+    port: { type: "integer", value: "P", default: 6443, maximum: 65_535, description: "port of the API server on 127.0.0.1; 0 takes any free one" },
+    ephemeral: { type: "boolean", description: "keep objects in memory only; they are gone after a stop" },
+    "log-level": { type: "string", choices: ["debug", "info", "warn", "error"], default: "warn", description: "what to log to standard error" },
+  },
+  async run({ flags, output, signal, startFleet, environment }) {
+    const data = flags.data ?? defaultDataDirectory(environment);
+    const fleet = await startFleet(
+      {
+        members: flags.members,
+        nodes: flags.nodes,
+        kruise: flags.kruise === "none" ? "none" : "installed",
+        data,
+        port: flags.port,
+        ephemeral: flags.ephemeral,
+        logLevel: flags["log-level"] as "warn",
+      },
+      (text) => output.progress(text),
+      signal,
+    );
+    output.progress("");
+    output.result({ url: fleet.url, members: [...fleet.members], kubeconfigs: Object.fromEntries(fleet.kubeconfigs) }, () => renderReady(fleet, flags.nodes));
+    try {
+      const failure = await Promise.race([fleet.failed, aborted(signal)]);
+      if (failure) throw failure;
+      output.say("stopping");
+    } finally {
+      await fleet.stop();
+    }
+  },
+});
+
+function renderReady({ url, members, kubeconfigs }: Fleet, nodes: number): string {
+  const hub = kubeconfigs.get("hub") ?? "";
+  const shown = members.length > 4 ? `${members.slice(0, 3).join(", ")} … ${members.at(-1)}` : members.join(", ");
+  return [
+    `ready  ${url}  hub and ${members.length} member${members.length === 1 ? "" : "s"}${members.length > 0 ? ` (${shown}), ${nodes} node${nodes === 1 ? "" : "s"} each` : ""}`,
+    "",
+    `  export KUBECONFIG=${hub}`,
+    "  kubectl get clusters",
+    "",
+    `Members have kubeconfigs beside it (${members[0] ?? "member1"}.kubeconfig). Ctrl-C stops.`,
+  ].join("\n");
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+}

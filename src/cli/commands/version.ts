@@ -1,0 +1,16 @@
+import { defineCommand } from "../command.ts";
+import { KUBERNETES_VERSION, VERSION } from "../version.ts";
+
+export const versionCommand = defineCommand({
+  name: "version",
+  summary: "print the version of flotilla and of the Kubernetes API that it serves",
+  example: ["flotilla version", "flotilla version -o json"],
+  args: [],
+  flags: {},
+  run({ output }) {
+    output.result({ flotilla: VERSION, kubernetes: KUBERNETES_VERSION, node: process.versions.node }, () =>
+      [`flotilla    ${VERSION}`, `kubernetes  ${KUBERNETES_VERSION} (API)`, `node        ${process.versions.node}`].join("\n"),
+    );
+    return Promise.resolve();
+  },
+});

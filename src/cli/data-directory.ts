@@ -1,0 +1,11 @@
+/** Where a fleet keeps its state when nothing else is said, and the files that others look for in it. */
+import { join } from "node:path";
+
+export function defaultDataDirectory(environment: Readonly<Record<string, string | undefined>>): string {
+  const home = environment["FLOTILLA_HOME"] ?? join(environment["HOME"] ?? environment["USERPROFILE"] ?? ".", ".flotilla");
+  return home;
+}
+
+export function kubeconfigPath(data: string, cluster: string): string {
+  return join(data, `${cluster}.kubeconfig`);
+}

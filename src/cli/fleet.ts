@@ -1,0 +1,29 @@
+/** What `up` and `demo` need of a running hub with simulated members. `cmd` starts it; the commands only look at it. */
+export interface FleetOptions {
+  members: number;
+  /** Simulated nodes per member; 0 gives members that store but run nothing. */
+  nodes: number;
+  /** Whether members have OpenKruise. */
+  kruise: "installed" | "none";
+  /** Where state, certificates and kubeconfigs live. */
+  data: string;
+  /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
+  ephemeral: boolean;
+  /** 0 takes any free port. */
+  port: number;
+  logLevel: "debug" | "info" | "warn" | "error";
+}
+
+export interface Fleet {
+  /** `https://127.0.0.1:6443` */
+  url: string;
+  /** Files by cluster: `hub`, `member1`, … */
+  kubeconfigs: ReadonlyMap<string, string>;
+  members: readonly string[];
+  stop(): Promise<void>;
+  /** Resolves with the reason when the fleet cannot go on, for example because its disk is full. */
+  failed: Promise<Error>;
+}
+
+/** Resolves when every part answers. `progress` is told what is being done. */
+export type FleetStarter = (options: FleetOptions, progress: (text: string) => void, signal: AbortSignal) => Promise<Fleet>;

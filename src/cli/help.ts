@@ -1,0 +1,44 @@
+/** Help texts, made from what the commands declare. Pure. */
+import type { Command, Flag } from "./command.ts";
+import { sharedFlags } from "./parse.ts";
+
+export function renderOverview(commands: readonly { name: string; summary: string }[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return [
+    "Flotilla runs OpenKruise workloads, and any other Kubernetes workload, across many clusters.",
+    "",
+    "Usage: flotilla COMMAND [flags]",
+    "",
+    "Commands:",
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}   ${summary}`),
+    "",
+    "'flotilla COMMAND --help' tells more. A first look: flotilla demo",
+  ].join("\n");
+}
+
+export function renderHelp({ name, summary, example, args, flags }: Command): string {
+  const usage = ["flotilla", name, ...args.map((argument) => (argument.required ? argument.name : `[${argument.name}]`)), "[flags]"].join(" ");
+  return [
+    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
+    "",
+    `Usage: ${usage}`,
+    ...section("Arguments", args.map((argument) => [argument.name, argument.description])),
+    ...section("Flags", Object.entries({ ...flags, ...sharedFlags }).map(([flag, definition]) => [flagText(flag, definition), describe(definition)])),
+    ...(example.length > 0 ? ["", "Examples:", ...example.map((line) => `  ${line}`)] : []),
+  ].join("\n");
+}
+
+function section(title: string, rows: readonly (readonly [string, string])[]): string[] {
+  if (rows.length === 0) return [];
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return ["", `${title}:`, ...rows.map(([left, right]) => `  ${left.padEnd(width)}   ${right}`)];
+}
+
+function flagText(name: string, { short, type, value, choices }: Flag): string {
+  const placeholder = type === "boolean" ? "" : ` ${value ?? choices?.join("|") ?? (type === "integer" ? "N" : "TEXT")}`;
+  return `${short ? `-${short}, ` : ""}--${name}${placeholder}`;
+}
+
+function describe({ description, default: fallback }: Flag): string {
+  return fallback === undefined ? description : `${description} (default ${fallback})`;
+}

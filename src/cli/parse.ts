@@ -1,0 +1,60 @@
+/** Turns a command line into a command's arguments and flags, or says what is wrong with it. Pure. */
+import { parseArgs } from "node:util";
+import { UsageError } from "../base/index.ts";
+import type { Command, Flag } from "./command.ts";
+import { FORMATS } from "./output.ts";
+import type { Format } from "./output.ts";
+
+/** Flags that every command has. */
+export const sharedFlags = {
+  output: { type: "string", short: "o", value: FORMATS.join("|"), choices: FORMATS, default: "table", description: "how to print the result" },
+  help: { type: "boolean", short: "h", description: "show this help" },
+} as const satisfies Record<string, Flag>;
+
+export interface Parsed {
+  args: string[];
+  flags: Record<string, string | number | boolean | undefined>;
+  format: Format;
+  help: boolean;
+}
+
+export function parseCommandLine(command: Command, argv: readonly string[]): Parsed {
+  const all: Record<string, Flag> = { ...command.flags, ...sharedFlags };
+  const { positionals, values } = readArguments(command, all, argv);
+  const flags = Object.fromEntries(Object.entries(all).map(([name, flag]) => [name, valueOf(name, flag, values[name])]));
+  const help = flags["help"] === true;
+  if (!help) checkArguments(command, positionals);
+  return { args: positionals, flags, format: flags["output"] as Format, help };
+}
+
+function readArguments(command: Command, flags: Record<string, Flag>, argv: readonly string[]): { positionals: string[]; values: Record<string, string | boolean | undefined> } {
+  const options = Object.fromEntries(Object.entries(flags).map(([name, { type, short }]) => [name, { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }) }]));
+  try {
+    const { positionals, values } = parseArgs({ args: [...argv], options, allowPositionals: true });
+    return { positionals, values: values as Record<string, string | boolean | undefined> };
+  } catch (error) {
+    const text = error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error);
+    throw new UsageError(`${text}; see 'flotilla ${command.name} --help'`, { cause: error });
+  }
+}
+
+function checkArguments(command: Command, positionals: readonly string[]): void {
+  const missing = command.args.find(({ required }, index) => required && positionals[index] === undefined);
+  if (missing) throw new UsageError(`${missing.name} is missing: ${missing.description}; see 'flotilla ${command.name} --help'`);
+  const surplus = positionals[command.args.length];
+  if (surplus !== undefined) throw new UsageError(`'flotilla ${command.name}' does not know what to do with '${surplus}'; see 'flotilla ${command.name} --help'`);
+}
+
+function valueOf(name: string, flag: Flag, given: string | boolean | undefined): string | number | boolean | undefined {
+  if (flag.type === "boolean") return given === true;
+  if (given === undefined) return flag.default;
+  const text = String(given);
+  if (flag.choices && !flag.choices.includes(text)) throw new UsageError(`--${name} is one of ${flag.choices.join(", ")}, not '${text}'`);
+  if (flag.type === "string") return text;
+  const number = Number(text);
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = flag;
+  if (!Number.isInteger(number) || text.trim() === "" || number < minimum || number > maximum) {
+    throw new UsageError(`--${name} is a whole number${maximum < Number.MAX_SAFE_INTEGER ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`}, not '${text}'`);
+  }
+  return number;
+}

@@ -1,0 +1,7 @@
+import { readFileSync } from "node:fs";
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+
+export const VERSION = version;
+/** The Kubernetes whose API the fact tables describe. */
+export const KUBERNETES_VERSION = "v1.36.3";

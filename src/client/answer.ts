@@ -1,0 +1,66 @@
+/** Reads what a server answered: the whole body within a bound, and failures as `ApiError`. */
+import type { Readable } from "node:stream";
+import { isObject } from "../base/index.ts";
+import { ApiError } from "../machinery/index.ts";
+import type { Status } from "../machinery/index.ts";
+import { UnreachableError } from "./errors.ts";
+import type { HttpResponse } from "./http-connection.ts";
+
+/** A hundred thousand objects of 2 KB; longer lists are asked for in pages. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
+/** Of a body that is no Status, only its beginning helps a reader. */
+const MAX_QUOTED_CHARACTERS = 512;
+
+export function readBody(body: Readable, stop: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    body.on("data", (chunk: Uint8Array) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_BODY_BYTES) body.destroy(new UnreachableError(`the answer is longer than ${MAX_BODY_BYTES} bytes; ask for it in pages with a limit`));
+    });
+    body.on("end", () => resolve((chunks.length === 1 && chunks[0] ? Buffer.from(chunks[0].buffer, chunks[0].byteOffset, length) : Buffer.concat(chunks, length)).toString("utf8")));
+    body.on("error", reject);
+    // After `end` this changes nothing; before it the body was cut off.
+    body.on("close", () => reject(stop.aborted ? (stop.reason as Error) : new UnreachableError("the connection was lost before the answer was complete; try again")));
+  });
+}
+
+/** A proxy in between answers in its own words; they become a Status with the same code. */
+export function readFailure({ status: code, headers }: HttpResponse, text: string): ApiError {
+  const status = parseStatus(text);
+  if (status) return new ApiError(status);
+  const message = `the server answered ${code}${headers["content-type"]?.startsWith("text/plain") && text ? `: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}` : ""}`;
+  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason: REASONS[code] ?? "Unknown", code });
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  406: "NotAcceptable",
+  409: "Conflict",
+  410: "Gone",
+  413: "RequestEntityTooLarge",
+  415: "UnsupportedMediaType",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  501: "NotImplemented",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+function parseStatus(text: string): Status | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Not JSON, so not a Status: the caller says what the answer was instead.
+    return undefined;
+  }
+  return isObject(value) && value["kind"] === "Status" && typeof value["code"] === "number" ? (value as unknown as Status) : undefined;
+}

@@ -1,0 +1,214 @@
+/**
+ * The transport to an API server anywhere: Flotilla's hub with all its logical clusters, or one real cluster.
+ *
+ * Every request has a deadline; a watch has one until it is answered, and then lives as long as it is read. A watch whose
+ * reader is slow is not read ahead: HTTP/2 flow control lets the server wait. 429 and 503 are tried again when the server
+ * says when, within bounds.
+ */
+import { isObject, messageOf, sleep, systemClock } from "../base/index.ts";
+import type { Clock, JsonObject } from "../base/index.ts";
+import { ApiError, badRequest } from "../machinery/index.ts";
+import { readBody, readFailure } from "./answer.ts";
+import { UnreachableError } from "./errors.ts";
+import { codeOf, explainFailure } from "./explain-failure.ts";
+import { NotProcessedError, createHttpConnection } from "./http-connection.ts";
+import type { HttpRequest, HttpResponse, TlsOptions } from "./http-connection.ts";
+import { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath, segment } from "./request-path.ts";
+import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "./transport.ts";
+import { createWatchDecoder } from "./watch-decoder.ts";
+
+/**
+ * Which clusters the server stands for: exactly one, as a real cluster does, or many logical ones, of which `root` answers
+ * at the server's root and every other below `/clusters/<name>`.
+ */
+export type ClusterMapping = { only: string } | { root: string };
+
+export interface Http2TransportOptions extends TlsOptions {
+  /** May have a path, which goes before every request's. */
+  server: URL;
+  cluster: ClusterMapping;
+  /** A bearer token, or where to get the current one. */
+  token?: string | (() => Promise<string>);
+  userAgent?: string;
+  /** How long one request may take with all its repetitions. */
+  requestTimeoutMs?: number;
+  /** Called with the text of every Warning header. */
+  onWarning?: (message: string) => void;
+  clock?: Clock;
+}
+
+/** Servers give up a request after a minute. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_REPETITIONS = 4;
+const MAX_RETRY_AFTER_MS = 10_000;
+const READ_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+export function createHttp2Transport(options: Http2TransportOptions): Transport {
+  const { server, cluster: mapping, token, onWarning, clock = systemClock, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const connection = createHttpConnection({ server, tls: options, clock });
+  const basePath = server.pathname.replace(/\/+$/, "");
+  const authority = server.host;
+  const userAgent = options.userAgent ?? "flotilla";
+
+  const prefixOf = (cluster: string): string => {
+    if ("root" in mapping) return cluster === mapping.root ? basePath : `${basePath}/clusters/${segment(cluster)}`;
+    if (cluster === mapping.only) return basePath;
+    throw badRequest(`${authority} is the API server of cluster ${mapping.only}, not of ${cluster}`);
+  };
+
+  const headersFor = async (extra: Record<string, string>): Promise<Record<string, string>> => {
+    const headers: Record<string, string> = { host: authority, "user-agent": userAgent, accept: "application/json", ...extra };
+    const bearer = typeof token === "function" ? await token() : token;
+    if (bearer !== undefined) headers["authorization"] = `Bearer ${bearer}`;
+    return headers;
+  };
+
+  /** Sends until an answer comes that is worth reading, or the deadline is over. */
+  const exchange = async (doing: string, request: HttpRequest, stop: AbortSignal): Promise<HttpResponse> => {
+    for (let repetition = 0; ; repetition++) {
+      let response: HttpResponse;
+      try {
+        response = await connection.open(request, stop);
+      } catch (error) {
+        if (stop.aborted) throw stop.reason;
+        if (repetition === 0 && mayRepeat(error, request.method)) continue;
+        throw explainFailure(doing, error);
+      }
+      const waitMs = repetition < MAX_REPETITIONS ? retryAfterMs(response) : undefined;
+      if (waitMs === undefined) return response;
+      response.body.on("error", () => {}).resume();
+      await sleep(clock, waitMs, stop);
+    }
+  };
+
+  /**
+   * Runs `work` with a signal that is aborted by the caller or by the deadline, whichever comes first. `stream` lifts the
+   * deadline from an answer that is read for as long as it lasts; the caller's signal goes on ending it.
+   */
+  const withDeadline = async <T>(doing: string, signal: AbortSignal | undefined, work: (stop: AbortSignal, stream: (answer: HttpResponse) => void) => Promise<T>): Promise<T> => {
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    const timer = clock.after(requestTimeoutMs, () =>
+      controller.abort(new UnreachableError(`${doing}: no answer within ${requestTimeoutMs / 1000} s; the server is overloaded or out of reach`)),
+    );
+    const give = (): void => controller.abort(signal?.reason);
+    const forget = (): void => signal?.removeEventListener("abort", give);
+    signal?.addEventListener("abort", give, { once: true });
+    let streamed = false;
+    try {
+      return await work(controller.signal, ({ body }) => {
+        streamed = true;
+        body.once("close", forget);
+      });
+    } finally {
+      timer.cancel();
+      if (!streamed) forget();
+    }
+  };
+
+  const warn = (response: HttpResponse): void => {
+    const header = response.headers["warning"];
+    if (!header || !onWarning) return;
+    for (const [, text] of header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)) onWarning((text ?? "").replace(/\\(.)/g, "$1"));
+  };
+
+  return {
+    async send(request, signal) {
+      const { verb, path, patchType, body } = request;
+      const doing = describe(verb, path, authority);
+      const url = prefixOf(path.cluster) + resourcePath(path) + queryText(request.query);
+      const headers = await headersFor(body === undefined ? {} : { "content-type": patchType ? PATCH_MEDIA_TYPES[patchType] : "application/json" });
+      const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+
+      return withDeadline(doing, signal, async (stop) => {
+        const response = await exchange(doing, { method: METHODS[verb], path: url, headers, ...(bytes && { body: bytes }) }, stop);
+        warn(response);
+        const text = await readBody(response.body, stop).catch((error: unknown) => {
+          throw stop.aborted ? stop.reason : explainFailure(doing, error);
+        });
+        if (response.status < 200 || response.status > 299) throw readFailure(response, text);
+        return parseAnswer(doing, text);
+      });
+    },
+
+    async *watch({ path, query }, signal): AsyncGenerator<TransportWatchEvent[]> {
+      if (signal.aborted) return;
+      const doing = describe("watch", path, authority);
+      if (path.cluster === "*") throw badRequest("a watch of every logical cluster is possible only inside the hub's process");
+      const url = prefixOf(path.cluster) + resourcePath(path) + queryText({ ...query, watch: "true" });
+      const headers = await headersFor({});
+      const response = await withDeadline(doing, signal, async (stop, stream) => {
+        const head = await exchange(doing, { method: "GET", path: url, headers }, stop);
+        if (head.status !== 200) throw readFailure(head, await readBody(head.body, stop));
+        stream(head);
+        return head;
+      }).catch((error: unknown) => {
+        if (signal.aborted) return undefined;
+        throw error;
+      });
+      if (!response) return;
+      warn(response);
+      yield* readWatch(doing, response, signal);
+    },
+
+    async raw(request: RawRequest, signal): Promise<RawResponse> {
+      const doing = `${request.method} ${request.path.split("?", 1)[0]} at ${authority}`;
+      if (!request.path.startsWith("/")) throw badRequest(`a raw request needs a path that starts with a slash, not ${JSON.stringify(request.path)}`);
+      const headers = await headersFor({ ...request.headers });
+      const url = prefixOf(request.cluster) + request.path;
+
+      return withDeadline(doing, signal, async (stop, stream) => {
+        const response = await exchange(doing, { method: request.method, path: url, headers, ...(request.body && { body: request.body }) }, stop);
+        stream(response);
+        return { status: response.status, headers: response.headers, body: response.body as AsyncIterable<Uint8Array> };
+      });
+    },
+
+    close: () => connection.close(),
+  };
+}
+
+async function* readWatch(doing: string, response: HttpResponse, signal: AbortSignal): AsyncGenerator<TransportWatchEvent[]> {
+  const decoder = createWatchDecoder();
+  try {
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      const { events, failure } = decoder.push(chunk);
+      if (events.length > 0) yield events;
+      if (failure) throw failure;
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error instanceof ApiError ? error : explainFailure(doing, error);
+  }
+  if (decoder.incomplete && !signal.aborted) throw new UnreachableError(`${doing}: the stream ended inside an event; watch again`);
+}
+
+/** Anything may be repeated when the server did not look at it; reads also when the connection broke. */
+function mayRepeat(error: unknown, method: string): boolean {
+  if (error instanceof NotProcessedError) return true;
+  return READ_METHODS.has(method) && (codeOf(error) === "ECONNRESET" || codeOf(error) === "EPIPE");
+}
+
+function retryAfterMs({ status, headers }: HttpResponse): number | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  const seconds = Number(headers["retry-after"] ?? Number.NaN);
+  // A date, which the header may also carry, is a server's plan for hours rather than for this request.
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
+}
+
+function parseAnswer(doing: string, text: string): JsonObject {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (isObject(answer)) return answer;
+  } catch (error) {
+    throw new UnreachableError(`${doing}: the answer is not JSON (${messageOf(error)}); check that the address is that of a Kubernetes API server`, { cause: error });
+  }
+  throw new UnreachableError(`${doing}: the answer is not an object; check that the address is that of a Kubernetes API server`);
+}
+
+/** `get deployments shop/web of cluster paris at 10.0.0.1:6443` */
+function describe(verb: TransportRequest["verb"] | "watch", path: ResourcePath, authority: string): string {
+  const name = [path.namespace, path.name].filter(Boolean).join("/");
+  const what = `${path.resource}${path.subresource ? `/${path.subresource}` : ""}${name ? ` ${name}` : ""}`;
+  return `${verb} ${what} of cluster ${path.cluster} at ${authority}`;
+}

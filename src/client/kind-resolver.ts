@@ -1,0 +1,71 @@
+/**
+ * Finds how a cluster serves a kind: its plural and scope, from the cluster's own discovery. Answers are remembered; a kind
+ * that is not there is asked for again, because a CustomResourceDefinition may arrive at any time.
+ */
+import { dynamicKind, formatApiVersion, parseApiVersion } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import { FlotillaError } from "../base/index.ts";
+import type { JsonObject } from "../base/index.ts";
+import type { Client } from "./client.ts";
+
+/** The cluster does not serve this kind. */
+export class UnknownKindError extends FlotillaError {
+  constructor(cluster: string, apiVersion: string, kind: string) {
+    super("UnknownKind", `cluster ${cluster} does not serve ${kind} in ${apiVersion}; install its CustomResourceDefinition there`);
+  }
+}
+
+export type AnyKind = Kind<KubernetesObject & JsonObject>;
+
+export interface KindResolver {
+  /** Throws `UnknownKindError` when the cluster does not serve it. */
+  resolve(ref: { apiVersion: string; kind: string }): Promise<AnyKind>;
+  /** What is already known, without asking. */
+  known(ref: { apiVersion: string; kind: string }): AnyKind | undefined;
+}
+
+interface ResourceRow {
+  name: string;
+  kind: string;
+  namespaced: boolean;
+}
+
+export function createKindResolver({ client, cluster }: { client: Client; cluster: string }): KindResolver {
+  const kinds = new Map<string, AnyKind>();
+  const asking = new Map<string, Promise<void>>();
+  const idOf = (ref: { apiVersion: string; kind: string }): string => `${ref.apiVersion}/${ref.kind}`;
+
+  /** Reads every kind of one group and version. */
+  async function ask(apiVersion: string): Promise<void> {
+    const { group, version } = parseApiVersion(apiVersion);
+    const path = group ? `/apis/${formatApiVersion(group, version)}` : `/api/${version}`;
+    const { status, body } = await client.raw({ method: "GET", path, cluster, headers: { accept: "application/json" } });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    if (status === 404) return;
+    if (status !== 200) throw new FlotillaError("Discovery", `asking cluster ${cluster} which kinds ${apiVersion} has: it answered ${status}`);
+    const { resources } = JSON.parse(Buffer.concat(chunks).toString()) as { resources?: ResourceRow[] };
+    for (const { name, kind, namespaced } of resources ?? []) {
+      if (name.includes("/")) continue; // A subresource.
+      kinds.set(`${apiVersion}/${kind}`, dynamicKind({ group, version, kind, plural: name, scope: namespaced ? "Namespaced" : "Cluster" }));
+    }
+  }
+
+  return {
+    known: (ref) => kinds.get(idOf(ref)),
+    async resolve(ref) {
+      const known = kinds.get(idOf(ref));
+      if (known) return known;
+      // Many manifests of one kind arrive together; they share one question.
+      let answer = asking.get(ref.apiVersion);
+      if (!answer) {
+        answer = ask(ref.apiVersion).finally(() => asking.delete(ref.apiVersion));
+        asking.set(ref.apiVersion, answer);
+      }
+      await answer;
+      const found = kinds.get(idOf(ref));
+      if (!found) throw new UnknownKindError(cluster, ref.apiVersion, ref.kind);
+      return found;
+    },
+  };
+}

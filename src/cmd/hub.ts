@@ -1,0 +1,118 @@
+/**
+ * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no files:
+ * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
+ */
+import { builtInAdmissions } from "../api/index.ts";
+import type { Clock, Log, Random } from "../base/index.ts";
+import { createApiServer } from "../apiserver/index.ts";
+import type { ApiServer } from "../apiserver/index.ts";
+import { createClient, createKindResolver } from "../client/index.ts";
+import type { Client, Transport } from "../client/index.ts";
+import { createDelivery, createObserver } from "../delivery/index.ts";
+import type { Delivery } from "../delivery/index.ts";
+import { createInterpreter } from "../interpreter/index.ts";
+import { createMembershipController, joinCluster } from "../membership/index.ts";
+import { createPropagation } from "../propagation/index.ts";
+import { createInformers, createManager } from "../runtime/index.ts";
+import type { Manager, SharedInformers } from "../runtime/index.ts";
+import { createSimulation } from "../simulation/index.ts";
+import { createCache } from "../store/index.ts";
+import type { Cache, Engine } from "../store/index.ts";
+import { createWorkloadControllers } from "../workloads/index.ts";
+import { profiles } from "./profiles.ts";
+
+export const HUB = "hub";
+/** In-process parts of Flotilla act as administrators of every logical cluster. */
+const SYSTEM_USER = { name: "system:flotilla", groups: ["system:masters", "system:authenticated"] };
+
+export interface HubOptions {
+  engine: Engine;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  kruise: "installed" | "none";
+  /** Simulated nodes per member; with 0 nothing runs there. */
+  nodes: number;
+  /** Wraps the in-process transport of every part, for example to count writes. */
+  wrap?(transport: Transport, part: string): Transport;
+  /** Freezes what readers share, so that a test fails where somebody changes it. */
+  freeze?: boolean;
+}
+
+export interface Hub {
+  server: ApiServer;
+  cache: Cache;
+  /** An administrator's client. */
+  client: Client;
+  managers: readonly Manager[];
+  informers: readonly SharedInformers[];
+  /** Starts the controllers; resolves when they have seen everything that is stored. */
+  start(signal: AbortSignal): Promise<void>;
+  /** Adds simulated members, or finds them again; resolves when they exist and have joined. */
+  addMembers(names: readonly string[], endpointOf: (name: string) => string, signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function createHub(options: HubOptions): Promise<Hub> {
+  const { engine, clock, random, log, kruise, nodes, wrap = (transport) => transport, freeze = false } = options;
+  const cache = await createCache(engine);
+  const server = await createApiServer({ cache, clock, random, log, admissions: builtInAdmissions, profiles, freeze });
+  await server.addCluster(HUB, "hub");
+
+  const clientFor = (part: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager: `flotilla-${part}` });
+  const client = clientFor("system");
+  const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
+  // One set of informers and controllers serves all simulated members: their keys carry the cluster.
+  const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", except: [HUB] } });
+
+  const executor = createClient({ transport: wrap(server.transport(SYSTEM_USER), "execute"), fieldManager: "flotilla" });
+  const observer = createObserver(memberInformers);
+  const deliveries = new Map<string, Delivery>();
+  const isMember = (cluster: string): boolean => cluster !== HUB && server.clusters().includes(cluster);
+  const deliveryFor = (cluster: string): Delivery | undefined => {
+    let delivery = deliveries.get(cluster);
+    if (!delivery && isMember(cluster)) {
+      delivery = createDelivery({ client: executor, cluster, kinds: createKindResolver({ client: executor, cluster }), observer });
+      deliveries.set(cluster, delivery);
+    }
+    return delivery;
+  };
+
+  const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
+  hubManager.add(
+    ...createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: createInterpreter(), clock, log }),
+    createMembershipController({ hub: HUB, hubClient: clientFor("membership"), memberClient: (cluster) => (isMember(cluster) ? client : undefined), members: memberInformers, clock }),
+  );
+
+  const memberClient = clientFor("member");
+  const memberManager = createManager({ client: memberClient, informers: memberInformers, clock, log: log.with({ part: "members" }) });
+  const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock, random });
+  if (nodes > 0) memberManager.add(...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random }), ...simulation.controllers);
+
+  return {
+    server,
+    cache,
+    client,
+    managers: [hubManager, memberManager],
+    informers: [hubInformers, memberInformers],
+    async start(signal) {
+      hubManager.start(signal);
+      memberManager.start(signal);
+      await Promise.all([hubManager.whenSynced(signal), memberManager.whenSynced(signal)]);
+    },
+    async addMembers(names, endpointOf, signal) {
+      for (const name of names) {
+        await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
+        if (nodes > 0) await simulation.ensureNodes(name, nodes, signal);
+        await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name }, signal);
+      }
+    },
+    async stop() {
+      await Promise.all([hubManager.stop(), memberManager.stop()]);
+      await Promise.all([hubInformers.close(), memberInformers.close()]);
+      await server.close();
+      await cache.close();
+      await engine.close();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** Comparisons between what is wanted and what a member shows. Pure. */
+import { equalJson, isObject } from "../base/index.ts";
+
+/**
+ * Whether everything that `desired` states holds in `observed`. A member adds defaults and status, so more may be there;
+ * lists must have the same length, because an extra element is a difference.
+ */
+export function holdsIn(desired: unknown, observed: unknown): boolean {
+  if (Array.isArray(desired)) {
+    return Array.isArray(observed) && desired.length === observed.length && desired.every((item, index) => holdsIn(item, observed[index]));
+  }
+  if (isObject(desired)) {
+    if (!isObject(observed)) return isEmpty(desired) && observed === undefined;
+    for (const key in desired) if (!holdsIn(desired[key], observed[key])) return false;
+    return true;
+  }
+  // In a manifest, null states that a field has no value.
+  return desired === observed || (desired === null && observed === undefined);
+}
+
+/** An empty map or list is often dropped by a server; it states nothing. */
+function isEmpty(value: object): boolean {
+  for (const _key in value) return false;
+  return true;
+}
+
+/**
+ * The desired object without the fields whose value `retain` took from the member: what is left out of an apply stays with
+ * whoever owns it there, so we never seize `replicas` from an autoscaler.
+ */
+export function withoutRetained<T>(desired: T, retained: unknown): T {
+  if (!isObject(desired) || !isObject(retained)) return desired;
+  const result: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(desired)) {
+    const kept = retained[key];
+    if (isObject(value) && isObject(kept)) result[key] = withoutRetained(value, kept);
+    else if (equalJson(value, kept)) result[key] = value;
+  }
+  return result as T;
+}
+
+/** A copy without the value at a dotted path, sharing the rest. */
+export function withoutPath<T>(object: T, path: string): T {
+  const [first = "", ...rest] = path.split(".");
+  if (!isObject(object) || !(first in object)) return object;
+  const result: Record<string, unknown> = { ...object };
+  if (rest.length === 0) delete result[first];
+  else result[first] = withoutPath(result[first], rest.join("."));
+  return result as T;
+}

@@ -1,0 +1,37 @@
+/** apps/v1 Deployment, as Karmada reads it. */
+import type { Deployment } from "../../api/index.ts";
+import { copy } from "../../base/index.ts";
+import type { KindInterpreter } from "../kind-interpreter.ts";
+import { podDependencies } from "../pod-dependencies.ts";
+import { podRequirements } from "../pod-requirements.ts";
+import { aggregateCounters, reflectCounters } from "../replica-status.ts";
+
+/** On a template, leaves the replicas of an existing copy to the member, for example to its HorizontalPodAutoscaler. */
+const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";
+const COUNTERS = ["replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "unavailableReplicas"];
+
+export const deploymentInterpreter: KindInterpreter<Deployment> = {
+  group: "apps",
+  kind: "Deployment",
+  replicas({ spec }) {
+    const requirements = podRequirements(spec.template);
+    return { replicas: spec.replicas ?? 0, ...(requirements && { requirements }) };
+  },
+  reviseReplicas(deployment, replicas) {
+    const revised = copy(deployment) as Deployment;
+    revised.spec.replicas = replicas;
+    return revised;
+  },
+  retain(desired, observed) {
+    const retained = copy(desired) as Deployment;
+    if (desired.metadata.labels?.[RETAIN_REPLICAS] === "true" && observed.spec.replicas !== undefined) retained.spec.replicas = observed.spec.replicas;
+    return retained;
+  },
+  reflectStatus: (deployment) => reflectCounters(deployment, [...COUNTERS, "observedGeneration"]),
+  aggregateStatus: (deployment, items) => aggregateCounters(deployment, items, COUNTERS),
+  isHealthy({ metadata, spec, status = {} }) {
+    const updated = status.updatedReplicas ?? 0;
+    return (status.observedGeneration ?? 0) === (metadata.generation ?? 0) && updated >= (spec.replicas ?? 1) && (status.availableReplicas ?? 0) >= updated;
+  },
+  dependencies: ({ metadata, spec }) => podDependencies(spec.template, metadata.namespace),
+};

@@ -1,0 +1,75 @@
+/**
+ * What one pod of a template asks of a cluster: its resource requests and the nodes it accepts, in the shape of a binding's
+ * `replicaRequirements`.
+ */
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from "../machinery/index.ts";
+import type { Quantity } from "../machinery/index.ts";
+import type { ReplicaRequirements } from "./kind-interpreter.ts";
+
+interface ContainerResources {
+  resources?: { requests?: Record<string, string | number>; limits?: Record<string, string | number> };
+}
+
+/** The part of a pod template that placement depends on. */
+export interface PodTemplate {
+  spec?: {
+    containers?: ContainerResources[];
+    initContainers?: ContainerResources[];
+    overhead?: Record<string, string | number>;
+    nodeSelector?: Record<string, string>;
+    tolerations?: unknown[];
+    affinity?: { nodeAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: unknown } };
+  };
+}
+
+type Amounts = Map<string, Quantity>;
+const ZERO = parseQuantity("0");
+
+/** Undefined when the pod asks for nothing and runs anywhere. */
+export function podRequirements(template: DeepReadonly<PodTemplate> | undefined): ReplicaRequirements | undefined {
+  const spec = template?.spec ?? {};
+  const nodeClaim = nodeClaimOf(spec);
+  const resourceRequest = resourceRequestOf(spec);
+  if (!nodeClaim && !resourceRequest) return undefined;
+  return { ...(nodeClaim && { nodeClaim }), ...(resourceRequest && { resourceRequest }) };
+}
+
+function nodeClaimOf({ nodeSelector, tolerations, affinity }: DeepReadonly<NonNullable<PodTemplate["spec"]>>): ReplicaRequirements["nodeClaim"] {
+  const hardNodeAffinity = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution as JsonObject | undefined;
+  if (!nodeSelector && !tolerations?.length && !hardNodeAffinity) return undefined;
+  return {
+    ...(hardNodeAffinity && { hardNodeAffinity }),
+    ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
+    ...(tolerations?.length && { tolerations: [...tolerations] as JsonObject[] }),
+  };
+}
+
+/** All containers together, or the largest init container where that is more, plus the overhead of the runtime class. */
+function resourceRequestOf({ containers = [], initContainers = [], overhead = {} }: DeepReadonly<NonNullable<PodTemplate["spec"]>>): Record<string, string> | undefined {
+  const total: Amounts = new Map();
+  for (const container of containers) {
+    for (const [name, amount] of requestsOf(container)) total.set(name, addQuantities(total.get(name) ?? ZERO, amount));
+  }
+  for (const container of initContainers) {
+    for (const [name, amount] of requestsOf(container)) {
+      if (compareQuantities(amount, total.get(name) ?? ZERO) > 0) total.set(name, amount);
+    }
+  }
+  for (const [name, amount] of Object.entries(overhead)) total.set(name, addQuantities(total.get(name) ?? ZERO, parseQuantity(String(amount))));
+
+  const request: Record<string, string> = {};
+  for (const [name, amount] of total) if (compareQuantities(amount, ZERO) > 0) request[name] = formatQuantity(amount);
+  return Object.keys(request).length > 0 ? request : undefined;
+}
+
+/** A container's requests; a resource that is only limited is requested up to its limit. */
+function requestsOf({ resources }: DeepReadonly<ContainerResources>): Amounts {
+  const amounts: Amounts = new Map();
+  for (const [name, amount] of Object.entries(resources?.limits ?? {})) amounts.set(name, parseQuantity(String(amount)));
+  for (const [name, amount] of Object.entries(resources?.requests ?? {})) {
+    const quantity = parseQuantity(String(amount));
+    if (compareQuantities(quantity, ZERO) > 0 || !amounts.has(name)) amounts.set(name, quantity);
+  }
+  return amounts;
+}

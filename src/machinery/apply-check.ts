@@ -1,0 +1,78 @@
+/**
+ * An applied configuration must fit the schema before it is merged: unknown fields, wrong types and elements that are there twice
+ * are refused, whatever field validation the request asks for. The real server answers 500 here, and clients see that.
+ */
+import { isObject, type Json, type JsonObject } from "../base/index.ts";
+import { formatElement } from "./field-set.ts";
+import { elementOf, fieldSchema, isNamedField } from "./field-shape.ts";
+import { patchFailed } from "./patch-errors.ts";
+import type { Schema } from "./schema.ts";
+import type { ApiError } from "./status.ts";
+
+export function checkApplied(applied: JsonObject, schema: Schema): void {
+  const errors: string[] = [];
+  checkMap(applied, schema, "", errors);
+  if (errors.length > 0) throw typedPatchError(applied, errors);
+}
+
+function typedPatchError(applied: JsonObject, errors: readonly string[]): ApiError {
+  const metadata = isObject(applied["metadata"]) ? applied["metadata"] : {};
+  const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+  const apiVersion = text(applied["apiVersion"]);
+  const shown = `${text(metadata["namespace"])}/${text(metadata["name"])}; ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${text(applied["kind"])}`;
+  const list = errors.length === 1 ? errors[0] : `errors:\n${errors.map((error) => `  ${error}`).join("\n")}`;
+  return patchFailed(`failed to create typed patch object (${shown}): ${list}`);
+}
+
+/** A hostile configuration should cost one answer. */
+const MAX_ERRORS = 50;
+
+function check(value: Json, schema: Schema | undefined, path: string, errors: string[]): void {
+  if (schema === undefined || value === null || errors.length >= MAX_ERRORS || schema["x-kubernetes-int-or-string"] === true) return;
+  switch (schema.type) {
+    case "object":
+      if (isObject(value)) checkMap(value, schema, path, errors);
+      else errors.push(`${path}: expected map, got ${describe(value)}`);
+      return;
+    case "array":
+      if (Array.isArray(value)) checkList(value, schema, path, errors);
+      else errors.push(`${path}: expected list, got ${describe(value)}`);
+      return;
+    case "string":
+      // The typed form of a quantity or a port takes numbers too; their schemas say int-or-string.
+      if (typeof value !== "string") errors.push(`${path}: expected string, got ${describe(value)}`);
+      return;
+    case "integer":
+    case "number":
+      if (typeof value !== "number") errors.push(`${path}: expected numeric (int or float), got ${typeof value === "string" ? "string" : describe(value)}`);
+      return;
+    case "boolean":
+      if (typeof value !== "boolean") errors.push(`${path}: expected boolean, got ${describe(value)}`);
+      return;
+    default:
+      if (isObject(value) && schema.properties) checkMap(value, schema, path, errors);
+  }
+}
+
+const describe = (value: Json): string => (typeof value === "object" ? `&value.valueUnstructured{Value:${JSON.stringify(value).slice(0, 200)}}` : `&value.valueUnstructured{Value:${typeof value === "string" ? JSON.stringify(value) : String(value)}}`);
+
+function checkMap(map: JsonObject, schema: Schema, path: string, errors: string[]): void {
+  const open = schema["x-kubernetes-preserve-unknown-fields"] === true || schema.additionalProperties === true || schema["x-kubernetes-embedded-resource"] === true;
+  for (const key of Object.keys(map)) {
+    const below = `${path}.${key}`;
+    const child = fieldSchema(schema, key);
+    if (child) check(map[key] as Json, child, below, errors);
+    else if (!open && !isNamedField(schema, key) && schema.properties) errors.push(`${below}: field not declared in schema`);
+  }
+}
+
+function checkList(list: readonly Json[], schema: Schema, path: string, errors: string[]): void {
+  const type = schema["x-kubernetes-list-type"];
+  const seen = new Set<string>();
+  for (const [index, item] of list.entries()) {
+    const element = type === "set" || type === "map" ? elementOf(type === "set" ? "set" : "list-map", schema, item, index) : `i:${index}`;
+    if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${formatElement(element)}`);
+    seen.add(element);
+    check(item, schema.items, path + formatElement(element), errors);
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Server-side apply. The applier owns exactly the fields in its configuration. What it owned before and no longer states is
+ * removed unless someone else owns it; a field that another owner set to a different value is a conflict, unless forced.
+ */
+import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
+import { checkApplied } from "./apply-check.ts";
+import { mergeApplied, removeFields } from "./apply-merge.ts";
+import { emptyObject } from "./empty-object.ts";
+import { compareFields, type FieldChanges } from "./field-compare.ts";
+import { differenceOf, intersectionOf, membersOf, unionOf, type FieldSet } from "./field-set.ts";
+import { fieldSetOf, withNamedFields } from "./field-set-of.ts";
+import { managedFieldsOf, ownable, stripManagedFields, withManagedFields } from "./managed-fields.ts";
+import { decodeOwners, encodeOwners, identityOf, isSameOwner, withFields, withTime, type Owner } from "./managed-fields-entries.ts";
+import { withObjectMeta } from "./object-meta-schema.ts";
+import type { Schema } from "./schema.ts";
+import { applyConflict, badRequest } from "./status.ts";
+
+export interface ApplyRequest {
+  /** Undefined when the object is being created. */
+  live: JsonObject | undefined;
+  applied: JsonObject;
+  schema: Schema;
+  manager: string;
+  apiVersion: string;
+  subresource?: string | undefined;
+  force: boolean;
+  time: string;
+  /** See `UpdateRecord`. */
+  builtIn?: boolean;
+}
+
+const BEFORE_FIRST_APPLY = "before-first-apply";
+/** This manager may take over what `kubectl apply` without `--server-side` recorded in its annotation. */
+const KUBECTL = "kubectl";
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+/**
+ * The live object with the configuration applied, and its managed fields; the live object itself when nothing changes.
+ * Defaults are not filled in: nobody owns them. Fields that the endpoint does not write must be left out of `applied`.
+ */
+export function applyConfiguration(request: ApplyRequest): JsonObject {
+  const { live, applied, manager, apiVersion, subresource = "" } = request;
+  if (managedFieldsOf(applied) !== undefined && managedFieldsOf(applied) !== null) throw badRequest("metadata.managedFields must be nil");
+  const schema = withObjectMeta(request.schema);
+  const wanted = stripManagedFields(applied);
+  checkApplied(wanted, schema);
+
+  const base = live ? stripManagedFields(live) : {};
+  const owners = ownersOf(request, base, schema);
+  const fields = restrict(ownable(fieldSetOf(wanted, schema)), subresource);
+  const applier: Owner = { manager, operation: "Apply", apiVersion, subresource, time: undefined, fields };
+  const last = owners.find((owner) => isSameOwner(owner, applier));
+  const others = owners.filter((owner) => owner !== last);
+
+  const merged = mergeApplied(base, wanted, schema);
+  const result = removeAbandoned(merged, last?.fields, fields, others, schema);
+  const changes = compareFields(base, result, schema);
+  refuseConflicts(request, others, changes, schema);
+
+  const remaining = others.map((owner) => withFields(owner, differenceOf(differenceOf(owner.fields, changes.changed), changes.removed)));
+  const isSame = changes.changed === undefined && changes.removed === undefined;
+  const current = isSame && last && last.apiVersion === apiVersion && equalJson(last.fields, fields) ? last : withTime(applier, request.time);
+  if (live && isSame && current === last && remaining.every((owner, index) => owner === others[index] && owner.entry !== undefined)) return live;
+  return withManagedFields(result, encodeOwners([...remaining, current]));
+}
+
+/** The status endpoint writes nothing but the status, so nothing else can be owned through it. */
+function restrict(fields: FieldSet | undefined, subresource: string): FieldSet | undefined {
+  if (subresource !== "status" || fields === undefined) return fields;
+  const status = fields["f:status"];
+  return status === undefined ? undefined : { "f:status": status };
+}
+
+/** The owners so far. An object that nobody was recorded for belongs as a whole to whoever was there before. */
+function ownersOf({ live, apiVersion, time, builtIn }: ApplyRequest, base: JsonObject, schema: Schema): Owner[] {
+  if (!live) return [];
+  const owners = decodeOwners(managedFieldsOf(live)) ?? [];
+  if (owners.length > 0) return owners;
+  const fields = ownable(compareFields(emptyObject(schema, builtIn === true), base, schema).changed);
+  return fields ? [{ manager: BEFORE_FIRST_APPLY, operation: "Update", apiVersion, subresource: "", time, fields }] : [];
+}
+
+/** Removes what the applier owned, states no more, and nobody else owns. */
+function removeAbandoned(merged: JsonObject, last: FieldSet | undefined, fields: FieldSet | undefined, others: readonly Owner[], schema: Schema): JsonObject {
+  // The usual case: everything that was owned is stated again.
+  if (differenceOf(last, fields) === undefined) return merged;
+  const owned = withNamedFields(
+    others.reduce((all, owner) => unionOf(all, owner.fields), fields),
+    schema,
+  );
+  const lastOwned = withNamedFields(last, schema);
+  const present = (object: JsonObject): FieldSet | undefined => withNamedFields(fieldSetOf(object, schema), schema);
+  const before = present(merged);
+  // Without what the applier owned, but with what anybody still owns, also inside of what was taken out.
+  const withoutLast = removeFields(merged, lastOwned, schema);
+  const withOwned = removeFields(merged, differenceOf(before, unionOf(present(withoutLast), owned)), schema);
+  // What nobody owned stays as well, unless it lies inside of something that goes.
+  return removeFields(merged, intersectionOf(differenceOf(before, present(withOwned)), lastOwned), schema);
+}
+
+interface Conflict {
+  readonly owner: Owner;
+  readonly fields: FieldSet;
+}
+
+function refuseConflicts(request: ApplyRequest, others: readonly Owner[], { changed }: FieldChanges, schema: Schema): void {
+  if (request.force || changed === undefined) return;
+  const allowed = request.manager === KUBECTL ? lastAppliedFields(request.live, schema) : undefined;
+  const conflicts: Conflict[] = [];
+  for (const owner of others) {
+    const fields = differenceOf(intersectionOf(owner.fields, changed), allowed);
+    if (fields) conflicts.push({ owner, fields });
+  }
+  if (conflicts.length === 0) return;
+  conflicts.sort((a, b) => (identityOf(a.owner) < identityOf(b.owner) ? -1 : 1));
+  throw conflictError(conflicts);
+}
+
+function conflictError(conflicts: readonly Conflict[]): Error {
+  const causes = conflicts.flatMap(({ owner, fields }) => [...membersOf(fields)].map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${describe(owner)}`, field })));
+  const [first] = causes;
+  if (causes.length === 1 && first) return applyConflict(`Apply failed with 1 conflict: ${first.message}: ${first.field}`, causes);
+  const texts = conflicts.map(({ owner, fields }) => `conflicts with ${describe(owner)}:\n${[...membersOf(fields)].map((field) => `- ${field}`).join("\n")}`);
+  return applyConflict(`Apply failed with ${causes.length} conflicts: ${texts.join("\n")}`, causes);
+}
+
+function describe({ manager, operation, apiVersion, subresource }: Owner): string {
+  return `${JSON.stringify(manager)}${subresource ? ` with subresource ${JSON.stringify(subresource)}` : ""}${operation === "Update" ? ` using ${apiVersion}` : ""}`;
+}
+
+/** The fields that client-side apply set and that still have the value it gave them. */
+function lastAppliedFields(live: JsonObject | undefined, schema: Schema): FieldSet | undefined {
+  const metadata = live?.["metadata"];
+  const annotations = isObject(metadata) ? metadata["annotations"] : undefined;
+  const text = isObject(annotations) ? annotations[LAST_APPLIED] : undefined;
+  const applied = typeof text === "string" ? parseObject(text) : undefined;
+  if (!live || !applied) return undefined;
+  const { changed, removed } = compareFields(applied, stripManagedFields(live), schema);
+  return differenceOf(differenceOf(fieldSetOf(applied, schema), changed), removed);
+}
+
+/** An annotation that holds no object allows nothing; everybody may write annotations, so that is not an error. */
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Sets of fields, kept in the very form in which `fieldsV1` of a managed-fields entry states them, so that reading and writing
+ * an entry costs nothing. A node is an object whose keys lead further: `f:name` to a field, `k:{"name":"a"}` to the element of
+ * a list with those keys, `v:"x"` to an element of a set, `i:0` to a place. The node `{}` is a member; a node that leads
+ * further is a member only when it has the key `.`.
+ *
+ * The empty set is `undefined`. Sets are never changed; operations share what they can.
+ */
+import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
+
+export type FieldSet = JsonObject;
+
+const SELF = ".";
+const MEMBER: FieldSet = Object.freeze({});
+
+/** The set with these children, itself a member or not. */
+export function makeFieldSet(children: FieldSet | undefined, member: boolean): FieldSet | undefined {
+  if (!children) return member ? MEMBER : undefined;
+  return member ? { [SELF]: MEMBER, ...children } : children;
+}
+
+export function isMember(set: FieldSet): boolean {
+  for (const key in set) return key === SELF || Object.hasOwn(set, SELF);
+  return true;
+}
+
+export function childSet(set: FieldSet | undefined, key: string): FieldSet | undefined {
+  return set !== undefined && key !== SELF && Object.hasOwn(set, key) ? (set[key] as FieldSet) : undefined;
+}
+
+export function unionOf(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
+  if (a === b || b === undefined) return a;
+  if (a === undefined) return b;
+  const children: FieldSet = {};
+  for (const key in a) if (key !== SELF) setOwn(children, key, unionOf(a[key] as FieldSet, childSet(b, key)));
+  for (const key in b) if (key !== SELF && !Object.hasOwn(a, key)) setOwn(children, key, b[key]);
+  return makeFieldSet(orNothing(children), isMember(a) || isMember(b));
+}
+
+/** The members of `a` that are no members of `b`. A member of `b` does not remove what lies below it in `a`. */
+export function differenceOf(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
+  if (a === undefined || b === undefined) return a;
+  const children: FieldSet = {};
+  let changed = false;
+  for (const key in a) {
+    if (key === SELF) continue;
+    const before = a[key] as FieldSet;
+    const rest = differenceOf(before, childSet(b, key));
+    if (rest !== undefined) setOwn(children, key, rest);
+    if (rest !== before) changed = true;
+  }
+  const member = isMember(a);
+  const stays = member && !isMember(b);
+  return !changed && member === stays ? a : makeFieldSet(orNothing(children), stays);
+}
+
+export function intersectionOf(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  const children: FieldSet = {};
+  for (const key in a) {
+    if (key === SELF) continue;
+    const both = intersectionOf(a[key] as FieldSet, childSet(b, key));
+    if (both !== undefined) setOwn(children, key, both);
+  }
+  return makeFieldSet(orNothing(children), isMember(a) && isMember(b));
+}
+
+function orNothing(children: FieldSet): FieldSet | undefined {
+  for (const _key in children) return children;
+  return undefined;
+}
+
+/** The set of a whole object: its root leads to fields and is never a member itself. */
+export function asRoot(set: FieldSet | undefined): FieldSet | undefined {
+  if (set === undefined || !isMember(set)) return set;
+  const { [SELF]: _self, ...children } = set;
+  return orNothing(children);
+}
+
+/** The same set with its keys in order, as it is stored and shown. */
+export function sortFieldSet(set: FieldSet): FieldSet {
+  const keys = Object.keys(set);
+  if (keys.length === 0) return set;
+  const result: FieldSet = {};
+  for (const key of keys.sort()) setOwn(result, key, sortFieldSet(set[key] as FieldSet));
+  return result;
+}
+
+/** Entries come from clients too; deeper nesting than any schema has is refused. */
+const MAX_DEPTH = 128;
+
+/** Whether a `fieldsV1` from outside is a set of fields. */
+export function isFieldSet(value: Json | undefined, depth = 0): value is FieldSet {
+  if (!isObject(value) || depth > MAX_DEPTH) return false;
+  for (const key in value) if (!isPathElement(key) || !isFieldSet(value[key], depth + 1)) return false;
+  return true;
+}
+
+function isPathElement(key: string): boolean {
+  if (key === SELF || key.startsWith("f:")) return true;
+  if (key.startsWith("i:")) return /^i:-?\d+$/.test(key);
+  if (!key.startsWith("k:") && !key.startsWith("v:")) return false;
+  try {
+    const value: unknown = JSON.parse(key.slice(2));
+    return key.startsWith("v:") || isObject(value);
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+/** The members as people read them, `.spec.ports[port=80,protocol="TCP"].name`: at each level the members first. */
+export function* membersOf(set: FieldSet, prefix = ""): Generator<string> {
+  const keys = Object.keys(set).filter((key) => key !== SELF).sort();
+  for (const key of keys) if (isMember(set[key] as FieldSet)) yield prefix + formatElement(key);
+  for (const key of keys) yield* membersOf(set[key] as FieldSet, prefix + formatElement(key));
+}
+
+/** One step of a path: `.name`, `[name="a"]`, `[="x"]` or `[0]`. */
+export function formatElement(key: string): string {
+  const rest = key.slice(2);
+  if (key.startsWith("f:")) return `.${rest}`;
+  if (key.startsWith("v:")) return `[=${rest}]`;
+  if (!key.startsWith("k:")) return `[${rest}]`;
+  const keys = JSON.parse(rest) as JsonObject;
+  return `[${Object.keys(keys)
+    .map((name) => `${name}=${JSON.stringify(keys[name])}`)
+    .join(",")}]`;
+}

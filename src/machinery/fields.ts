@@ -1,0 +1,44 @@
+/** Field selectors (`metadata.name=a,status.phase!=Running`). Which paths a kind knows is the API server's business. */
+import { badRequest } from "./status.ts";
+
+export interface FieldRequirement {
+  path: string;
+  op: "=" | "!=";
+  value: string;
+}
+
+/** Reads a field selector. `\\`, `\,` and `\=` stand for themselves in a value. */
+export function parseFieldSelector(text: string): FieldRequirement[] {
+  return splitTerms(text)
+    .filter((term) => term !== "")
+    .map(parseTerm);
+}
+
+function splitTerms(text: string): string[] {
+  const terms: string[] = [];
+  let start = 0;
+  for (let index = 0; index < text.length; index++) {
+    if (text[index] === "\\") index += 1;
+    else if (text[index] === ",") {
+      terms.push(text.slice(start, index));
+      start = index + 1;
+    }
+  }
+  terms.push(text.slice(start));
+  return terms;
+}
+
+function parseTerm(term: string): FieldRequirement {
+  const match = /^([^=!]*)(!=|==|=)(.*)$/s.exec(term);
+  if (!match) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+  const [, path = "", operator, value = ""] = match;
+  return { path, op: operator === "!=" ? "!=" : "=", value: unescapeValue(value) };
+}
+
+function unescapeValue(value: string): string {
+  return value.replaceAll(/\\(.?)|[,=]/gs, (found: string, escaped: string | undefined) => {
+    if (escaped === undefined) throw badRequest(`invalid field selector: unescaped character in value '${value}': ${found}`);
+    if (escaped !== "\\" && escaped !== "," && escaped !== "=") throw badRequest(`invalid field selector: invalid escape sequence: ${found}`);
+    return escaped;
+  });
+}

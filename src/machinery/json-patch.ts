@@ -1,0 +1,171 @@
+/**
+ * JSON patch (RFC 6902) with the habits of the library that Kubernetes uses: `replace` of a missing key adds it, `test` of a
+ * missing key against null passes, index -1 is the last element, leading zeros are accepted.
+ *
+ * Nothing that is passed in is changed. Each container on a path is copied once per patch and then changed in place.
+ */
+import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
+import { jsonTypeName, patchRejected } from "./patch-errors.ts";
+import { badRequest, tooLarge } from "./status.ts";
+
+export const MAX_JSON_PATCH_OPERATIONS = 10_000;
+/** What `copy` operations may add together, measured as JSON. Without a bound 30 operations make a gigabyte of a kilobyte. */
+export const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
+
+export function applyJsonPatch(document: Json, operations: Json): Json {
+  if (operations === null) return document;
+  if (!Array.isArray(operations)) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(operations)} into Go value of type []handlers.jsonPatchOp`);
+  if (operations.length > MAX_JSON_PATCH_OPERATIONS)
+    throw tooLarge(`Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_JSON_PATCH_OPERATIONS}, got ${operations.length}`);
+  for (const operation of operations)
+    if (!isObject(operation) && operation !== null) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(operation)} into Go value of type handlers.jsonPatchOp`);
+  const patch = new Patch(document);
+  for (const operation of operations) patch.run((operation ?? {}) as JsonObject);
+  return patch.root;
+}
+
+type Container = Json[] | JsonObject;
+
+class Patch {
+  root: Json;
+  /** The containers that belong to this patch and may be changed in place. */
+  private readonly own = new Set<Container>();
+  private copiedBytes = 0;
+
+  constructor(document: Json) {
+    this.root = document;
+  }
+
+  run(operation: JsonObject): void {
+    const path = pointer(operation["path"]);
+    switch (operation["op"]) {
+      case "add":
+        return this.add(path, valueOf(operation));
+      case "remove":
+        this.remove(path);
+        return;
+      case "replace":
+        return this.replace(path, valueOf(operation));
+      case "move": {
+        const from = pointer(operation["from"]);
+        if (isPrefix(from, path)) throw patchRejected();
+        return this.add(path, this.remove(from));
+      }
+      case "copy":
+        return this.copy(pointer(operation["from"]), path);
+      case "test": {
+        const found = this.get(path);
+        if (!equalJson(found ?? null, operation["value"] ?? null)) throw patchRejected();
+        return;
+      }
+      default:
+        throw patchRejected();
+    }
+  }
+
+  private add(path: string[], value: Json): void {
+    const key = path.at(-1);
+    if (key === undefined) return this.setRoot(value);
+    const parent = this.writable(path.slice(0, -1));
+    if (!Array.isArray(parent)) return setOwn(parent, key, value);
+    if (key === "-") parent.push(value);
+    else parent.splice(indexIn(key, parent.length + 1), 0, value);
+  }
+
+  private replace(path: string[], value: Json): void {
+    const key = path.at(-1);
+    if (key === undefined) return this.setRoot(value);
+    const parent = this.writable(path.slice(0, -1));
+    if (Array.isArray(parent)) parent[indexIn(key, parent.length)] = value;
+    else setOwn(parent, key, value);
+  }
+
+  private remove(path: string[]): Json {
+    const key = path.at(-1);
+    if (key === undefined) throw patchRejected();
+    const parent = this.writable(path.slice(0, -1));
+    if (Array.isArray(parent)) return parent.splice(indexIn(key, parent.length), 1)[0] as Json;
+    if (!Object.hasOwn(parent, key)) throw patchRejected();
+    const removed = parent[key] as Json;
+    Reflect.deleteProperty(parent, key);
+    return removed;
+  }
+
+  private copy(from: string[], path: string[]): void {
+    const value = this.get(from);
+    if (value === undefined) throw patchRejected();
+    this.copiedBytes += JSON.stringify(value).length;
+    if (this.copiedBytes > MAX_JSON_PATCH_COPY_BYTES) throw patchRejected();
+    // Both places now hold the same containers, so neither may be changed in place any more.
+    this.own.clear();
+    this.add(path, value);
+  }
+
+  private setRoot(value: Json): void {
+    this.root = value;
+  }
+
+  /** The value at a path; undefined when its last key is absent. A path that leads nowhere earlier fails. */
+  private get(path: string[]): Json | undefined {
+    let value: Json | undefined = this.root;
+    for (const [depth, key] of path.entries()) {
+      if (Array.isArray(value)) value = value[indexIn(key, value.length)];
+      else if (isObject(value)) value = Object.hasOwn(value, key) ? value[key] : undefined;
+      else throw patchRejected();
+      if (value === undefined && depth < path.length - 1) throw patchRejected();
+    }
+    return value;
+  }
+
+  /** The container at a path, after making it and those above it ours. */
+  private writable(path: string[]): Container {
+    let container = this.claim(this.root, (claimed) => this.setRoot(claimed));
+    for (const key of path) {
+      const parent = container;
+      if (Array.isArray(parent)) {
+        const index = indexIn(key, parent.length);
+        container = this.claim(parent[index], (claimed) => void (parent[index] = claimed));
+      } else {
+        container = this.claim(Object.hasOwn(parent, key) ? parent[key] : undefined, (claimed) => setOwn(parent, key, claimed));
+      }
+    }
+    return container;
+  }
+
+  private claim(value: Json | undefined, store: (claimed: Container) => void): Container {
+    if (!Array.isArray(value) && !isObject(value)) throw patchRejected();
+    if (this.own.has(value)) return value;
+    const claimed: Container = Array.isArray(value) ? [...value] : { ...value };
+    this.own.add(claimed);
+    store(claimed);
+    return claimed;
+  }
+}
+
+function valueOf(operation: JsonObject): Json {
+  const value = operation["value"];
+  if (value === undefined) throw patchRejected();
+  return value;
+}
+
+/** Splits a JSON pointer. `~1` is a slash and `~0` a tilde. */
+function pointer(path: Json | undefined): string[] {
+  if (path === "") return [];
+  if (typeof path !== "string" || !path.startsWith("/")) throw patchRejected();
+  return path
+    .slice(1)
+    .split("/")
+    .map((part) => (part.includes("~") ? part.replaceAll("~1", "/").replaceAll("~0", "~") : part));
+}
+
+function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {
+  return prefix.length < path.length && prefix.every((part, index) => path[index] === part);
+}
+
+function indexIn(key: string, length: number): number {
+  if (!/^-?\d{1,15}$/.test(key)) throw patchRejected();
+  const index = Number(key);
+  const found = index < 0 ? index + length : index;
+  if (found < 0 || found >= length) throw patchRejected();
+  return found;
+}

@@ -1,0 +1,112 @@
+/**
+ * Who owns which field after a create, update or patch. Fields that the writer added or changed become its own and leave
+ * everyone else; fields that it removed leave everyone. A write that changes nothing keeps entries and times as they are.
+ *
+ * The cost is that of the difference: parts that `before` and `after` share are not walked.
+ */
+import { isObject, type Json, type JsonObject } from "../base/index.ts";
+import { emptyObject } from "./empty-object.ts";
+import { compareFields, type FieldChanges } from "./field-compare.ts";
+import { differenceOf, unionOf, type FieldSet } from "./field-set.ts";
+import { decodeOwners, encodeOwners, isReset, isSameOwner, withFields, type Owner } from "./managed-fields-entries.ts";
+import { withObjectMeta } from "./object-meta-schema.ts";
+import type { Schema } from "./schema.ts";
+
+export interface UpdateRecord {
+  /** Undefined when the object is being created. */
+  before: JsonObject | undefined;
+  after: JsonObject;
+  schema: Schema;
+  manager: string;
+  apiVersion: string;
+  subresource?: string | undefined;
+  time: string;
+  /** Built-in kinds have structures that are always there (`spec`, `strategy`), so that creating them is not owning them. */
+  builtIn?: boolean;
+}
+
+const leaf: FieldSet = {};
+/** Nobody owns what identifies the object or what the server fills in. */
+const OWNED_BY_NOBODY: FieldSet = {
+  "f:apiVersion": leaf,
+  "f:kind": leaf,
+  "f:metadata": {
+    ".": leaf,
+    "f:name": leaf,
+    "f:namespace": leaf,
+    "f:uid": leaf,
+    "f:generation": leaf,
+    "f:resourceVersion": leaf,
+    "f:creationTimestamp": leaf,
+    "f:selfLink": leaf,
+    "f:managedFields": leaf,
+  },
+};
+
+export const ownable = (fields: FieldSet | undefined): FieldSet | undefined => differenceOf(fields, OWNED_BY_NOBODY);
+
+/** `after` with the managed fields that this write leaves. */
+export function recordUpdate(record: UpdateRecord): JsonObject {
+  const { before, after, subresource = "" } = record;
+  const { owners, entries } = startingPoint(record);
+  // An object that is not tracked stays so until somebody applies it.
+  if (owners.length === 0 && before !== undefined) return withManagedFields(after, undefined);
+  const schema = withObjectMeta(record.schema);
+  const changes = compareFields(before ? stripManagedFields(before) : emptyObject(schema, record.builtIn === true), stripManagedFields(after), schema);
+  const current: Owner = { manager: record.manager, operation: "Update", apiVersion: record.apiVersion, subresource, time: record.time, fields: ownable(changes.changed) };
+  const next = takeOver(owners, changes, current);
+  const isSame = next.length === owners.length && next.every((owner, index) => owner === owners[index]);
+  return withManagedFields(after, isSame ? entries : encodeOwners(next));
+}
+
+/** The owners that a write starts from: those in the request when it states any that can be understood, else those stored. */
+function startingPoint({ before, after, subresource = "" }: UpdateRecord): { owners: Owner[]; entries: Json | undefined } {
+  const stored = managedFieldsOf(before);
+  const given = managedFieldsOf(after);
+  // A subresource cannot be used to rewrite ownership.
+  if (subresource === "" && given !== stored) {
+    if (isReset(given)) return { owners: [], entries: undefined };
+    const owners = decodeOwners(given);
+    if (owners && owners.length > 0) return { owners, entries: given };
+  }
+  return { owners: decodeOwners(stored) ?? [], entries: stored };
+}
+
+/** Gives `current` the fields it changed and takes them, and what was removed, from all others. */
+export function takeOver(owners: readonly Owner[], { changed, removed }: FieldChanges, current: Owner): Owner[] {
+  const next: Owner[] = [];
+  let joined = current.fields === undefined;
+  for (const owner of owners) {
+    const rest = withFields(owner, differenceOf(differenceOf(owner.fields, changed), removed));
+    if (!joined && isSameOwner(owner, current)) {
+      next.push({ ...current, fields: unionOf(rest.fields, current.fields) });
+      joined = true;
+    } else if (rest.fields !== undefined) {
+      next.push(rest);
+    }
+  }
+  if (!joined) next.push(current);
+  return next;
+}
+
+export function managedFieldsOf(object: JsonObject | undefined): Json | undefined {
+  const metadata = object?.["metadata"];
+  return isObject(metadata) ? metadata["managedFields"] : undefined;
+}
+
+/** The object with these entries, or with none. The same object when it has them already. */
+export function withManagedFields(object: JsonObject, entries: Json | undefined): JsonObject {
+  if (managedFieldsOf(object) === entries) return object;
+  const bare = stripManagedFields(object);
+  if (entries === undefined || (Array.isArray(entries) && entries.length === 0)) return bare;
+  const metadata = isObject(bare["metadata"]) ? bare["metadata"] : {};
+  return { ...bare, metadata: { ...metadata, managedFields: entries } };
+}
+
+/** The object without `metadata.managedFields`; the same object when it has none. */
+export function stripManagedFields(object: JsonObject): JsonObject {
+  const metadata = object["metadata"];
+  if (!isObject(metadata) || !Object.hasOwn(metadata, "managedFields")) return object;
+  const { managedFields: _entries, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}

@@ -1,0 +1,46 @@
+/**
+ * JSON merge patch (RFC 7386): objects merge, `null` deletes, everything else replaces.
+ *
+ * Nothing that is passed in is changed; parts that the patch does not touch are shared with the result, and a patch that
+ * changes nothing answers the document itself, so callers may compare with `===`.
+ */
+import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
+
+export function applyMergePatch(document: Json, patch: Json): Json {
+  if (!isObject(patch)) return equalJson(document, patch) ? document : patch;
+  const source: JsonObject = isObject(document) ? document : {};
+  let result = isObject(document) ? undefined : source;
+  for (const key of Object.keys(patch)) {
+    const change = patch[key] as Json;
+    const before = Object.hasOwn(source, key) ? source[key] : undefined;
+    if (change === null) {
+      if (before === undefined) continue;
+      result ??= { ...source };
+      Reflect.deleteProperty(result, key);
+      continue;
+    }
+    const after = before === undefined ? withoutNulls(change) : applyMergePatch(before, change);
+    if (after === before) continue;
+    result ??= { ...source };
+    setOwn(result, key, after);
+  }
+  return result ?? source;
+}
+
+/** A new object in a patch: its nulls mean "absent" too. Lists are taken as they are. */
+function withoutNulls(value: Json): Json {
+  return isObject(value) ? applyMergePatch({}, value) : value;
+}
+
+/** The smallest merge patch that makes `before` into `after`. It cannot express a `null` that is a value. */
+export function createMergePatch(before: Json, after: Json): Json {
+  if (!isObject(before) || !isObject(after)) return after;
+  const patch: JsonObject = {};
+  for (const key of Object.keys(after)) {
+    const next = after[key] as Json;
+    if (!Object.hasOwn(before, key)) setOwn(patch, key, next);
+    else if (!equalJson(before[key], next)) setOwn(patch, key, createMergePatch(before[key] as Json, next));
+  }
+  for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) setOwn(patch, key, null);
+  return patch;
+}

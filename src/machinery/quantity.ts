@@ -1,0 +1,146 @@
+/**
+ * Quantities (`100m`, `1.5Gi`, `12e6`) without rounding: a whole number of 10^exponent. Formatting gives the canonical form in
+ * which the real server stores them: no fraction, the largest suffix that keeps the value exact.
+ */
+import { badRequest } from "./status.ts";
+
+/** The notation is that of the text it came from, and the one in which it is written again. */
+export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
+
+export interface Quantity {
+  /** The value is `mantissa` times 10 to the power of `exponent`; `mantissa` has no trailing zeros. */
+  readonly mantissa: bigint;
+  readonly exponent: number;
+  readonly format: QuantityFormat;
+}
+
+const DECIMAL: readonly (readonly [string, number])[] = [
+  ["n", -9],
+  ["u", -6],
+  ["m", -3],
+  ["", 0],
+  ["k", 3],
+  ["M", 6],
+  ["G", 9],
+  ["T", 12],
+  ["P", 15],
+  ["E", 18],
+];
+const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+const decimalExponents = new Map(DECIMAL);
+
+const SYNTAX = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d{1,3})?$/;
+const SYNTAX_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+/** Nothing finer exists; a smaller fraction is rounded up, away from zero. */
+const FINEST = -9;
+
+/** Throws a bad request when the text is no quantity. */
+export function parseQuantity(text: string | number): Quantity {
+  const match = SYNTAX.exec(String(text));
+  const [, sign = "", whole = "", fraction = "", suffix = ""] = match ?? [];
+  if (!match || (whole === "" && fraction === "")) throw badRequest(SYNTAX_ERROR);
+  let mantissa = BigInt(whole + fraction);
+  let exponent = -fraction.length;
+  let format: QuantityFormat = "DecimalSI";
+  const binary = BINARY.indexOf(suffix);
+  if (binary > 0) {
+    mantissa <<= BigInt(10 * binary);
+    format = "BinarySI";
+  } else if (decimalExponents.has(suffix)) {
+    exponent += decimalExponents.get(suffix) ?? 0;
+  } else {
+    exponent += Number(suffix.slice(1));
+    format = "DecimalExponent";
+  }
+  return normal(sign === "-" ? -mantissa : mantissa, exponent, format);
+}
+
+/** The quantity of a text, or undefined when it is none. */
+export function tryParseQuantity(text: string | number): Quantity | undefined {
+  const match = SYNTAX.exec(String(text));
+  return match && (match[2] || match[3]) ? parseQuantity(text) : undefined;
+}
+
+function normal(mantissa: bigint, exponent: number, format: QuantityFormat): Quantity {
+  if (mantissa === 0n) return { mantissa, exponent: 0, format };
+  let [value, power] = exponent < FINEST ? [divideAwayFromZero(mantissa, 10n ** BigInt(FINEST - exponent)), FINEST] : [mantissa, exponent];
+  while (value % 10n === 0n) {
+    value /= 10n;
+    power += 1;
+  }
+  return { mantissa: value, exponent: power, format };
+}
+
+function divideAwayFromZero(value: bigint, divisor: bigint): bigint {
+  const quotient = value / divisor;
+  if (quotient * divisor === value) return quotient;
+  return value < 0n ? quotient - 1n : quotient + 1n;
+}
+
+/** Both mantissas at the smaller of the two exponents. */
+function align(a: Quantity, b: Quantity): [bigint, bigint, number] {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return [a.mantissa * 10n ** BigInt(a.exponent - exponent), b.mantissa * 10n ** BigInt(b.exponent - exponent), exponent];
+}
+
+/** The sum, in the notation of the first unless that is zero. */
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  const [left, right, exponent] = align(a, b);
+  return normal(left + right, exponent, a.mantissa === 0n ? b.format : a.format);
+}
+
+export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
+  return addQuantities(a, { ...b, mantissa: -b.mantissa });
+}
+
+export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
+  const [left, right] = align(a, b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** The value in units of 10^exponent, rounded up: `scaledQuantity(cpu, -3)` is millicores. */
+export function scaledQuantity({ mantissa, exponent }: Quantity, scale: number): bigint {
+  if (exponent >= scale) return mantissa * 10n ** BigInt(exponent - scale);
+  const divisor = 10n ** BigInt(scale - exponent);
+  const quotient = mantissa / divisor;
+  return quotient * divisor === mantissa || mantissa < 0n ? quotient : quotient + 1n;
+}
+
+/** Whole units, rounded up. */
+export const quantityValue = (quantity: Quantity): bigint => scaledQuantity(quantity, 0);
+/** Thousandths, rounded up. */
+export const quantityMilliValue = (quantity: Quantity): bigint => scaledQuantity(quantity, -3);
+
+/** The quantity of a number of thousandths. */
+export function quantityOfMilli(milli: bigint, format: QuantityFormat = "DecimalSI"): Quantity {
+  return normal(milli, -3, format);
+}
+
+export function formatQuantity(quantity: Quantity): string {
+  const { mantissa, exponent, format } = quantity;
+  if (mantissa === 0n) return "0";
+  if (format === "BinarySI") {
+    const text = formatBinary(mantissa, exponent);
+    if (text !== undefined) return text;
+  }
+  // The largest multiple of three at which no fraction is left.
+  const power = Math.floor(exponent / 3) * 3;
+  const digits = mantissa * 10n ** BigInt(exponent - power);
+  if (format === "DecimalExponent") return power === 0 ? `${digits}` : `${digits}e${power}`;
+  const capped = Math.min(power, 18);
+  const suffix = DECIMAL.find(([, suffixPower]) => suffixPower === capped)?.[0] ?? "";
+  return `${digits * 10n ** BigInt(power - capped)}${suffix}`;
+}
+
+/** Undefined for what binary suffixes cannot say: fractions and values below 1024. */
+function formatBinary(mantissa: bigint, exponent: number): string | undefined {
+  if (exponent < 0) return undefined;
+  let value = mantissa * 10n ** BigInt(exponent);
+  if (value > -1024n && value < 1024n) return undefined;
+  let suffix = 0;
+  while (suffix < BINARY.length - 1 && value % 1024n === 0n) {
+    value /= 1024n;
+    suffix += 1;
+  }
+  return `${value}${BINARY[suffix]}`;
+}

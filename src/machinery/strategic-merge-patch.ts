@@ -1,0 +1,208 @@
+/**
+ * Strategic merge patch: a merge patch that knows from the schema which lists merge, and by which key.
+ *
+ * Directives: `$patch: replace|delete` in maps and list items, `$retainKeys`, `$deleteFromPrimitiveList/field` and
+ * `$setElementOrder/field`. Failures carry the codes of the real server, where most merge errors are 500 without a reason.
+ *
+ * Nothing that is passed in is changed; parts that the patch does not touch are shared with the result.
+ */
+import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
+import { withObjectMeta } from "./object-meta-schema.ts";
+import { formatGo, patchFailed, patchInvalid } from "./patch-errors.ts";
+import type { Schema } from "./schema.ts";
+import { badRequest } from "./status.ts";
+import { identity, inServerOrder } from "./strategic-order.ts";
+
+const PATCH = "$patch";
+const RETAIN_KEYS = "$retainKeys";
+const DELETE_FROM = "$deleteFromPrimitiveList/";
+const ORDER = "$setElementOrder/";
+
+export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
+  const root = withObjectMeta(schema);
+  checkShape(patch, root, patch);
+  return mergeMap(document, patch, root);
+}
+
+/** A map where the schema has a list, or the other way round, is found before anything is merged. */
+function checkShape(patch: Json, schema: Schema | undefined, whole: JsonObject): void {
+  if (schema === undefined) return;
+  if (Array.isArray(patch)) {
+    if (schema.type === "object" && isGranular(schema)) throw patchInvalid(whole, schema.properties ? "cannot restore struct from: slice" : "cannot restore map from slice");
+    if (schema.items) for (const item of patch) checkShape(item, schema.items, whole);
+  } else if (isObject(patch)) {
+    if (schema.type === "array") throw patchInvalid(whole, "cannot restore slice from map");
+    for (const key of Object.keys(patch)) if (!key.startsWith("$")) checkShape(patch[key] as Json, fieldSchema(schema, key), whole);
+  }
+}
+
+const isGranular = (schema: Schema): boolean => schema.properties !== undefined || typeof schema.additionalProperties === "object";
+
+function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
+  if (schema?.properties && Object.hasOwn(schema.properties, key)) return schema.properties[key];
+  return typeof schema?.additionalProperties === "object" ? schema.additionalProperties : undefined;
+}
+
+function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
+  if (Object.hasOwn(patch, PATCH)) return followMapDirective(patch);
+  const result = retainKeys(original, patch);
+  const pending = orderLists(result, patch, schema);
+  for (const key of Object.keys(pending)) {
+    const change = pending[key] as Json;
+    if (key.startsWith(DELETE_FROM)) {
+      deleteFromList(result, key.slice(DELETE_FROM.length), change);
+      continue;
+    }
+    if (key === RETAIN_KEYS) continue;
+    if (change === null) {
+      Reflect.deleteProperty(result, key);
+      continue;
+    }
+    const before = Object.hasOwn(result, key) ? result[key] : undefined;
+    setOwn(result, key, mergeValue(before, change, fieldSchema(schema, key)));
+  }
+  return result;
+}
+
+function mergeValue(before: Json | undefined, change: Json, schema: Schema | undefined): Json {
+  if (before === undefined || before === null) return withoutDirectives(change);
+  const strategy = schema?.["x-kubernetes-patch-strategy"] ?? "";
+  if (isObject(before) && isObject(change)) return strategy.split(",").includes("replace") ? withoutDirectives(change) : mergeMap(before, change, schema);
+  if (Array.isArray(before) && Array.isArray(change) && strategy.split(",").includes("merge")) return mergeList(before, change, schema);
+  return change;
+}
+
+function followMapDirective(patch: JsonObject): JsonObject {
+  const directive = patch[PATCH] as Json;
+  if (directive === "replace") {
+    const { [PATCH]: _directive, ...rest } = patch;
+    return withoutDirectives(rest) as JsonObject;
+  }
+  if (directive === "delete") return {};
+  throw unknownDirective(directive, patch);
+}
+
+function unknownDirective(directive: Json, item: JsonObject): Error {
+  const shown = typeof directive === "string" ? directive : typeof directive === "number" ? `%!s(int64=${directive})` : `%!s(${formatGo(directive)})`;
+  return patchFailed(`unknown patch type: ${shown} in map: ${formatGo(item)}`);
+}
+
+/** A copy of the original that has only the keys which `$retainKeys` names, when the patch has that directive. */
+function retainKeys(original: JsonObject, patch: JsonObject): JsonObject {
+  if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...original };
+  const retained = patch[RETAIN_KEYS];
+  if (!Array.isArray(retained)) throw badRequest("invalid patch format of retainKeys");
+  const keep = new Set(retained);
+  for (const key of Object.keys(patch)) if (!key.startsWith("$") && patch[key] !== null && !keep.has(key)) throw badRequest("invalid patch format of retainKeys");
+  const result: JsonObject = {};
+  for (const key of Object.keys(original)) if (keep.has(key)) setOwn(result, key, original[key]);
+  return result;
+}
+
+/** Carries out the `$setElementOrder` directives on `result` and answers what is left of the patch. */
+function orderLists(result: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
+  const directives = Object.keys(patch).filter((key) => key.startsWith(ORDER));
+  if (directives.length === 0) return patch;
+  const pending = { ...patch };
+  for (const directive of directives) {
+    Reflect.deleteProperty(pending, directive);
+    const field = directive.slice(ORDER.length);
+    const order = patch[directive];
+    if (!Array.isArray(order)) throw badRequest("invalid patch format of setElementOrder list");
+    const before = Object.hasOwn(result, field) ? result[field] : undefined;
+    const change = Object.hasOwn(patch, field) ? patch[field] : undefined;
+    if (change === null || !(Array.isArray(before) || Array.isArray(change))) continue;
+    const listSchema = fieldSchema(schema, field);
+    const mergeKey = listSchema?.["x-kubernetes-patch-merge-key"];
+    if (Array.isArray(change)) requireOrdered(change, order, mergeKey);
+    const merged = Array.isArray(change) ? mergeValue(before, change, listSchema) : before;
+    setOwn(result, field, inServerOrder(merged as Json[], order, Array.isArray(before) ? before : [], mergeKey));
+    Reflect.deleteProperty(pending, field);
+  }
+  return pending;
+}
+
+/** Every item that the patch sets must have its place in the order. */
+function requireOrdered(patch: readonly Json[], order: readonly Json[], mergeKey: string | undefined): void {
+  const places = new Set(order.map((item) => identity(item, mergeKey)));
+  for (const item of patch) {
+    if (isObject(item) && Object.hasOwn(item, PATCH)) continue;
+    if (!places.has(identity(item, mergeKey))) throw patchFailed(`The order in patch list:\n${formatGo([...patch])}\n doesn't match $setElementOrder list:\n${formatGo([...order])}\n`);
+  }
+}
+
+function deleteFromList(result: JsonObject, field: string, values: Json): void {
+  const before = Object.hasOwn(result, field) ? result[field] : undefined;
+  if (!Array.isArray(before) || !Array.isArray(values)) return;
+  const gone = new Set(values);
+  setOwn(
+    result,
+    field,
+    before.filter((item) => !gone.has(item)),
+  );
+}
+
+function mergeList(original: readonly Json[], patch: readonly Json[], schema: Schema | undefined): Json[] {
+  if (original.length === 0 && patch.length === 0) return [];
+  const hasMaps = [...original, ...patch].some(isObject);
+  if (hasMaps && ![...original, ...patch].every(isObject)) throw patchFailed("list element types are not identical");
+  const mergeKey = schema?.["x-kubernetes-patch-merge-key"];
+  if (!hasMaps) return inServerOrder([...new Set([...original, ...patch])], patch, original, undefined);
+  if (!mergeKey) throw patchFailed("cannot merge lists without merge key");
+  return mergeListOfMaps(original as JsonObject[], patch as JsonObject[], mergeKey, schema?.items);
+}
+
+function mergeListOfMaps(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string, items: Schema | undefined): Json[] {
+  const { deleted, replaces, plain } = readItemDirectives(patch, mergeKey);
+  if (replaces) return plain.map(withoutDirectives);
+  const merged = original.filter((item) => !deleted.has(identity(item, mergeKey)));
+  const places = new Map<string, number>();
+  for (const [index, item] of merged.entries()) if (!places.has(identity(item, mergeKey))) places.set(identity(item, mergeKey), index);
+  for (const item of plain) {
+    if (!Object.hasOwn(item, mergeKey)) throw patchFailed(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
+    const place = places.get(identity(item, mergeKey));
+    if (place === undefined) {
+      places.set(identity(item, mergeKey), merged.length);
+      merged.push(withoutDirectives(item) as JsonObject);
+    } else {
+      merged[place] = mergeMap(merged[place] as JsonObject, item, items);
+    }
+  }
+  return inServerOrder(merged, plain, original, mergeKey);
+}
+
+interface ItemDirectives {
+  deleted: Set<string>;
+  replaces: boolean;
+  /** The items without a directive. An item that carries one is the directive and nothing else. */
+  plain: JsonObject[];
+}
+
+function readItemDirectives(patch: readonly JsonObject[], mergeKey: string): ItemDirectives {
+  const found: ItemDirectives = { deleted: new Set(), replaces: false, plain: [] };
+  for (const item of patch) {
+    if (!Object.hasOwn(item, PATCH)) {
+      found.plain.push(item);
+      continue;
+    }
+    const directive = item[PATCH] as Json;
+    if (directive === "replace") found.replaces = true;
+    else if (directive === "merge") throw patchFailed("merging lists cannot yet be specified in the patch");
+    else if (directive !== "delete") throw unknownDirective(directive, item);
+    else if (!Object.hasOwn(item, mergeKey)) throw patchFailed(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
+    else found.deleted.add(identity(item, mergeKey));
+  }
+  return found;
+}
+
+/** A value that the original does not have: directives and nulls in it have nothing to act on. */
+function withoutDirectives(value: Json): Json {
+  if (Array.isArray(value)) return value.filter((item) => !(isObject(item) && Object.hasOwn(item, PATCH))).map(withoutDirectives);
+  if (!isObject(value)) return value;
+  const result: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const isDirective = key === PATCH || key === RETAIN_KEYS || key.startsWith(ORDER) || key.startsWith(DELETE_FROM);
+    if (!isDirective && value[key] !== null) setOwn(result, key, withoutDirectives(value[key] as Json));
+  }
+  return result;
+}

@@ -1,0 +1,99 @@
+/**
+ * YAML as Kubernetes reads it: YAML 1.1 booleans (`yes`, `on`), octal numbers with a leading zero, dates and `12:30` as text,
+ * keys as strings. What it makes is JSON: aliases are expanded into copies within a bound.
+ */
+import {
+  boolYaml11Tag,
+  defineScalarTag,
+  dump,
+  load,
+  loadAll,
+  mapTag,
+  mergeTag,
+  NOT_RESOLVED,
+  nullYaml11Tag,
+  Schema,
+  seqTag,
+  strTag,
+  YAMLException,
+  type LoadOptions,
+} from "js-yaml";
+import { setOwn, type Json, type JsonObject } from "../base/index.ts";
+import { badRequest } from "./status.ts";
+
+/** Aliases multiply: nine levels of nine make a billion. The largest request is 3 MiB, which holds fewer values than this. */
+const MAX_VALUES = 1_000_000;
+const MAX_ALIASES = 10_000;
+const MAX_DEPTH = 200;
+
+const INTEGER = /^[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]*|[1-9][0-9_]*)$/;
+const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
+
+/** Whole numbers as Go reads them: no sexagesimals, so `22:22` is text. */
+const integerTag = defineScalarTag<number>("tag:yaml.org,2002:int", {
+  implicit: true,
+  identify: (data: unknown) => Number.isInteger(data),
+  resolve(source) {
+    if (!INTEGER.test(source)) return NOT_RESOLVED;
+    const negative = source.startsWith("-");
+    const digits = source.replace(/^[-+]/, "").replaceAll("_", "");
+    const value = Number(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits);
+    return negative && value !== 0 ? -value : value;
+  },
+});
+
+const floatTag = defineScalarTag<number>("tag:yaml.org,2002:float", {
+  implicit: true,
+  identify: (data: unknown) => typeof data === "number",
+  resolve: (source) => (FLOAT.test(source) ? Number(source) : NOT_RESOLVED),
+});
+
+const kubernetesSchema = new Schema([strTag, seqTag, mapTag, nullYaml11Tag, boolYaml11Tag, integerTag, floatTag, mergeTag]);
+
+export interface YamlOptions {
+  /** A key that is there twice is an error. Otherwise the last one counts, as in JSON. */
+  uniqueKeys?: boolean;
+}
+
+const loadOptions = ({ uniqueKeys = false }: YamlOptions): LoadOptions => ({ schema: kubernetesSchema, json: !uniqueKeys, maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH });
+
+/** One document; an empty text is `null`. Throws a bad request with the line of the mistake. */
+export function parseYaml(text: string, options: YamlOptions = {}): Json {
+  return reading(() => (text.trim() === "" ? null : toJson(load(text, loadOptions(options)), { left: MAX_VALUES })));
+}
+
+/** All documents of a file, without those that are empty. */
+export function parseYamlDocuments(text: string, options: YamlOptions = {}): Json[] {
+  return reading(() => {
+    const budget = { left: MAX_VALUES };
+    return loadAll(text, loadOptions(options))
+      .map((document) => toJson(document, budget))
+      .filter((document) => document !== null);
+  });
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const line = error.mark ? `line ${error.mark.line + 1}: ` : "";
+    throw badRequest(`error converting YAML to JSON: yaml: ${line}${error.reason}`);
+  }
+}
+
+/** Copies what the reader made into JSON without shared parts. */
+function toJson(value: unknown, budget: { left: number }): Json {
+  budget.left -= 1;
+  if (budget.left < 0) throw badRequest("error converting YAML to JSON: yaml: document contains excessive aliasing");
+  if (Array.isArray(value)) return value.map((item) => toJson(item, budget));
+  if (typeof value !== "object" || value === null) return (value ?? null) as Json;
+  const object: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) setOwn(object, key, toJson(item, budget));
+  return object;
+}
+
+/** Sorted keys and lists flush with their key, as `kubectl get -o yaml` prints. */
+export function formatYaml(value: unknown): string {
+  return dump(value, { sortKeys: true, noRefs: true, seqNoIndent: true, lineWidth: -1, quoteStyle: "double" });
+}

@@ -1,0 +1,66 @@
+/**
+ * Aggregate sums what the members report onto the binding and onto the template itself, so that `kubectl get` on the hub
+ * shows the fleet.
+ *
+ * Reads:  ResourceBinding, its Works, its template.
+ * Writes: `aggregatedStatus` and the condition `FullyApplied` of the binding; the template's status.
+ * Before: reflect filled the Works' status. After: nothing; this is the end of the way back.
+ */
+import { ResourceBinding, Work } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import { defineController, done, watch } from "../../runtime/index.ts";
+import type { Controller, StatusWriter } from "../../runtime/index.ts";
+import type { Templates } from "../templates.ts";
+import { BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
+import { planAggregation, planItems } from "./plan-aggregation.ts";
+
+export interface AggregateDependencies {
+  worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
+  templates: Pick<Templates, "get" | "kindOf">;
+  interpreter: Pick<Interpreter, "aggregateStatus">;
+  bindingStatus: StatusWriter<ResourceBinding>;
+  /** The writer for templates of this kind. */
+  templateStatus(ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>>;
+  clock: Clock;
+}
+
+const CONCURRENCY = 256;
+
+export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
+  return defineController({
+    name: "aggregate",
+    for: ResourceBinding,
+    watches: [
+      watch(Work, ({ cluster, object }) => {
+        const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = object.metadata.annotations ?? {};
+        return name ? [{ cluster, ...(namespace && { namespace }), name }] : [];
+      }),
+    ],
+    writes: [ResourceBinding],
+    concurrency: CONCURRENCY,
+
+    async reconcile(binding, { key, signal }) {
+      // Before the first schedule there is nothing to sum, and the template keeps the status that it has.
+      if (!binding.spec.clusters?.length || binding.metadata.deletionTimestamp) return done;
+      const items = planItems(deps.worksOf(binding));
+      const now = formatTime(deps.clock.now());
+      const writes: Promise<void>[] = [];
+      if (planAggregation(binding, items, now) !== binding) {
+        writes.push(deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), signal));
+      }
+      const template = await deps.templates.get(binding.spec.resource, signal);
+      const summed = (newest: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> => deps.interpreter.aggregateStatus(newest, items) ?? newest;
+      if (template && template.metadata.uid === binding.spec.resource.uid && summed(template) !== template) {
+        const writer = await deps.templateStatus(binding.spec.resource);
+        const { namespace, name } = template.metadata;
+        writes.push(writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", summed, signal));
+      }
+      await Promise.all(writes);
+      return done;
+    },
+  });
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { makeBinding, makeDeployment, makeWork } from "../../testing/index.ts";
+import { planAggregation, planItems } from "./plan-aggregation.ts";
+
+const NOW = "2024-05-01T12:00:00Z";
+const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 5, oslo: 3 }).build();
+
+test("each cluster reports its status, sorted by name", () => {
+  const works = [makeWork("paris", "web").applied("True").reports({ replicas: 5 }).build(), makeWork("oslo", "web").applied("True").reports({ replicas: 3 }).build()];
+
+  expect(planItems(works)).toEqual([
+    { clusterName: "oslo", status: { replicas: 3 }, applied: true, health: "Healthy" },
+    { clusterName: "paris", status: { replicas: 5 }, applied: true, health: "Healthy" },
+  ]);
+});
+
+test("a cluster where applying failed says why and reports nothing else", () => {
+  const works = [makeWork("paris", "web").applied("False", "quota exceeded").reports({ replicas: 5 }).build()];
+
+  expect(planItems(works)).toEqual([{ clusterName: "paris", applied: false, appliedMessage: "quota exceeded", health: "Unknown" }]);
+});
+
+const fully: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["build"]>[]; want: string }> = {
+  "is fully applied when every target cluster is": { works: [makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("True").build()], want: "True" },
+  "is not fully applied while a target has no Work yet": { works: [makeWork("paris", "web").applied("True").build()], want: "False" },
+  "is not fully applied while a target failed": { works: [makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("False").build()], want: "False" },
+};
+for (const [behaviour, { works, want }] of Object.entries(fully)) {
+  test(`a binding ${behaviour}`, () => {
+    const next = planAggregation(binding, planItems(works), NOW);
+
+    expect(next.status?.conditions).toMatchObject([{ type: "FullyApplied", status: want }]);
+  });
+}
+
+test("an unchanged sum gives the binding itself back, so that nothing is written", () => {
+  const items = planItems([makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("True").build()]);
+  const once = planAggregation(binding, items, NOW);
+
+  expect(planAggregation(once, items, "2024-05-01T13:00:00Z")).toBe(once);
+});

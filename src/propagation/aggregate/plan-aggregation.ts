@@ -1,0 +1,40 @@
+/** Sums what the Works of a binding report: one item per target cluster, and whether all of them are applied. Pure. */
+import type { ResourceBinding, Work } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { findCondition, withCondition } from "../../machinery/index.ts";
+import { clusterNameOf } from "../names.ts";
+
+type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
+
+/** Sorted by cluster name. A Work that is being deleted no longer speaks for its cluster. */
+export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
+  return works
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .map(itemOf)
+    .sort((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
+}
+
+function itemOf(work: DeepReadonly<Work>): Item {
+  const clusterName = clusterNameOf(work.metadata.namespace ?? "") ?? "";
+  const condition = findCondition(work.status?.conditions ?? [], "Applied");
+  const [manifest] = work.status?.manifestStatuses ?? [];
+  if (condition?.status !== "True") {
+    return { clusterName, applied: false, ...(condition?.message && { appliedMessage: condition.message }), health: "Unknown" };
+  }
+  return { clusterName, ...(manifest?.status && { status: manifest.status as Item["status"] }), applied: true, health: manifest?.health ?? "Unknown" };
+}
+
+export function planAggregation(binding: DeepReadonly<ResourceBinding>, items: readonly Item[], now: string): DeepReadonly<ResourceBinding> {
+  const targets = binding.spec.clusters ?? [];
+  const isComplete = items.length === targets.length && items.every(({ applied }) => applied);
+  const conditions = withCondition(
+    binding.status?.conditions ?? [],
+    isComplete
+      ? { type: "FullyApplied", status: "True", reason: "FullyAppliedSuccess", message: "All works have been successfully applied" }
+      : { type: "FullyApplied", status: "False", reason: "FullyAppliedFailed", message: "Failed to apply all works, see status.aggregatedStatus for details" },
+    now,
+  );
+  if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? [])) return binding;
+  return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
+}

@@ -1,0 +1,91 @@
+/** Wires the stages of the pipeline to informers and clients of a hub. */
+import { Cluster, ClusterOverridePolicy, CustomResourceDefinition, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
+import type { KubernetesObject } from "../api/index.ts";
+import type { Clock, DeepReadonly, Log } from "../base/index.ts";
+import { createKindResolver } from "../client/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
+import type { Interpreter } from "../interpreter/index.ts";
+import { createOwnedSet, createStatusWriter } from "../runtime/index.ts";
+import type { Controller, Informers, StatusWriter } from "../runtime/index.ts";
+import { createAggregateController } from "./aggregate/controller.ts";
+import { createDispatchController } from "./dispatch/controller.ts";
+import { createExecuteController } from "./execute/controller.ts";
+import { createMatchController } from "./match/controller.ts";
+import { createMemberObjects } from "./member-objects.ts";
+import type { DeliveryFor } from "./member-objects.ts";
+import { bindingName } from "./names.ts";
+import { createNamespacesController } from "./namespaces/controller.ts";
+import { createRenderer } from "./override/renderer.ts";
+import { createReflectController } from "./reflect/controller.ts";
+import { createScheduleController } from "./schedule/controller.ts";
+import { createTemplates } from "./templates.ts";
+import { indexWorks, worksOfBinding, worksOfNamespace } from "./works.ts";
+
+export interface PropagationDependencies {
+  /** The logical cluster of the hub. */
+  hub: string;
+  informers: Informers;
+  /** A client for one stage: its field manager says in an object's metadata who wrote what. */
+  clientFor(stage: string): Client;
+  deliveryFor: DeliveryFor;
+  interpreter: Interpreter;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * How long status changes of one object are gathered. Long enough to join what the stages and the members' controllers
+ * report about one event, short enough that nobody waits for it.
+ */
+export const STATUS_WINDOW_MS = 50;
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+export function createPropagation(deps: PropagationDependencies): Controller<any>[] {
+  const { hub, informers, clientFor, deliveryFor, interpreter, clock, log } = deps;
+  const bindings = informers.of(ResourceBinding);
+  const works = informers.of(Work);
+  const clusters = informers.of(Cluster);
+  const policies = informers.of(PropagationPolicy);
+  const namespaces = informers.of(Namespace);
+  indexWorks(works);
+
+  const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
+  const workStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: Work, lister: works });
+  const bindingStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: ResourceBinding, lister: bindings });
+  const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies, bindings, definitions: informers.of(CustomResourceDefinition), log });
+  const memberObjects = createMemberObjects({ works, deliveryFor, hub });
+  const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
+
+  const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
+  const templateStatus = async (ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>> => {
+    const id = `${ref.apiVersion}/${ref.kind}`;
+    let writer = templateWriters.get(id);
+    if (!writer) {
+      const kind = await templates.kindOf(ref);
+      writer = templateWriters.get(id) ?? createStatusWriter<KubernetesObject>({ ...statusWriter, client: clientFor("aggregate"), kind, lister: informers.of<KubernetesObject>(kind) });
+      templateWriters.set(id, writer);
+    }
+    return writer;
+  };
+
+  return [
+    createNamespacesController({
+      namespaces,
+      clusters,
+      works: createOwnedSet<Work, ObjectKey>({ client: clientFor("namespaces"), kind: Work, clusterOf: () => hub, current: ({ name }) => worksOfNamespace(works, name) }),
+    }),
+    createMatchController({ hub, client: clientFor("match"), templates, policies, bindings, interpreter }),
+    createScheduleController({ client: clientFor("schedule"), bindings, clusters, bindingStatus, clock }),
+    createDispatchController({
+      bindings,
+      templates,
+      templateChanges: templates.source(({ cluster, object }) => [{ cluster, namespace: object.metadata.namespace ?? "", name: bindingName(object.kind, object.metadata.name) }]),
+      interpreter,
+      render: createRenderer({ hub, clusters, overridePolicies: informers.of(OverridePolicy), clusterOverridePolicies: informers.of(ClusterOverridePolicy) }),
+      works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf }),
+    }),
+    createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }),
+    createReflectController({ memberObjects, interpreter, workStatus }),
+    createAggregateController({ worksOf, templates, interpreter, bindingStatus, templateStatus, clock }),
+  ];
+}

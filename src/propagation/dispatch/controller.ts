@@ -1,0 +1,72 @@
+/**
+ * Dispatch turns a scheduled ResourceBinding into one Work per target cluster.
+ *
+ * Reads:  ResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
+ * Writes: Work, in each cluster's execution namespace; nothing else.
+ * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
+ */
+import { ClusterOverridePolicy, OverridePolicy, ResourceBinding, Work } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import { defineController, done, watch } from "../../runtime/index.ts";
+import type { Controller, Lister, Source } from "../../runtime/index.ts";
+import type { Templates } from "../templates.ts";
+import { BINDING_FINALIZER, BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
+import { planWorks } from "./plan-works.ts";
+import type { Rendered } from "./plan-works.ts";
+
+export interface DispatchDependencies {
+  bindings: Lister<ResourceBinding>;
+  templates: Pick<Templates, "get">;
+  /** Keys of the bindings whose template changed. */
+  templateChanges: Source<ObjectKey>;
+  interpreter: Pick<Interpreter, "divide" | "replicas">;
+  /** Overrides for one cluster (the override stage). */
+  render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
+  works: { replace(owner: DeepReadonly<ResourceBinding>, desired: readonly Work[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
+}
+
+const CONCURRENCY = 64;
+
+export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
+  const bindingsIn = (cluster: string, namespace?: string): ObjectKey[] =>
+    deps.bindings.list({ cluster, ...(namespace && { namespace }) }).map(({ metadata }) => ({ cluster, namespace: metadata.namespace ?? "", name: metadata.name }));
+
+  return defineController({
+    name: "dispatch",
+    for: ResourceBinding,
+    finalizer: BINDING_FINALIZER,
+    watches: [
+      { source: deps.templateChanges },
+      // An override may select any object in its reach, so every binding there is looked at again.
+      watch(OverridePolicy, ({ cluster, object }) => bindingsIn(cluster, object.metadata.namespace)),
+      watch(ClusterOverridePolicy, ({ cluster }) => bindingsIn(cluster)),
+      // A Work that somebody changed or deleted is put right.
+      watch(Work, ({ cluster, object, old, deleted }) => {
+        const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = object.metadata.annotations ?? {};
+        const isSpecChange = deleted || (old !== undefined && old.metadata.generation !== object.metadata.generation);
+        return name && isSpecChange ? [{ cluster, namespace: namespace ?? "", name }] : [];
+      }),
+    ],
+    writes: [Work],
+    concurrency: CONCURRENCY,
+
+    async reconcile(binding, { log, signal }) {
+      const template = await deps.templates.get(binding.spec.resource, signal);
+      // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
+      if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+
+      const desired = planWorks(binding, template, deps);
+      const changes = await deps.works.replace(binding, desired, signal);
+      if (changes.created + changes.updated + changes.deleted > 0) log.info("works dispatched", { clusters: desired.length, ...changes });
+      return done;
+    },
+
+    async finalize(binding, { signal }) {
+      await deps.works.replace(binding, [], signal);
+      return done;
+    },
+  });
+}

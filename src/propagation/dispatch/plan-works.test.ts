@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { createInterpreter } from "../../interpreter/index.ts";
+import { makeBinding, makeDeployment } from "../../testing/index.ts";
+import { planWorks } from "./plan-works.ts";
+import type { PlanWorks } from "./plan-works.ts";
+
+const keepTemplate: PlanWorks = { interpreter: createInterpreter(), render: (object) => ({ object }) };
+type Manifest = { metadata: { labels: Record<string, string>; annotations: Record<string, string>; [field: string]: unknown }; spec: { replicas: number }; status?: unknown };
+
+const cases: Record<string, { clusters: string[]; want: string[] }> = {
+  "makes no Work before the scheduler has chosen clusters": { clusters: [], want: [] },
+  "makes one Work in the execution namespace of each target": { clusters: ["paris", "oslo"], want: ["karmada-es-paris", "karmada-es-oslo"] },
+};
+for (const [behaviour, { clusters, want }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    const template = makeDeployment("shop/web").build();
+    const binding = makeBinding(template).targets(...clusters).build();
+
+    const works = planWorks(binding, template, keepTemplate);
+
+    expect(works.map(({ metadata }) => metadata.namespace)).toEqual(want);
+  });
+}
+
+describe("a Work", () => {
+  const template = makeDeployment("shop/web")
+    .replicas(8)
+    .with((deployment) => {
+      deployment.metadata.uid = "u-1";
+      deployment.metadata.generation = 4;
+      deployment.metadata.resourceVersion = "99";
+      deployment.metadata.annotations = { "deployment.kubernetes.io/revision": "3", owner: "shop" };
+      deployment.status = { replicas: 8 };
+    })
+    .build();
+  const binding = makeBinding(template).targets({ paris: 5, oslo: 3 }).build();
+  const manifests = planWorks(binding, template, keepTemplate).map(({ spec }) => spec.workload?.manifests?.[0] as unknown as Manifest);
+
+  test("carries its member's share of the replicas", () => {
+    expect(manifests.map(({ spec }) => spec.replicas)).toEqual([5, 3]);
+  });
+
+  test("leaves out what belongs to the hub's copy alone", () => {
+    expect(manifests[0]?.status).toBeUndefined();
+    expect(Object.keys(manifests[0]?.metadata ?? {}).sort()).toEqual(["annotations", "labels", "name", "namespace"]);
+    expect(manifests[0]?.metadata.annotations).not.toHaveProperty("deployment.kubernetes.io/revision");
+  });
+
+  test("says on the manifest where it comes from, so that status finds its way back", () => {
+    expect(manifests[0]?.metadata.annotations).toMatchObject({
+      owner: "shop",
+      "resourcebinding.karmada.io/namespace": "shop",
+      "resourcebinding.karmada.io/name": "web-deployment",
+      "work.karmada.io/namespace": "karmada-es-paris",
+      "resourcetemplate.karmada.io/uid": "u-1",
+      "resourcetemplate.karmada.io/generation": "4",
+      "work.karmada.io/conflict-resolution": "abort",
+    });
+    expect(manifests[0]?.metadata.labels).toEqual({ "resourcebinding.karmada.io/permanent-id": "id-of-web" });
+  });
+});
+
+test("an object without replicas is the same everywhere", () => {
+  const template = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } };
+  const binding = makeBinding(template).targets("paris", "oslo").build();
+
+  const works = planWorks(binding, template, keepTemplate);
+
+  expect(works.map(({ spec }) => spec.workload?.manifests?.[0]?.["data"])).toEqual([{ colour: "blue" }, { colour: "blue" }]);
+});
+
+test("overrides come after the division and win", () => {
+  const template = makeDeployment("shop/web").replicas(4).build();
+  const binding = makeBinding(template).targets({ paris: 4 }).build();
+  const render: PlanWorks["render"] = (object) => ({ object: { ...object, spec: { replicas: 1 } } as never, appliedOverrides: "[{}]" });
+
+  const [work] = planWorks(binding, template, { ...keepTemplate, render });
+
+  expect(work?.spec.workload?.manifests?.[0]).toMatchObject({ spec: { replicas: 1 } });
+  expect(work?.metadata.annotations).toMatchObject({ "policy.karmada.io/applied-overrides": "[{}]" });
+});

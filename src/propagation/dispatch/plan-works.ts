@@ -1,0 +1,111 @@
+/** Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure. */
+import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { TEMPLATE_GENERATION } from "../../interpreter/index.ts";
+import type { Interpreter, Share } from "../../interpreter/index.ts";
+import { executionNamespace, workName } from "../names.ts";
+import {
+  APPLIED_CLUSTER_OVERRIDES,
+  APPLIED_OVERRIDES,
+  BINDING_ID,
+  BINDING_NAME,
+  BINDING_NAMESPACE,
+  CONFLICT_RESOLUTION,
+  MANAGED_ANNOTATIONS,
+  MANAGED_LABELS,
+  TEMPLATE_UID,
+  WORK_FINALIZER,
+  WORK_NAME,
+  WORK_NAMESPACE,
+} from "../well-known.ts";
+import { prune } from "./prune.ts";
+
+type Template = DeepReadonly<KubernetesObject>;
+
+/** A member's copy after overrides, and the record of what they changed. */
+export interface Rendered {
+  object: Template;
+  /** JSON for the Work's annotations; unset when nothing applied. */
+  appliedOverrides?: string;
+  appliedClusterOverrides?: string;
+}
+
+export interface PlanWorks {
+  interpreter: Pick<Interpreter, "divide" | "replicas">;
+  /** Overrides for one cluster (the override stage). */
+  render(copy: Template, cluster: string): Rendered;
+}
+
+export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { interpreter, render }: PlanWorks): Work[] {
+  const targets = binding.spec.clusters ?? [];
+  const isDivisible = interpreter.replicas(template) !== undefined;
+  const shares: Share[] = targets.map(({ name, replicas }) => ({ cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0 }));
+  const bare = prune(template as never);
+  const copies = isDivisible ? interpreter.divide(bare, shares) : undefined;
+  return targets.map(({ name: cluster }) => {
+    const rendered = render(copies?.get(cluster) ?? bare, cluster);
+    return planWork(binding, template, cluster, rendered);
+  });
+}
+
+function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cluster: string, rendered: Rendered): Work {
+  const { resource } = binding.spec;
+  const namespace = executionNamespace(cluster);
+  const name = workName(resource.kind, resource.name, resource.namespace ?? "");
+  const bindingRecord = { [BINDING_NAMESPACE]: binding.metadata.namespace ?? "", [BINDING_NAME]: binding.metadata.name };
+  const bindingId = binding.metadata.labels?.[BINDING_ID] ?? "";
+  return {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: {
+      name,
+      namespace,
+      labels: { [BINDING_ID]: bindingId },
+      annotations: {
+        ...bindingRecord,
+        ...(rendered.appliedOverrides && { [APPLIED_OVERRIDES]: rendered.appliedOverrides }),
+        ...(rendered.appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: rendered.appliedClusterOverrides }),
+      },
+      finalizers: [WORK_FINALIZER],
+    },
+    spec: {
+      workload: {
+        manifests: [
+          stamp(rendered.object, { [BINDING_ID]: bindingId }, {
+            ...bindingRecord,
+            [WORK_NAMESPACE]: namespace,
+            [WORK_NAME]: name,
+            [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
+            [TEMPLATE_UID]: template.metadata.uid ?? "",
+            [TEMPLATE_GENERATION]: String(template.metadata.generation ?? 0),
+          }) as unknown as JsonObject,
+        ],
+      },
+    },
+  };
+}
+
+/** A valid annotation on the template wins over the policy. */
+function conflictResolution(binding: DeepReadonly<ResourceBinding>, template: Template): string {
+  const asked = template.metadata.annotations?.[CONFLICT_RESOLUTION];
+  if (asked === "overwrite" || asked === "abort") return asked;
+  return binding.spec.conflictResolution?.toLowerCase() ?? "abort";
+}
+
+/**
+ * The manifest with our labels and annotations, and a record of all its keys: a key that a later manifest lacks is then
+ * known to have been ours and is removed on the member, while the member's own keys stay.
+ */
+function stamp(object: Template, labels: Record<string, string>, annotations: Record<string, string>): Template {
+  const allLabels = { ...object.metadata.labels, ...labels };
+  const allAnnotations = { ...object.metadata.annotations, ...annotations };
+  const keys = (names: Record<string, string>, ...more: string[]): string => [...Object.keys(names), ...more].sort().join(",");
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      labels: allLabels,
+      annotations: { ...allAnnotations, [MANAGED_LABELS]: keys(allLabels), [MANAGED_ANNOTATIONS]: keys(allAnnotations, MANAGED_ANNOTATIONS, MANAGED_LABELS) },
+    },
+  };
+}

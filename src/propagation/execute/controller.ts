@@ -1,0 +1,86 @@
+/**
+ * Execute applies a Work's manifests on its member, and again whenever they drift there.
+ *
+ * Reads:  Work, the member's objects.
+ * Writes: the objects on the member; the condition `Applied` in the Work's status.
+ * Before: dispatch made the Work. After: reflect brings the objects' status back.
+ */
+import { Work } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { Clock } from "../../base/index.ts";
+import type { ApplyPolicy, Delivery } from "../../delivery/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import { defineController, done } from "../../runtime/index.ts";
+import type { Controller, StatusWriter } from "../../runtime/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { manifestsOf, refsOf } from "../member-objects.ts";
+import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
+import { clusterNameOf } from "../names.ts";
+import { CONFLICT_RESOLUTION, WORK_FINALIZER } from "../well-known.ts";
+import { failureOf, planApplied } from "./plan-applied.ts";
+import type { Attempt } from "./plan-applied.ts";
+
+export interface ExecuteDependencies {
+  deliveryFor: DeliveryFor;
+  memberObjects: MemberObjects;
+  interpreter: Pick<Interpreter, "retain">;
+  workStatus: StatusWriter<Work>;
+  clock: Clock;
+}
+
+/** The manager under which the hub owns fields on members. */
+export const FIELD_MANAGER = "flotilla";
+/** How many Works are delivered at the same time. A Work spends most of it waiting for its joined status write, so many may. */
+const CONCURRENCY = 256;
+
+export function createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }: ExecuteDependencies): Controller<ObjectKey> {
+  const deliveryOf = (work: { metadata: { readonly namespace?: string } }): Delivery => {
+    const cluster = clusterNameOf(work.metadata.namespace ?? "");
+    const delivery = cluster === undefined ? undefined : deliveryFor(cluster);
+    if (!delivery) throw new Error(`no connection to cluster ${cluster ?? work.metadata.namespace}; is it joined?`);
+    return delivery;
+  };
+
+  return defineController({
+    name: "execute",
+    for: Work,
+    finalizer: WORK_FINALIZER,
+    watches: [{ source: memberObjects.source() }],
+    writes: [Work],
+    concurrency: CONCURRENCY,
+
+    async reconcile(work, { key, log, signal }) {
+      const delivery = deliveryOf(work);
+      const attempts: { kind: string; attempt: Attempt }[] = [];
+      for (const manifest of manifestsOf(work)) {
+        const policy: ApplyPolicy = {
+          mode: "apply",
+          force: true,
+          fieldManager: FIELD_MANAGER,
+          adopt: manifest.metadata.annotations?.[CONFLICT_RESOLUTION] === "overwrite",
+          retain: (desired, observed) => interpreter.retain(desired, observed),
+        };
+        try {
+          attempts.push({ kind: manifest.kind, attempt: await delivery.apply(manifest, policy, signal) });
+        } catch (error) {
+          attempts.push({ kind: manifest.kind, attempt: { result: "failed", error } });
+        }
+      }
+      const changed = attempts.filter(({ attempt: { result } }) => result === "created" || result === "updated").length;
+      if (changed > 0) log.info("manifests applied", { manifests: changed });
+
+      const failure = failureOf(attempts);
+      const now = formatTime(clock.now());
+      if (planApplied(work, failure, now) !== work) await workStatus.set(key, "execute", (newest) => planApplied(newest, failure, now), signal);
+      for (const { attempt } of attempts) if (attempt.result === "failed") throw attempt.error; // Seen on the Work; tried again with back-off.
+      return done;
+    },
+
+    async finalize(work, { signal }) {
+      const delivery = deliveryOf(work);
+      const mode = work.spec.preserveResourcesOnDeletion ? "release" : "delete";
+      await Promise.all(refsOf(work).map((ref) => delivery.remove(ref, { mode, propagationPolicy: "Background" }, signal)));
+      return done;
+    },
+  });
+}

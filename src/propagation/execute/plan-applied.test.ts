@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { makeWork } from "../../testing/index.ts";
+import { failureOf, planApplied } from "./plan-applied.ts";
+import type { Attempt } from "./plan-applied.ts";
+
+const created: Attempt = { result: "created", object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } } };
+const conflict: Attempt = { result: "conflict", message: "it exists and is not ours" };
+
+const cases: Record<string, { attempts: { kind: string; attempt: Attempt }[]; want: string | undefined }> = {
+  "nothing failed when every manifest is in place": { attempts: [{ kind: "ConfigMap", attempt: created }], want: undefined },
+  "a foreign object is a failure that says so": { attempts: [{ kind: "ConfigMap", attempt: conflict }], want: "it exists and is not ours" },
+  "a namespace that the member already has is no failure": { attempts: [{ kind: "Namespace", attempt: conflict }], want: undefined },
+  "all failures are reported together": {
+    attempts: [
+      { kind: "ConfigMap", attempt: conflict },
+      { kind: "Secret", attempt: { result: "failed", error: new Error("no route") } },
+    ],
+    want: "it exists and is not ours; no route",
+  },
+};
+for (const [behaviour, { attempts, want }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    expect(failureOf(attempts)).toBe(want);
+  });
+}
+
+test("a Work whose condition already says so is given back as it is", () => {
+  const work = planApplied(makeWork("paris", "web").build(), undefined, "2024-05-01T12:00:00Z");
+
+  expect(work.status?.conditions).toMatchObject([{ type: "Applied", status: "True", reason: "AppliedSuccessful" }]);
+  expect(planApplied(work, undefined, "2024-05-01T13:00:00Z")).toBe(work);
+});

@@ -1,0 +1,2 @@
+export * from "./create-propagation.ts";
+export * from "./pipeline.ts";

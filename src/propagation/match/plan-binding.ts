@@ -1,0 +1,117 @@
+/**
+ * Decides what the binding of a matched template looks like. Pure.
+ *
+ * Match owns the fields that follow from template and policy; the clusters, evictions and rebalance requests that others
+ * write are left as they are. A binding carries its finalizer from the start, which saves a write.
+ */
+import { controllerOf, controllerReference, parseApiVersion, type KubernetesObject, type ResourceBinding } from "../../api/index.ts";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import type { Replicas } from "../../interpreter/index.ts";
+import { bindingName } from "../names.ts";
+import { BINDING_FINALIZER } from "../well-known.ts";
+import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
+
+type Binding = DeepReadonly<ResourceBinding>;
+
+export interface BindingInput {
+  /** Namespaced: a cluster-scoped template has another kind of binding. */
+  readonly template: DeepReadonly<KubernetesObject>;
+  readonly policy: Policy;
+  /** What the interpreter says; undefined for a kind without replicas. */
+  readonly replicas?: Replicas | undefined;
+}
+
+export function planBinding({ template, policy, replicas }: BindingInput): Binding {
+  const { apiVersion, kind, metadata } = template;
+  const { labels, annotations } = claimMetadata(policy);
+  return {
+    apiVersion: "work.karmada.io/v1alpha2",
+    kind: "ResourceBinding",
+    metadata: {
+      name: bindingName(kind, metadata.name),
+      ...(metadata.namespace && { namespace: metadata.namespace }),
+      labels,
+      annotations,
+      ownerReferences: [controllerReference(template)],
+      finalizers: [BINDING_FINALIZER],
+    },
+    spec: {
+      resource: {
+        apiVersion,
+        kind,
+        name: metadata.name,
+        ...(metadata.namespace && { namespace: metadata.namespace }),
+        ...(metadata.uid && { uid: metadata.uid }),
+        ...(metadata.resourceVersion && { resourceVersion: metadata.resourceVersion }),
+      },
+      ...planReplicas(replicas, metadata.namespace),
+      ...fromPolicy(policy),
+    },
+  };
+}
+
+function planReplicas(interpreted: Replicas | undefined, namespace: string | undefined): Pick<Binding["spec"], "replicas" | "replicaRequirements"> {
+  if (!interpreted) return {};
+  const { replicas, requirements } = interpreted;
+  if (!requirements) return { replicas };
+  // Quotas are looked up where the pods will be, which is the template's namespace.
+  return { replicas, replicaRequirements: { ...requirements, ...(namespace && { namespace }) } as Binding["spec"]["replicaRequirements"] };
+}
+
+function fromPolicy({ spec }: Policy): Partial<Binding["spec"]> {
+  const { placement, propagateDeps, schedulerName, failover, conflictResolution, suspension, preserveResourcesOnDeletion } = spec;
+  return {
+    ...(propagateDeps && { propagateDeps }),
+    ...(schedulerName && { schedulerName }),
+    ...(placement && { placement }),
+    ...(failover && { failover }),
+    conflictResolution: conflictResolution ?? "Abort",
+    ...(suspension && { suspension }),
+    ...(preserveResourcesOnDeletion !== undefined && { preserveResourcesOnDeletion }),
+  };
+}
+
+/** Fields of the spec that others write; match carries them over as they are. */
+const KEPT_FIELDS = ["clusters", "gracefulEvictionTasks", "requiredBy", "rescheduleTriggeredAt"] as const;
+
+/**
+ * The existing binding brought up to what `planBinding` asks for; the same object when nothing differs.
+ *
+ * The template's resourceVersion alone is no difference: every status that is summed onto the template moves it, and a
+ * binding written for that would be scheduled and dispatched again for nothing.
+ */
+export function mergeBinding(existing: Binding, desired: Binding): Binding {
+  const kept = Object.fromEntries(KEPT_FIELDS.filter((field) => existing.spec[field] !== undefined).map((field) => [field, existing.spec[field]]));
+  // Whoever suspends scheduling does so on the binding; the policy only knows of dispatching.
+  const scheduling = existing.spec.suspension?.scheduling;
+  const suspension = scheduling === undefined ? desired.spec.suspension : { ...desired.spec.suspension, scheduling };
+  const merged: Binding = {
+    ...existing,
+    metadata: {
+      ...existing.metadata,
+      labels: { ...without(existing.metadata.labels, CLAIM_LABELS), ...desired.metadata.labels },
+      annotations: { ...without(existing.metadata.annotations, CLAIM_ANNOTATIONS), ...desired.metadata.annotations },
+      ownerReferences: desired.metadata.ownerReferences ?? [],
+      finalizers: [...new Set([...(existing.metadata.finalizers ?? []), ...(desired.metadata.finalizers ?? [])])],
+    },
+    spec: { ...desired.spec, ...kept, ...(suspension && { suspension }) },
+  };
+  const { resourceVersion } = existing.spec.resource;
+  const unmoved = { ...merged, spec: { ...merged.spec, resource: { ...merged.spec.resource, resourceVersion } } };
+  return equalJson(unmoved, existing) ? existing : merged;
+}
+
+function without(entries: Readonly<Record<string, string>> | undefined, keys: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(entries ?? {}).filter(([key]) => !keys.includes(key)));
+}
+
+/**
+ * Whether a binding of this name belongs to something else. `earlier`: to a deleted object of the same name, and garbage
+ * collection will remove it. `other`: to an object of another API group, because the name of a binding does not contain it.
+ */
+export function bindingConflict(existing: Binding, template: DeepReadonly<KubernetesObject>): "earlier" | "other" | undefined {
+  const owner = controllerOf(existing);
+  if (!owner || owner.uid === template.metadata.uid) return undefined;
+  const sameKind = owner.kind === template.kind && parseApiVersion(owner.apiVersion).group === parseApiVersion(template.apiVersion).group;
+  return sameKind && owner.name === template.metadata.name ? "earlier" : "other";
+}

@@ -1,0 +1,43 @@
+/**
+ * Namespaces follows the hub's namespaces to every member, so that a template finds its own there.
+ *
+ * Reads:  Namespace, Cluster.
+ * Writes: Work, one per namespace and member.
+ * Beside the pipeline: execute applies these Works like any other.
+ */
+import { Cluster, Namespace, Work } from "../../api/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { defineKeyedController, done, idOfKey, watch } from "../../runtime/index.ts";
+import type { Controller, Lister } from "../../runtime/index.ts";
+import { planNamespaceWorks } from "./plan-namespace-works.ts";
+
+export interface NamespacesDependencies {
+  namespaces: Lister<Namespace>;
+  clusters: Lister<Cluster>;
+  /** The Works of one namespace, by its key. */
+  works: { replace(owner: ObjectKey, desired: readonly Work[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
+}
+
+export function createNamespacesController({ namespaces, clusters, works }: NamespacesDependencies): Controller<ObjectKey> {
+  return defineKeyedController<ObjectKey>({
+    name: "namespaces",
+    writes: [Work],
+    idOf: idOfKey,
+    sources: [
+      watch(Namespace, ({ cluster, object }) => [{ cluster, name: object.metadata.name }]),
+      // A new member needs every namespace; nothing else about a cluster matters here.
+      watch(Cluster, ({ cluster, object, old, deleted }) =>
+        old && !deleted && old.metadata.deletionTimestamp === object.metadata.deletionTimestamp ? [] : namespaces.list({ cluster }).map(({ metadata }) => ({ cluster, name: metadata.name })),
+      ),
+    ],
+
+    async reconcile(key, { log, signal }) {
+      const namespace = namespaces.get(key);
+      // A namespace that is gone from the hub goes from the members too; delivery leaves alone what it did not create.
+      const desired = namespace ? planNamespaceWorks(namespace, clusters.list({ cluster: key.cluster })) : [];
+      const changes = await works.replace(key, desired, signal);
+      if (changes.created + changes.deleted > 0) log.info("namespace works written", { namespace: key.name, ...changes });
+      return done;
+    },
+  });
+}

@@ -1,0 +1,28 @@
+/** Where the kinds that Karmada knows keep their containers. Other kinds are overridden by a path. */
+import { isObject, type Json, type JsonObject } from "../../../base/index.ts";
+import { valueAt } from "../json-pointer.ts";
+
+const IN_TEMPLATE = ["spec", "template", "spec", "containers"];
+const PATHS: Readonly<Record<string, readonly string[]>> = {
+  Pod: ["spec", "containers"],
+  ReplicaSet: IN_TEMPLATE,
+  Deployment: IN_TEMPLATE,
+  DaemonSet: IN_TEMPLATE,
+  StatefulSet: IN_TEMPLATE,
+  Job: IN_TEMPLATE,
+};
+
+export interface ContainerAt {
+  /** JSON pointer. */
+  path: string;
+  container: JsonObject;
+}
+
+/** Main containers with their places; init containers are not among them. Matched by kind alone, whatever the group. */
+export function containersOf(object: JsonObject): ContainerAt[] {
+  const kind = object["kind"];
+  const path = typeof kind === "string" && Object.hasOwn(PATHS, kind) ? PATHS[kind] : undefined;
+  const containers: Json | undefined = path && valueAt(object, path);
+  if (!path || !Array.isArray(containers)) return [];
+  return containers.flatMap((container, index) => (isObject(container) ? [{ path: `/${path.join("/")}/${index}`, container }] : []));
+}

@@ -1,0 +1,27 @@
+/** Sets, changes and removes labels or annotations. Only `add` creates keys; the others leave absent ones alone. */
+import type { LabelAnnotationOverrider } from "../../../api/index.ts";
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
+import { escapePointer, patchAt, valueAt } from "../json-pointer.ts";
+
+type Overrider = DeepReadonly<LabelAnnotationOverrider>;
+
+export function overrideLabels(object: JsonObject, overriders: readonly Overrider[]): JsonObject {
+  return overrideEntries(object, "labels", overriders);
+}
+
+export function overrideAnnotations(object: JsonObject, overriders: readonly Overrider[]): JsonObject {
+  return overrideEntries(object, "annotations", overriders);
+}
+
+function overrideEntries(object: JsonObject, field: "labels" | "annotations", overriders: readonly Overrider[]): JsonObject {
+  let result: Json = object;
+  for (const { operator, value } of overriders) {
+    for (const [key, text] of Object.entries(value ?? {})) {
+      const entries: Json | undefined = valueAt(result, ["metadata", field]);
+      const hasKey = isObject(entries) && Object.hasOwn(entries, key);
+      if (operator === "add" && !isObject(entries)) result = patchAt(result, "add", `/metadata/${field}`, {});
+      if (operator === "add" || hasKey) result = patchAt(result, operator, `/metadata/${field}/${escapePointer(key)}`, text);
+    }
+  }
+  return result as JsonObject;
+}

@@ -1,0 +1,111 @@
+/**
+ * Decides how a member's copy of an object differs from the template. Pure.
+ *
+ * Cluster policies come first, then those of the object's namespace; among each the least specific selector first and then by
+ * name, so that the policy which says most about the object has the last word. Overrides come after the division of replicas
+ * and may contradict it.
+ */
+import type { ClusterOverridePolicy, KubernetesObject, OverridePolicy, Overriders } from "../../api/index.ts";
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
+import { matchesAffinity, type ClusterFacts } from "../cluster-affinity.ts";
+import { implicitPriority } from "../resource-selector.ts";
+import { OverrideError } from "./override-error.ts";
+import { overrideArgs, overrideCommand } from "./overriders/command-args.ts";
+import { overrideFields } from "./overriders/field.ts";
+import { overrideImages } from "./overriders/image.ts";
+import { overrideAnnotations, overrideLabels } from "./overriders/labels-annotations.ts";
+import { overridePlaintext } from "./overriders/plaintext.ts";
+
+type Policy = DeepReadonly<OverridePolicy> | DeepReadonly<ClusterOverridePolicy>;
+
+export interface OverrideInput {
+  readonly object: DeepReadonly<KubernetesObject>;
+  readonly cluster: ClusterFacts;
+  readonly clusterOverridePolicies: readonly DeepReadonly<ClusterOverridePolicy>[];
+  /** Those of other namespaces are ignored. */
+  readonly overridePolicies: readonly DeepReadonly<OverridePolicy>[];
+}
+
+/** One rule that was applied, as it is recorded on the Work. */
+export interface AppliedOverride {
+  readonly policyName: string;
+  readonly overriders: DeepReadonly<Overriders>;
+}
+
+export interface OverridePlan {
+  /** The object itself when nothing applied. */
+  readonly object: DeepReadonly<KubernetesObject>;
+  readonly appliedClusterOverrides: AppliedOverride[];
+  readonly appliedOverrides: AppliedOverride[];
+}
+
+/** Throws `OverrideError` when a rule cannot be applied. */
+export function planOverrides({ object, cluster, clusterOverridePolicies, overridePolicies }: OverrideInput): OverridePlan {
+  const clusterRules = rulesFor(object, cluster, clusterOverridePolicies);
+  const between = applyRules(object, clusterRules);
+  // Policies of the namespace see what the cluster policies made of the object, its labels and even its name included.
+  const { namespace } = between.metadata;
+  const local = namespace ? overridePolicies.filter(({ metadata }) => metadata.namespace === namespace) : [];
+  const rules = rulesFor(between, cluster, local);
+  return { object: applyRules(between, rules), appliedClusterOverrides: byPolicy(clusterRules), appliedOverrides: byPolicy(rules) };
+}
+
+/** The JSON of the annotation on the Work; undefined when nothing applied, and then there is no annotation. */
+export function formatApplied(applied: readonly AppliedOverride[]): string | undefined {
+  return applied.length > 0 ? JSON.stringify(applied) : undefined;
+}
+
+function rulesFor(object: OverrideInput["object"], cluster: ClusterFacts, policies: readonly Policy[]): AppliedOverride[] {
+  return policies
+    .map((policy) => ({ policy, priority: priorityOf(object, policy) }))
+    .filter(({ priority }) => priority > 0)
+    .sort((a, b) => a.priority - b.priority || compareText(a.policy.metadata.name, b.policy.metadata.name))
+    .flatMap(({ policy }) => rulesOf(policy, cluster));
+}
+
+/** A policy without selectors means every object. */
+function priorityOf(object: OverrideInput["object"], { spec }: Policy): number {
+  return spec.resourceSelectors?.length ? implicitPriority(object, spec.resourceSelectors) : 1;
+}
+
+/** The rules that mean this cluster. A policy in the old form is one rule. */
+function rulesOf({ metadata, spec }: Policy, cluster: ClusterFacts): AppliedOverride[] {
+  const rules = spec.overrideRules?.length ? spec.overrideRules : spec.overriders ? [{ targetCluster: spec.targetCluster, overriders: spec.overriders }] : [];
+  return rules
+    .filter(({ targetCluster }) => !targetCluster || matchesAffinity(cluster, targetCluster))
+    .map(({ overriders }) => ({ policyName: metadata.name, overriders }));
+}
+
+function applyRules(object: OverrideInput["object"], rules: readonly AppliedOverride[]): OverrideInput["object"] {
+  return rules.reduce<JsonObject>(applyRule, object as unknown as JsonObject) as unknown as OverrideInput["object"];
+}
+
+/** The order in which a rule's overriders work, whatever order they are written in. */
+function applyRule(object: JsonObject, { policyName, overriders }: AppliedOverride): JsonObject {
+  try {
+    let result = object;
+    result = overrideImages(result, overriders.imageOverrider ?? []);
+    result = overrideCommand(result, overriders.commandOverrider ?? []);
+    result = overrideArgs(result, overriders.argsOverrider ?? []);
+    result = overrideLabels(result, overriders.labelsOverrider ?? []);
+    result = overrideAnnotations(result, overriders.annotationsOverrider ?? []);
+    result = overrideFields(result, overriders.fieldOverrider ?? []);
+    return requireObject(overridePlaintext(result, overriders.plaintext ?? []));
+  } catch (error) {
+    if (!(error instanceof OverrideError)) throw error;
+    throw new OverrideError(`applying override policy ${policyName}`, { cause: error });
+  }
+}
+
+/** A plain-text override can replace everything, also by what is no object of a kind any more. */
+function requireObject(value: Json): JsonObject {
+  if (!isObject(value) || typeof value["kind"] !== "string" || !isObject(value["metadata"])) throw new OverrideError("the result is no Kubernetes object any more: it has no kind or no metadata");
+  return value;
+}
+
+/** Recorded by policy, so that the annotation does not change with the order in which rules apply. */
+function byPolicy(applied: readonly AppliedOverride[]): AppliedOverride[] {
+  return [...applied].sort((a, b) => compareText(a.policyName, b.policyName));
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

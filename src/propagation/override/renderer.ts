@@ -1,0 +1,36 @@
+/**
+ * The effect side of the override stage: gathers the policies that may concern a copy and applies the plan. It writes no
+ * object; dispatch calls it for every cluster and records on the Work what was applied.
+ */
+import type { Cluster, ClusterOverridePolicy, KubernetesObject, OverridePolicy } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Lister } from "../../runtime/index.ts";
+import { formatApplied, planOverrides } from "./plan-overrides.ts";
+
+export interface RendererDependencies {
+  hub: string;
+  clusters: Lister<Cluster>;
+  overridePolicies: Lister<OverridePolicy>;
+  clusterOverridePolicies: Lister<ClusterOverridePolicy>;
+}
+
+export interface RenderedCopy {
+  object: DeepReadonly<KubernetesObject>;
+  appliedOverrides?: string;
+  appliedClusterOverrides?: string;
+}
+
+export function createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }: RendererDependencies) {
+  return (object: DeepReadonly<KubernetesObject>, clusterName: string): RenderedCopy => {
+    const { namespace } = object.metadata;
+    const local = namespace ? overridePolicies.list({ cluster: hub, namespace }) : [];
+    const everywhere = clusterOverridePolicies.list({ cluster: hub });
+    const cluster = clusters.get({ cluster: hub, name: clusterName });
+    // A cluster that has left has no labels or zones to select by; its Work is about to go as well.
+    if (!cluster || local.length + everywhere.length === 0) return { object };
+    const plan = planOverrides({ object, cluster, clusterOverridePolicies: everywhere, overridePolicies: local });
+    const appliedOverrides = formatApplied(plan.appliedOverrides);
+    const appliedClusterOverrides = formatApplied(plan.appliedClusterOverrides);
+    return { object: plan.object, ...(appliedOverrides && { appliedOverrides }), ...(appliedClusterOverrides && { appliedClusterOverrides }) };
+  };
+}

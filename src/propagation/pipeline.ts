@@ -1,0 +1,76 @@
+/**
+ * The pipeline: the life of an object from a user's apply to pods on members and back. Start reading here.
+ *
+ * Stages never call each other. They meet in the API objects: each reads what the ones before it wrote, and every field has
+ * one writer. `pipeline.test.ts` holds this table against the controllers and against who wrote what in a running fleet.
+ */
+export interface Stage {
+  name: string;
+  /** The folder under `propagation`. */
+  does: string;
+  reads: readonly string[];
+  /** `Kind.path`, where `template` stands for the object that the user applied and `member` for its copies. */
+  writes: readonly string[];
+}
+
+export const pipeline: readonly Stage[] = [
+  {
+    name: "match",
+    does: "finds the policy for a template and keeps the binding of the two",
+    reads: ["template", "PropagationPolicy"],
+    writes: [
+      "template.metadata.labels",
+      "template.metadata.annotations",
+      "ResourceBinding.metadata",
+      "ResourceBinding.spec.resource",
+      "ResourceBinding.spec.replicas",
+      "ResourceBinding.spec.replicaRequirements",
+      "ResourceBinding.spec.placement",
+      "ResourceBinding.spec.schedulerName",
+      "ResourceBinding.spec.conflictResolution",
+    ],
+  },
+  {
+    name: "schedule",
+    does: "chooses member clusters and divides the replicas",
+    reads: ["ResourceBinding.spec", "Cluster"],
+    writes: [
+      "ResourceBinding.spec.clusters",
+      "ResourceBinding.metadata.annotations[policy.karmada.io/applied-placement]",
+      "ResourceBinding.status.conditions[Scheduled]",
+      "ResourceBinding.status.schedulerObservedGeneration",
+      "ResourceBinding.status.lastScheduledTime",
+    ],
+  },
+  {
+    // A pure stage: it has no object of its own to write, so dispatch calls it for each copy.
+    name: "override",
+    does: "changes a member's copy as override policies say",
+    reads: ["OverridePolicy", "ClusterOverridePolicy", "Cluster"],
+    writes: [],
+  },
+  {
+    name: "dispatch",
+    does: "makes one Work per target cluster, with that member's copy",
+    reads: ["ResourceBinding", "template", "override"],
+    writes: ["Work.metadata", "Work.spec"],
+  },
+  {
+    name: "execute",
+    does: "applies a Work's manifests on its member, and again when they drift",
+    reads: ["Work.spec", "member"],
+    writes: ["member", "Work.status.conditions[Applied]"],
+  },
+  {
+    name: "reflect",
+    does: "brings the status of a member's objects back to the Work",
+    reads: ["Work.spec", "member.status"],
+    writes: ["Work.status.manifestStatuses"],
+  },
+  {
+    name: "aggregate",
+    does: "sums the members' statuses onto the binding and the template",
+    reads: ["ResourceBinding", "Work.status", "template"],
+    writes: ["ResourceBinding.status.aggregatedStatus", "ResourceBinding.status.conditions[FullyApplied]", "template.status"],
+  },
+];

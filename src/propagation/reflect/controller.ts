@@ -1,0 +1,50 @@
+/**
+ * Reflect brings the status of a member's objects back to the Work that put them there.
+ *
+ * Reads:  Work, the member's objects.
+ * Writes: `manifestStatuses` in the Work's status; nothing else.
+ * Before: execute applied the manifests. After: aggregate sums the Works of a binding.
+ */
+import { Work } from "../../api/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import { defineController, done } from "../../runtime/index.ts";
+import type { Controller, StatusWriter } from "../../runtime/index.ts";
+import { refsOf } from "../member-objects.ts";
+import type { MemberObjects } from "../member-objects.ts";
+import { WORK_NAME } from "../well-known.ts";
+import { planReflection } from "./plan-reflection.ts";
+import type { Seen } from "./plan-reflection.ts";
+
+export interface ReflectDependencies {
+  memberObjects: MemberObjects;
+  interpreter: Pick<Interpreter, "reflectStatus" | "health">;
+  workStatus: StatusWriter<Work>;
+}
+
+/** Reading is cheap and writes are joined by the status writer, so many Works may wait for theirs at the same time. */
+const CONCURRENCY = 256;
+
+export function createReflectController({ memberObjects, interpreter, workStatus }: ReflectDependencies): Controller<ObjectKey> {
+  return defineController({
+    name: "reflect",
+    for: Work,
+    watches: [{ source: memberObjects.source() }],
+    writes: [Work],
+    concurrency: CONCURRENCY,
+
+    async reconcile(work, { key, signal }) {
+      if (work.metadata.deletionTimestamp) return done;
+      const seen = refsOf(work).map((ref): Seen | undefined => {
+        const object = memberObjects.get(work, ref);
+        const resource = memberObjects.resourceOf(work, ref);
+        // An object of the same name that is not this Work's has nothing to say here; execute reports it.
+        const isThisWorks = object?.metadata.annotations?.[WORK_NAME] === work.metadata.name;
+        return object && isThisWorks && resource !== undefined ? { ref, resource, object } : undefined;
+      });
+      if (planReflection(work, seen, interpreter) === work) return done;
+      await workStatus.set(key, "reflect", (newest) => planReflection(newest, seen, interpreter), signal);
+      return done;
+    },
+  });
+}

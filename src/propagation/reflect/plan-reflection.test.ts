@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { createInterpreter } from "../../interpreter/index.ts";
+import { makeDeployment, makeWork } from "../../testing/index.ts";
+import { planReflection } from "./plan-reflection.ts";
+
+const ref = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+const object = makeDeployment("shop/web")
+  .replicas(2)
+  .with((deployment) => {
+    deployment.metadata.generation = 1;
+    deployment.status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+  })
+  .build();
+const seen = { ref, resource: "deployments", object };
+
+test("a Work shows the status and health of its member's object", () => {
+  const work = planReflection(makeWork("paris", "web").build(), [seen], createInterpreter());
+
+  expect(work.status?.manifestStatuses).toEqual([
+    {
+      identifier: { ordinal: 0, group: "apps", version: "v1", kind: "Deployment", resource: "deployments", namespace: "shop", name: "web" },
+      status: { replicas: 2, updatedReplicas: 2, availableReplicas: 2, observedGeneration: 1, generation: 1 },
+      health: "Healthy",
+    },
+  ]);
+});
+
+test("what cannot be seen keeps what was last known of it", () => {
+  const work = planReflection(makeWork("paris", "web").build(), [seen], createInterpreter());
+
+  expect(planReflection(work, [undefined], createInterpreter())).toBe(work);
+});
+
+test("an unchanged status gives the Work itself back, so that nothing is written", () => {
+  const work = planReflection(makeWork("paris", "web").build(), [seen], createInterpreter());
+
+  expect(planReflection(work, [seen], createInterpreter())).toBe(work);
+});

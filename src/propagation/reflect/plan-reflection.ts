@@ -1,0 +1,37 @@
+/** Decides what a Work's status says about the objects on its member. Pure. */
+import { parseApiVersion } from "../../api/index.ts";
+import type { KubernetesObject, Work } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import type { ObjectRef } from "../../delivery/index.ts";
+
+/** One manifest, and what the member shows of it. */
+export interface Seen {
+  ref: ObjectRef;
+  resource: string;
+  object: DeepReadonly<KubernetesObject>;
+}
+
+type ManifestStatus = NonNullable<NonNullable<Work["status"]>["manifestStatuses"]>[number];
+
+export function planReflection(work: DeepReadonly<Work>, seen: readonly (Seen | undefined)[], interpreter: Pick<Interpreter, "reflectStatus" | "health">): DeepReadonly<Work> {
+  const before = work.status?.manifestStatuses ?? [];
+  const manifestStatuses = seen.flatMap((item, ordinal) => {
+    // What cannot be seen right now keeps what was last known of it.
+    if (!item) return before.filter(({ identifier }) => identifier.ordinal === ordinal);
+    return [statusOf(item, ordinal, interpreter)];
+  });
+  if (equalJson(manifestStatuses, before)) return work;
+  return { ...work, status: { ...work.status, manifestStatuses } };
+}
+
+function statusOf({ ref, resource, object }: Seen, ordinal: number, interpreter: Pick<Interpreter, "reflectStatus" | "health">): ManifestStatus {
+  const { group, version } = parseApiVersion(ref.apiVersion);
+  const status = interpreter.reflectStatus(object);
+  return {
+    identifier: { ordinal, ...(group && { group }), version, kind: ref.kind, resource, ...(ref.namespace && { namespace: ref.namespace }), name: ref.name },
+    ...(status !== undefined && { status: status as JsonObject }),
+    health: interpreter.health(object),
+  };
+}

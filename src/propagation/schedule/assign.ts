@@ -1,0 +1,196 @@
+/**
+ * How many replicas each chosen cluster gets.
+ *
+ * Duplicated gives every cluster all of them; static weights divide by the policy's numbers, always from scratch. Dynamic
+ * weights divide by free capacity and Aggregated fills as few clusters as possible; both start from the previous result
+ * ("steady") and move only the difference, unless a rebalance asks for a "fresh" start.
+ *
+ * What has no replicas (a ConfigMap, a workload of several components) goes to every chosen cluster.
+ */
+import { compileAffinity, type ClusterFacts } from "../cluster-affinity.ts";
+import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "../webster.ts";
+import { currentTerm, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";
+import { goSort } from "./go-sort.ts";
+
+/** A cluster that passed selection, with what is known of its capacity. */
+export interface Candidate {
+  readonly cluster: ClusterFacts;
+  /** Replicas that it could take in addition. */
+  readonly allocatableReplicas: number;
+  /** The same, plus those that the resource has there already. */
+  readonly availableReplicas: number;
+  /** 0 for the primary affinity, 1 and up for its overflow affinities. */
+  readonly overflowOrder: number;
+}
+
+export interface AssignmentInput {
+  readonly candidates: readonly Candidate[];
+  readonly spec: BindingSpecView;
+  readonly status?: BindingStatusView;
+  /** Keeps clusters that got no replicas in the result, with 0. */
+  readonly enableEmptyWorkloadPropagation?: boolean;
+}
+
+export interface AssignedCluster {
+  name: string;
+  replicas?: number;
+}
+
+export type Assignment =
+  | { readonly ok: true; readonly clusters: AssignedCluster[] }
+  /** `capacity`: the clusters are too small, which may change by itself. `placement`: the binding asks for what cannot be. */
+  | { readonly ok: false; readonly cause: "capacity" | "placement"; readonly message: string };
+
+export type DivisionStrategy = "Duplicated" | "StaticWeight" | "DynamicWeight" | "Aggregated";
+
+/** Undefined for a Divided placement without preference, which admission completes and a stored one may lack. */
+export function strategyOf(placement: Placement | undefined): DivisionStrategy | undefined {
+  const scheduling = placement?.replicaScheduling;
+  if (!scheduling || scheduling.replicaSchedulingType === "Duplicated") return "Duplicated";
+  if (scheduling.replicaDivisionPreference === "Aggregated") return "Aggregated";
+  if (scheduling.replicaDivisionPreference === "Weighted") return scheduling.weightPreference?.dynamicWeight ? "DynamicWeight" : "StaticWeight";
+  return undefined;
+}
+
+/** Whether the binding's replicas are divided at all. */
+export function isWorkload({ replicas = 0, replicaRequirements, components = [] }: BindingSpecView): boolean {
+  return components.length <= 1 && (replicas > 0 || replicaRequirements !== undefined);
+}
+
+/** True when a rebalance was asked for after the last scheduling. */
+export function isFresh({ rescheduleTriggeredAt }: BindingSpecView, status: BindingStatusView | undefined): boolean {
+  if (!rescheduleTriggeredAt || !status?.lastScheduledTime) return false;
+  return Date.parse(rescheduleTriggeredAt) > Date.parse(status.lastScheduledTime);
+}
+
+export function assignReplicas(input: AssignmentInput): Assignment {
+  const { candidates, spec, status, enableEmptyWorkloadPropagation = false } = input;
+  if (candidates.length === 0) return { ok: false, cause: "placement", message: "no clusters available to schedule" };
+  if (!isWorkload(spec)) return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name })) };
+
+  const division = divide(input, spec.replicas ?? 0, Boolean(currentTerm(spec.placement, status)?.overflowAffinities?.length));
+  if (!division.ok) return division;
+  const clusters = division.clusters.filter(({ replicas }) => replicas > 0);
+  if (!enableEmptyWorkloadPropagation) return { ok: true, clusters };
+  const assigned = new Set(clusters.map(({ name }) => name));
+  const empty = candidates.filter(({ cluster }) => !assigned.has(cluster.metadata.name)).map(({ cluster }) => ({ name: cluster.metadata.name, replicas: 0 }));
+  return { ok: true, clusters: [...clusters, ...empty] };
+}
+
+type Division = { readonly ok: true; readonly clusters: ClusterReplicas[] } | Extract<Assignment, { ok: false }>;
+
+function divide({ candidates, spec, status }: AssignmentInput, replicas: number, overflows: boolean): Division {
+  const strategy = strategyOf(spec.placement);
+  const { uid } = spec.resource;
+  if (!strategy) return { ok: false, cause: "placement", message: unknownStrategy(spec.placement) };
+  if (strategy === "Duplicated") return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name, replicas })) };
+  if (strategy === "StaticWeight") return { ok: true, clusters: divideByWeight(replicas, staticWeights(candidates, spec.placement), { uid }) };
+  const cycle: Cycle = { strategy, fresh: isFresh(spec, status), previous: spec.clusters ?? [], uid };
+  return overflows ? divideByTiers(candidates, replicas, cycle) : divideByCapacity(candidates, replicas, cycle);
+}
+
+function unknownStrategy(placement: Placement | undefined): string {
+  const { replicaSchedulingType = "", replicaDivisionPreference = "" } = placement?.replicaScheduling ?? {};
+  return `replicas cannot be divided with replicaSchedulingType ${JSON.stringify(replicaSchedulingType)} and replicaDivisionPreference ${JSON.stringify(replicaDivisionPreference)}`;
+}
+
+/** The largest weight of the rules that match a cluster; clusters without a rule are left out, unless no cluster has one. */
+function staticWeights(candidates: readonly Candidate[], placement: Placement | undefined): WeightedCluster[] {
+  const rules = (placement?.replicaScheduling?.weightPreference?.staticWeightList ?? []).map(({ targetCluster, weight }) => ({
+    matches: compileAffinity(targetCluster),
+    weight,
+  }));
+  const weighted: WeightedCluster[] = [];
+  for (const { cluster } of candidates) {
+    let weight = 0;
+    for (const rule of rules) if (rule.weight > weight && rule.matches(cluster)) weight = rule.weight;
+    if (weight > 0) weighted.push({ name: cluster.metadata.name, weight });
+  }
+  return weighted.length > 0 ? weighted : candidates.map(({ cluster }) => ({ name: cluster.metadata.name, weight: 1 }));
+}
+
+interface Cycle {
+  readonly strategy: "DynamicWeight" | "Aggregated";
+  readonly fresh: boolean;
+  readonly previous: NonNullable<BindingSpecView["clusters"]>;
+  readonly uid: string | undefined;
+}
+
+/** Fills the primary clusters first and goes on to each overflow affinity with what is left; so shrinking drains the last one first. */
+function divideByTiers(candidates: readonly Candidate[], replicas: number, cycle: Cycle): Division {
+  const tiers = Map.groupBy(candidates, ({ overflowOrder }) => overflowOrder);
+  const clusters: ClusterReplicas[] = [];
+  let left = replicas;
+  let available = 0;
+  for (const [, tier] of [...tiers].sort(([a], [b]) => a - b)) {
+    const capacity = tier.reduce((sum, { availableReplicas }) => sum + availableReplicas, 0);
+    available += capacity;
+    const share = Math.min(left, capacity);
+    if (share === 0) continue;
+    const division = divideByCapacity(tier, share, cycle);
+    if (!division.ok) return division;
+    clusters.push(...division.clusters);
+    left -= share;
+  }
+  return left > 0 ? tooSmall(available) : { ok: true, clusters };
+}
+
+function divideByCapacity(candidates: readonly Candidate[], replicas: number, { strategy, fresh, previous, uid }: Cycle): Division {
+  const present = new Set(candidates.map(({ cluster }) => cluster.metadata.name));
+  const scheduled = previous.filter(({ name }) => present.has(name)).map(({ name, replicas = 0 }) => ({ name, replicas }));
+  const assigned = scheduled.reduce((sum, { replicas }) => sum + replicas, 0);
+
+  if (fresh) {
+    const capacity = candidates.map(({ cluster, availableReplicas }) => ({ name: cluster.metadata.name, weight: availableReplicas }));
+    return spread({ action: "failed to do fresh scale", strategy, replicas, capacity, previous: [], uid });
+  }
+  if (assigned > replicas) {
+    const capacity = scheduled.map(({ name, replicas }) => ({ name, weight: replicas }));
+    return spread({ action: "failed to scale down", strategy, replicas, capacity, previous: [], uid });
+  }
+  if (assigned < replicas) {
+    const capacity = candidates.map(({ cluster, allocatableReplicas }) => ({ name: cluster.metadata.name, weight: allocatableReplicas }));
+    return spread({ action: "failed to scale up", strategy, replicas: replicas - assigned, capacity, previous: scheduled, uid });
+  }
+  return { ok: true, clusters: scheduled };
+}
+
+interface SpreadInput {
+  readonly action: string;
+  readonly strategy: Cycle["strategy"];
+  readonly replicas: number;
+  readonly capacity: WeightedCluster[];
+  /** What stays where it is. Aggregated fills these clusters before others. */
+  readonly previous: readonly ClusterReplicas[];
+  readonly uid: string | undefined;
+}
+
+/** All or nothing: with too little capacity no replica is placed. */
+function spread({ action, strategy, replicas, capacity, previous, uid }: SpreadInput): Division {
+  const total = capacity.reduce((sum, { weight }) => sum + weight, 0);
+  if (total < replicas) return tooSmall(total, action);
+  const clusters = strategy === "Aggregated" ? fewest(capacity, replicas, previous) : capacity;
+  return { ok: true, clusters: merge(previous, divideByWeight(replicas, clusters, { uid })) };
+}
+
+/** What was given now on top of what clusters had: the previous replicas have no say in who gets the new ones. */
+function merge(previous: readonly ClusterReplicas[], given: readonly ClusterReplicas[]): ClusterReplicas[] {
+  const sums = new Map(previous.map(({ name, replicas }) => [name, replicas]));
+  for (const { name, replicas } of given) sums.set(name, (sums.get(name) ?? 0) + replicas);
+  return Array.from(sums, ([name, replicas]) => ({ name, replicas }));
+}
+
+/** The shortest row of clusters that can take the replicas: those that have some already, then the largest first. */
+function fewest(capacity: WeightedCluster[], replicas: number, previous: readonly ClusterReplicas[]): WeightedCluster[] {
+  const bySize = goSort(capacity, (a, b) => a.weight > b.weight);
+  const used = new Set(previous.filter(({ replicas }) => replicas > 0).map(({ name }) => name));
+  const row = [...bySize.filter(({ name }) => used.has(name)), ...bySize.filter(({ name }) => !used.has(name))];
+  let sum = 0;
+  const end = row.findIndex(({ weight }) => (sum += weight) >= replicas);
+  return end < 0 ? row : row.slice(0, end + 1);
+}
+
+function tooSmall(available: number, action?: string): Division {
+  const message = `Clusters available replicas ${available} are not enough to schedule.`;
+  return { ok: false, cause: "capacity", message: action ? `${action}: ${message}` : message };
+}

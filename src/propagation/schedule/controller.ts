@@ -1,0 +1,75 @@
+/**
+ * Schedule decides on which members a binding's resource runs, and with how many replicas.
+ *
+ * Reads:  ResourceBinding, Cluster.
+ * Writes: `spec.clusters` and the applied placement of the binding; the condition `Scheduled` and the scheduler's
+ *         fields in its status.
+ * Before: match wrote the binding. After: dispatch makes one Work per cluster.
+ */
+import { Cluster, ResourceBinding } from "../../api/index.ts";
+import { equalJson, formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import { defineController, done, watch } from "../../runtime/index.ts";
+import type { Controller, Lister, StatusWriter } from "../../runtime/index.ts";
+import { APPLIED_PLACEMENT } from "../well-known.ts";
+import { planSchedule } from "./plan-schedule.ts";
+import { planScheduled } from "./plan-scheduled.ts";
+
+export interface ScheduleDependencies {
+  client: Client;
+  bindings: Lister<ResourceBinding>;
+  clusters: Lister<Cluster>;
+  bindingStatus: StatusWriter<ResourceBinding>;
+  clock: Clock;
+}
+
+export const SCHEDULER_NAME = "default-scheduler";
+const CONCURRENCY = 256;
+
+export function createScheduleController({ client, bindings, clusters, bindingStatus, clock }: ScheduleDependencies): Controller<ObjectKey> {
+  return defineController({
+    name: "schedule",
+    for: ResourceBinding,
+    watches: [
+      watch(Cluster, ({ cluster, object, old, deleted }) => {
+        if (old && !deleted && !changesFit(old, object)) return [];
+        return bindings.list({ cluster }).map(({ metadata }) => ({ cluster, namespace: metadata.namespace ?? "", name: metadata.name }));
+      }),
+    ],
+    writes: [ResourceBinding],
+    concurrency: CONCURRENCY,
+
+    async reconcile(binding, { key, log, signal }) {
+      const { spec, metadata } = binding;
+      if (metadata.deletionTimestamp || spec.suspension?.scheduling || (spec.schedulerName ?? SCHEDULER_NAME) !== SCHEDULER_NAME) return done;
+
+      const plan = planSchedule({ binding, clusters: clusters.list({ cluster: key.cluster }) });
+      let scheduled = binding;
+      if (plan.outcome === "scheduled") {
+        const placement = JSON.stringify(spec.placement ?? {});
+        const isSame = equalJson(plan.clusters, spec.clusters ?? []) && metadata.annotations?.[APPLIED_PLACEMENT] === placement;
+        if (!isSame) {
+          const patch = { metadata: { annotations: { [APPLIED_PLACEMENT]: placement } }, spec: { clusters: plan.clusters } };
+          scheduled = await client.patch(ResourceBinding, key, patch as unknown as Json, { type: "merge", signal });
+          log.info("binding scheduled", { clusters: plan.clusters.length });
+        }
+      }
+      const now = formatTime(clock.now());
+      const moved = scheduled !== binding;
+      const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => planScheduled(newest, plan, scheduled.metadata.generation ?? 0, moved, now);
+      if (outcome(scheduled) !== scheduled) await bindingStatus.set(key, "schedule", outcome, signal);
+      return done;
+    },
+  });
+}
+
+/** Whether a change of a cluster can change which bindings fit it: its labels, spec, deletion, or what it serves. */
+function changesFit(before: DeepReadonly<Cluster>, after: DeepReadonly<Cluster>): boolean {
+  return (
+    before.metadata.generation !== after.metadata.generation ||
+    before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
+    !equalJson(before.metadata.labels, after.metadata.labels) ||
+    !equalJson(before.status?.apiEnablements, after.status?.apiEnablements)
+  );
+}

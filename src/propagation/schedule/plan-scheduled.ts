@@ -1,0 +1,26 @@
+/** Decides what a binding's status says about its scheduling. Pure. */
+import type { ResourceBinding } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { withCondition } from "../../machinery/index.ts";
+import type { SchedulePlan } from "./plan-schedule.ts";
+
+type Binding = DeepReadonly<ResourceBinding>;
+
+/** `moved`: the clusters were written just now. `generation`: the one that the decision is about. */
+export function planScheduled(binding: Binding, plan: SchedulePlan, generation: number, moved: boolean, now: string): Binding {
+  const before = binding.status ?? {};
+  const conditions =
+    plan.outcome === "unschedulable"
+      ? withCondition(before.conditions ?? [], { type: "Scheduled", status: "False", reason: plan.reason, message: plan.message }, now)
+      : withCondition(before.conditions ?? [], { type: "Scheduled", status: "True", reason: "Success", message: "Binding has been scheduled successfully." }, now);
+  const isFirst = plan.outcome === "scheduled" && before.lastScheduledTime === undefined;
+  const status = {
+    ...before,
+    schedulerObservedGeneration: generation,
+    ...((moved || isFirst) && { lastScheduledTime: now }),
+    ...(plan.outcome === "scheduled" && plan.affinityName !== undefined && { schedulerObservingAffinityName: plan.affinityName }),
+    conditions,
+  };
+  return equalJson(status, before) ? binding : { ...binding, status: status as Binding["status"] };
+}

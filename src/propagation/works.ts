@@ -1,0 +1,27 @@
+/** The Works of the hub, found by the binding or namespace that they belong to without looking at all of them. */
+import type { ResourceBinding, Work } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { Informer } from "../runtime/index.ts";
+import { BINDING_ID, NAMESPACE_LABEL } from "./well-known.ts";
+
+const BY_BINDING = "binding";
+const BY_NAMESPACE = "namespace";
+
+/** Files Works by owner. Called once per informer, by whoever wires the stages. */
+export function indexWorks(works: Informer<Work>): void {
+  const byLabel = (label: string) => (work: DeepReadonly<Work>): string[] => {
+    const value = work.metadata.labels?.[label];
+    return value ? [value] : [];
+  };
+  works.addIndex(BY_BINDING, byLabel(BINDING_ID));
+  works.addIndex(BY_NAMESPACE, byLabel(NAMESPACE_LABEL));
+}
+
+export function worksOfBinding(works: Informer<Work>, binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] {
+  const id = binding.metadata.labels?.[BINDING_ID];
+  return id ? works.by(BY_BINDING, id) : [];
+}
+
+export function worksOfNamespace(works: Informer<Work>, namespace: string): DeepReadonly<Work>[] {
+  return works.by(BY_NAMESPACE, namespace);
+}

@@ -1,0 +1,96 @@
+/**
+ * How controllers are written down. `defineController` is for one kind: it looks the object up, keeps its finalizer and
+ * calls `reconcile` or `finalize`. `defineKeyedController` is for keys of any other shape. `test/contract/controller.ts`
+ * states what both promise.
+ */
+import { controllerOf, parseApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
+import { invariant, type DeepReadonly } from "../base/index.ts";
+import type { ObjectKey } from "../client/index.ts";
+import { done, type Controller, type ControllerDefinition, type Informers, type KindRequest, type ObjectEvent, type OwnedRequest } from "./controller.ts";
+import { hasFinalizer, setFinalizer } from "./finalizer.ts";
+
+/** Reconciles mostly wait for the API server; this many keep it busy and share its commits. */
+const DEFAULT_CONCURRENCY = 8;
+
+/** The key of an object; which logical cluster it is in is not written in it. */
+export function keyOf(cluster: string, { metadata }: DeepReadonly<KubernetesObject>): ObjectKey {
+  return metadata.namespace ? { cluster, namespace: metadata.namespace, name: metadata.name } : { cluster, name: metadata.name };
+}
+
+/** `hub/shop/web`: a key as text. No part can contain a slash. */
+export function idOfKey({ cluster, namespace = "", name }: ObjectKey): string {
+  return `${cluster}/${namespace}/${name}`;
+}
+
+/** Changes of another kind lead to the keys that `map` gives. The controller does not start before the kind is listed. */
+export function watch<T extends KubernetesObject, K = ObjectKey>(
+  kind: Kind<T>,
+  map: (event: ObjectEvent<T>) => Iterable<K>,
+  options: { informers?: Informers } = {},
+): KindRequest<K> {
+  return { kind, map: map as (event: ObjectEvent) => Iterable<K>, ...options };
+}
+
+/** Objects of this kind that the controller made lead to their owner. */
+export function owned(kind: Kind): OwnedRequest {
+  return { owned: kind };
+}
+
+export function defineKeyedController<K>(definition: Omit<Controller<K>, "concurrency"> & { concurrency?: number }): Controller<K> {
+  return { ...definition, concurrency: definition.concurrency ?? DEFAULT_CONCURRENCY };
+}
+
+export function defineController<T extends KubernetesObject>(definition: ControllerDefinition<T>): Controller<ObjectKey> {
+  const { name, for: kind, watches = [], writes, concurrency, finalizer, informers: ownInformers } = definition;
+  invariant((finalizer === undefined) === (definition.finalize === undefined), `controller ${name} has a finalizer without finalize, or the other way round`);
+  // What an object owns is where the object is.
+  const scope = ownInformers && { informers: ownInformers };
+  return defineKeyedController<ObjectKey>({
+    name,
+    writes,
+    ...(concurrency !== undefined && { concurrency }),
+    sources: [
+      watch(kind, ({ cluster, object }) => [keyOf(cluster, object)], scope),
+      ...watches.map((request) => ("owned" in request ? watch(request.owned, (event) => ownersOf(event, kind), scope) : request)),
+    ],
+    idOf: idOfKey,
+
+    async reconcile(key, { informers, client, log, signal }) {
+      const object = (ownInformers ?? informers).of(kind).get(key);
+      if (!object) {
+        definition.forget?.(key);
+        return done;
+      }
+      const context = { key, log, signal };
+      if (!definition.finalize || finalizer === undefined) return definition.reconcile(object, context);
+
+      const held = hasFinalizer(object, finalizer);
+      if (object.metadata.deletionTimestamp === undefined) {
+        if (held) return definition.reconcile(object, context);
+        // Nothing is made before its removal is certain. The change comes back as an event, and with it this key.
+        await setFinalizer(client, kind, key, object, finalizer, true, signal);
+        return done;
+      }
+      // Our part of the deletion is over; what holds the object now belongs to others.
+      if (!held) return done;
+      const result = await definition.finalize(object, context);
+      if (result.requeueAfterMs !== undefined) return result;
+      await setFinalizer(client, kind, key, object, finalizer, false, signal);
+      return done;
+    },
+  });
+}
+
+/** From an object to its owner of kind `owner`; when the object changes hands, to both. */
+function ownersOf({ cluster, object, old }: ObjectEvent, owner: Kind): ObjectKey[] {
+  const now = ownerKey(cluster, object, owner);
+  const before = old && ownerKey(cluster, old, owner);
+  return [now, before?.name === now?.name ? undefined : before].filter((key) => key !== undefined);
+}
+
+function ownerKey(cluster: string, object: DeepReadonly<KubernetesObject>, owner: Kind): ObjectKey | undefined {
+  const reference = controllerOf(object);
+  if (reference?.kind !== owner.kind || parseApiVersion(reference.apiVersion).group !== owner.group) return undefined;
+  const { namespace } = object.metadata;
+  return owner.scope === "Namespaced" && namespace ? { cluster, namespace, name: reference.name } : { cluster, name: reference.name };
+}

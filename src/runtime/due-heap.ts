@@ -1,0 +1,67 @@
+/**
+ * Items ordered by when they fall due. Each knows its place, so that one can be taken out or moved at logarithmic cost: a key
+ * that is rescheduled a thousand times still occupies one place.
+ */
+export interface Due {
+  dueMs: number;
+  /** Where the heap keeps it; -1 while it is not in the heap. */
+  place: number;
+}
+
+export class DueHeap<T extends Due> {
+  readonly #items: T[] = [];
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  first(): T | undefined {
+    return this.#items[0];
+  }
+
+  add(item: T): void {
+    this.#items.push(item);
+    this.#rise(item, this.#items.length - 1);
+  }
+
+  remove(item: T): void {
+    const { place } = item;
+    if (place < 0) return;
+    item.place = -1;
+    const last = this.#items.pop();
+    if (!last || last === item) return;
+    this.#rise(last, place);
+    this.#sink(last, last.place);
+  }
+
+  #rise(item: T, from: number): void {
+    let place = from;
+    while (place > 0) {
+      const parentPlace = (place - 1) >> 1;
+      const parent = this.#items[parentPlace];
+      if (!parent || parent.dueMs <= item.dueMs) break;
+      this.#put(parent, place);
+      place = parentPlace;
+    }
+    this.#put(item, place);
+  }
+
+  #sink(item: T, from: number): void {
+    let place = from;
+    for (;;) {
+      const left = this.#items[2 * place + 1];
+      const right = this.#items[2 * place + 2];
+      const child = right && left && right.dueMs < left.dueMs ? right : left;
+      if (!child || child.dueMs >= item.dueMs) break;
+      const childPlace = child.place;
+      this.#put(child, place);
+      place = childPlace;
+    }
+    this.#put(item, place);
+  }
+
+  #put(item: T, place: number): void {
+    this.#items[place] = item;
+    item.place = place;
+  }
+}

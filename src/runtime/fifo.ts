@@ -1,0 +1,27 @@
+/** First in, first out, at constant cost: a list with a moving head, because `shift` of a long array and the front of a Map are not. */
+const COMPACT_AFTER = 1024;
+
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  /** The oldest item, which leaves the queue; undefined when it is empty. */
+  shift(): T | undefined {
+    if (this.#head === this.#items.length) return undefined;
+    const item = this.#items[this.#head];
+    this.#items[this.#head++] = undefined;
+    if (this.#head === this.#items.length) {
+      this.#items = [];
+      this.#head = 0;
+    } else if (this.#head >= COMPACT_AFTER && this.#head * 2 >= this.#items.length) {
+      // At least half of the list is empty, so moving the rest costs no more than the shifts that emptied it.
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+}

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { dynamicKind } from "../api/index.ts";
+import { createFakeClient } from "../testing/index.ts";
+import { setFinalizer } from "./finalizer.ts";
+
+const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const OURS = "example.dev/ours";
+const key = { cluster: "hub", namespace: "shop", name: "a" };
+const { signal } = new AbortController();
+
+function setUp(finalizers?: string[]) {
+  const client = createFakeClient();
+  const create = () => client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop", ...(finalizers && { finalizers }) } });
+  const finalizersNow = async () => (await client.get(Widget, key)).metadata.finalizers;
+  return { client, create, finalizersNow };
+}
+
+test("a finalizer that somebody else added meanwhile stays", async () => {
+  const { client, create, finalizersNow } = setUp();
+  const old = await create();
+  await client.patch(Widget, key, { metadata: { finalizers: ["example.dev/theirs"] } }, { type: "merge" });
+
+  await setFinalizer(client, Widget, key, old, OURS, true, signal);
+
+  expect(await finalizersNow()).toEqual(["example.dev/theirs", OURS]);
+});
+
+test("taking off the last one leaves none", async () => {
+  const { client, create, finalizersNow } = setUp([OURS]);
+  const object = await create();
+
+  await setFinalizer(client, Widget, key, object, OURS, false, signal);
+
+  expect(await finalizersNow()).toBeUndefined();
+});
+
+test("what is already as wanted costs no request", async () => {
+  const { client, create } = setUp([OURS]);
+  const object = await create();
+
+  await setFinalizer(client, Widget, key, object, OURS, true, signal);
+
+  expect(client.count("patch")).toBe(0);
+});
+
+test("an object that is being deleted gets no finalizer any more", async () => {
+  const { client, create, finalizersNow } = setUp(["example.dev/theirs"]);
+  const old = await create();
+  await client.delete(Widget, key);
+
+  await setFinalizer(client, Widget, key, old, OURS, true, signal);
+
+  expect(await finalizersNow()).toEqual(["example.dev/theirs"]);
+});
+
+test("another object that took the name is left alone", async () => {
+  const { client, create, finalizersNow } = setUp([OURS]);
+  const old = await create();
+  await client.patch(Widget, key, { metadata: { finalizers: null } }, { type: "merge" });
+  await client.delete(Widget, key);
+  await create();
+
+  await setFinalizer(client, Widget, key, old, OURS, false, signal);
+
+  expect(await finalizersNow()).toEqual([OURS]);
+});
+
+test("an object that is gone is fine", async () => {
+  const { client, create } = setUp();
+  const old = await create();
+  await client.delete(Widget, key);
+
+  await setFinalizer(client, Widget, key, old, OURS, true, signal);
+
+  expect(client.count("get")).toBe(0);
+});

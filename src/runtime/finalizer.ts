@@ -1,0 +1,53 @@
+/** Puts a controller's finalizer on an object and takes it off, leaving those of others alone. */
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
+import { isConflict, isNotFound } from "../machinery/index.ts";
+
+/** Each conflict means that somebody else made progress; more in a row than this is left to the queue's back-off. */
+const MAX_ATTEMPTS = 5;
+
+export function hasFinalizer(object: DeepReadonly<KubernetesObject>, finalizer: string): boolean {
+  return object.metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+/**
+ * Brings the finalizer's presence to `wanted`, starting from `object`, which may be old. Does nothing when the object is
+ * gone, was replaced by another of the same name, or is being deleted and `wanted` is true, which a server refuses.
+ */
+export async function setFinalizer<T extends KubernetesObject>(
+  client: Client,
+  kind: Kind<T>,
+  key: ObjectKey,
+  object: DeepReadonly<T>,
+  finalizer: string,
+  wanted: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  let newest = object;
+  for (let attempt = 1; ; attempt++) {
+    const { finalizers = [], resourceVersion, deletionTimestamp } = newest.metadata;
+    if (hasFinalizer(newest, finalizer) === wanted || (wanted && deletionTimestamp)) return;
+    const left = wanted ? [...finalizers, finalizer] : finalizers.filter((other) => other !== finalizer);
+    try {
+      // The version makes it a compare-and-set: a list in a merge patch replaces what others added meanwhile.
+      await client.patch(kind, key, { metadata: { resourceVersion: resourceVersion ?? null, finalizers: left.length ? left : null } }, { type: "merge", signal });
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
+    }
+    const read = await readOrUndefined(client, kind, key, signal);
+    if (!read || read.metadata.uid !== object.metadata.uid) return;
+    newest = read;
+  }
+}
+
+async function readOrUndefined<T extends KubernetesObject>(client: Client, kind: Kind<T>, key: ObjectKey, signal: AbortSignal): Promise<DeepReadonly<T> | undefined> {
+  try {
+    return await client.get(kind, key, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

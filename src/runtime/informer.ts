@@ -1,0 +1,295 @@
+/**
+ * One kind as the API server has it, kept current in memory: a streaming list, then every change. It outlives whatever
+ * happens to the connection: it resumes after the last version it saw, and when the server no longer knows that version it
+ * lists again and tells its listeners only what is really different.
+ */
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import { FlotillaError, sleep, type Clock, type DeepReadonly, type Log, type LogFields, type Random } from "../base/index.ts";
+import type { Client, ObjectKey, WatchEvent } from "../client/index.ts";
+import { isExpired, isInvalid, isNotFound } from "../machinery/index.ts";
+import { abortable } from "./abortable.ts";
+import type { Informer, Lane, ObjectEvent } from "./controller.ts";
+import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
+
+/** A lost connection is tried again soon, and never less than twice a minute. */
+const FIRST_RECONNECT_MS = 200;
+const LAST_RECONNECT_MS = 30_000;
+/** A kind appears the moment its CustomResourceDefinition does; asking for it every few seconds costs one refused request. */
+const LAST_UNSERVED_MS = 5_000;
+/** For servers without streaming lists; the page size of client-go. */
+const PAGE_SIZE = 500;
+
+/** Which logical clusters are watched: one, or all in this process but a few. */
+export type Scope = { cluster: string; except?: readonly string[] };
+
+export interface InformerOptions<T extends KubernetesObject> {
+  kind: Kind<T>;
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  scope: Scope;
+  /** Ends it. */
+  signal: AbortSignal;
+}
+
+type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
+
+export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
+  readonly kind: Kind<T>;
+  readonly #options: InformerOptions<T>;
+  readonly #log: Log;
+  readonly #except: ReadonlySet<string>;
+  readonly #store = new ObjectStore<T>();
+  readonly #firstList = Promise.withResolvers<void>();
+  readonly #firstAnswer = Promise.withResolvers<void>();
+  /** Replaced, never changed, so that a listener may subscribe another while events are handed out. */
+  #listeners: readonly Listener<T>[] = [];
+  #synced = false;
+  #state: "listing" | "following" | "waiting" = "listing";
+  /** Everything up to this version was seen; unset asks for a list. */
+  #resourceVersion: string | undefined;
+  #listing = 0;
+  #streamsLists = true;
+  /** Consecutive tries that brought nothing. */
+  #attempts = 0;
+  /** Listeners and indexes that have thrown. */
+  readonly #culprits = new WeakSet<object>();
+  /** What the log was last told about the connection. */
+  #reported: "fine" | "unserved" | "lost" = "fine";
+
+  constructor(options: InformerOptions<T>) {
+    this.kind = options.kind;
+    this.#options = options;
+    this.#except = new Set(options.scope.except);
+    this.#log = options.log.with({ kind: options.kind.kind, group: options.kind.group, cluster: options.scope.cluster });
+    // An informer that is closed before its first list is no failure unless somebody waits for it.
+    this.#firstList.promise.then(this.#firstAnswer.resolve, this.#firstAnswer.resolve);
+    void this.#run();
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  whenSynced(signal: AbortSignal): Promise<void> {
+    return abortable(this.#firstList.promise, signal);
+  }
+
+  /** Resolves when the first list is complete, or the server said that it does not have the kind. */
+  whenAnswered(signal: AbortSignal): Promise<void> {
+    return abortable(this.#firstAnswer.promise, signal);
+  }
+
+  isQuiet(): boolean {
+    return this.#state !== "listing";
+  }
+
+  get(key: ObjectKey): DeepReadonly<T> | undefined {
+    return this.#store.get(key);
+  }
+
+  list(where?: { cluster?: string; namespace?: string }): DeepReadonly<T>[] {
+    return this.#store.list(where);
+  }
+
+  by(index: string, value: string): DeepReadonly<T>[] {
+    return this.#store.by(index, value);
+  }
+
+  addIndex(name: string, valuesOf: ValuesOf<T>): void {
+    this.#store.addIndex(name, (object, cluster) => {
+      try {
+        return valuesOf(object, cluster);
+      } catch (error) {
+        // Objects of other people's kinds may have any shape: one that an index cannot read must not stop the informer.
+        const { namespace, name: objectName } = object.metadata;
+        this.#logOnce(valuesOf, "index failed", { index: name, objectCluster: cluster, namespace, name: objectName, error });
+        return [];
+      }
+    });
+  }
+
+  subscribe(listener: Listener<T>): () => void {
+    // Wrapped, so that subscribing the same function twice gives two subscriptions.
+    const own: Listener<T> = (event, lane) => listener(event, lane);
+    for (const { cluster, object } of this.#store.all()) this.#call(own, { cluster, object, deleted: false }, "resync");
+    this.#listeners = [...this.#listeners, own];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== own);
+    };
+  }
+
+  async #run(): Promise<void> {
+    const { clock, signal } = this.#options;
+    // Whoever opened it may still add its indexes in this tick.
+    await Promise.resolve();
+    while (!signal.aborted) {
+      const attempts = this.#attempts++;
+      const sinceMs = clock.now();
+      const failure = await this.#connect().then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
+      if (signal.aborted) break;
+      // A connection that held for long was a good one, also when nothing happened on it.
+      if (clock.now() - sinceMs >= LAST_RECONNECT_MS) this.#attempts = 0;
+      await this.#pause(failure, attempts);
+    }
+    this.#firstList.reject(new FlotillaError("InformerClosed", `the informer of ${this.kind.plural} was closed before its first list was complete`));
+    this.#state = "waiting";
+    this.#listeners = [];
+  }
+
+  /** Returns when the server ends the watch, throws when the connection fails. */
+  async #connect(): Promise<void> {
+    const { client, scope, signal } = this.#options;
+    const { cluster } = scope;
+    if (this.#resourceVersion === undefined) {
+      this.#state = "listing";
+      this.#listing++;
+      if (this.#streamsLists) {
+        for await (const batch of client.watch(this.kind, { cluster, sendInitialEvents: true, signal })) this.#take(batch);
+        return;
+      }
+      await this.#listInPages();
+    }
+    this.#state = "following";
+    for await (const batch of client.watch(this.kind, { cluster, resourceVersion: this.#resourceVersion, signal })) this.#take(batch);
+  }
+
+  async #listInPages(): Promise<void> {
+    const { client, scope, signal } = this.#options;
+    let token: string | undefined;
+    let resourceVersion: string;
+    do {
+      const page = await client.list(this.kind, { cluster: scope.cluster, limit: PAGE_SIZE, ...(token && { continue: token }), signal });
+      for (const object of page.items) this.#present(scope.cluster, object);
+      resourceVersion = page.resourceVersion;
+      token = page.continue;
+    } while (token);
+    this.#finishList(resourceVersion);
+  }
+
+  /** Decides what a lost connection means, and waits before the next one. */
+  async #pause(failure: { error: unknown } | undefined, attempts: number): Promise<void> {
+    const { clock, random, scope, signal } = this.#options;
+    const broughtSomething = this.#attempts === 0;
+    let lastMs = LAST_RECONNECT_MS;
+    if (!failure) {
+      if (broughtSomething) return; // Servers end watches every few minutes; that is no failure.
+    } else if (isExpired(failure.error)) {
+      this.#resourceVersion = undefined;
+      this.#log.debug("history is gone, listing again");
+      if (attempts === 0 || broughtSomething) return;
+    } else if (this.#state === "listing" && this.#streamsLists && scope.cluster !== "*" && isInvalid(failure.error)) {
+      this.#streamsLists = false;
+      this.#log.debug("server does not stream lists, listing in pages");
+      return;
+    } else if (isNotFound(failure.error)) {
+      lastMs = LAST_UNSERVED_MS;
+      this.#resourceVersion = undefined;
+      this.#report("unserved", failure.error);
+      this.#firstAnswer.resolve();
+    } else {
+      this.#report("lost", failure.error);
+    }
+    this.#state = "waiting";
+    const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
+    // Half of it is chance, so that a thousand informers do not return to a restarted server in step.
+    try {
+      await sleep(clock, delayMs * (0.5 + random.next() / 2), signal);
+    } catch (error) {
+      if (!signal.aborted) throw error; // Closed while waiting, which the loop sees by itself.
+    }
+  }
+
+  #report(state: "fine" | "unserved" | "lost", error?: unknown): void {
+    if (this.#reported === state) return;
+    if (state === "fine") this.#log.info("watching again");
+    else if (state === "unserved") this.#log.info("kind is not served yet, asking again until it is", { error });
+    else this.#log.warn("watch failed, trying again", { error });
+    this.#reported = state;
+  }
+
+  #take(batch: readonly WatchEvent<T>[]): void {
+    this.#attempts = 0;
+    this.#report("fine");
+    for (const event of batch) {
+      if (event.type === "BOOKMARK") {
+        if (event.initialEventsEnd) this.#finishList(event.resourceVersion);
+        else if (this.#state === "following") this.#resourceVersion = event.resourceVersion;
+        continue;
+      }
+      if (!this.#except.has(event.cluster)) {
+        if (event.type === "DELETED") this.#vanished(event.cluster, event.object);
+        else this.#present(event.cluster, event.object);
+      }
+      // While a list is under way its objects come in no order of versions, so there is nothing yet to resume from.
+      if (this.#state === "following") this.#resourceVersion = event.object.metadata.resourceVersion ?? this.#resourceVersion;
+    }
+  }
+
+  #finishList(resourceVersion: string): void {
+    for (const stored of this.#store.all()) if (stored.listing !== this.#listing) this.#drop(stored, stored.object);
+    this.#resourceVersion = resourceVersion;
+    this.#state = "following";
+    this.#attempts = 0;
+    this.#report("fine");
+    if (this.#synced) return;
+    this.#synced = true;
+    this.#firstList.resolve();
+  }
+
+  #present(cluster: string, object: DeepReadonly<T>): void {
+    const { namespace, name, uid, resourceVersion } = object.metadata;
+    const lane: Lane = this.#synced ? "fresh" : "resync";
+    let stored = this.#store.find(cluster, namespace, name);
+    if (stored && stored.object.metadata.uid !== uid) {
+      // The same name, but another object: the old one was deleted while nobody was looking.
+      this.#drop(stored, stored.object);
+      stored = undefined;
+    }
+    if (!stored) {
+      this.#store.add(cluster, object, this.#listing);
+      this.#tell({ cluster, object, deleted: false }, lane);
+      return;
+    }
+    stored.listing = this.#listing;
+    const old = stored.object;
+    if (old.metadata.resourceVersion === resourceVersion) return;
+    this.#store.replace(stored, object);
+    this.#tell({ cluster, object, old, deleted: false }, lane);
+  }
+
+  #vanished(cluster: string, object: DeepReadonly<T>): void {
+    const stored = this.#store.find(cluster, object.metadata.namespace, object.metadata.name);
+    if (stored) this.#drop(stored, object);
+  }
+
+  #drop(stored: Stored<T>, object: DeepReadonly<T>): void {
+    const old = stored.object;
+    this.#store.remove(stored);
+    this.#tell({ cluster: stored.cluster, object, old, deleted: true }, "fresh");
+  }
+
+  #tell(event: ObjectEvent<T>, lane: Lane): void {
+    for (const listener of this.#listeners) this.#call(listener, event, lane);
+  }
+
+  #call(listener: Listener<T>, event: ObjectEvent<T>, lane: Lane): void {
+    try {
+      listener(event, lane);
+    } catch (error) {
+      const { namespace, name } = event.object.metadata;
+      this.#logOnce(listener, "listener failed", { objectCluster: event.cluster, namespace, name, error });
+    }
+  }
+
+  /** A mistake in what others gave us needs a person once, not once for every object. */
+  #logOnce(culprit: object, message: string, fields: LogFields): void {
+    if (this.#culprits.has(culprit)) return this.#log.debug(message, fields);
+    this.#culprits.add(culprit);
+    this.#log.error(message, fields);
+  }
+}

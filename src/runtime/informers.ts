@@ -1,0 +1,48 @@
+/** The informers that the controllers of one process share: one per kind and version, opened on first use. */
+import { formatApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
+import { invariant, systemRandom, type Clock, type Log, type Random } from "../base/index.ts";
+import type { Client } from "../client/index.ts";
+import type { Informer, Informers } from "./controller.ts";
+import { SharedInformer, type Scope } from "./informer.ts";
+
+export interface InformersOptions {
+  client: Client;
+  clock: Clock;
+  log: Log;
+  /** One logical cluster, or `*` for all of this process in one watch, without those in `except`. */
+  scope: Scope;
+  random?: Random;
+}
+
+export interface SharedInformers extends Informers {
+  /** Resolves when every informer that is open has its first list; kinds that the server does not have are left out. */
+  whenSynced(signal: AbortSignal): Promise<void>;
+  /** True when no list is under way. */
+  isQuiet(): boolean;
+  /** The kinds whose list is under way. */
+  busy(): string[];
+  /** Ends all watches. */
+  close(): void;
+}
+
+export function createInformers(options: InformersOptions): SharedInformers {
+  const { client, clock, log, scope, random = systemRandom } = options;
+  const closing = new AbortController();
+  const opened = new Map<string, SharedInformer<KubernetesObject>>();
+  return {
+    of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
+      invariant(!closing.signal.aborted, `the informers were closed when ${kind.plural} were asked for`);
+      const id = `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
+      let informer = opened.get(id);
+      if (!informer) opened.set(id, (informer = new SharedInformer<KubernetesObject>({ kind, client, clock, random, log, scope, signal: closing.signal })));
+      // The kind carries the type: an informer opened for it holds objects of that type.
+      return informer as unknown as Informer<T>;
+    },
+    async whenSynced(signal) {
+      for (const informer of opened.values()) await informer.whenAnswered(signal);
+    },
+    isQuiet: () => opened.values().every((informer) => informer.isQuiet()),
+    busy: () => Array.from(opened.values().filter((informer) => !informer.isQuiet()), ({ kind }) => kind.plural),
+    close: () => closing.abort(),
+  };
+}

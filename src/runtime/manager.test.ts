@@ -1,0 +1,253 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { dynamicKind } from "../api/index.ts";
+import { createFakeClock, silentLog, type Log, type LogFields } from "../base/index.ts";
+import type { ObjectKey } from "../client/index.ts";
+import { CHANGED_MEANWHILE, conflict } from "../machinery/index.ts";
+import { createFakeClient, reconcileUntilQuiet } from "../testing/index.ts";
+import { done, type Result } from "./controller.ts";
+import { defineController, defineKeyedController, idOfKey, keyOf, watch } from "./define-controller.ts";
+import { createInformers } from "./informers.ts";
+import { createManager } from "./manager.ts";
+import { createDynamicSource, informerSource } from "./sources.ts";
+
+const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Gadget = dynamicKind({ group: "example.dev", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" });
+
+function make(kind: typeof Widget, name: string) {
+  return { apiVersion: "example.dev/v1", kind: kind.kind, metadata: { name, namespace: "shop" } };
+}
+
+function setUp({ log = silentLog }: { log?: Log } = {}) {
+  const clock = createFakeClock();
+  const client = createFakeClient({ clock });
+  const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "hub" } });
+  const members = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", except: ["hub"] } });
+  const manager = createManager({ client, informers, clock, log });
+  const ending = new AbortController();
+  onTestFinished(async () => {
+    ending.abort();
+    await manager.stop();
+    informers.close();
+    members.close();
+  });
+  return {
+    clock,
+    client,
+    informers,
+    members,
+    manager,
+    signal: ending.signal,
+    settle: () => reconcileUntilQuiet({ managers: [manager], server: client, others: [members] }),
+  };
+}
+/** Lets queued callbacks run while something is deliberately held back. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve));
+}
+/** A controller of Widgets that notes the names it is called with. */
+function noting(name: string, seen: string[], act: (key: ObjectKey) => Result = () => done) {
+  return defineController({ name, for: Widget, writes: [], reconcile: async (_object, { key }) => (seen.push(key.name), act(key)) });
+}
+
+describe("starting", () => {
+  test("no key is reconciled before everything that the controller may read is listed", async () => {
+    const { clock, client, informers, manager, signal, settle } = setUp();
+    await client.create(Widget, "hub", make(Widget, "a"));
+    await client.create(Gadget, "hub", make(Gadget, "g"));
+    const gadgets = informers.of(Gadget);
+    client.failNext("watch", new Error("not reachable"));
+    const seen: number[] = [];
+    manager.add(defineController({ name: "counting", for: Widget, writes: [], reconcile: async () => (seen.push(gadgets.list().length), done) }));
+
+    manager.start(signal);
+    await settle();
+    expect(seen).toEqual([]);
+    clock.advance(1000);
+    await settle();
+
+    expect(seen).toEqual([1]);
+    await manager.whenSynced(signal);
+  });
+
+  test("a kind that is not served holds up the controllers that watch it, and no others", async () => {
+    const { clock, client, manager, signal, settle } = setUp();
+    client.setServed(Gadget, false);
+    await client.create(Widget, "hub", make(Widget, "a"));
+    const plain: string[] = [];
+    const watching: string[] = [];
+    manager.add(noting("plain", plain));
+    manager.add(
+      defineController({ name: "watching", for: Widget, watches: [watch(Gadget, () => [])], writes: [], reconcile: async ({ metadata }) => (watching.push(metadata.name), done) }),
+    );
+
+    manager.start(signal);
+    await settle();
+    expect(plain).toEqual(["a"]);
+    expect(watching).toEqual([]);
+    client.setServed(Gadget, true);
+    clock.advance(5000);
+    await settle();
+
+    expect(watching).toEqual(["a"]);
+  });
+
+  test("a controller that is added later begins at once", async () => {
+    const { client, manager, signal, settle } = setUp();
+    await client.create(Widget, "hub", make(Widget, "a"));
+    const seen: string[] = [];
+    manager.start(signal);
+
+    manager.add(noting("late", seen));
+    await settle();
+
+    expect(seen).toEqual(["a"]);
+  });
+
+  test("two controllers of one name are refused", () => {
+    const { manager } = setUp();
+
+    expect(() => manager.add(noting("same", []), noting("same", []))).toThrow("two controllers are called same");
+  });
+
+  test("a finalizer without finalize is refused", () => {
+    expect(() => defineController({ name: "half", for: Widget, writes: [], finalizer: "example.dev/hold", reconcile: async () => done })).toThrow("has a finalizer without finalize");
+  });
+});
+
+describe("sources", () => {
+  test("a controller of the hub watches members through informers of their own", async () => {
+    const { client, members, manager, signal, settle } = setUp();
+    const seen: string[] = [];
+    manager.add(
+      defineKeyedController<ObjectKey>({
+        name: "fleet",
+        sources: [watch(Widget, ({ cluster, object }) => [keyOf(cluster, object)], { informers: members }), { source: informerSource(members.of(Gadget), ({ cluster, object }) => [keyOf(cluster, object)]) }],
+        writes: [],
+        idOf: idOfKey,
+        reconcile: async (key) => (seen.push(idOfKey(key)), done),
+      }),
+    );
+    manager.start(signal);
+
+    await client.create(Widget, "hub", make(Widget, "a"));
+    await client.create(Widget, "paris", make(Widget, "b"));
+    await client.create(Gadget, "oslo", make(Gadget, "c"));
+    await settle();
+
+    expect(seen.toSorted()).toEqual(["oslo/shop/c", "paris/shop/b"]);
+  });
+
+  test("a dynamic source follows the kinds that are added to it, before and after the start", async () => {
+    const { client, informers, manager, signal, settle } = setUp();
+    const seen: string[] = [];
+    const source = createDynamicSource<string>(informers, ({ object }) => [`${object.kind}/${object.metadata.name}`]);
+    manager.add(defineKeyedController<string>({ name: "match", sources: [{ source }], writes: [], idOf: (key) => key, reconcile: async (key) => (seen.push(key), done) }));
+    source.add(Widget);
+    manager.start(signal);
+    await client.create(Widget, "hub", make(Widget, "a"));
+    await client.create(Gadget, "hub", make(Gadget, "b"));
+    await settle();
+    expect(seen).toEqual(["Widget/a"]);
+
+    source.add(Gadget);
+    source.add(Gadget);
+    await settle();
+
+    expect(seen).toEqual(["Widget/a", "Gadget/b"]);
+  });
+});
+
+describe("failures", () => {
+  function createMemoryLog() {
+    const lines: { level: string; message: string; fields: LogFields }[] = [];
+    const log = (base: LogFields): Log => {
+      const write = (level: string) => (message: string, fields?: LogFields) => void lines.push({ level, message, fields: { ...base, ...fields } });
+      return { debug() {}, info: write("info"), warn: write("warn"), error: write("error"), with: (fields) => log({ ...base, ...fields }) };
+    };
+    return { log: log({}), lines };
+  }
+
+  test("a mistake in a controller is logged once, with the place, and does not stop the other keys", async () => {
+    const { log, lines } = createMemoryLog();
+    const { clock, client, manager, signal, settle } = setUp({ log });
+    const seen: string[] = [];
+    manager.add(
+      noting("broken", seen, ({ name }) => {
+        if (name === "bad") throw new TypeError("cannot read properties of undefined");
+        return done;
+      }),
+    );
+    manager.start(signal);
+    await client.create(Widget, "hub", make(Widget, "bad"));
+    await client.create(Widget, "hub", make(Widget, "good"));
+    await settle();
+
+    clock.advance(5);
+    await settle();
+
+    expect(seen.toSorted()).toEqual(["bad", "bad", "good"]);
+    expect(lines).toMatchObject([{ level: "error", message: "reconcile failed unexpectedly, trying again", fields: { controller: "broken", key: "hub/shop/bad" } }]);
+    expect(String(lines[0]?.fields.stack)).toContain("manager.test.ts");
+  });
+
+  test("a conflict now and then is nothing to log", async () => {
+    const { log, lines } = createMemoryLog();
+    const { clock, client, manager, signal, settle } = setUp({ log });
+    let tries = 0;
+    manager.add(
+      noting("racing", [], () => {
+        if (++tries < 3) throw conflict({ group: "example.dev", resource: "widgets" }, "a", CHANGED_MEANWHILE);
+        return done;
+      }),
+    );
+    manager.start(signal);
+    await client.create(Widget, "hub", make(Widget, "a"));
+    await settle();
+
+    for (const delayMs of [5, 10]) {
+      clock.advance(delayMs);
+      await settle();
+    }
+
+    expect(tries).toBe(3);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe("stopping", () => {
+  test("does not wait for ever for a reconcile that ignores its signal", async () => {
+    const { clock, client, manager, signal, settle } = setUp();
+    const never = new Promise<Result>(() => {});
+    let running = false;
+    manager.add(defineController({ name: "stuck", for: Widget, writes: [], reconcile: () => ((running = true), never) }));
+    manager.start(signal);
+    await client.create(Widget, "hub", make(Widget, "a"));
+    await expect(settle()).rejects.toThrow("stuck: 0 queued, 1 running (hub/shop/a)");
+    expect(running).toBe(true);
+
+    const stopped = manager.stop();
+    await turns();
+    clock.advance(10_000);
+
+    await stopped;
+  });
+
+  test("the signal given to start stops it too, and leaves no timer behind", async () => {
+    const { clock, client, informers, manager, settle } = setUp();
+    const stop = new AbortController();
+    const seen: string[] = [];
+    manager.add(noting("delaying", seen, () => ({ requeueAfterMs: 1000 })));
+    manager.start(stop.signal);
+    await client.create(Widget, "hub", make(Widget, "a"));
+    await settle();
+
+    stop.abort();
+    await manager.stop();
+    clock.advance(1000);
+    await turns();
+
+    expect(seen).toEqual(["a"]);
+    expect(clock.nextDue()).toBeUndefined();
+    informers.close();
+  });
+});

@@ -1,0 +1,186 @@
+/**
+ * The objects that belong to one owner, brought to a desired list with the fewest writes: what is missing is created, what
+ * differs is updated, what is left over is deleted, what is right is left alone.
+ *
+ * A desired object states whole fields (`spec`, `data`): what is in them and not desired disappears. In the metadata it
+ * states single labels, annotations, finalizers and owners; those of others stay. Status is never written.
+ */
+import { formatApiVersion, type Kind, type KubernetesObject, type ObjectMeta, type OwnerReference } from "../api/index.ts";
+import { equalJson, FlotillaError, messageOf, type DeepReadonly } from "../base/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
+import { idOfKey, keyOf } from "./define-controller.ts";
+
+/** Writes of one owner at the same time: enough to share commits, few enough to leave room for others. */
+const MAX_PARALLEL = 16;
+/** Each conflict means that somebody else made progress; more in a row than this is left to the caller's back-off. */
+const MAX_ATTEMPTS = 5;
+/** An object that is forgotten beyond this costs one write that changes nothing when its owner is next looked at. */
+const MAX_COMPLETED = 10_000;
+/** How many failures the message of `OwnedSetError` spells out. */
+const MAX_NAMED_FAILURES = 3;
+
+export interface OwnedSetOptions<T extends KubernetesObject, O> {
+  client: Client;
+  kind: Kind<T>;
+  /** The logical cluster in which the owner's objects live. */
+  clusterOf(owner: O): string;
+  /** What belongs to the owner now; usually an index of the informer. */
+  current(owner: O): readonly DeepReadonly<T>[];
+}
+
+export interface Changes {
+  created: number;
+  updated: number;
+  deleted: number;
+}
+
+export interface OwnedSet<T extends KubernetesObject, O> {
+  /** Tries every item before it fails, with `OwnedSetError`. Objects that are being deleted are left to that. */
+  replace(owner: O, desired: readonly DeepReadonly<T>[], signal: AbortSignal): Promise<Changes>;
+}
+
+/** Some items could not be written; the others were. */
+export class OwnedSetError extends FlotillaError {
+  readonly errors: readonly Error[];
+  constructor(what: string, errors: readonly Error[], total: number) {
+    const named = errors.slice(0, MAX_NAMED_FAILURES).map(messageOf).join("; ");
+    super("OwnedSet", `${errors.length} of ${total} writes of ${what} failed: ${named}${errors.length > MAX_NAMED_FAILURES ? "; …" : ""}`, { cause: errors[0] });
+    this.errors = errors;
+  }
+}
+
+export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetOptions<T, O>): OwnedSet<T, O> {
+  const { client, kind, clusterOf, current } = options;
+  /**
+   * What a server that fills in defaults made of a desired object: an object that reads like that is right, although it
+   * differs from what is desired. Objects that the server left as they were sent are not kept.
+   */
+  const completed = new Map<string, { desired: DeepReadonly<T>; answer: DeepReadonly<T> }>();
+
+  const isRight = (id: string, object: DeepReadonly<T>, desired: DeepReadonly<T>): boolean => {
+    if (equalJson(merged(object, desired), object)) return true;
+    const known = completed.get(id);
+    return known !== undefined && equalJson(known.desired, desired) && equalJson(merged(object, { ...known.answer, metadata: desired.metadata }), object);
+  };
+  const remember = (id: string, desired: DeepReadonly<T>, answer: DeepReadonly<T>): void => {
+    completed.delete(id);
+    if (equalJson(merged(answer, desired), answer)) return;
+    completed.set(id, { desired, answer });
+    for (const oldest of completed.keys()) {
+      if (completed.size <= MAX_COMPLETED) break;
+      completed.delete(oldest);
+    }
+  };
+
+  const create = async (key: ObjectKey, desired: DeepReadonly<T>, signal: AbortSignal): Promise<keyof Changes | undefined> => {
+    try {
+      remember(idOfKey(key), desired, await client.create(kind, key.cluster, desired, { signal }));
+      return "created";
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const found = await client.get(kind, key, { signal });
+      // Ours, and only not seen yet; anything else was made by somebody else and is not touched.
+      if (!carriesMarks(found, desired)) throw error;
+      return update(key, found, desired, signal);
+    }
+  };
+  const update = async (key: ObjectKey, seen: DeepReadonly<T>, desired: DeepReadonly<T>, signal: AbortSignal): Promise<keyof Changes | undefined> => {
+    const id = idOfKey(key);
+    let object = seen;
+    for (let attempt = 1; ; attempt++) {
+      if (object.metadata.deletionTimestamp !== undefined || isRight(id, object, desired)) return undefined;
+      try {
+        remember(id, desired, await client.update(kind, key.cluster, merged(object, desired), { signal }));
+        return "updated";
+      } catch (error) {
+        if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
+      }
+      object = await client.get(kind, key, { signal });
+    }
+  };
+  const remove = async (key: ObjectKey, object: DeepReadonly<T>, signal: AbortSignal): Promise<keyof Changes | undefined> => {
+    completed.delete(idOfKey(key));
+    if (object.metadata.deletionTimestamp !== undefined) return undefined;
+    try {
+      await client.delete(kind, key, { ...(object.metadata.uid && { preconditions: { uid: object.metadata.uid } }), signal });
+      return "deleted";
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    async replace(owner, desired, signal) {
+      const cluster = clusterOf(owner);
+      const leftOver = new Map(current(owner).map((object) => [idOfKey(keyOf(cluster, object)), object]));
+      const tasks: (() => Promise<keyof Changes | undefined>)[] = [];
+      for (const wanted of desired) {
+        const key = keyOf(cluster, wanted);
+        const id = idOfKey(key);
+        const object = leftOver.get(id);
+        leftOver.delete(id);
+        if (!object) tasks.push(() => create(key, wanted, signal));
+        else if (object.metadata.deletionTimestamp === undefined && !isRight(id, object, wanted)) tasks.push(() => update(key, object, wanted, signal));
+      }
+      for (const object of leftOver.values()) tasks.push(() => remove(keyOf(cluster, object), object, signal));
+      return runAll(`${kind.plural}.${formatApiVersion(kind.group, kind.storageVersion)}`, tasks, signal);
+    },
+  };
+}
+
+/** Runs every task, a few at a time, and counts what they did. */
+async function runAll(what: string, tasks: readonly (() => Promise<keyof Changes | undefined>)[], signal: AbortSignal): Promise<Changes> {
+  const changes: Changes = { created: 0, updated: 0, deleted: 0 };
+  const errors: Error[] = [];
+  const waiting = tasks.values();
+  const work = async (): Promise<void> => {
+    for (const task of waiting) {
+      signal.throwIfAborted();
+      try {
+        const change = await task();
+        if (change) changes[change]++;
+      } catch (error) {
+        errors.push(error as Error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, tasks.length) }, work));
+  if (errors.length) throw new OwnedSetError(what, errors, tasks.length);
+  return changes;
+}
+
+/** The object with everything that is desired in it. */
+function merged<T extends KubernetesObject>(object: DeepReadonly<T>, desired: DeepReadonly<T>): DeepReadonly<T> {
+  const { status: _ignored, ...fields } = desired as DeepReadonly<T> & { status?: unknown };
+  return { ...object, ...fields, metadata: mergedMeta(object.metadata, desired.metadata) };
+}
+
+function mergedMeta(meta: DeepReadonly<ObjectMeta>, desired: DeepReadonly<ObjectMeta>): DeepReadonly<ObjectMeta> {
+  const { labels, annotations, finalizers, ownerReferences } = desired;
+  return {
+    ...meta,
+    ...(labels && { labels: { ...meta.labels, ...labels } }),
+    ...(annotations && { annotations: { ...meta.annotations, ...annotations } }),
+    ...(finalizers && { finalizers: [...new Set([...(meta.finalizers ?? []), ...finalizers])] }),
+    ...(ownerReferences && { ownerReferences: mergedOwners(meta.ownerReferences ?? [], ownerReferences) }),
+  };
+}
+
+function mergedOwners(owners: readonly DeepReadonly<OwnerReference>[], desired: readonly DeepReadonly<OwnerReference>[]): DeepReadonly<OwnerReference>[] {
+  const byUid = new Map(owners.map((owner) => [owner.uid, owner]));
+  for (const owner of desired) byUid.set(owner.uid, owner);
+  return [...byUid.values()];
+}
+
+/** The labels and owners of an object are what says whose it is. */
+function carriesMarks(object: DeepReadonly<KubernetesObject>, desired: DeepReadonly<KubernetesObject>): boolean {
+  const { labels = {}, ownerReferences = [] } = desired.metadata;
+  const hasMarks = Object.keys(labels).length > 0 || ownerReferences.length > 0;
+  return (
+    hasMarks &&
+    Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value) &&
+    ownerReferences.every(({ uid }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid))
+  );
+}

@@ -1,0 +1,176 @@
+/**
+ * The work queue of one controller: which key is next.
+ *
+ * A key waits in it once, however often it is added, and is never out twice at the same time: added while it is being
+ * worked on, it comes back afterwards. Fresh changes go before the initial list, so that a large list does not delay what
+ * a person just did. Failures come back with a delay that doubles per key. Every operation is O(1), with a delay O(log n);
+ * memory grows with the distinct keys that wait, run or have failed, and with nothing else.
+ */
+import type { Clock, Timer } from "../base/index.ts";
+import type { Lane } from "./controller.ts";
+import { DueHeap, type Due } from "./due-heap.ts";
+import { Fifo } from "./fifo.ts";
+
+/** The first retry comes almost at once, because most failures are a conflict with a write that is already visible. */
+export const FIRST_RETRY_MS = 5;
+/** A key that keeps failing is looked at once a minute: often enough to recover unattended, too rare to hurt anyone. */
+export const LAST_RETRY_MS = 60_000;
+/** Timers beyond 2^31 - 1 ms fire at once in Node; a longer wait takes several. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+interface Item<K> extends Due {
+  readonly id: string;
+  key: K;
+  /** The lane it waits in. */
+  lane: Lane | undefined;
+  running: boolean;
+  /** It was added while running, in this lane. */
+  again: Lane | undefined;
+  failures: number;
+}
+
+export interface Queue<K> {
+  add(key: K, lane?: Lane): void;
+  /** Adds the key when the delay is over. Of two delays the earlier counts; taking the key cancels it. */
+  addAfter(key: K, delayMs: number): void;
+  /** Adds a key that failed, with back-off. Returns how often it has failed in a row. */
+  addFailed(key: K): number;
+  /** The key succeeded: its back-off starts over. Returns how often it had failed before. */
+  succeeded(key: K): number;
+  /** The next key, which counts as running until `finish`; undefined when none is ready. */
+  take(): K | undefined;
+  finish(key: K): void;
+  /** Keys that are ready. */
+  readonly length: number;
+  /** Keys that wait for the clock. */
+  readonly delayed: number;
+  /** Nothing is ready and nothing is running. Delayed keys do not count. */
+  isIdle(): boolean;
+  /** Forgets everything and stops its timer. */
+  close(): void;
+}
+
+export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string; onReady: () => void }): Queue<K> {
+  const { clock, idOf, onReady } = options;
+  const items = new Map<string, Item<K>>();
+  const lanes: Record<Lane, Fifo<Item<K>>> = { fresh: new Fifo(), resync: new Fifo() };
+  const delayed = new DueHeap<Item<K>>();
+  let timer: { atMs: number; handle: Timer } | undefined;
+  let ready = 0;
+  let running = 0;
+  let closed = false;
+
+  const itemOf = (key: K): Item<K> => {
+    const id = idOf(key);
+    let item = items.get(id);
+    if (!item) items.set(id, (item = { id, key, lane: undefined, running: false, again: undefined, failures: 0, dueMs: 0, place: -1 }));
+    return item;
+  };
+  const dropIfUnused = (item: Item<K>): void => {
+    if (!item.lane && !item.running && item.failures === 0 && item.place < 0) items.delete(item.id);
+  };
+
+  const makeReady = (item: Item<K>, lane: Lane): void => {
+    if (item.running) {
+      if (item.again !== "fresh") item.again = lane;
+      return;
+    }
+    if (item.lane === lane || item.lane === "fresh") return;
+    // An item that moves up leaves an empty place in the slower lane, which `next` skips.
+    if (!item.lane) ready++;
+    item.lane = lane;
+    lanes[lane].push(item);
+    onReady();
+  };
+  const nextIn = (lane: Lane): Item<K> | undefined => {
+    for (let item = lanes[lane].shift(); item; item = lanes[lane].shift()) if (item.lane === lane) return item;
+    return undefined;
+  };
+
+  const fire = (): void => {
+    timer = undefined;
+    const now = clock.now();
+    for (let item = delayed.first(); item && item.dueMs <= now; item = delayed.first()) {
+      delayed.remove(item);
+      makeReady(item, "fresh");
+    }
+    arm();
+  };
+  const arm = (): void => {
+    const first = delayed.first();
+    if (timer && timer.atMs === first?.dueMs) return;
+    timer?.handle.cancel();
+    timer = first && { atMs: first.dueMs, handle: clock.after(Math.min(LONGEST_TIMER_MS, Math.max(0, first.dueMs - clock.now())), fire) };
+  };
+  const delay = (item: Item<K>, delayMs: number): void => {
+    const dueMs = clock.now() + Math.max(0, delayMs);
+    if (item.place >= 0 && item.dueMs <= dueMs) return;
+    delayed.remove(item);
+    item.dueMs = dueMs;
+    delayed.add(item);
+    arm();
+  };
+
+  return {
+    add(key, lane = "fresh") {
+      if (!closed) makeReady(itemOf(key), lane);
+    },
+    addAfter(key, delayMs) {
+      if (!closed) delay(itemOf(key), delayMs);
+    },
+    addFailed(key) {
+      if (closed) return 1;
+      const item = itemOf(key);
+      delay(item, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** item.failures));
+      return ++item.failures;
+    },
+    succeeded(key) {
+      const item = items.get(idOf(key));
+      if (!item) return 0;
+      const { failures } = item;
+      item.failures = 0;
+      dropIfUnused(item);
+      return failures;
+    },
+    take() {
+      const item = nextIn("fresh") ?? nextIn("resync");
+      if (!item) return undefined;
+      ready--;
+      running++;
+      item.lane = undefined;
+      item.running = true;
+      // The coming run sees everything that the delay was for, and decides anew when to look again.
+      delayed.remove(item);
+      arm();
+      return item.key;
+    },
+    finish(key) {
+      const item = items.get(idOf(key));
+      if (!item?.running) return;
+      item.running = false;
+      running--;
+      const { again } = item;
+      item.again = undefined;
+      if (again) makeReady(item, again);
+      else dropIfUnused(item);
+    },
+    get length() {
+      return ready;
+    },
+    get delayed() {
+      return delayed.size;
+    },
+    isIdle: () => ready === 0 && running === 0,
+    close() {
+      closed = true;
+      timer?.handle.cancel();
+      timer = undefined;
+      items.clear();
+      lanes.fresh = new Fifo();
+      lanes.resync = new Fifo();
+      ready = 0;
+      running = 0;
+      for (let item = delayed.first(); item; item = delayed.first()) delayed.remove(item);
+    },
+  };
+}

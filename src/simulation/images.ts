@@ -1,0 +1,27 @@
+/** Images as the simulated runtime sees them: nothing is pulled, and the name alone says what happens. */
+import { createHash } from "node:crypto";
+
+/** Two names are two images; the same name is always the same image. */
+export function imageIdOf(image: string): string {
+  return `sim://sha256:${sha256(image)}`;
+}
+
+/** As the runtime reports it: with a tag. */
+export function reportedImage(image: string): string {
+  return image.includes("@") || tagOf(image) !== undefined ? image : `${image}:latest`;
+}
+
+/** `app:broken`, `app:broken-1`: an image that can never be pulled. */
+export function isBroken(image: string): boolean {
+  return tagOf(image)?.startsWith("broken") ?? false;
+}
+
+function tagOf(image: string): string | undefined {
+  const name = image.split("@", 1)[0] ?? "";
+  const colon = name.lastIndexOf(":");
+  return colon > name.lastIndexOf("/") ? name.slice(colon + 1) : undefined;
+}
+
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,116 @@
+/**
+ * The newest changes of an engine in memory, and those who follow them. Engines append what has become durable; every
+ * follower reads at its own pace. A follower that falls behind the bound reads `older` changes, from disk where there are any.
+ */
+import { CompactedError } from "./errors.ts";
+import type { Change } from "./engine.ts";
+
+/** Small enough that handling a batch does not hold up the event loop. */
+const BATCH_LIMIT = 1024;
+
+export interface ChangeLogOptions {
+  /** The revision from which on changes are appended here. */
+  start: number;
+  limit: number;
+  /** Changes after a revision that have left this log, oldest first and at least one. Throws `CompactedError` when they are gone. */
+  older?: (after: number) => Promise<Change[]>;
+}
+
+export class ChangeLog {
+  readonly #limit: number;
+  readonly #older: (after: number) => Promise<Change[]>;
+  #changes: Change[] = [];
+  /** Index of the oldest change that counts; those before it are dropped in bulk. */
+  #head = 0;
+  #forgotten: number;
+  #waiting: (() => void)[] = [];
+  #failure: Error | undefined;
+
+  constructor({ start, limit, older }: ChangeLogOptions) {
+    this.#forgotten = start;
+    this.#limit = limit;
+    this.#older = older ?? ((after) => Promise.reject(new CompactedError(after, this.#forgotten + 1)));
+  }
+
+  /** The changes must be newer than all that were appended before, in order. */
+  append(changes: readonly Change[]): void {
+    for (const change of changes) this.#changes.push(change);
+    const surplus = this.#changes.length - this.#head - this.#limit;
+    if (surplus > 0) this.#drop(surplus);
+    this.#wakeAll();
+  }
+
+  /** Forgets changes up to and including `revision`. */
+  forget(revision: number): void {
+    if (revision <= this.#forgotten) return;
+    this.#drop(this.#indexAfter(revision) - this.#head);
+    this.#forgotten = revision;
+  }
+
+  /** Ends every follower with this error, now and later, after what was appended. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wakeAll();
+  }
+
+  async *follow(after: number, signal: AbortSignal): AsyncGenerator<Change[], void, undefined> {
+    let cursor = after;
+    let wake = (): void => {};
+    const stop = (): void => wake();
+    signal.addEventListener("abort", stop);
+    try {
+      while (!signal.aborted) {
+        const batch = cursor < this.#forgotten ? await this.#older(cursor) : this.#after(cursor);
+        const last = batch.at(-1);
+        if (last) {
+          cursor = last.revision;
+          yield batch;
+          continue;
+        }
+        if (this.#failure) throw this.#failure;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          this.#waiting.push(resolve);
+        });
+      }
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #after(revision: number): Change[] {
+    const from = this.#indexAfter(revision);
+    return this.#changes.slice(from, from + BATCH_LIMIT);
+  }
+
+  /** Index of the first change with a higher revision. Followers are nearly always at the end, so that is looked at first. */
+  #indexAfter(revision: number): number {
+    const newest = this.#changes.at(-1);
+    if (!newest || newest.revision <= revision) return this.#changes.length;
+    let low = this.#head;
+    let high = this.#changes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#changes[middle]?.revision ?? 0) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #drop(count: number): void {
+    if (count <= 0) return;
+    this.#head += count;
+    this.#forgotten = this.#changes[this.#head - 1]?.revision ?? this.#forgotten;
+    // Moving the rest costs what was dropped since the last time, so an append stays cheap on average.
+    if (this.#head * 2 >= this.#changes.length) {
+      this.#changes = this.#changes.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #wakeAll(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+}

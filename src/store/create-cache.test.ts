@@ -1,0 +1,285 @@
+import { setImmediate as nextTick } from "node:timers/promises";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Cache, CacheEvent } from "./cache.ts";
+import { createCache, type CacheOptions } from "./create-cache.ts";
+import type { Engine } from "./engine.ts";
+import { CompactedError, StoreError } from "./errors.ts";
+import { createMemoryEngine } from "./memory-engine.ts";
+
+const WEB = "/apps/deployments/hub/default/web";
+const API = "/apps/deployments/hub/default/api";
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const text = (value: Uint8Array | undefined): string | undefined => (value ? Buffer.from(value).toString() : undefined);
+
+const opened: Cache[] = [];
+async function open(options?: CacheOptions, engine: Engine = createMemoryEngine()): Promise<{ cache: Cache; engine: Engine }> {
+  const cache = await createCache(engine, options);
+  opened.push(cache);
+  return { cache, engine };
+}
+afterEach(() => Promise.all(opened.splice(0).map((cache) => cache.close())));
+
+async function untilQuiet(cache: Cache): Promise<void> {
+  do await nextTick();
+  while (!cache.isQuiet());
+}
+
+/** What a watcher saw, in short: `+key@revision`, `~key@revision` for a change, `-key@revision` for a deletion. */
+function describeEvents(events: readonly CacheEvent[]): string[] {
+  return events.map(({ revision, entry, previous }) => {
+    const sign = !entry ? "-" : previous ? "~" : "+";
+    return `${sign}${(entry ?? previous)?.key.split("/").at(-1)}@${revision}`;
+  });
+}
+
+test("a cache starts with what the engine holds", async () => {
+  const engine = createMemoryEngine();
+  await engine.commit({ key: WEB, expect: "absent", value: bytes("1") });
+  await engine.commit({ key: API, expect: "absent", value: bytes("2") });
+
+  const { cache } = await open({}, engine);
+
+  expect(cache.list("/apps/deployments/").map(({ key }) => key)).toEqual([API, WEB]);
+  expect(cache.revision).toBe(2);
+  expect(cache.compacted).toBe(2);
+});
+
+test("a write is visible when it resolves", async () => {
+  const { cache } = await open();
+
+  const outcome = await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+
+  expect(outcome).toEqual({ ok: true, revision: 1 });
+  expect(text(cache.get(WEB)?.value)).toBe("1");
+  expect(cache.revision).toBe(1);
+});
+
+test("what another holder of the engine writes becomes visible too", async () => {
+  const { cache, engine } = await open();
+
+  const outcome = await engine.commit({ key: WEB, expect: "absent", value: bytes("1") });
+  await cache.whenAt(outcome.ok ? outcome.revision : 0, AbortSignal.timeout(5000));
+
+  expect(text(cache.get(WEB)?.value)).toBe("1");
+});
+
+test("a failed expectation resolves with the current entry", async () => {
+  const { cache } = await open();
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+
+  const outcome = await cache.write({ key: WEB, expect: 7, value: bytes("2") });
+
+  expect(outcome).toEqual({ ok: false, current: { key: WEB, revision: 1, value: bytes("1") } });
+  expect(text(cache.get(WEB)?.value)).toBe("1");
+});
+
+test("a failed expectation on a deleted key shows the deletion", async () => {
+  const { cache, engine } = await open();
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+
+  const removal = engine.commit({ key: WEB, expect: "any", value: null });
+  const outcome = await cache.write({ key: WEB, expect: 1, value: bytes("2") });
+
+  await removal;
+  expect(outcome).toEqual({ ok: false });
+  expect(cache.get(WEB)).toBeUndefined();
+});
+
+test("a writer's memo goes to the new entry and not to the next one", async () => {
+  const { cache } = await open();
+  const parsed = { replicas: 1 };
+
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") }, parsed);
+  const first = cache.get(WEB);
+  await cache.write({ key: WEB, expect: 1, value: bytes("2") });
+
+  expect(first?.memo).toBe(parsed);
+  expect(cache.get(WEB)?.memo).toBeUndefined();
+});
+
+test("watchers are told in order, in batches, and never in the tick of the caller", async () => {
+  const { cache } = await open();
+  const batches: string[][] = [];
+  cache.watch("/apps/deployments/hub/", 0, (events) => batches.push(describeEvents(events)));
+
+  const writes = [cache.write({ key: WEB, expect: "absent", value: bytes("1") }), cache.write({ key: API, expect: "absent", value: bytes("2") })];
+  const toldEarly = batches.length;
+  await Promise.all(writes);
+  await cache.write({ key: WEB, expect: "any", value: null });
+  await untilQuiet(cache);
+
+  expect(toldEarly).toBe(0);
+  expect(batches.flat()).toEqual(["+web@1", "+api@2", "-web@3"]);
+  expect(batches[0]).toEqual(["+web@1", "+api@2"]);
+});
+
+test("a watcher that starts in the past is told the past first and then the present, once each", async () => {
+  const { cache } = await open();
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+  await cache.write({ key: API, expect: "absent", value: bytes("2") });
+  await cache.write({ key: WEB, expect: 1, value: bytes("3") });
+  const seen: string[] = [];
+
+  cache.watch("/apps/deployments/", 1, (events) => seen.push(...describeEvents(events)));
+  const beforeTick = [...seen];
+  await cache.write({ key: API, expect: 2, value: bytes("4") });
+  await untilQuiet(cache);
+
+  expect(beforeTick).toEqual([]);
+  expect(seen).toEqual(["+api@2", "~web@3", "~api@4"]);
+});
+
+test("a watcher that joins while events wait to be told gets each once", async () => {
+  const { cache, engine } = await open();
+  const early: string[] = [];
+  const late: string[] = [];
+  cache.watch("/apps/", 0, (events) => early.push(...describeEvents(events)));
+
+  await engine.commit({ key: WEB, expect: "absent", value: bytes("1") });
+  await cache.whenAt(1, AbortSignal.timeout(5000));
+  cache.watch("/apps/", 0, (events) => late.push(...describeEvents(events)));
+  await untilQuiet(cache);
+
+  expect(early).toEqual(["+web@1"]);
+  expect(late).toEqual(["+web@1"]);
+});
+
+test("a watcher of a later revision is not told what comes before it", async () => {
+  const { cache } = await open();
+  const seen: string[] = [];
+  cache.watch("/apps/", 1, (events) => seen.push(...describeEvents(events)));
+
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+  await cache.write({ key: API, expect: "absent", value: bytes("2") });
+  await untilQuiet(cache);
+
+  expect(seen).toEqual(["+api@2"]);
+});
+
+const prefixes: Record<string, { prefix: string; want: string[] }> = {
+  "a watch on a kind sees all clusters": { prefix: "/apps/deployments/", want: ["+web@1", "+far@2", "+other@3"] },
+  "a watch on a cluster sees its namespaces": { prefix: "/apps/deployments/hub/", want: ["+web@1", "+other@3"] },
+  "a watch on a namespace sees that namespace": { prefix: "/apps/deployments/hub/default/", want: ["+web@1"] },
+  "a watch on everything sees everything": { prefix: "/", want: ["+web@1", "+far@2", "+other@3", "+node@4"] },
+};
+for (const [behaviour, { prefix, want }] of Object.entries(prefixes)) {
+  test(`${behaviour}`, async () => {
+    const { cache } = await open();
+    const seen: string[] = [];
+    cache.watch(prefix, 0, (events) => seen.push(...describeEvents(events)));
+
+    const keys = [WEB, "/apps/deployments/member1/default/far", "/apps/deployments/hub/defaults/other", "/core/nodes/hub/node"];
+    for (const key of keys) await cache.write({ key, expect: "absent", value: bytes("1") });
+    await untilQuiet(cache);
+    const replayed: string[] = [];
+    cache.watch(prefix, 0, (events) => replayed.push(...describeEvents(events)));
+    await untilQuiet(cache);
+
+    expect(seen).toEqual(want);
+    expect(replayed).toEqual(want);
+  });
+}
+
+test("watchers of one prefix share one event object", async () => {
+  const { cache } = await open();
+  const seen: CacheEvent[] = [];
+  for (let i = 0; i < 2; i++) cache.watch("/apps/", 0, (events) => seen.push(...events));
+
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+  await untilQuiet(cache);
+
+  expect(seen).toHaveLength(2);
+  expect(seen[0]).toBe(seen[1]);
+});
+
+test("a watcher that throws is reported and does not keep the others from their events", async () => {
+  const onError = vi.fn<(error: unknown) => void>();
+  const { cache } = await open({ onError });
+  const seen: string[] = [];
+  cache.watch("/apps/", 0, () => {
+    throw new Error("broken watcher");
+  });
+  cache.watch("/apps/", 0, (events) => seen.push(...describeEvents(events)));
+
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+  await untilQuiet(cache);
+
+  expect(seen).toEqual(["+web@1"]);
+  expect(onError).toHaveBeenCalledExactlyOnceWith(new Error("broken watcher"));
+});
+
+test("a watcher that ended is not told any more, even of events that were waiting", async () => {
+  const { cache } = await open();
+  const listener = vi.fn<(events: readonly CacheEvent[]) => void>();
+  const end = cache.watch("/apps/", 0, listener);
+
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+  end();
+  await untilQuiet(cache);
+
+  expect(listener).not.toHaveBeenCalled();
+});
+
+test("a watch from before the history throws CompactedError", async () => {
+  const { cache } = await open({ historyLimit: 2 });
+
+  for (let i = 0; i < 5; i++) await cache.write({ key: WEB, expect: "any", value: bytes(String(i)) });
+
+  expect(cache.compacted).toBe(3);
+  expect(() => cache.watch("/apps/", 2, () => {})).toThrow(CompactedError);
+  expect(() => cache.watch("/apps/", 3, () => {})).not.toThrow();
+});
+
+test("the history is bounded by the bytes it keeps alive", async () => {
+  const { cache } = await open({ historyBytes: 10_000 });
+
+  for (let i = 0; i < 20; i++) await cache.write({ key: WEB, expect: "any", value: new Uint8Array(2000) });
+
+  expect(cache.compacted).toBe(16);
+});
+
+test("waiting for a revision ends with the signal", async () => {
+  const { cache } = await open();
+  const stop = new AbortController();
+
+  const waiting = cache.whenAt(1, stop.signal);
+  stop.abort(new Error("gave up"));
+
+  await expect(waiting).rejects.toThrow("gave up");
+});
+
+test("a closed cache rejects those who wait", async () => {
+  const { cache } = await open();
+
+  const [waiting] = await Promise.allSettled([cache.whenAt(1, AbortSignal.timeout(5000)), cache.close()]);
+
+  expect(waiting).toEqual({ status: "rejected", reason: new StoreError("the store's cache is closed") });
+});
+
+test("a cache whose engine goes away says so and rejects those who wait", async () => {
+  const onError = vi.fn<(error: unknown) => void>();
+  const { cache, engine } = await open({ onError });
+
+  const [waiting] = await Promise.allSettled([cache.whenAt(1, AbortSignal.timeout(5000)), engine.close()]);
+
+  expect(waiting.status).toBe("rejected");
+  expect(onError).toHaveBeenCalledExactlyOnceWith(new StoreError("the cache can no longer follow the store; restart to load it again"));
+  await expect(cache.write({ key: WEB, expect: "any", value: bytes("1") })).rejects.toThrow(StoreError);
+});
+
+test("a cache that loads while others write misses nothing and repeats nothing", async () => {
+  const engine = createMemoryEngine();
+  for (let i = 0; i < 50; i++) await engine.commit({ key: `/core/pods/hub/default/p${i}`, expect: "any", value: bytes("old") });
+
+  const writes = Array.from({ length: 200 }, async (_, i) => {
+    for (let tick = 0; tick < i % 7; tick++) await nextTick();
+    return engine.commit({ key: `/core/pods/hub/default/p${i % 60}`, expect: "any", value: i % 3 === 0 ? null : bytes(`${i}`) });
+  });
+  const { cache } = await open({}, engine);
+  await Promise.all(writes);
+  await cache.whenAt(await engine.revision(), AbortSignal.timeout(5000));
+
+  const want: [string, number][] = [];
+  for await (const batch of engine.scan("/")) for (const { key, revision } of batch) want.push([key, revision]);
+  expect(cache.list("/").map(({ key, revision }) => [key, revision])).toEqual(want);
+});

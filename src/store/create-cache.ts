@@ -1,0 +1,177 @@
+/**
+ * Builds the cache of `cache.ts` from an engine: loads what is there, then follows the engine's changes for good.
+ *
+ * Reads:  `scan` once, `changes` ever after.
+ * Writes: what `write` is handed; the index, the history and the watchers change only when the change comes back.
+ */
+import { messageOf } from "../base/index.ts";
+import type { Cache, CachedEntry, CacheEvent } from "./cache.ts";
+import type { Change, Engine, Outcome, Write } from "./engine.ts";
+import { StoreError } from "./errors.ts";
+import { History } from "./history.ts";
+import { KeyLocks } from "./key-locks.ts";
+import { RevisionWaits } from "./revision-waits.ts";
+import { SortedEntries } from "./sorted-entries.ts";
+import { Watchers, type Listener } from "./watchers.ts";
+
+export interface CacheOptions {
+  /** How many events are kept for watchers that start in the past. */
+  historyLimit?: number;
+  /** How many bytes of replaced values these events may keep alive. */
+  historyBytes?: number;
+  /** Is told what a watcher threw, and once when the engine can no longer be followed. By default a process warning. */
+  onError?: (error: unknown) => void;
+}
+
+export async function createCache(engine: Engine, options: CacheOptions = {}): Promise<Cache> {
+  const index = new SortedEntries<CachedEntry>();
+  const start = await engine.revision();
+  for await (const batch of engine.scan("")) {
+    for (const { key, revision, value } of batch) index.set({ key, revision, value, memo: undefined });
+  }
+  // Writes of other processes during the scan may be in it or not. They come again as changes, which `apply` tolerates; the cache
+  // is handed out when it has seen them all.
+  const loaded = await engine.revision();
+  const cache = new FollowingCache(engine, index, start, loaded, options);
+  await cache.whenAt(loaded, new AbortController().signal);
+  return cache;
+}
+
+class FollowingCache implements Cache {
+  readonly #engine: Engine;
+  readonly #index: SortedEntries<CachedEntry>;
+  readonly #history: History;
+  readonly #watchers: Watchers;
+  readonly #locks = new KeyLocks();
+  readonly #waits = new RevisionWaits();
+  /** What writers computed already, by the revision of their write, until the change arrives. */
+  readonly #memos = new Map<number, unknown>();
+  readonly #stop = new AbortController();
+  readonly #following: Promise<void>;
+  readonly #onError: (error: unknown) => void;
+  /** Up to here changes may already be part of what was scanned. */
+  readonly #loaded: number;
+  #revision: number;
+  #writing = 0;
+  #failure: StoreError | undefined;
+
+  constructor(engine: Engine, index: SortedEntries<CachedEntry>, start: number, loaded: number, options: CacheOptions) {
+    const { historyLimit = 100_000, historyBytes = 64 * 1024 * 1024 } = options;
+    this.#engine = engine;
+    this.#index = index;
+    this.#revision = start;
+    this.#loaded = loaded;
+    this.#onError = options.onError ?? ((error) => process.emitWarning(`store cache: ${messageOf(error)}`));
+    this.#history = new History({ start: loaded, limit: historyLimit, maxBytes: historyBytes });
+    this.#watchers = new Watchers(this.#onError);
+    this.#following = this.#follow();
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get compacted(): number {
+    return this.#history.compacted;
+  }
+
+  get(key: string): CachedEntry | undefined {
+    return this.#index.get(key);
+  }
+
+  list(prefix: string, options?: { after?: string; limit?: number }): CachedEntry[] {
+    return this.#index.list(prefix, options);
+  }
+
+  count(prefix: string): number {
+    return this.#index.count(prefix);
+  }
+
+  async write(write: Write, memo?: unknown): Promise<Outcome> {
+    this.#writing += 1;
+    try {
+      const outcome = await this.#engine.commit(write);
+      if (outcome.ok && memo !== undefined && write.value !== null) this.#remember(write.key, outcome.revision, memo);
+      // A key that turned out to be absent was deleted at a revision that the engine does not name, so all of its changes are awaited.
+      const revision = outcome.ok ? outcome.revision : (outcome.current?.revision ?? (await this.#engine.revision()));
+      if (revision > this.#revision) await this.#becomesVisible(revision);
+      return outcome;
+    } finally {
+      this.#writing -= 1;
+    }
+  }
+
+  exclusive<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return this.#locks.run(key, work);
+  }
+
+  watch(prefix: string, after: number, listener: Listener): () => void {
+    const replay = this.#history.after(prefix, after);
+    return this.#watchers.add(prefix, replay, Math.max(after, this.#revision), listener);
+  }
+
+  whenAt(revision: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (revision <= this.#revision) return Promise.resolve();
+    if (this.#failure) return Promise.reject(this.#failure);
+    return this.#waits.until(revision, signal);
+  }
+
+  isQuiet(): boolean {
+    return this.#writing === 0 && this.#watchers.isQuiet;
+  }
+
+  /** Stops following. The engine stays open: whoever opened it closes it. */
+  async close(): Promise<void> {
+    this.#failure ??= new StoreError("the store's cache is closed");
+    this.#waits.fail(this.#failure);
+    this.#stop.abort(this.#failure);
+    await this.#following;
+  }
+
+  #becomesVisible(revision: number): Promise<void> {
+    return this.#failure ? Promise.reject(this.#failure) : this.#waits.until(revision);
+  }
+
+  /** The change may have arrived before the writer's own answer, and then the entry is there already. */
+  #remember(key: string, revision: number, memo: unknown): void {
+    if (revision > this.#revision) {
+      this.#memos.set(revision, memo);
+      return;
+    }
+    const entry = this.#index.get(key);
+    if (entry?.revision === revision) entry.memo ??= memo;
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const batch of this.#engine.changes(this.#revision, this.#stop.signal)) {
+        for (const change of batch) this.#apply(change);
+        const last = batch.at(-1);
+        if (last) this.#waits.reached((this.#revision = last.revision));
+      }
+    } catch (error) {
+      this.#failure ??= new StoreError("the cache can no longer follow the store; restart to load it again", { cause: error });
+      this.#waits.fail(this.#failure);
+      if (!this.#stop.signal.aborted) this.#onError(this.#failure);
+    }
+  }
+
+  #apply({ key, revision, value }: Change): void {
+    const previous = this.#index.get(key);
+    const memo = this.#memos.get(revision);
+    if (memo !== undefined) this.#memos.delete(revision);
+    if (previous && previous.revision >= revision) return;
+    if (value === null && !previous) return;
+
+    // The key of the previous entry is the same text, so the new one need not be kept.
+    const entry = value === null ? undefined : { key: previous?.key ?? key, revision, value, memo };
+    if (entry) this.#index.set(entry);
+    else this.#index.delete(key);
+    if (revision <= this.#loaded) return;
+
+    const event: CacheEvent = { revision, entry, previous };
+    this.#history.append(event);
+    this.#watchers.publish(event);
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Recent events of the cache, for watchers that start a little in the past.
+ *
+ * Bounded by number and by bytes, the oldest go first. Events of one resource are linked, so a watcher that starts reads
+ * the past of its resource and not of everything.
+ */
+import type { CacheEvent } from "./cache.ts";
+import { CompactedError } from "./errors.ts";
+
+/**
+ * What was computed from a replaced entry is several times larger than its bytes, and wanted only by those who are just
+ * being told. Older events keep the bytes alone.
+ */
+const MEMO_LIMIT = 2048;
+
+interface Link {
+  event: CacheEvent;
+  topic: Topic;
+  next: Link | undefined;
+}
+
+/** The events of one resource, oldest first. */
+interface Topic {
+  name: string;
+  oldest: Link | undefined;
+  newest: Link | undefined;
+}
+
+export interface HistoryOptions {
+  /** Changes up to here are not in the history. */
+  start: number;
+  limit: number;
+  maxBytes: number;
+}
+
+export class History {
+  readonly #limit: number;
+  readonly #maxBytes: number;
+  readonly #topics = new Map<string, Topic>();
+  #links: Link[] = [];
+  #head = 0;
+  #bytes = 0;
+  #compacted: number;
+
+  constructor({ start, limit, maxBytes }: HistoryOptions) {
+    this.#compacted = start;
+    this.#limit = limit;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The newest revision whose event is gone. */
+  get compacted(): number {
+    return this.#compacted;
+  }
+
+  append(event: CacheEvent): void {
+    const topic = this.#topicOf(keyOf(event));
+    const link: Link = { event, topic, next: undefined };
+    if (topic.newest) topic.newest.next = link;
+    else topic.oldest = link;
+    topic.newest = link;
+    this.#links.push(link);
+    this.#bytes += sizeOf(event);
+
+    const aged = this.#links.length - 1 - MEMO_LIMIT;
+    const replaced = aged >= this.#head ? this.#links[aged]?.event.previous : undefined;
+    if (replaced) replaced.memo = undefined;
+    while (this.#links.length - this.#head > this.#limit || this.#bytes > this.#maxBytes) this.#dropOldest();
+  }
+
+  /** Events below `prefix` after a revision, in order. Throws `CompactedError` when some of them are gone. */
+  after(prefix: string, revision: number): CacheEvent[] {
+    if (revision < this.#compacted) throw new CompactedError(revision, this.#compacted + 1);
+    const newest = this.#links.at(-1);
+    if (!newest || newest.event.revision <= revision) return [];
+    const name = topicName(prefix);
+    const found: CacheEvent[] = [];
+    if (name !== undefined) {
+      for (let link = this.#topics.get(name)?.oldest; link; link = link.next) collect(link.event, prefix, revision, found);
+    } else {
+      for (let index = this.#head; index < this.#links.length; index++) collect((this.#links[index] as Link).event, prefix, revision, found);
+    }
+    return found;
+  }
+
+  #topicOf(key: string): Topic {
+    const name = topicName(key) ?? key;
+    let topic = this.#topics.get(name);
+    if (!topic) this.#topics.set(name, (topic = { name, oldest: undefined, newest: undefined }));
+    return topic;
+  }
+
+  #dropOldest(): void {
+    const link = this.#links[this.#head++];
+    if (!link) return;
+    const { topic, event } = link;
+    topic.oldest = link.next;
+    if (!topic.oldest) this.#topics.delete(topic.name);
+    this.#bytes -= sizeOf(event);
+    this.#compacted = event.revision;
+    // Moving the rest costs what was dropped since the last time, so an append stays cheap on average.
+    if (this.#head * 2 >= this.#links.length) {
+      this.#links = this.#links.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+}
+
+function collect(event: CacheEvent, prefix: string, after: number, found: CacheEvent[]): void {
+  if (event.revision > after && keyOf(event).startsWith(prefix)) found.push(event);
+}
+
+export function keyOf({ entry, previous }: CacheEvent): string {
+  return (entry ?? previous)?.key ?? "";
+}
+
+/** An event keeps alive what it replaced; its new value belongs to the index, or to the next event of the key. */
+function sizeOf({ previous }: CacheEvent): number {
+  return 200 + (previous?.value.byteLength ?? 0);
+}
+
+/** `/<group>/<resource>/` of a key or of a prefix that reaches so far. */
+function topicName(key: string): string | undefined {
+  const end = key.indexOf("/", key.indexOf("/", 1) + 1);
+  return key.startsWith("/") && end > 1 ? key.slice(0, end + 1) : undefined;
+}

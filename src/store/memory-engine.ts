@@ -1,0 +1,97 @@
+/**
+ * The engine for throw-away hubs and for tests: a Map, and the same habits as the durable engines. Commits are decided in
+ * groups in a later tick, so code that is right here is right there.
+ */
+import { setImmediate } from "node:timers";
+import { ChangeLog } from "./change-log.ts";
+import type { Change, Engine, Entry, Outcome, Write } from "./engine.ts";
+import { StoreError } from "./errors.ts";
+import { checkWrite, isExpected } from "./write-rules.ts";
+
+/** Bounds how long one tick takes, and how far a follower can fall behind before it has its turn. */
+const GROUP_LIMIT = 1024;
+const SCAN_BATCH = 512;
+
+interface PendingCommit {
+  write: Write;
+  resolve(outcome: Outcome): void;
+}
+
+export interface MemoryEngineOptions {
+  /** How many changes are kept for `changes`. */
+  historyLimit?: number;
+}
+
+export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOptions = {}): Engine {
+  const entries = new Map<string, Entry>();
+  const log = new ChangeLog({ start: 0, limit: historyLimit });
+  let revision = 0;
+  let queue: PendingCommit[] = [];
+  let isScheduled = false;
+  let isClosed = false;
+  const whenIdle: (() => void)[] = [];
+
+  const closedError = (): StoreError => new StoreError("the memory store is closed; open a new one");
+
+  function decide({ key, expect, value }: Write, changes: Change[]): Outcome {
+    const current = entries.get(key);
+    if (!isExpected(expect, current?.revision)) return current ? { ok: false, current } : { ok: false };
+    if (value === null && !current) return { ok: true, revision };
+    revision += 1;
+    if (value === null) entries.delete(key);
+    else entries.set(key, { key, revision, value });
+    changes.push({ key, revision, value });
+    return { ok: true, revision };
+  }
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    isScheduled = false;
+    const group = queue.length <= GROUP_LIMIT ? queue : queue.slice(0, GROUP_LIMIT);
+    queue = queue.length <= GROUP_LIMIT ? [] : queue.slice(GROUP_LIMIT);
+    const changes: Change[] = [];
+    const outcomes = group.map(({ write }) => decide(write, changes));
+    if (changes.length > 0) log.append(changes);
+    group.forEach(({ resolve }, index) => resolve(outcomes[index] as Outcome));
+    if (queue.length > 0) return schedule();
+    for (const resolve of whenIdle.splice(0)) resolve();
+  }
+
+  async function* batches(found: readonly Entry[]): AsyncGenerator<Entry[], void, undefined> {
+    for (let start = 0; start < found.length; start += SCAN_BATCH) yield found.slice(start, start + SCAN_BATCH);
+  }
+
+  return {
+    commit(write) {
+      return new Promise((resolve, reject) => {
+        if (isClosed) return reject(closedError());
+        checkWrite(write);
+        queue.push({ write, resolve });
+        schedule();
+      });
+    },
+    scan(prefix) {
+      if (isClosed) throw closedError();
+      const found = [...entries.values()].filter(({ key }) => key.startsWith(prefix));
+      return batches(found.sort((a, b) => (a.key < b.key ? -1 : 1)));
+    },
+    changes: (after, signal) => log.follow(after, signal),
+    revision: () => (isClosed ? Promise.reject(closedError()) : Promise.resolve(revision)),
+    async compact(upTo) {
+      if (isClosed) throw closedError();
+      log.forget(Math.min(upTo, revision));
+    },
+    snapshot: () => Promise.reject(new StoreError("the memory store cannot be written to a file; use the SQLite store to keep data")),
+    async close() {
+      isClosed = true;
+      if (isScheduled) await new Promise<void>((resolve) => whenIdle.push(resolve));
+      entries.clear();
+      log.fail(closedError());
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Entries in key order with cheap insert, delete and prefix ranges: an array of sorted chunks.
+ *
+ * A search is two binary searches, a change moves at most one chunk's worth of pointers, and a million entries need a few
+ * thousand chunks, so splitting one is cheap too. Beside the pointer in its chunk an entry costs nothing, and no
+ * structure ever has to be rebuilt at once, as a large Map must be when it grows.
+ */
+const MAX_CHUNK = 256;
+/** A chunk below this joins its neighbour when both fit into half a chunk, so that deleting a lot leaves few chunks. */
+const MIN_CHUNK = 32;
+
+export interface Keyed {
+  readonly key: string;
+}
+
+interface Position {
+  chunk: number;
+  index: number;
+}
+
+export class SortedEntries<E extends Keyed> {
+  readonly #chunks: E[][] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: string): E | undefined {
+    const { chunk, index } = this.#seek(key);
+    const found = this.#chunks[chunk]?.[index];
+    return found?.key === key ? found : undefined;
+  }
+
+  /** Adds the entry, or puts it in the place of the one with its key. */
+  set(entry: E): void {
+    const { chunk: at, index } = this.#seek(entry.key);
+    const chunk = this.#chunks[at];
+    if (chunk?.[index]?.key === entry.key) {
+      chunk[index] = entry;
+      return;
+    }
+    this.#size += 1;
+    if (chunk) {
+      chunk.splice(index, 0, entry);
+      if (chunk.length > MAX_CHUNK) this.#chunks.splice(at + 1, 0, chunk.splice(MAX_CHUNK >>> 1));
+      return;
+    }
+    // Beyond the last key. Filling the last chunk to the brim keeps a load in key order compact.
+    const last = this.#chunks.at(-1);
+    if (last && last.length < MAX_CHUNK) last.push(entry);
+    else this.#chunks.push([entry]);
+  }
+
+  delete(key: string): void {
+    const { chunk: at, index } = this.#seek(key);
+    const chunk = this.#chunks[at];
+    if (chunk?.[index]?.key !== key) return;
+    this.#size -= 1;
+    chunk.splice(index, 1);
+    if (chunk.length === 0) this.#chunks.splice(at, 1);
+    else if (chunk.length < MIN_CHUNK && !this.#join(at)) this.#join(at - 1);
+  }
+
+  /** Entries below `prefix` in key order; only those after the key `after`, at most `limit`. */
+  list(prefix: string, { after, limit = Infinity }: { after?: string | undefined; limit?: number | undefined } = {}): E[] {
+    const found: E[] = [];
+    const start = after !== undefined && after > prefix ? after : prefix;
+    let { chunk: at, index } = this.#seek(start);
+    for (; at < this.#chunks.length; at++, index = 0) {
+      const chunk = this.#chunks[at] as E[];
+      for (; index < chunk.length; index++) {
+        const entry = chunk[index] as E;
+        if (entry.key === after) continue;
+        if (found.length >= limit || !entry.key.startsWith(prefix)) return found;
+        found.push(entry);
+      }
+    }
+    return found;
+  }
+
+  /** How many entries are below `prefix`: whole chunks are counted, not looked into. */
+  count(prefix: string): number {
+    const from = this.#seek(prefix);
+    let total = 0;
+    for (let at = from.chunk; at < this.#chunks.length; at++) {
+      const chunk = this.#chunks[at] as E[];
+      const start = at === from.chunk ? from.index : 0;
+      if (chunk.at(-1)?.key.startsWith(prefix)) {
+        total += chunk.length - start;
+        continue;
+      }
+      return total + firstIndex(chunk, start, (entry) => !entry.key.startsWith(prefix)) - start;
+    }
+    return total;
+  }
+
+  /** Where the first key that is not less than `key` is, or would be. */
+  #seek(key: string): Position {
+    const chunk = firstIndex(this.#chunks, 0, (candidate) => (candidate.at(-1) as E).key >= key);
+    const entries = this.#chunks[chunk];
+    return { chunk, index: entries ? firstIndex(entries, 0, (entry) => entry.key >= key) : 0 };
+  }
+
+  #join(at: number): boolean {
+    const left = this.#chunks[at];
+    const right = this.#chunks[at + 1];
+    if (!left || !right || left.length + right.length > MAX_CHUNK >>> 1) return false;
+    left.push(...right);
+    this.#chunks.splice(at + 1, 1);
+    return true;
+  }
+}
+
+/** The first index from `from` on for which `holds`, which must hold for all that follow. */
+function firstIndex<T>(items: readonly T[], from: number, holds: (item: T) => boolean): number {
+  let low = from;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(items[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

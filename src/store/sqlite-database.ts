@@ -1,0 +1,287 @@
+/**
+ * The tables of the SQLite store, and what is done with them. Synchronous: it lives in the worker thread.
+ *
+ * `changes` is an append-only log and holds every value once. `current` says which of its rows is a key's value, so a write
+ * appends one row and touches one small one. A change names the row it replaced: when the log is compacted, that row and
+ * the row of a deletion are swept away, a few with each commit, and what is left are the current values.
+ */
+import { closeSync, openSync } from "node:fs";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { messageOf } from "../base/index.ts";
+import type { Change, Entry, Write } from "./engine.ts";
+import { CompactedError, StoreError } from "./errors.ts";
+import { CHANGED, REFUSED, UNCHANGED, type Committed } from "./sqlite-protocol.ts";
+import { isExpected } from "./write-rules.ts";
+
+/** "Flot", in the header of the file, so that a database of something else is not taken for ours. */
+const APPLICATION_ID = 0x466c6f74;
+const SCHEMA_VERSION = 1;
+/** Besides what was just written, so that a backlog of compacted rows shrinks under load too. */
+const SWEEP_EXTRA = 16;
+/** One idle sweep takes a few milliseconds, during which a commit waits. */
+const SWEEP_IDLE = 500;
+
+const SCHEMA = `
+  CREATE TABLE changes (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, previous INTEGER, value BLOB) STRICT;
+  CREATE TABLE current (key TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE state (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL, compacted INTEGER NOT NULL, swept INTEGER NOT NULL) STRICT;
+  INSERT INTO state VALUES (1, 0, 0, 0);
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/** Pages of 8 KiB hold a few objects each, which costs the log a third less than the usual 4 KiB. 32 MiB of log between checkpoints. */
+const SETTINGS = `
+  PRAGMA page_size = 8192;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA cache_size = -65536;
+  PRAGMA wal_autocheckpoint = 4096;
+  PRAGMA journal_size_limit = 67108864;
+`;
+
+export interface SqliteDatabaseOptions {
+  path: string;
+  /** How many changes survive for `changes`. */
+  historyLimit: number;
+}
+
+/** Where the log stands: the newest revision, the newest that is compacted, the newest whose leftovers are swept away. */
+interface State {
+  revision: number;
+  compacted: number;
+  swept: number;
+}
+
+export class SqliteDatabase {
+  readonly #path: string;
+  readonly #historyLimit: number;
+  readonly #lock: DatabaseSync;
+  readonly #database: DatabaseSync;
+  readonly #statements: ReturnType<typeof prepareStatements>;
+  #state: State;
+
+  /** Throws `StoreError` when the file is in use, damaged or not ours. */
+  constructor({ path, historyLimit }: SqliteDatabaseOptions) {
+    this.#path = path;
+    this.#historyLimit = historyLimit;
+    this.#lock = lockFor(path);
+    try {
+      this.#database = openDatabase(path);
+      this.#statements = prepareStatements(this.#database);
+      this.#state = this.#readState();
+    } catch (error) {
+      this.#lock.close();
+      throw explained(path, error);
+    }
+  }
+
+  get revision(): number {
+    return this.#state.revision;
+  }
+
+  get isOpen(): boolean {
+    return this.#database.isOpen;
+  }
+
+  /** True when compacted changes still take up space. */
+  get needsSweep(): boolean {
+    return this.#state.swept < this.#state.compacted;
+  }
+
+  /** Decides and writes all in one transaction. When it throws, nothing of it happened. */
+  commit(writes: readonly Write[]): Committed {
+    const verdicts = new Uint8Array(writes.length);
+    const revisions = new Float64Array(writes.length);
+    const current = new Map<number, Entry>();
+    this.#transaction((state) => {
+      for (const [index, write] of writes.entries()) {
+        verdicts[index] = this.#decide(write, state);
+        revisions[index] = state.revision;
+        const found = verdicts[index] === REFUSED ? this.#get(write.key) : undefined;
+        if (found) current.set(index, found);
+      }
+      state.compacted = Math.max(state.compacted, state.revision - this.#historyLimit);
+      this.#sweep(state, 2 * writes.length + SWEEP_EXTRA);
+    });
+    return { type: "committed", verdicts, revisions, current };
+  }
+
+  changes(after: number, limit: number): Change[] {
+    const { compacted } = this.#state;
+    if (after < compacted) throw new CompactedError(after, compacted + 1);
+    return this.#statements.changesAfter.all(after, limit).map(({ revision, key, value }) => ({
+      key: key as string,
+      revision: revision as number,
+      value: value as Uint8Array | null,
+    }));
+  }
+
+  compact(revision: number): void {
+    this.#transaction((state) => {
+      state.compacted = Math.max(state.compacted, Math.min(revision, state.revision));
+    });
+  }
+
+  sweep(): void {
+    this.#transaction((state) => this.#sweep(state, SWEEP_IDLE));
+  }
+
+  /** Entries from the key `prefix` on as they are now, on a connection of its own. */
+  openScan(prefix: string): { rows: Iterator<Entry>; close(): void } {
+    const reader = new DatabaseSync(this.#path, { readOnly: true });
+    // CROSS JOIN fixes the order of the loops: along the keys, and from each to its value.
+    const statement = reader.prepare("SELECT current.key, revision, value FROM current CROSS JOIN changes USING (revision) WHERE current.key >= ? ORDER BY current.key");
+    return { rows: statement.iterate(prefix) as unknown as Iterator<Entry>, close: () => reader.close() };
+  }
+
+  close(): void {
+    this.#database.close();
+    this.#lock.close();
+  }
+
+  #decide({ key, expect, value }: Write, state: State): number {
+    const { revisionOf, append, point, remove } = this.#statements;
+    const previous = revisionOf.get(key)?.["revision"] as number | undefined;
+    if (!isExpected(expect, previous)) return REFUSED;
+    if (value === null && previous === undefined) return UNCHANGED;
+    state.revision += 1;
+    append.run(state.revision, key, previous ?? null, value);
+    if (value === null) remove.run(key);
+    else point.run(key, state.revision);
+    return CHANGED;
+  }
+
+  #get(key: string): Entry | undefined {
+    return this.#statements.get.get(key) as unknown as Entry | undefined;
+  }
+
+  /** Removes what compacted changes left behind: the rows they replaced, and the rows of deletions. */
+  #sweep(state: State, limit: number): void {
+    if (state.swept >= state.compacted) return;
+    const rows = this.#statements.compactedRows.all(state.swept, state.compacted, limit);
+    for (const { revision, previous, deletion } of rows) {
+      if (previous !== null) this.#statements.forget.run(previous as number);
+      if (deletion === 1) this.#statements.forget.run(revision as number);
+    }
+    state.swept = rows.length < limit ? state.compacted : (rows.at(-1)?.["revision"] as number);
+  }
+
+  /** The new state counts only when the transaction is on disk. */
+  #transaction(work: (state: State) => void): void {
+    const state = { ...this.#state };
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      work(state);
+      const { revision, compacted, swept } = this.#state;
+      if (state.revision !== revision || state.compacted !== compacted || state.swept !== swept) {
+        this.#statements.setState.run(state.revision, state.compacted, state.swept);
+      }
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      // SQLite rolls back by itself after the errors that leave it no choice.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      throw error;
+    }
+    this.#state = state;
+  }
+
+  #readState(): State {
+    const row = this.#statements.state.get();
+    if (!row) throw new StoreError("its table of revisions is empty");
+    return { revision: row["revision"] as number, compacted: row["compacted"] as number, swept: row["swept"] as number };
+  }
+}
+
+function prepareStatements(database: DatabaseSync) {
+  const prepare = (sql: string): StatementSync => database.prepare(sql);
+  return {
+    state: prepare("SELECT revision, compacted, swept FROM state"),
+    setState: prepare("UPDATE state SET revision = ?, compacted = ?, swept = ?"),
+    revisionOf: prepare("SELECT revision FROM current WHERE key = ?"),
+    get: prepare("SELECT current.key, revision, value FROM current JOIN changes USING (revision) WHERE current.key = ?"),
+    append: prepare("INSERT INTO changes (revision, key, previous, value) VALUES (?, ?, ?, ?)"),
+    point: prepare("INSERT INTO current (key, revision) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET revision = excluded.revision"),
+    remove: prepare("DELETE FROM current WHERE key = ?"),
+    changesAfter: prepare("SELECT revision, key, value FROM changes WHERE revision > ? ORDER BY revision LIMIT ?"),
+    compactedRows: prepare("SELECT revision, previous, value IS NULL AS deletion FROM changes WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?"),
+    forget: prepare("DELETE FROM changes WHERE revision = ?"),
+  };
+}
+
+/**
+ * Holds the store for this process. The lock is one that the operating system keeps on an empty file beside the data, so it
+ * goes with the process however that ends, and the data stays readable for the `sqlite3` tool while Flotilla runs.
+ */
+function lockFor(path: string): DatabaseSync {
+  const lockPath = `${path}.lock`;
+  try {
+    createPrivately(lockPath);
+    const lock = new DatabaseSync(lockPath);
+    try {
+      lock.exec("BEGIN EXCLUSIVE");
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+    return lock;
+  } catch (error) {
+    throw explained(path, error);
+  }
+}
+
+function openDatabase(path: string): DatabaseSync {
+  createPrivately(path);
+  const database = new DatabaseSync(path);
+  try {
+    const pragma = (name: string): unknown => database.prepare(`PRAGMA ${name}`).get()?.[name];
+    const isNew = pragma("schema_version") === 0;
+    if (!isNew && pragma("application_id") !== APPLICATION_ID) throw new StoreError("it is a database of another program; choose another path");
+    const version = pragma("user_version") as number;
+    if (version > SCHEMA_VERSION) throw new StoreError(`it was written by a newer Flotilla (format ${version}); use that version or a newer one`);
+    database.exec(SETTINGS);
+    if (isNew) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Secrets are stored as they are, so only the owner may read the file. An existing file is never opened here: closing any
+ * descriptor of a file drops the locks that the process holds on it.
+ */
+export function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** SQLite's primary result codes; the rest of the number says more than a person needs. */
+const BUSY = 5;
+const CORRUPT = 11;
+const FULL = 13;
+const NOT_A_DATABASE = 26;
+
+function resultCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: number }).errcode;
+  return code === undefined ? undefined : code & 0xff;
+}
+
+/** A full disk: the transaction is undone and a later one may succeed. After other failures nothing on disk can be relied on. */
+export function isDiskFull(error: unknown): boolean {
+  return resultCode(error) === FULL;
+}
+
+export function explained(path: string, error: unknown): StoreError {
+  const advice: Record<number, string> = {
+    [BUSY]: "another process uses it; stop that process, or choose another data directory",
+    [CORRUPT]: "the file is damaged; restore a snapshot, or move the file away to start empty",
+    [NOT_A_DATABASE]: "the file is damaged or not a Flotilla store; restore a snapshot, or choose another path",
+  };
+  const reason = advice[resultCode(error) ?? -1] ?? messageOf(error);
+  return new StoreError(`cannot use the store ${path}: ${reason}`, { cause: error });
+}

@@ -1,0 +1,253 @@
+/**
+ * The engine for hubs that keep their data: SQLite in a worker thread.
+ *
+ * The event loop collects writes for a tick, hands them over in one message, and settles them in order when the worker says that
+ * they are on disk. It keeps the newest changes itself, so following them costs no message; older ones are read from disk.
+ */
+import { setImmediate } from "node:timers";
+import { Worker } from "node:worker_threads";
+import { required } from "../base/index.ts";
+import { ChangeLog } from "./change-log.ts";
+import type { Change, Engine, Entry, Outcome, Write } from "./engine.ts";
+import { CompactedError, StoreError } from "./errors.ts";
+import { CHANGED, packWrites, REFUSED, type Answer, type Committed, type FromWorker, type Query, type ToWorker } from "./sqlite-protocol.ts";
+import { writeSnapshot } from "./sqlite-snapshot.ts";
+import { checkWrite } from "./write-rules.ts";
+
+/** Copying a message of this size takes well under a millisecond. */
+const MESSAGE_WRITES = 1024;
+const MESSAGE_BYTES = 1024 * 1024;
+/** What may wait for the disk; more means that writers outrun it, and memory must not pay for that. */
+const MAX_WAITING_BYTES = 256 * 1024 * 1024;
+/** Changes that the event loop keeps for followers. */
+const RECENT_LIMIT = 4096;
+const CHANGES_PAGE = 256;
+
+export interface SqliteEngineOptions {
+  /** The file; created when it is missing, in a directory that exists. Beside it are `-wal`, `-shm` and `.lock`. */
+  path: string;
+  /** How many changes are kept on disk for `changes`. */
+  historyLimit?: number;
+}
+
+/** Rejects with `StoreError` when another process uses the file, or when it is damaged or not a store. */
+export async function openSqliteEngine({ path, historyLimit = 10_000 }: SqliteEngineOptions): Promise<Engine> {
+  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: { path, historyLimit } });
+  return connectSqliteEngine(worker, path);
+}
+
+/** The engine over a worker that was just started. Apart from `openSqliteEngine`, for tests that end the worker. */
+export async function connectSqliteEngine(worker: Worker, path: string): Promise<Engine> {
+  const first = await new Promise<FromWorker>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", (error) => reject(new StoreError(`cannot use the store ${path}`, { cause: error })));
+    worker.once("exit", () => reject(new StoreError(`cannot use the store ${path}: its thread ended`)));
+  });
+  worker.removeAllListeners();
+  if (first.type === "unusable") throw new StoreError(first.message);
+  if (first.type !== "ready") throw new StoreError(`cannot use the store ${path}: its thread answered ${first.type}`);
+  return new SqliteEngine(worker, path, first.revision);
+}
+
+interface PendingCommit {
+  write: Write;
+  resolve(outcome: Outcome): void;
+  reject(error: Error): void;
+}
+
+interface PendingQuery {
+  resolve(answer: Answer): void;
+  reject(error: Error): void;
+}
+
+class SqliteEngine implements Engine {
+  readonly #worker: Worker;
+  readonly #path: string;
+  readonly #log: ChangeLog;
+  readonly #queries = new Map<number, PendingQuery>();
+  /** Not handed over yet. */
+  #queue: PendingCommit[] = [];
+  /** Handed over, in the order in which the worker will decide them. */
+  readonly #sent: PendingCommit[] = [];
+  #waitingBytes = 0;
+  #revision: number;
+  #querySequence = 0;
+  #isScheduled = false;
+  #closing: Promise<void> | undefined;
+  #failure: StoreError | undefined;
+  readonly #exited = Promise.withResolvers<void>();
+
+  constructor(worker: Worker, path: string, revision: number) {
+    this.#worker = worker;
+    this.#path = path;
+    this.#revision = revision;
+    this.#log = new ChangeLog({ start: revision, limit: RECENT_LIMIT, older: (after) => this.#olderChanges(after) });
+    worker.on("message", (message: FromWorker) => this.#receive(message));
+    worker.on("error", (error) => this.#fail(new StoreError(`the store ${path} failed; restart to recover what is on disk`, { cause: error })));
+    worker.on("exit", () => {
+      this.#fail(new StoreError(this.#closing ? `the store ${path} is closed` : `the thread of the store ${path} ended; restart to recover what is on disk`));
+      this.#exited.resolve();
+    });
+  }
+
+  commit(write: Write): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      this.#checkOpen();
+      checkWrite(write);
+      if (this.#waitingBytes > MAX_WAITING_BYTES) throw new StoreError(`writing ${write.key}: too many writes wait for the disk; try again later`);
+      this.#waitingBytes += sizeOf(write);
+      this.#queue.push({ write, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** The snapshot is taken when the worker gets the message; everything that was acknowledged by now is in it. */
+  scan(prefix: string): AsyncIterable<Entry[]> {
+    this.#checkOpen();
+    const first = this.#ask({ type: "scan", prefix });
+    // Whoever iterates gets the error; whoever does not is not interested in it.
+    first.catch(() => {});
+    return this.#entries(first);
+  }
+
+  changes(after: number, signal: AbortSignal): AsyncIterable<Change[]> {
+    return this.#log.follow(after, signal);
+  }
+
+  async revision(): Promise<number> {
+    this.#checkOpen();
+    return this.#revision;
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen();
+    await this.#ask({ type: "compact", revision });
+    this.#log.forget(Math.min(revision, this.#revision));
+  }
+
+  async snapshot(path: string): Promise<void> {
+    this.#checkOpen();
+    await writeSnapshot(this.#path, path);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    if (!this.#failure) {
+      while (this.#queue.length > 0) this.#send();
+      await this.#ask({ type: "close" });
+    }
+    await this.#exited.promise;
+  }
+
+  #checkOpen(): void {
+    if (this.#failure) throw this.#failure;
+    if (this.#closing) throw new StoreError(`the store ${this.#path} is closed`);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#send();
+      if (this.#queue.length > 0) this.#schedule();
+    });
+  }
+
+  /** Hands over one message of writes. */
+  #send(): void {
+    let count = 0;
+    for (let bytes = 0; count < this.#queue.length && count < MESSAGE_WRITES && bytes < MESSAGE_BYTES; count++) {
+      bytes += sizeOf((this.#queue[count] as PendingCommit).write);
+    }
+    if (count === 0) return;
+    const batch = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
+    this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
+    const message = packWrites(batch.map(({ write }) => write));
+    for (const pending of batch) this.#sent.push(pending);
+    this.#post(message, [message.bytes.buffer]);
+  }
+
+  #post(message: ToWorker, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer);
+  }
+
+  #ask(query: Query): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      const id = ++this.#querySequence;
+      this.#queries.set(id, { resolve, reject });
+      this.#post({ type: "query", id, query });
+    });
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.type === "committed") return this.#settle(message);
+    if (message.type === "rolled-back") {
+      const error = new StoreError(message.message);
+      for (const pending of this.#takeSent(message.count)) pending.reject(error);
+      return;
+    }
+    if (message.type !== "answer" && message.type !== "refusal") return;
+    const query = required(this.#queries.get(message.id), "the query that was answered");
+    this.#queries.delete(message.id);
+    if (message.type === "answer") query.resolve(message.answer);
+    else query.reject(message.compacted === undefined ? new StoreError(message.message) : new CompactedError(message.compacted, message.compacted + 1));
+  }
+
+  #settle({ verdicts, revisions, current }: Committed): void {
+    const settled = this.#takeSent(verdicts.length);
+    const changes: Change[] = [];
+    settled.forEach(({ write }, index) => {
+      if (verdicts[index] === CHANGED) changes.push({ key: write.key, revision: revisions[index] as number, value: write.value });
+    });
+    this.#revision = changes.at(-1)?.revision ?? this.#revision;
+    if (changes.length > 0) this.#log.append(changes);
+    settled.forEach(({ resolve }, index) => {
+      if (verdicts[index] !== REFUSED) return resolve({ ok: true, revision: revisions[index] as number });
+      const found = current.get(index);
+      resolve(found ? { ok: false, current: found } : { ok: false });
+    });
+  }
+
+  #takeSent(count: number): PendingCommit[] {
+    const taken = this.#sent.splice(0, count);
+    for (const { write } of taken) this.#waitingBytes -= sizeOf(write);
+    return taken;
+  }
+
+  async #olderChanges(after: number): Promise<Change[]> {
+    const answer = await this.#ask({ type: "changes", after, limit: CHANGES_PAGE });
+    return answer && "changes" in answer ? answer.changes : [];
+  }
+
+  async *#entries(first: Promise<Answer>): AsyncGenerator<Entry[], void, undefined> {
+    let scan: number | undefined;
+    try {
+      for (let page = await first; page && "entries" in page; page = await this.#ask({ type: "scan-next", scan: page.scan })) {
+        scan = page.isLast ? undefined : page.scan;
+        if (page.entries.length > 0) yield page.entries;
+        if (page.isLast) return;
+      }
+    } finally {
+      if (scan !== undefined && !this.#failure) await this.#ask({ type: "scan-end", scan });
+    }
+  }
+
+  /** Whether a write that was handed over happened is not known any more. */
+  #fail(error: StoreError): void {
+    this.#failure ??= error;
+    for (const { reject } of [...this.#takeSent(this.#sent.length), ...this.#queue.splice(0), ...this.#queries.values()]) reject(this.#failure);
+    this.#queries.clear();
+    this.#log.fail(this.#failure);
+  }
+}
+
+/** The object and the key cost memory too, also for a deletion. */
+function sizeOf({ key, value }: Write): number {
+  return 200 + key.length + (value?.byteLength ?? 0);
+}

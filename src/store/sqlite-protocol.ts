@@ -1,0 +1,88 @@
+/**
+ * What the event loop and the SQLite worker say to each other. Writes travel in batches with all their bytes in one
+ * buffer, which is transferred; answers carry bytes only where the event loop does not have them already.
+ */
+import type { Change, Entry, Write } from "./engine.ts";
+
+/** What a commit expects, as a number: a revision is at least 1. */
+const EXPECT_ABSENT = 0;
+const EXPECT_ANY = -1;
+const DELETION = -1;
+
+/** Writes in the order in which they are to be decided. */
+export interface WriteBatch {
+  type: "commit";
+  keys: string[];
+  expects: Float64Array;
+  /** Length of each value, `DELETION` for a deletion. */
+  lengths: Int32Array;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type Query =
+  | { type: "changes"; after: number; limit: number }
+  | { type: "scan"; prefix: string }
+  | { type: "scan-next"; scan: number }
+  | { type: "scan-end"; scan: number }
+  | { type: "compact"; revision: number }
+  | { type: "close" };
+
+/** Everything but commits is a question with one answer. */
+export type ToWorker = WriteBatch | { type: "query"; id: number; query: Query };
+
+export type Verdict = typeof REFUSED | typeof CHANGED | typeof UNCHANGED;
+/** The expectation did not hold. */
+export const REFUSED = 0;
+export const CHANGED = 1;
+/** A deletion of what was absent: fine, and takes no revision. */
+export const UNCHANGED = 2;
+
+export interface Committed {
+  type: "committed";
+  verdicts: Uint8Array;
+  /** The revision each write got, or the current one where it got none. */
+  revisions: Float64Array;
+  /** By index of the write: what was there when the expectation failed. */
+  current: Map<number, Entry>;
+}
+
+export type FromWorker =
+  | { type: "ready"; revision: number }
+  /** The store could not be opened; the worker ends. */
+  | { type: "unusable"; message: string }
+  | Committed
+  /** These writes, the next `count` in line, did not happen. */
+  | { type: "rolled-back"; count: number; message: string }
+  | { type: "answer"; id: number; answer: Answer }
+  | { type: "refusal"; id: number; message: string; compacted?: number };
+
+export type Answer = { changes: Change[] } | { scan: number; entries: Entry[]; isLast: boolean } | undefined;
+
+export function packWrites(writes: readonly Write[]): WriteBatch {
+  const keys: string[] = [];
+  const expects = new Float64Array(writes.length);
+  const lengths = new Int32Array(writes.length);
+  const bytes = new Uint8Array(writes.reduce((sum, { value }) => sum + (value?.byteLength ?? 0), 0));
+  let offset = 0;
+  for (const [index, { key, expect, value }] of writes.entries()) {
+    keys.push(key);
+    expects[index] = expect === "any" ? EXPECT_ANY : expect === "absent" ? EXPECT_ABSENT : expect;
+    lengths[index] = value ? value.byteLength : DELETION;
+    if (!value) continue;
+    bytes.set(value, offset);
+    offset += value.byteLength;
+  }
+  return { type: "commit", keys, expects, lengths, bytes };
+}
+
+export function unpackWrites({ keys, expects, lengths, bytes }: WriteBatch): Write[] {
+  let offset = 0;
+  return keys.map((key, index) => {
+    const expected = expects[index] ?? EXPECT_ANY;
+    const expect = expected === EXPECT_ANY ? "any" : expected === EXPECT_ABSENT ? "absent" : expected;
+    const length = lengths[index] ?? DELETION;
+    if (length === DELETION) return { key, expect, value: null };
+    offset += length;
+    return { key, expect, value: bytes.subarray(offset - length, offset) };
+  });
+}

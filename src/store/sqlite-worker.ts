@@ -1,0 +1,155 @@
+/**
+ * The thread that SQLite runs in, so that the event loop never waits for a disk.
+ *
+ * Group commit: all batches of writes that arrived while the last transaction ran go into the next one, up to a bound.
+ * After a failure that leaves the state of the disk unknown the thread ends, and with it every promise of the engine.
+ */
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { messageOf, required } from "../base/index.ts";
+import type { Entry, Write } from "./engine.ts";
+import { CompactedError, StoreError } from "./errors.ts";
+import { explained, isDiskFull, SqliteDatabase, type SqliteDatabaseOptions } from "./sqlite-database.ts";
+import { unpackWrites, type Answer, type FromWorker, type Query, type ToWorker, type WriteBatch } from "./sqlite-protocol.ts";
+
+const GROUP_WRITES = 1024;
+const GROUP_BYTES = 16 * 1024 * 1024;
+const SCAN_ENTRIES = 512;
+const SCAN_BYTES = 256 * 1024;
+
+const port = required(parentPort, "the port to the event loop");
+const options = workerData as SqliteDatabaseOptions;
+const scans = new Map<number, { prefix: string; rows: Iterator<Entry>; close(): void }>();
+let scanSequence = 0;
+let isSweeping = false;
+
+function say(message: FromWorker, transfer: readonly ArrayBufferLike[] = []): void {
+  port.postMessage(message, transfer as ArrayBuffer[]);
+}
+
+function open(): SqliteDatabase | undefined {
+  try {
+    return new SqliteDatabase(options);
+  } catch (error) {
+    say({ type: "unusable", message: error instanceof StoreError ? error.message : messageOf(error) });
+    return undefined;
+  }
+}
+
+function takeMessage(): ToWorker | undefined {
+  return receiveMessageOnPort(port)?.message as ToWorker | undefined;
+}
+
+/** Commits this batch together with those that wait behind it. Returns the first message that is not part of the group. */
+function commitGroup(database: SqliteDatabase, first: WriteBatch): ToWorker | undefined {
+  const writes: Write[] = unpackWrites(first);
+  let bytes = first.bytes.byteLength;
+  let next: ToWorker | undefined;
+  while (writes.length < GROUP_WRITES && bytes < GROUP_BYTES) {
+    next = takeMessage();
+    if (next?.type !== "commit") break;
+    writes.push(...unpackWrites(next));
+    bytes += next.bytes.byteLength;
+    next = undefined;
+  }
+  try {
+    const committed = database.commit(writes);
+    say(committed, buffersOf(committed.current.values()));
+  } catch (error) {
+    const { message } = explained(options.path, error);
+    say({ type: "rolled-back", count: writes.length, message });
+    if (!isDiskFull(error)) throw error;
+  }
+  return next ?? takeMessage();
+}
+
+function answer(database: SqliteDatabase, query: Query): Answer {
+  switch (query.type) {
+    case "changes":
+      return { changes: database.changes(query.after, query.limit) };
+    case "scan": {
+      const scan = ++scanSequence;
+      scans.set(scan, { prefix: query.prefix, ...database.openScan(query.prefix) });
+      return nextEntries(scan);
+    }
+    case "scan-next":
+      return nextEntries(query.scan);
+    case "scan-end":
+      return endScan(query.scan);
+    case "compact":
+      database.compact(query.revision);
+      return undefined;
+    case "close":
+      for (const scan of scans.keys()) endScan(scan);
+      database.close();
+      return undefined;
+  }
+}
+
+function nextEntries(id: number): Answer {
+  const scan = required(scans.get(id), "the scan");
+  const entries: Entry[] = [];
+  let bytes = 0;
+  while (entries.length < SCAN_ENTRIES && bytes < SCAN_BYTES) {
+    const { done, value } = scan.rows.next();
+    if (done || !value.key.startsWith(scan.prefix)) {
+      endScan(id);
+      return { scan: id, entries, isLast: true };
+    }
+    entries.push({ key: value.key, revision: value.revision, value: value.value });
+    bytes += value.value.byteLength;
+  }
+  return { scan: id, entries, isLast: false };
+}
+
+function endScan(id: number): undefined {
+  scans.get(id)?.close();
+  scans.delete(id);
+}
+
+function reply(database: SqliteDatabase, id: number, query: Query): void {
+  try {
+    const result = answer(database, query);
+    const carried = result && ("changes" in result ? result.changes : result.entries);
+    say({ type: "answer", id, answer: result }, carried ? buffersOf(carried) : []);
+  } catch (error) {
+    if (error instanceof CompactedError) say({ type: "refusal", id, message: error.message, compacted: error.oldest - 1 });
+    else say({ type: "refusal", id, message: explained(options.path, error).message });
+  }
+  if (query.type === "close") port.close();
+}
+
+function buffersOf(items: Iterable<{ value: Uint8Array | null }>): ArrayBufferLike[] {
+  const buffers: ArrayBufferLike[] = [];
+  for (const { value } of items) if (value && value.byteLength > 0) buffers.push(value.buffer);
+  return buffers;
+}
+
+/** Rows of compacted changes are removed when nothing else is to be done. */
+function sweepWhenIdle(database: SqliteDatabase): void {
+  if (isSweeping || !database.needsSweep) return;
+  isSweeping = true;
+  setImmediate(() => {
+    isSweeping = false;
+    if (!database.isOpen) return;
+    database.sweep();
+    sweepWhenIdle(database);
+  });
+}
+
+const database = open();
+if (database) {
+  port.on("message", (first: ToWorker) => {
+    for (let message: ToWorker | undefined = first; message; ) {
+      if (message.type === "commit") {
+        message = commitGroup(database, message);
+      } else {
+        reply(database, message.id, message.query);
+        message = takeMessage();
+      }
+    }
+    if (database.isOpen) sweepWhenIdle(database);
+  });
+  say({ type: "ready", revision: database.revision });
+} else {
+  port.close();
+}

@@ -1,0 +1,3 @@
+export { createFakeClient, type FakeClient, type FakeWrite } from "./fake-client.ts";
+export { reconcileUntilQuiet, type UntilQuietOptions } from "./reconcile-until-quiet.ts";
+export * from "./builders.ts";

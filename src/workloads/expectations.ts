@@ -1,0 +1,81 @@
+/**
+ * What a controller wrote and its informer has not shown yet.
+ *
+ * A reconcile that ran on such an old view would create the same pods twice. It waits instead: the change that is still on
+ * its way wakes the owner when it arrives.
+ */
+import type { KubernetesObject } from "../api/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
+import type { Informer, ObjectEvent } from "../runtime/index.ts";
+
+/** An object can be created and removed before its owner learns of either. Then nothing arrives, and waiting must end; as long as upstream waits. */
+const GIVE_UP_MS = 5 * 60_000;
+
+/** An owner in its member cluster, and who it is: a successor of the same name starts afresh. */
+export interface Owner {
+  cluster: string;
+  uid: string;
+}
+
+export interface Expectations {
+  /** The object as the server answered a create or an update made for this owner. */
+  wrote(owner: Owner, object: DeepReadonly<KubernetesObject>): void;
+  /** A delete of the object was accepted. */
+  deleted(owner: Owner, object: DeepReadonly<KubernetesObject>): void;
+  /** Milliseconds to wait at most before the owner may be looked at again; 0 when everything was seen. */
+  waitMs(owner: Owner): number;
+}
+
+/** The version that must be seen; `gone` waits for the end, or for a deletion that has begun. */
+type Wanted = number | "gone";
+
+export function createExpectations<T extends KubernetesObject>(informer: Informer<T>, clock: Clock): Expectations {
+  const owners = new Map<string, { since: number; wanted: Map<string, Wanted> }>();
+  const ownerOf = new Map<string, string>();
+
+  const settle = (uid: string, ownerId: string): void => {
+    ownerOf.delete(uid);
+    const waiting = owners.get(ownerId);
+    waiting?.wanted.delete(uid);
+    if (waiting?.wanted.size === 0) owners.delete(ownerId);
+  };
+  const expect = (owner: Owner, { metadata }: DeepReadonly<KubernetesObject>, wanted: Wanted): void => {
+    const { name, namespace, uid = "" } = metadata;
+    const seen = informer.get({ cluster: owner.cluster, name, ...(namespace && { namespace }) });
+    // The informer may have been faster than the answer.
+    const sameObject = seen?.metadata.uid === uid;
+    if (sameObject ? satisfies(seen, wanted) : wanted === "gone") return;
+    const waiting = owners.get(idOf(owner)) ?? { since: 0, wanted: new Map<string, Wanted>() };
+    waiting.since = clock.now();
+    waiting.wanted.set(uid, wanted);
+    owners.set(idOf(owner), waiting);
+    ownerOf.set(uid, idOf(owner));
+  };
+
+  informer.subscribe(({ object, deleted }: ObjectEvent<T>) => {
+    const uid = object.metadata.uid ?? "";
+    const owner = ownerOf.get(uid);
+    if (owner === undefined) return;
+    const wanted = owners.get(owner)?.wanted.get(uid);
+    if (wanted === undefined || deleted || satisfies(object, wanted)) settle(uid, owner);
+  });
+
+  return {
+    wrote: (owner, object) => expect(owner, object, Number(object.metadata.resourceVersion)),
+    deleted: (owner, object) => expect(owner, object, "gone"),
+    waitMs(owner) {
+      const waiting = owners.get(idOf(owner));
+      if (!waiting) return 0;
+      const left = waiting.since + GIVE_UP_MS - clock.now();
+      if (left > 0) return left;
+      for (const uid of [...waiting.wanted.keys()]) settle(uid, idOf(owner));
+      return 0;
+    },
+  };
+}
+
+const idOf = ({ cluster, uid }: Owner): string => `${cluster}/${uid}`;
+
+function satisfies({ metadata }: DeepReadonly<KubernetesObject>, wanted: Wanted): boolean {
+  return wanted === "gone" ? metadata.deletionTimestamp !== undefined : Number(metadata.resourceVersion) >= wanted;
+}

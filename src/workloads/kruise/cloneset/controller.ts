@@ -1,0 +1,153 @@
+/**
+ * CloneSet: OpenKruise's workload for stateless applications, with in-place updates, a partition and chosen deletions.
+ *
+ * Reads:  CloneSet, its pods and ControllerRevisions, Node (topology of victims).
+ * Writes: Pod, ControllerRevision, CloneSet (status; `podsToDelete` is emptied as upstream empties it).
+ * One pass is scale, or else update, then status; every decision is made by the planners beside this file.
+ */
+import { CloneSet, ControllerRevision, Node, Pod } from "../../../api/index.ts";
+import { equalJson, messageOf } from "../../../base/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { formatLabelSelector, labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { defineController, done, idOfKey, keyOf, owned } from "../../../runtime/index.ts";
+import type { Controller, Result } from "../../../runtime/index.ts";
+import { STATUS_DELAY_MS } from "../../dependencies.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { createExpectations } from "../../expectations.ts";
+import { isActive, nextAvailableInMs } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { ownedBy } from "../../ownership.ts";
+import { createStatusDelay } from "../../status-delay.ts";
+import { REVISION_LABEL, shortHash } from "./names.ts";
+import { createPodWriter } from "./pod-writer.ts";
+import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { planHistory, planRevisions, templateOf } from "./revisions.ts";
+import type { ReadonlyRevision, RevisionPlan } from "./revisions.ts";
+import { changesNothing, planScale } from "./scale.ts";
+import { deadlineInMs, planStatus } from "./status.ts";
+import type { StatusInput } from "./status.ts";
+import { changesPods, planUpdate } from "./update.ts";
+
+export function createCloneSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  const { client, informers, clock, random } = deps;
+  const pods = informers.of(Pod);
+  const nodes = informers.of(Node);
+  const revisions = informers.of(ControllerRevision);
+  const expectations = createExpectations(pods, clock);
+  const revisionExpectations = createExpectations(revisions, clock);
+  const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const writer = createPodWriter({ client, expectations, clock, random });
+
+  return defineController({
+    name: "cloneset",
+    for: CloneSet,
+    watches: [owned(Pod), owned(ControllerRevision)],
+    writes: [Pod, ControllerRevision, CloneSet],
+
+    async reconcile(cloneSet, { key, log, signal }) {
+      // The garbage collector removes the pods and revisions of a CloneSet that goes.
+      if (cloneSet.metadata.deletionTimestamp) return done;
+      const owner = { cluster: key.cluster, uid: cloneSet.metadata.uid ?? "" };
+      const waitMs = Math.max(expectations.waitMs(owner), revisionExpectations.waitMs(owner));
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+
+      const all = ownedBy(pods, key.cluster, owner.uid);
+      const selector = labelSelectorOf(cloneSet.spec.selector);
+      const strangers = all.filter((pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels));
+      if (strangers.length > 0) {
+        await writer.release(owner, strangers, signal);
+        return done;
+      }
+      const known = ownedBy(revisions, key.cluster, owner.uid);
+      const plan = planRevisions(cloneSet, known);
+      if (plan.write) {
+        const written = await writeRevision(plan, key, signal);
+        if (written) revisionExpectations.wrote(owner, written);
+        return done;
+      }
+
+      const active = all.filter(isActive);
+      const { failures, changed } = await runPass(cloneSet, active, all, plan, known, owner, signal);
+      if (changed) {
+        log.debug("pods changed", { revision: plan.update.metadata.name });
+        if (failures.length === 0) return done; // The pods' own changes bring this CloneSet back.
+      }
+      return settle(cloneSet, active, plan, known, failures, key, signal);
+    },
+    forget: (key) => statusDelay.settled(idOfKey(key)),
+  });
+
+  async function writeRevision({ update, write }: RevisionPlan, { cluster }: ObjectKey, signal: AbortSignal): Promise<ReadonlyRevision | undefined> {
+    if (write === "create") return client.create(ControllerRevision, cluster, update, { signal });
+    return unlessChanged(client.update(ControllerRevision, cluster, update, { signal }));
+  }
+
+  async function runPass(
+    cloneSet: ReadonlyCloneSet,
+    active: readonly ReadonlyPod[],
+    all: readonly ReadonlyPod[],
+    plan: RevisionPlan,
+    known: readonly ReadonlyRevision[],
+    owner: { cluster: string; uid: string },
+    signal: AbortSignal,
+  ): Promise<{ failures: StatusInput["failures"]; changed: boolean }> {
+    const updateRevision = plan.update.metadata.name;
+    const input = { cloneSet, pods: active, updateRevision, nodeOf: (name: string) => nodes.get({ cluster: owner.cluster, name }), nowMs: clock.now() };
+    const scale = planScale(input);
+    if (!changesNothing(scale)) {
+      try {
+        await writer.scale(owner, cloneSet, scale, plan, all, signal);
+        return { failures: [], changed: true };
+      } catch (error) {
+        return { failures: [{ type: "FailedScale", message: messageOf(error), cause: error }], changed: true };
+      }
+    }
+    const templateByHash = (hash: string): ReturnType<typeof templateOf> | undefined => {
+      const revision = known.find(({ metadata }) => shortHash(metadata.name) === hash);
+      return revision && templateOf(revision);
+    };
+    const update = planUpdate({ ...input, updateTemplate: templateOf(plan.update), templateByHash });
+    await writer.update(owner, update, updateRevision, signal);
+    return { failures: update.failure ? [{ type: "FailedUpdate", message: update.failure }] : [], changed: changesPods(update) };
+  }
+
+  /** Status, then what may follow when it is written: `podsToDelete` and history. */
+  async function settle(cloneSet: ReadonlyCloneSet, active: readonly ReadonlyPod[], plan: RevisionPlan, known: readonly ReadonlyRevision[], failures: StatusInput["failures"], key: ObjectKey, signal: AbortSignal): Promise<Result> {
+    const nowMs = clock.now();
+    const names = { currentRevision: plan.current.metadata.name, updateRevision: plan.update.metadata.name, collisionCount: plan.collisionCount };
+    const status = planStatus({ cloneSet, pods: active, revisions: names, labelSelector: formatLabelSelector(labelSelectorOf(cloneSet.spec.selector)), failures, nowMs });
+    if (!equalJson(status, cloneSet.status)) {
+      const waitMs = statusDelay.waitMs(idOfKey(key));
+      if (waitMs > 0 && failures.length === 0) return { requeueAfterMs: waitMs };
+      await unlessChanged(client.updateStatus(CloneSet, key.cluster, { ...cloneSet, status }, { signal }));
+      statusDelay.settled(idOfKey(key));
+    } else {
+      statusDelay.settled(idOfKey(key));
+      await dropFinished(cloneSet, active, key, signal);
+      await pruneHistory(cloneSet, active, known, [names.currentRevision, names.updateRevision], key, signal);
+    }
+    // Thrown after the status tells of it, so that the pass is tried again with back-off.
+    const failed = failures.find(({ cause }) => cause !== undefined);
+    if (failed) throw failed.cause;
+    const waits = [nextAvailableInMs(active, cloneSet.spec.minReadySeconds ?? 0, nowMs), deadlineInMs(cloneSet, status, nowMs)].filter((wait) => wait !== undefined);
+    return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
+  }
+
+  /** Names of pods that are gone leave `podsToDelete`, or a later pod of that name would be deleted too. */
+  async function dropFinished(cloneSet: ReadonlyCloneSet, active: readonly ReadonlyPod[], key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const named = cloneSet.spec.scaleStrategy?.podsToDelete;
+    const left = named?.filter((name) => active.some(({ metadata }) => metadata.name === name));
+    if (!named || !left || left.length === named.length) return;
+    const { podsToDelete: _podsToDelete, ...scaleStrategy } = cloneSet.spec.scaleStrategy ?? {};
+    const spec = { ...cloneSet.spec, scaleStrategy: left.length > 0 ? { ...scaleStrategy, podsToDelete: left } : scaleStrategy };
+    await unlessChanged(client.update(CloneSet, key.cluster, { ...cloneSet, spec }, { signal }));
+  }
+
+  async function pruneHistory(cloneSet: ReadonlyCloneSet, active: readonly ReadonlyPod[], known: readonly ReadonlyRevision[], used: readonly string[], key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const hashes = new Set([...used.map(shortHash), ...active.map(({ metadata }) => shortHash(metadata.labels?.[REVISION_LABEL] ?? ""))]);
+    for (const revision of planHistory(cloneSet, known, (name) => hashes.has(shortHash(name)))) {
+      await unlessChanged(client.delete(ControllerRevision, keyOf(key.cluster, revision), { preconditions: { uid: revision.metadata.uid ?? "" }, signal }));
+    }
+  }
+}

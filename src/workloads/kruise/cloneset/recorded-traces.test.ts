@@ -1,0 +1,149 @@
+/**
+ * Whole rollouts against traces recorded from OpenKruise: pass by pass the same pods are created, deleted, marked and
+ * updated, and the status says the same.
+ *
+ * Between two passes a node acts once, as in the recording: pods that were deleted are gone, new ones run, images are
+ * taken over, and a pod is ready when all its gates are open.
+ */
+import { describe, expect, test } from "vitest";
+import type { Pod } from "../../../api/index.ts";
+import { formatTime } from "../../../base/index.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { RECORDED_AT, fromAlpha, readCases } from "../testdata/read-cases.ts";
+import type { AlphaCloneSet } from "../testdata/read-cases.ts";
+import { closeGate, startInPlaceUpdate } from "./in-place.ts";
+import { SPECIFIED_DELETE_LABEL } from "./names.ts";
+import { makePod } from "./new-pods.ts";
+import type { PodTemplate } from "./revisions.ts";
+import { changesNothing, planScale } from "./scale.ts";
+import { planStatus } from "./status.ts";
+import type { CloneSetStatus } from "./status.ts";
+import { planUpdate } from "./update.ts";
+
+interface Step {
+  image?: string;
+  replicas?: number;
+  partition?: number | string;
+  maxUnavailable?: number | string;
+  maxSurge?: number | string;
+  paused?: boolean;
+  deletePod?: number;
+  passes?: number;
+}
+type Pass = Record<string, unknown>;
+
+const MAX_PASSES = 60;
+
+class Trace {
+  private readonly pods = new Map<number, ReadonlyPod>();
+  private readonly alpha: AlphaCloneSet & { spec: { replicas?: number } };
+  private status: CloneSetStatus | undefined;
+  private created = 0;
+  private nowMs = RECORDED_AT;
+  private image = "img:1";
+
+  constructor(alpha: AlphaCloneSet) {
+    this.alpha = structuredClone(alpha);
+  }
+
+  runStep({ image, replicas, deletePod, passes, ...strategy }: Step): Pass[] {
+    if (image !== undefined) this.image = image;
+    if (replicas !== undefined) this.alpha.spec.replicas = replicas;
+    this.alpha.spec.updateStrategy = { ...this.alpha.spec.updateStrategy, ...strategy };
+    if (deletePod !== undefined) this.pods.delete(deletePod);
+
+    const seen: Pass[] = [];
+    let idle = 0;
+    while (seen.length < (passes ?? MAX_PASSES) && idle < 2) {
+      const pass = this.runPass();
+      idle = Object.keys(pass).length === 1 ? idle + 1 : 0;
+      seen.push(pass);
+    }
+    return seen;
+  }
+
+  private runPass(): Pass {
+    const pass: Pass = {};
+    const cloneSet = { ...fromAlpha(this.alpha), status: this.status };
+    const updateRevision = `demo-${this.image.slice(4)}`;
+    const currentRevision = this.status?.currentRevision ?? updateRevision;
+    const numbers = new Map([...this.pods].map(([number, pod]) => [pod.metadata.name, number]));
+    const numbersOf = (pods: readonly ReadonlyPod[]): number[] => pods.map(({ metadata }) => numbers.get(metadata.name) ?? -1).toSorted((a, b) => a - b);
+    const input = { cloneSet, pods: [...this.pods.values()], updateRevision, nodeOf: () => undefined, nowMs: this.nowMs };
+    const replace = (pod: ReadonlyPod): void => void this.pods.set(numbers.get(pod.metadata.name) ?? -1, pod);
+
+    const scale = planScale(input);
+    const revisions = [...Array<string>(scale.createCurrent).fill(currentRevision), ...Array<string>(scale.createUpdate).fill(updateRevision)];
+    if (revisions.length > 0) pass["created"] = revisions.map((revision) => ({ pod: this.create(cloneSet, revision), revision }));
+    if (scale.remove.length > 0) {
+      pass["deleted"] = numbersOf(scale.remove);
+      for (const number of numbersOf(scale.remove)) this.pods.delete(number);
+    }
+    if (changesNothing(scale)) {
+      const update = planUpdate({ ...input, updateTemplate: this.templateOf(updateRevision), templateByHash: (hash) => this.templateOf(`demo-${hash}`) });
+      if (update.refresh.length > 0) pass["refreshed"] = numbersOf(update.refresh.map(({ pod }) => pod));
+      if (update.inPlace.length > 0) pass["updatedInPlace"] = numbersOf(update.inPlace.map(({ pod }) => pod));
+      if (update.recreate.length > 0) pass["markedForDelete"] = numbersOf(update.recreate);
+      for (const { pod, opened = pod, relabelled = pod } of update.refresh) replace({ ...relabelled, status: opened.status } as Pod);
+      for (const { pod, change } of update.inPlace) replace({ ...startInPlaceUpdate(pod, change, updateRevision, this.nowMs), status: (closeGate(pod, this.nowMs) ?? pod).status } as Pod);
+      for (const pod of update.recreate) replace({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [SPECIFIED_DELETE_LABEL]: "true" } } });
+    }
+    this.status = planStatus({ cloneSet, pods: [...this.pods.values()], revisions: { currentRevision, updateRevision, collisionCount: 0 }, labelSelector: "app=demo", failures: [], nowMs: this.nowMs });
+    pass["status"] = {
+      available: this.status.availableReplicas,
+      currentRevision: this.status.currentRevision,
+      expectedUpdated: this.status.expectedUpdatedReplicas ?? 0,
+      ready: this.status.readyReplicas,
+      replicas: this.status.replicas,
+      updateRevision: this.status.updateRevision,
+      updated: this.status.updatedReplicas,
+      updatedAvailable: this.status.updatedAvailableReplicas ?? 0,
+    };
+    this.nowMs += 10_000;
+    for (const [number, pod] of this.pods) this.pods.set(number, nodeActs(pod, this.nowMs));
+    return pass;
+  }
+
+  private create(cloneSet: Parameters<typeof makePod>[0], revision: string): number {
+    const number = this.created++;
+    const pod = makePod(cloneSet, revision, this.templateOf(revision), String(number), this.nowMs);
+    this.pods.set(number, { ...pod, metadata: { ...pod.metadata, creationTimestamp: formatTime(this.nowMs) } });
+    return number;
+  }
+
+  private templateOf(revision: string): PodTemplate {
+    const image = `img:${revision.slice("demo-".length)}`;
+    return { metadata: { labels: { app: "demo" } }, spec: { containers: [{ name: "main", image }] } } as unknown as PodTemplate;
+  }
+}
+
+function nodeActs(pod: ReadonlyPod, nowMs: number): ReadonlyPod {
+  const old = pod.status?.conditions ?? [];
+  const gatesOpen = pod.spec?.readinessGates?.every(({ conditionType }) => old.some(({ type, status }) => type === conditionType && status === "True")) ?? true;
+  const next = (type: string, status: string): object => {
+    const before = old.find((condition) => condition.type === type);
+    return { type, status, lastTransitionTime: before?.status === status ? before.lastTransitionTime : formatTime(nowMs) };
+  };
+  return {
+    ...pod,
+    spec: { ...pod.spec, nodeName: "node" },
+    status: {
+      ...pod.status,
+      phase: "Running",
+      containerStatuses: pod.spec?.containers.map(({ name, image }) => ({ name, image, imageID: `id-${image}`, ready: true, restartCount: 0 })),
+      conditions: [...old.filter(({ type }) => type !== "Ready" && type !== "ContainersReady"), next("ContainersReady", "True"), next("Ready", gatesOpen ? "True" : "False")],
+    },
+  } as unknown as ReadonlyPod;
+}
+
+describe("CloneSet rolls out as OpenKruise does, pass by pass", () => {
+  for (const { name, input, want } of readCases<{ cloneSet: AlphaCloneSet; steps: Step[] }, { steps: Pass[][] }>("cloneset-traces.jsonl.gz", "cloneset")) {
+    test(name, () => {
+      const trace = new Trace(input.cloneSet);
+
+      const steps = input.steps.map((step) => trace.runStep(step));
+
+      expect(steps).toEqual(want.steps);
+    });
+  }
+});

@@ -1,0 +1,119 @@
+/**
+ * What a CloneSet says about itself.
+ *
+ * Reads: spec, the status so far, active pods and the names of the revisions. Writes nothing; `controller.ts` writes the
+ * result when it differs from what is stored.
+ */
+import type { CloneSet } from "../../../api/index.ts";
+import { formatTime } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { timeMs } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { partitionOf } from "./partition.ts";
+import { hasRevision, isPodAvailable, isPodReady } from "./pod-state.ts";
+import type { ReadonlyCloneSet } from "./pod-state.ts";
+
+export type CloneSetStatus = DeepReadonly<NonNullable<CloneSet["status"]>>;
+export type CloneSetCondition = NonNullable<CloneSetStatus["conditions"]>[number];
+
+export interface RevisionNames {
+  currentRevision: string;
+  updateRevision: string;
+  collisionCount: number;
+}
+
+/** The value with which users switch the deadline off. */
+const NO_DEADLINE = 2_147_483_647;
+
+export interface StatusInput {
+  cloneSet: ReadonlyCloneSet;
+  /** Active pods alone. */
+  pods: readonly ReadonlyPod[];
+  revisions: RevisionNames;
+  labelSelector: string;
+  /** What went wrong in this pass. */
+  failures: readonly { type: "FailedScale" | "FailedUpdate"; message: string; cause?: unknown }[];
+  nowMs: number;
+}
+
+export function planStatus({ cloneSet, pods, revisions, labelSelector, failures, nowMs }: StatusInput): CloneSetStatus {
+  const { spec, metadata } = cloneSet;
+  const replicas = spec.replicas ?? 1;
+  const minReadySeconds = spec.minReadySeconds ?? 0;
+  const updated = pods.filter((pod) => hasRevision(pod, revisions.updateRevision));
+  const available = (pod: ReadonlyPod): boolean => isPodAvailable(pod, minReadySeconds, nowMs);
+  const kept = partitionOf(spec.updateStrategy?.rollingUpdate?.partition, replicas);
+  // The rollout is over as soon as every pod has the new revision, ready or not.
+  const finished = updated.length === pods.length && pods.length === replicas;
+  const updatedAvailable = updated.filter(available).length;
+  const expectedUpdated = kept === undefined ? (cloneSet.status?.expectedUpdatedReplicas ?? 0) : replicas - kept;
+  const counts: CloneSetStatus = {
+    observedGeneration: metadata.generation ?? 0,
+    replicas: pods.length,
+    readyReplicas: pods.filter(isPodReady).length,
+    availableReplicas: pods.filter(available).length,
+    updatedReplicas: updated.length,
+    updatedReadyReplicas: updated.filter(isPodReady).length,
+    // These two came later than the others and are left out when they are 0.
+    ...(updatedAvailable > 0 && { updatedAvailableReplicas: updatedAvailable }),
+    ...(expectedUpdated > 0 && { expectedUpdatedReplicas: expectedUpdated }),
+    updateRevision: revisions.updateRevision,
+    currentRevision: finished ? revisions.updateRevision : revisions.currentRevision,
+    collisionCount: revisions.collisionCount,
+    labelSelector,
+  };
+  const conditions = withFailures(withProgress(cloneSet, counts, nowMs), failures, nowMs);
+  return conditions.length > 0 ? { ...counts, conditions } : counts;
+}
+
+/** `Progressing` exists only for those who set a deadline. Its clock starts anew only when status or reason change. */
+function withProgress({ spec, status }: ReadonlyCloneSet, counts: CloneSetStatus, nowMs: number): readonly CloneSetCondition[] {
+  const conditions = status?.conditions ?? [];
+  const deadline = spec.progressDeadlineSeconds;
+  if (deadline === undefined || deadline === NO_DEADLINE) return conditions.filter(({ type }) => type !== "Progressing");
+
+  const before = conditions.find(({ type }) => type === "Progressing");
+  const verdict = progressOf(spec, counts, before, deadline, nowMs);
+  if (before?.status === verdict.status && before.reason === verdict.reason) return conditions;
+  const now = formatTime(nowMs);
+  const lastTransitionTime = before?.status === verdict.status ? (before.lastTransitionTime ?? now) : now;
+  const progress: CloneSetCondition = { type: "Progressing", ...verdict, lastUpdateTime: now, lastTransitionTime };
+  return [...conditions.filter(({ type }) => type !== "Progressing"), progress];
+}
+
+/** OpenKruise never takes these back, so whoever reads them looks at the times. The same failure again is no news. */
+function withFailures(conditions: readonly CloneSetCondition[], failures: StatusInput["failures"], nowMs: number): readonly CloneSetCondition[] {
+  const fresh = failures.filter(({ type, message }) => !conditions.some((condition) => condition.type === type && condition.message === message));
+  if (fresh.length === 0) return conditions;
+  const now = formatTime(nowMs);
+  const kept = conditions.filter((condition) => !fresh.some(({ type }) => type === condition.type));
+  return [...kept, ...fresh.map(({ type, message }): CloneSetCondition => ({ type, status: "True", message, lastTransitionTime: now }))];
+}
+
+interface Verdict {
+  status: "True" | "False";
+  reason: string;
+  message: string;
+}
+
+function progressOf(spec: ReadonlyCloneSet["spec"], counts: CloneSetStatus, before: CloneSetCondition | undefined, deadlineSeconds: number, nowMs: number): Verdict {
+  const replicas = spec.replicas ?? 1;
+  const expected = counts.expectedUpdatedReplicas ?? 0;
+  const complete = counts.currentRevision === counts.updateRevision && counts.replicas === replicas && counts.updatedReplicas === replicas && (counts.updatedAvailableReplicas ?? 0) === replicas;
+  if (complete) return { status: "True", reason: "CloneSetAvailable", message: "CloneSet is available" };
+  if (spec.updateStrategy?.rollingUpdate?.paused) return { status: "True", reason: "CloneSetPaused", message: "CloneSet is paused" };
+  if (expected < replicas && expected <= (counts.updatedAvailableReplicas ?? 0)) {
+    return { status: "True", reason: "ProgressPartitionAvailable", message: "CloneSet has been paused due to partition ready" };
+  }
+  const exceeded = before?.reason === "ProgressDeadlineExceeded" || (before !== undefined && timeMs(before.lastUpdateTime) + deadlineSeconds * 1000 < nowMs);
+  if (exceeded) return { status: "False", reason: "ProgressDeadlineExceeded", message: `CloneSet revision ${counts.updateRevision} has timed out progressing` };
+  return { status: "True", reason: "CloneSetUpdated", message: "CloneSet is progressing" };
+}
+
+/** Milliseconds after which the deadline must be looked at again, or undefined when no deadline runs. */
+export function deadlineInMs({ spec }: ReadonlyCloneSet, status: CloneSetStatus, nowMs: number): number | undefined {
+  const progress = status.conditions?.find(({ type }) => type === "Progressing");
+  if (progress?.reason !== "CloneSetUpdated" || spec.progressDeadlineSeconds === undefined) return undefined;
+  // One second past the deadline, because stored times are whole seconds.
+  return Math.max(0, timeMs(progress.lastUpdateTime) + (spec.progressDeadlineSeconds + 1) * 1000 - nowMs);
+}

@@ -1,0 +1,46 @@
+/**
+ * Reads what was recorded from OpenKruise 1.9.1: one case a line, in gzip. For tests alone.
+ *
+ * That release speaks v1alpha1, so its CloneSets are brought into the shape of v1beta1.
+ */
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import type { CloneSet } from "../../../api/index.ts";
+
+/** The clock of every recording. */
+export const RECORDED_AT = Date.UTC(2024, 4, 1, 12);
+
+export interface RecordedCase<I, W> {
+  name: string;
+  input: I;
+  want: W;
+}
+
+export function readCases<I, W>(file: string, kind: string): RecordedCase<I, W>[] {
+  const text = gunzipSync(readFileSync(new URL(file, import.meta.url))).toString();
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as RecordedCase<I & { kind: string }, W>)
+    .filter(({ input }) => input.kind === kind);
+}
+
+export interface AlphaCloneSet {
+  metadata: CloneSet["metadata"];
+  spec: Record<string, unknown> & { updateStrategy?: Record<string, unknown>; scaleStrategy?: object };
+}
+
+export function fromAlpha(alpha: AlphaCloneSet): CloneSet {
+  const { type = "ReCreate", ...rollingUpdate } = alpha.spec.updateStrategy ?? {};
+  const excludePreparingDelete = alpha.metadata.labels?.["apps.kruise.io/cloneset-scaling-exclude-preparing-delete"] === "true";
+  return {
+    ...alpha,
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "CloneSet",
+    spec: {
+      ...alpha.spec,
+      scaleStrategy: { ...alpha.spec.scaleStrategy, excludePreparingDelete },
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { ...rollingUpdate, podUpdatePolicy: type } },
+    },
+  } as unknown as CloneSet;
+}

@@ -1,0 +1,130 @@
+/**
+ * Deployment: rolls pods from one template to the next by growing one ReplicaSet and shrinking the others.
+ *
+ * Reads:  Deployment, its ReplicaSets, whether they have pods (for Recreate).
+ * Writes: ReplicaSet (create, size, history), Deployment (revision annotation, status).
+ * After:  the ReplicaSet controller makes the pods; its status brings the Deployment back for the next step.
+ */
+import { Deployment, Pod, ReplicaSet } from "../../../api/index.ts";
+import { equalJson } from "../../../base/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { isAlreadyExists } from "../../../machinery/index.ts";
+import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
+import type { Controller, Result } from "../../../runtime/index.ts";
+import { STATUS_DELAY_MS } from "../../dependencies.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { createExpectations } from "../../expectations.ts";
+import type { Owner } from "../../expectations.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { ownedBy } from "../../ownership.ts";
+import { createStatusDelay } from "../../status-delay.ts";
+import { writeAll } from "../../write-all.ts";
+import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
+import { REVISION_ANNOTATION, replicasOf, revisionOf, scaleAnnotations } from "./replica-sets.ts";
+import type { ReadonlyDeployment } from "./replica-sets.ts";
+import { planCleanup, planRollout } from "./rollout.ts";
+import type { RolloutPlan } from "./rollout.ts";
+import { deploymentDeadlineInMs, planDeploymentStatus } from "./status.ts";
+
+export function createDeploymentController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  const { client, informers, clock } = deps;
+  const replicaSets = informers.of(ReplicaSet);
+  const pods = informers.of(Pod);
+  const expectations = createExpectations(replicaSets, clock);
+  const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+
+  return defineController({
+    name: "deployment",
+    for: Deployment,
+    watches: [
+      owned(ReplicaSet),
+      // Recreate waits until the last old pod is really gone, which no ReplicaSet says.
+      watch(Pod, ({ cluster, object, deleted }) => (deleted ? recreatedBy(cluster, object.metadata.ownerReferences?.[0]?.name, object.metadata.namespace) : [])),
+    ],
+    writes: [ReplicaSet, Deployment],
+
+    async reconcile(deployment, { key, log, signal }) {
+      // The garbage collector removes the ReplicaSets of a Deployment that goes.
+      if (deployment.metadata.deletionTimestamp) return done;
+      const owner = { cluster: key.cluster, uid: deployment.metadata.uid ?? "" };
+      const waitMs = expectations.waitMs(owner);
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+
+      const sets = ownedBy(replicaSets, key.cluster, owner.uid).filter(({ metadata }) => !metadata.deletionTimestamp);
+      const hasPods = ({ metadata }: ReadonlyReplicaSet): boolean => ownedBy(pods, key.cluster, metadata.uid).length > 0;
+      const plan = planRollout({ deployment, replicaSets: sets, hasPods });
+      if (plan.create) {
+        await create(deployment, plan.create, owner, signal);
+        log.info("rollout started", { replicaSet: plan.create.metadata.name, revision: plan.revision });
+        return done;
+      }
+      const changes = sets.flatMap((set) => resized(deployment, set, plan));
+      if (changes.length > 0) {
+        await writeAll("ReplicaSet updates", changes, async (set) => {
+          const written = await unlessChanged(client.update(ReplicaSet, key.cluster, set, { signal }));
+          if (written) expectations.wrote(owner, written);
+        });
+        log.info("rollout moved", { sizes: Object.fromEntries(plan.sizes) });
+        return done;
+      }
+      return settle(deployment, plan, key, signal);
+    },
+    forget: (key) => statusDelay.settled(idOfKey(key)),
+  });
+
+  function recreatedBy(cluster: string, replicaSet: string | undefined, namespace: string | undefined): ObjectKey[] {
+    const set = replicaSet && namespace ? replicaSets.get({ cluster, namespace, name: replicaSet }) : undefined;
+    const name = set?.metadata.ownerReferences?.find(({ kind, controller }) => controller && kind === Deployment.kind)?.name;
+    const key = name && namespace ? { cluster, namespace, name } : undefined;
+    return key && informers.of(Deployment).get(key)?.spec.strategy?.type === "Recreate" ? [key] : [];
+  }
+
+  async function create(deployment: ReadonlyDeployment, set: ReadonlyReplicaSet, owner: Owner, signal: AbortSignal): Promise<void> {
+    try {
+      expectations.wrote(owner, await client.create(ReplicaSet, owner.cluster, set, { signal }));
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      // The hash of another template, or the name of somebody else's ReplicaSet: the next try has another name.
+      const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
+      await unlessChanged(client.updateStatus(Deployment, owner.cluster, { ...deployment, status: { ...deployment.status, collisionCount } }, { signal }));
+    }
+  }
+
+  /** The rollout has nothing to do in this step: revision, history and status may follow. */
+  async function settle(deployment: ReadonlyDeployment, plan: RolloutPlan, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+    if (plan.newReplicaSet && revisionOf(deployment) !== plan.revision) {
+      const annotations = { ...deployment.metadata.annotations, [REVISION_ANNOTATION]: String(plan.revision) };
+      await unlessChanged(client.update(Deployment, key.cluster, { ...deployment, metadata: { ...deployment.metadata, annotations } }, { signal }));
+      return done; // Its own change brings it back.
+    }
+    const status = planDeploymentStatus(deployment, plan.newReplicaSet, plan.old, clock.now());
+    const deadlineMs = deploymentDeadlineInMs(deployment, status, clock.now());
+    const again = deadlineMs === undefined ? done : { requeueAfterMs: deadlineMs };
+    if (!equalJson(status, deployment.status)) {
+      const waitMs = statusDelay.waitMs(idOfKey(key));
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      await unlessChanged(client.updateStatus(Deployment, key.cluster, { ...deployment, status }, { signal }));
+    }
+    statusDelay.settled(idOfKey(key));
+    const isComplete = (status.updatedReplicas ?? 0) === replicasOf(deployment) && (status.replicas ?? 0) === replicasOf(deployment);
+    if (isComplete) {
+      await writeAll("ReplicaSet deletions", planCleanup(deployment, plan.old), async (set) => {
+        await unlessChanged(client.delete(ReplicaSet, keyOf(key.cluster, set), { preconditions: { uid: set.metadata.uid ?? "" }, signal }));
+      });
+    }
+    return again;
+  }
+}
+
+/** The ReplicaSet as the plan wants it, or nothing when it is right. */
+function resized(deployment: ReadonlyDeployment, set: ReadonlyReplicaSet, plan: RolloutPlan): ReadonlyReplicaSet[] {
+  const size = plan.sizes.get(set.metadata.name) ?? replicasOf(set);
+  const isNew = set === plan.newReplicaSet;
+  const annotations = { ...set.metadata.annotations };
+  if (size > 0) Object.assign(annotations, scaleAnnotations(deployment, plan.maxReplicas));
+  if (isNew) annotations[REVISION_ANNOTATION] = String(plan.revision);
+  const minReadySeconds = isNew ? (deployment.spec.minReadySeconds ?? 0) : (set.spec.minReadySeconds ?? 0);
+  const isRight = size === replicasOf(set) && minReadySeconds === (set.spec.minReadySeconds ?? 0) && equalJson(annotations, set.metadata.annotations ?? {});
+  if (isRight) return [];
+  return [{ ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas: size, ...((set.spec.minReadySeconds ?? 0) !== minReadySeconds && { minReadySeconds }) } }];
+}

@@ -1,0 +1,58 @@
+/**
+ * A Deployment is scaled: in the middle of a rollout the difference is shared among its ReplicaSets in proportion to their
+ * size, so that a rollout that turns out badly has not grown more than its part.
+ */
+import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
+import { MAX_ANNOTATION, replicasOf, sumOf } from "./replica-sets.ts";
+import type { ReadonlyDeployment } from "./replica-sets.ts";
+import type { Limits } from "./rollout.ts";
+
+/** New sizes by name; only those that change. */
+export function planProportionally(deployment: ReadonlyDeployment, newReplicaSet: ReadonlyReplicaSet | undefined, old: readonly ReadonlyReplicaSet[], { maxSurge }: Limits): ReadonlyMap<string, number> {
+  const replicas = replicasOf(deployment);
+  const all = newReplicaSet ? [...old, newReplicaSet] : old;
+  const active = all.filter((set) => replicasOf(set) > 0);
+  const only = active.length === 1 ? active[0] : active.length === 0 ? (newReplicaSet ?? old.at(-1)) : undefined;
+  if (only) return changed([[only, replicas]]);
+  if (newReplicaSet && isSaturated(newReplicaSet, replicas)) return changed(active.filter((set) => set !== newReplicaSet).map((set) => [set, 0]));
+  if (deployment.spec.strategy?.type === "Recreate") return new Map();
+
+  const allowed = replicas > 0 ? replicas + maxSurge : 0;
+  let left = allowed - sumOf(active, replicasOf);
+  if (left === 0) return new Map();
+  // The largest first, among equals the newest when growing and the oldest when shrinking: those two keep the rollout going.
+  const ordered = active.toSorted((a, b) => replicasOf(b) - replicasOf(a) || (left > 0 ? byAge(b, a) : byAge(a, b)));
+  const growing = left > 0;
+  const sizes = new Map<ReadonlyReplicaSet, number>();
+  for (const set of ordered) {
+    const fraction = fractionOf(set, replicas, allowed);
+    const share = growing ? Math.min(fraction, left) : Math.max(fraction, left);
+    sizes.set(set, Math.max(0, replicasOf(set) + share));
+    left -= share;
+  }
+  const first = ordered[0];
+  // What rounding left over goes to the largest.
+  if (first) sizes.set(first, Math.max(0, (sizes.get(first) ?? 0) + left));
+  return changed([...sizes]);
+}
+
+function changed(sizes: readonly (readonly [ReadonlyReplicaSet, number])[]): ReadonlyMap<string, number> {
+  return new Map(sizes.filter(([set, size]) => size !== replicasOf(set)).map(([{ metadata }, size]) => [metadata.name, size]));
+}
+
+/** The new ReplicaSet has everything it should have, so the others only wait to be shrunk. */
+function isSaturated(set: ReadonlyReplicaSet, replicas: number): boolean {
+  return replicasOf(set) === replicas && (set.status?.availableReplicas ?? 0) === replicas;
+}
+
+function fractionOf(set: ReadonlyReplicaSet, replicas: number, allowed: number): number {
+  if (replicas === 0) return -replicasOf(set);
+  const before = Number(set.metadata.annotations?.[MAX_ANNOTATION] ?? replicas);
+  return before > 0 ? Math.round((replicasOf(set) * allowed) / before) - replicasOf(set) : 0;
+}
+
+function byAge(a: ReadonlyReplicaSet, b: ReadonlyReplicaSet): number {
+  const left = a.metadata.creationTimestamp ?? "";
+  const right = b.metadata.creationTimestamp ?? "";
+  return left < right ? -1 : left > right ? 1 : 0;
+}

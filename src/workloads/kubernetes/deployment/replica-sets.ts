@@ -1,0 +1,75 @@
+/**
+ * The ReplicaSets of a Deployment: which one holds the current template, what they are called, which revision they are.
+ * Pure; the names carry a hash of the template, as the label `pod-template-hash` of their pods does.
+ */
+import { controllerReference } from "../../../api/index.ts";
+import type { Deployment, ReplicaSet } from "../../../api/index.ts";
+import { NAME_ALPHABET, equalJson } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
+
+export type ReadonlyDeployment = DeepReadonly<Deployment>;
+type PodTemplate = DeepReadonly<Deployment["spec"]["template"]>;
+
+export const TEMPLATE_HASH_LABEL = "pod-template-hash";
+export const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
+export const DESIRED_ANNOTATION = "deployment.kubernetes.io/desired-replicas";
+export const MAX_ANNOTATION = "deployment.kubernetes.io/max-replicas";
+const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+
+export const replicasOf = ({ spec }: { readonly spec?: { readonly replicas?: number } }): number => spec?.replicas ?? 1;
+export const sumOf = (sets: readonly ReadonlyReplicaSet[], value: (set: ReadonlyReplicaSet) => number | undefined): number => sets.reduce((sum, set) => sum + (value(set) ?? 0), 0);
+export const revisionOf = ({ metadata }: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }): number => Number(metadata.annotations?.[REVISION_ANNOTATION] ?? 0) || 0;
+
+/** The one whose template is the Deployment's; the oldest, should there be two. */
+export function findNewReplicaSet(deployment: ReadonlyDeployment, sets: readonly ReadonlyReplicaSet[]): ReadonlyReplicaSet | undefined {
+  return sets.find(({ spec }) => spec.template !== undefined && equalJson(withoutHash(spec.template), withoutHash(deployment.spec.template)));
+}
+
+function withoutHash(template: PodTemplate): unknown {
+  const { [TEMPLATE_HASH_LABEL]: _hash, ...labels } = template.metadata?.labels ?? {};
+  return { ...template, metadata: { ...template.metadata, labels } };
+}
+
+/** FNV-1a over the template with sorted keys. Kubernetes hashes a Go dump, which nobody can rely on; only that equal templates agree matters. */
+export function templateHash(template: PodTemplate, collisionCount: number): string {
+  let hash = 0x811c9dc5;
+  const bytes = new TextEncoder().encode(sortedJson(template) + String(collisionCount));
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  return Array.from(String(hash >>> 0), (digit) => NAME_ALPHABET[digit.charCodeAt(0) % NAME_ALPHABET.length]).join("");
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === "object" && item !== null && !Array.isArray(item) ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1))) : item,
+  );
+}
+
+export function makeReplicaSet(deployment: ReadonlyDeployment, options: { replicas: number; revision: number; maxReplicas: number; collisionCount: number }): DeepReadonly<ReplicaSet> {
+  const { metadata, spec } = deployment;
+  const hash = templateHash(spec.template, options.collisionCount);
+  const labels = { ...spec.template.metadata?.labels, [TEMPLATE_HASH_LABEL]: hash };
+  const { [LAST_APPLIED_ANNOTATION]: _applied, ...annotations } = metadata.annotations ?? {};
+  return {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: {
+      name: `${metadata.name}-${hash}`,
+      ...(metadata.namespace && { namespace: metadata.namespace }),
+      labels,
+      annotations: { ...annotations, ...scaleAnnotations(deployment, options.maxReplicas), [REVISION_ANNOTATION]: String(options.revision) },
+      ownerReferences: [controllerReference(deployment)],
+    },
+    spec: {
+      replicas: options.replicas,
+      ...(spec.minReadySeconds && { minReadySeconds: spec.minReadySeconds }),
+      selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [TEMPLATE_HASH_LABEL]: hash } },
+      template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
+    },
+  };
+}
+
+/** By these a later reconcile sees that the Deployment was scaled, and shares the difference among the ReplicaSets. */
+export function scaleAnnotations(deployment: ReadonlyDeployment, maxReplicas: number): Record<string, string> {
+  return { [DESIRED_ANNOTATION]: String(replicasOf(deployment)), [MAX_ANNOTATION]: String(maxReplicas) };
+}

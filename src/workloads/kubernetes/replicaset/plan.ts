@@ -1,0 +1,59 @@
+/**
+ * From the pods of a ReplicaSet to what must be created, deleted and let go, and to its status.
+ *
+ * Reads: the ReplicaSet and its pods. Writes nothing; `controller.ts` carries it out.
+ */
+import type { ReplicaSet, ReplicaSetStatus } from "../../../api/index.ts";
+import { formatTime } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { isActive, isAvailable, isReady } from "../pod.ts";
+import type { ReadonlyPod } from "../pod.ts";
+import { chooseReplicaSetVictims } from "./victims.ts";
+
+export type ReadonlyReplicaSet = DeepReadonly<ReplicaSet>;
+
+/** Pods created or deleted in one pass; a set of thousands takes turns with the others. The number is Kubernetes' own. */
+const MAX_PER_PASS = 500;
+
+export interface ReplicasPlan {
+  /** The pods that count. */
+  active: readonly ReadonlyPod[];
+  create: number;
+  remove: readonly ReadonlyPod[];
+  /** Their labels no longer match: they go on running on their own. */
+  release: readonly ReadonlyPod[];
+}
+
+/** `siblings` are the pods of other ReplicaSets of the same owner. */
+export function planReplicas(replicaSet: ReadonlyReplicaSet, pods: readonly ReadonlyPod[], siblings: readonly ReadonlyPod[]): ReplicasPlan {
+  const selector = labelSelectorOf(replicaSet.spec.selector);
+  const matching = pods.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+  const release = pods.filter((pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels));
+  const active = matching.filter(isActive);
+  const difference = (replicaSet.spec.replicas ?? 1) - active.length;
+  const remove = difference < 0 ? chooseReplicaSetVictims(active, [...active, ...siblings.filter(isActive)], Math.min(-difference, MAX_PER_PASS)) : [];
+  return { active, create: Math.min(Math.max(difference, 0), MAX_PER_PASS), remove, release };
+}
+
+/** `failure` is what the last pass could not do. */
+export function planReplicaSetStatus(replicaSet: ReadonlyReplicaSet, active: readonly ReadonlyPod[], nowMs: number, failure?: { reason: "FailedCreate" | "FailedDelete"; message: string }): DeepReadonly<ReplicaSetStatus> {
+  const { spec, metadata, status } = replicaSet;
+  const templateLabels = Object.entries(spec.template?.metadata?.labels ?? {});
+  const count = (test: (pod: ReadonlyPod) => boolean): number => active.filter(test).length;
+  const labelled = count((pod) => templateLabels.every(([key, value]) => pod.metadata.labels?.[key] === value));
+  const ready = count(isReady);
+  const available = count((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, nowMs));
+  const before = status?.conditions?.find(({ type }) => type === "ReplicaFailure");
+  const others = status?.conditions?.filter(({ type }) => type !== "ReplicaFailure") ?? [];
+  const conditions = failure ? [...others, { type: "ReplicaFailure", status: "True", ...failure, lastTransitionTime: before?.lastTransitionTime ?? formatTime(nowMs) }] : others;
+  // Zeros are left out, as Kubernetes leaves them out.
+  return {
+    replicas: active.length,
+    ...(labelled > 0 && { fullyLabeledReplicas: labelled }),
+    ...(ready > 0 && { readyReplicas: ready }),
+    ...(available > 0 && { availableReplicas: available }),
+    observedGeneration: metadata.generation ?? 0,
+    ...(conditions.length > 0 && { conditions }),
+  };
+}

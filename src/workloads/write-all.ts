@@ -1,0 +1,31 @@
+/** Many writes of one reconcile: some at a time, and every one is tried before the first failure is thrown. */
+import { FlotillaError, messageOf } from "../base/index.ts";
+
+/** Enough to share the store's commits, few enough to leave room for other owners. */
+const MAX_PARALLEL = 16;
+
+export class WriteAllError extends FlotillaError {
+  readonly failed: number;
+  constructor(what: string, errors: readonly unknown[], total: number) {
+    super("WriteAll", `${errors.length} of ${total} ${what} failed: ${messageOf(errors[0])}`, { cause: errors[0] });
+    this.failed = errors.length;
+  }
+}
+
+/** `what` names the writes for people: "pod creations". */
+export async function writeAll<T>(what: string, items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
+  const errors: unknown[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < items.length) {
+      const item = items[next++] as T;
+      try {
+        await write(item);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, items.length) }, work));
+  if (errors.length > 0) throw new WriteAllError(what, errors, items.length);
+}

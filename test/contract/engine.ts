@@ -1,0 +1,402 @@
+/**
+ * What every engine promises, as tests. An engine is right when this suite passes; `engine.test.ts` runs it for each.
+ *
+ * Abilities that an engine does not have (reopening, snapshots) are left out of what `open` returns, and their tests are skipped with
+ * that reason.
+ */
+import * as fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
+import { CompactedError, StoreError, type Change, type Engine, type Entry, type Outcome, type Write } from "../../src/store/index.ts";
+
+export interface OpenedEngine {
+  engine: Engine;
+  /** Opens the same data again, after `engine` was closed. */
+  reopen?(): Promise<Engine>;
+  /** Takes a snapshot of an engine and opens an engine on it. */
+  openSnapshot?(engine: Engine): Promise<Engine>;
+  /** Called when all engines are closed. */
+  cleanup(): Promise<void>;
+}
+
+const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));
+const text = (value: Uint8Array | null): string | null => (value ? Buffer.from(value).toString() : null);
+const put = (key: string, value: string, expected: Write["expect"] = "any"): Write => ({ key, expect: expected, value: bytes(value) });
+const remove = (key: string, expected: Write["expect"] = "any"): Write => ({ key, expect: expected, value: null });
+
+async function scanAll(engine: Engine, prefix = ""): Promise<[key: string, revision: number, value: string | null][]> {
+  const found: Entry[] = [];
+  for await (const batch of engine.scan(prefix)) found.push(...batch);
+  return found.map(({ key, revision, value }) => [key, revision, text(value)]);
+}
+
+/** Changes after a revision up to and including another. */
+async function changesBetween(engine: Engine, after: number, upTo: number): Promise<Change[]> {
+  const found: Change[] = [];
+  if (upTo <= after) return found;
+  const stop = new AbortController();
+  for await (const batch of engine.changes(after, stop.signal)) {
+    found.push(...batch);
+    if ((found.at(-1)?.revision ?? 0) >= upTo) break;
+  }
+  return found;
+}
+
+const inShort = (changes: readonly Change[]): [key: string, revision: number, value: string | null][] => changes.map(({ key, revision, value }) => [key, revision, text(value)]);
+
+export function describeEngine(name: string, abilities: { reopens: boolean; snapshots: boolean }, open: () => Promise<OpenedEngine>): void {
+  describe(`the ${name} engine`, () => {
+    const closing: (() => Promise<void>)[] = [];
+    afterEach(async () => {
+      for (const close of closing.splice(0).reverse()) await close();
+    });
+    async function start(): Promise<Required<OpenedEngine>> {
+      const opened = await open();
+      closing.push(() => opened.cleanup());
+      const keep = (engine: Engine): Engine => {
+        closing.push(() => engine.close());
+        return engine;
+      };
+      const missing = (): Promise<Engine> => Promise.reject(new Error(`${name} cannot do this`));
+      return {
+        engine: keep(opened.engine),
+        reopen: () => (opened.reopen ?? missing)().then(keep),
+        openSnapshot: (engine) => (opened.openSnapshot ?? missing)(engine).then(keep),
+        cleanup: opened.cleanup,
+      };
+    }
+
+    const expectations: Record<string, { before: Write[]; write: Write; want: Outcome }> = {
+      "creates a key that must be absent and is": { before: [], write: put("/a", "1", "absent"), want: { ok: true, revision: 1 } },
+      "refuses to create a key that exists, and shows it": {
+        before: [put("/a", "1")],
+        write: put("/a", "2", "absent"),
+        want: { ok: false, current: { key: "/a", revision: 1, value: bytes("1") } },
+      },
+      "creates again after a deletion": { before: [put("/a", "1"), remove("/a")], write: put("/a", "2", "absent"), want: { ok: true, revision: 3 } },
+      "replaces the revision that was expected": { before: [put("/a", "1")], write: put("/a", "2", 1), want: { ok: true, revision: 2 } },
+      "refuses a revision that is not current, and shows what is": {
+        before: [put("/a", "1"), put("/a", "2")],
+        write: put("/a", "3", 1),
+        want: { ok: false, current: { key: "/a", revision: 2, value: bytes("2") } },
+      },
+      "refuses a revision of an absent key": { before: [put("/b", "1")], write: put("/a", "1", 1), want: { ok: false } },
+      "refuses the revision of another key": {
+        before: [put("/a", "1"), put("/b", "2")],
+        write: put("/a", "3", 2),
+        want: { ok: false, current: { key: "/a", revision: 1, value: bytes("1") } },
+      },
+      "writes a new key when anything goes": { before: [], write: put("/a", "1", "any"), want: { ok: true, revision: 1 } },
+      "overwrites when anything goes": { before: [put("/a", "1")], write: put("/a", "2", "any"), want: { ok: true, revision: 2 } },
+      "deletes the revision that was expected": { before: [put("/a", "1")], write: remove("/a", 1), want: { ok: true, revision: 2 } },
+      "refuses to delete a revision that is not current": {
+        before: [put("/a", "1"), put("/a", "2")],
+        write: remove("/a", 1),
+        want: { ok: false, current: { key: "/a", revision: 2, value: bytes("2") } },
+      },
+      "takes no revision for deleting what is absent": { before: [put("/b", "1")], write: remove("/a"), want: { ok: true, revision: 1 } },
+      "keeps an empty value apart from a deletion": {
+        before: [put("/a", "")],
+        write: put("/a", "1", "absent"),
+        want: { ok: false, current: { key: "/a", revision: 1, value: bytes("") } },
+      },
+    };
+    for (const [behaviour, { before, write, want }] of Object.entries(expectations)) {
+      test(`${behaviour}`, async () => {
+        const { engine } = await start();
+        for (const earlier of before) await engine.commit(earlier);
+
+        const outcome = await engine.commit(write);
+
+        expect(outcome).toEqual(want);
+      });
+    }
+
+    test("decides writes to one key in the order of the calls", async () => {
+      const { engine } = await start();
+
+      const outcomes = await Promise.all([put("/a", "1", "absent"), put("/a", "2", "absent"), put("/a", "3", 1), remove("/a", 2), put("/a", "4", "absent")].map((write) => engine.commit(write)));
+
+      expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true, true, true]);
+      expect(await scanAll(engine)).toEqual([["/a", 4, "4"]]);
+    });
+
+    test("lets exactly one of many writers with the same expectation win", async () => {
+      const { engine } = await start();
+      await engine.commit(put("/a", "0"));
+
+      const outcomes = await Promise.all(Array.from({ length: 20 }, (_, n) => engine.commit(put("/a", `${n}`, 1))));
+
+      expect(outcomes.filter(({ ok }) => ok)).toEqual([{ ok: true, revision: 2 }]);
+    });
+
+    test("gives every write a revision of its own, and changes in that order", async () => {
+      const { engine } = await start();
+
+      const outcomes = await Promise.all(Array.from({ length: 300 }, (_, n) => engine.commit(put(`/k${n % 40}`, `${n}`))));
+      const changes = await changesBetween(engine, 0, 300);
+
+      expect(outcomes.map((outcome) => outcome.ok && outcome.revision).sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 300 }, (_, n) => n + 1));
+      expect(changes.map(({ revision }) => revision)).toEqual(Array.from({ length: 300 }, (_, n) => n + 1));
+    });
+
+    test("gives changes without gaps from any revision on", async () => {
+      const { engine } = await start();
+      const writes = [put("/a", "1"), put("/b", "2"), remove("/a"), put("/a", "4"), put("/b", "5")];
+      for (const write of writes) await engine.commit(write);
+      const all: [string, number, string | null][] = [["/a", 1, "1"], ["/b", 2, "2"], ["/a", 3, null], ["/a", 4, "4"], ["/b", 5, "5"]];
+
+      for (let after = 0; after < 5; after++) {
+        const changes = await changesBetween(engine, after, 5);
+
+        expect(inShort(changes)).toEqual(all.slice(after));
+      }
+    });
+
+    test("tells a follower of changes that happen while it waits", async () => {
+      const { engine } = await start();
+      await engine.commit(put("/a", "1"));
+
+      const following = changesBetween(engine, 1, 3);
+      await engine.commit(put("/b", "2"));
+      await engine.commit(remove("/a"));
+
+      expect(inShort(await following)).toEqual([["/b", 2, "2"], ["/a", 3, null]]);
+    });
+
+    test("ends a follower when its signal is aborted", async () => {
+      const { engine } = await start();
+      const stop = new AbortController();
+      const seen: Change[] = [];
+
+      const following = (async () => {
+        for await (const batch of engine.changes(0, stop.signal)) seen.push(...batch);
+      })();
+      await engine.commit(put("/a", "1"));
+      stop.abort();
+      await following;
+
+      expect(seen.length).toBeLessThanOrEqual(1);
+    });
+
+    test("scans below a prefix in key order", async () => {
+      const { engine } = await start();
+      for (const key of ["/core/pods/hub/b", "/core/pods/hub/a", "/core/pods2/hub/a", "/core/nodes/hub/a", "/core/pods/hub-2/a"]) await engine.commit(put(key, "x"));
+
+      const found = await scanAll(engine, "/core/pods/");
+
+      expect(found.map(([key]) => key)).toEqual(["/core/pods/hub-2/a", "/core/pods/hub/a", "/core/pods/hub/b"]);
+    });
+
+    test("scans many entries as they were at the moment of the call", async () => {
+      const { engine } = await start();
+      const keys = Array.from({ length: 1500 }, (_, n) => `/k/${String(n).padStart(5, "0")}`);
+      await Promise.all(keys.map((key) => engine.commit(put(key, "old"))));
+
+      const scan = engine.scan("/k/");
+      const found: Entry[] = [];
+      let batches = 0;
+      for await (const batch of scan) {
+        // Changes in the middle of the scan: everything that is still to come.
+        if (batches++ === 0) await Promise.all([...keys.slice(700).map((key) => engine.commit(put(key, "new"))), engine.commit(put("/k/99999", "new"))]);
+        found.push(...batch);
+      }
+
+      expect(found.map(({ key }) => key)).toEqual(keys);
+      expect(new Set(found.map(({ value }) => text(value)))).toEqual(new Set(["old"]));
+      expect(batches).toBeGreaterThan(1);
+    });
+
+    test("goes on after a scan that was left early", async () => {
+      const { engine } = await start();
+      await Promise.all(Array.from({ length: 1500 }, (_, n) => engine.commit(put(`/k/${n}`, "x"))));
+
+      for await (const batch of engine.scan("/k/")) if (batch.length > 0) break;
+
+      expect(await engine.commit(put("/a", "1"))).toEqual({ ok: true, revision: 1501 });
+    });
+
+    test("knows its newest revision", async () => {
+      const { engine } = await start();
+
+      const before = await engine.revision();
+      await engine.commit(put("/a", "1"));
+      await engine.commit(remove("/a"));
+
+      expect([before, await engine.revision()]).toEqual([0, 2]);
+    });
+
+    test("forgets compacted changes and keeps current values", async () => {
+      const { engine } = await start();
+      for (const write of [put("/a", "1"), put("/b", "2"), put("/a", "3"), remove("/b"), put("/c", "5")]) await engine.commit(write);
+
+      await engine.compact(4);
+
+      await expect(changesBetween(engine, 3, 5)).rejects.toThrow(CompactedError);
+      expect(inShort(await changesBetween(engine, 4, 5))).toEqual([["/c", 5, "5"]]);
+      expect(await scanAll(engine)).toEqual([["/a", 3, "3"], ["/c", 5, "5"]]);
+    });
+
+    test("keeps values that were current when the log before them was compacted, until they are replaced", async () => {
+      const { engine } = await start();
+      await engine.commit(put("/a", "1"));
+      await engine.compact(1);
+
+      const outcome = await engine.commit(put("/a", "2", 1));
+      await engine.compact(2);
+
+      expect(outcome).toEqual({ ok: true, revision: 2 });
+      expect(await scanAll(engine)).toEqual([["/a", 2, "2"]]);
+    });
+
+    test("compacting beyond the newest revision compacts what is there", async () => {
+      const { engine } = await start();
+      await engine.commit(put("/a", "1"));
+
+      await engine.compact(1000);
+      await engine.commit(put("/a", "2"));
+
+      expect(inShort(await changesBetween(engine, 1, 2))).toEqual([["/a", 2, "2"]]);
+    });
+
+    const badKeys: Record<string, string> = { "an empty key": "", "a key with NUL": "/a\0b", "a key that is not valid Unicode": "/a\ud800", "an endless key": `/${"a".repeat(5000)}` };
+    for (const [what, key] of Object.entries(badKeys)) {
+      test(`refuses ${what}`, async () => {
+        const { engine } = await start();
+
+        await expect(engine.commit(put(key, "1"))).rejects.toThrow(StoreError);
+        expect(await scanAll(engine)).toEqual([]);
+      });
+    }
+
+    test("stores keys and values of any kind as they are", async () => {
+      const { engine } = await start();
+      const value = Uint8Array.from({ length: 70_000 }, (_, n) => n % 251);
+
+      await engine.commit({ key: "/rbac/__proto__/größe %'\"\n", expect: "absent", value });
+
+      const found: Entry[] = [];
+      for await (const batch of engine.scan("/rbac/__proto__/")) found.push(...batch);
+      expect(found.map(({ key }) => key)).toEqual(["/rbac/__proto__/größe %'\"\n"]);
+      expect(Buffer.compare(found[0]?.value ?? new Uint8Array(), value)).toBe(0);
+    });
+
+    test("waits for accepted writes when it closes, and refuses later ones", async () => {
+      const { engine } = await start();
+      const accepted = Array.from({ length: 50 }, (_, n) => engine.commit(put(`/k${n}`, "x")));
+
+      await engine.close();
+
+      expect((await Promise.all(accepted)).every(({ ok }) => ok)).toBe(true);
+      await expect(engine.commit(put("/late", "x"))).rejects.toThrow(StoreError);
+      await expect(changesBetween(engine, 50, 51)).rejects.toThrow(StoreError);
+    });
+
+    test("can be closed twice", async () => {
+      const { engine } = await start();
+
+      await Promise.all([engine.close(), engine.close()]);
+
+      await expect(engine.revision()).rejects.toThrow(StoreError);
+    });
+
+    test.skipIf(!abilities.reopens)("keeps values, revisions and changes when it is opened again", async () => {
+      const { engine, reopen } = await start();
+      for (const write of [put("/a", "1"), put("/b", "2"), remove("/b")]) await engine.commit(write);
+      await engine.close();
+
+      const again = await reopen();
+
+      expect(await again.revision()).toBe(3);
+      expect(await scanAll(again)).toEqual([["/a", 1, "1"]]);
+      expect(inShort(await changesBetween(again, 1, 3))).toEqual([["/b", 2, "2"], ["/b", 3, null]]);
+      expect(await again.commit(put("/b", "4", "absent"))).toEqual({ ok: true, revision: 4 });
+      expect(inShort(await changesBetween(again, 2, 4))).toEqual([["/b", 3, null], ["/b", 4, "4"]]);
+    });
+
+    test.skipIf(!abilities.reopens)("does not reuse a revision whose change was compacted away", async () => {
+      const { engine, reopen } = await start();
+      await engine.commit(put("/a", "1"));
+      await engine.commit(remove("/a"));
+      await engine.compact(2);
+      await engine.close();
+
+      const again = await reopen();
+
+      expect(await again.commit(put("/a", "1"))).toEqual({ ok: true, revision: 3 });
+      await expect(changesBetween(again, 1, 3)).rejects.toThrow(CompactedError);
+    });
+
+    test.skipIf(!abilities.snapshots)("writes a snapshot that opens as an equal store", async () => {
+      const { engine, openSnapshot } = await start();
+      for (let n = 0; n < 100; n++) await engine.commit(n % 10 === 9 ? remove(`/k${n - 1}`) : put(`/k${n}`, `${n}`));
+
+      const copy = await openSnapshot(engine);
+
+      expect(await scanAll(copy)).toEqual(await scanAll(engine));
+      expect(await copy.revision()).toBe(await engine.revision());
+      expect(await copy.commit(put("/new", "x"))).toEqual({ ok: true, revision: 101 });
+      expect(await engine.commit(put("/new", "y"))).toEqual({ ok: true, revision: 101 });
+    });
+
+    test("agrees with a plain model under any interleaving of commits", async () => {
+      const step = fc.record({
+        key: fc.constantFrom("/a", "/b", "/c/d", "/c/e"),
+        // Index into the revisions seen so far, so that some expectations hold and some do not.
+        expect: fc.oneof(fc.constant("any" as const), fc.constant("absent" as const), fc.nat(6)),
+        value: fc.option(fc.string({ maxLength: 5 }), { freq: 3 }),
+        /** Whether to wait for the outcomes so far before going on. */
+        pause: fc.boolean(),
+      });
+
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+          const { engine, cleanup } = await open();
+          try {
+            const model = createModel();
+            const pending: Promise<Outcome>[] = [];
+            const wanted: Outcome[] = [];
+            for (const { key, expect: wish, value, pause } of steps) {
+              const expected = typeof wish === "number" ? Math.max(1, model.revision() - wish) : wish;
+              const write: Write = { key, expect: expected, value: value === null ? null : bytes(value) };
+              pending.push(engine.commit(write));
+              wanted.push(model.commit(write));
+              if (pause) await Promise.all(pending);
+            }
+
+            const outcomes = await Promise.all(pending);
+
+            expect(outcomes).toEqual(wanted);
+            expect(await scanAll(engine)).toEqual(model.entries());
+            expect(inShort(await changesBetween(engine, 0, model.revision()))).toEqual(inShort(model.changes));
+          } finally {
+            await engine.close();
+            await cleanup();
+          }
+        }),
+        { numRuns: 25 },
+      );
+    });
+  });
+}
+
+/** The contract in its shortest form: one Map and one list. */
+function createModel() {
+  const current = new Map<string, Entry>();
+  const changes: Change[] = [];
+  return {
+    changes,
+    revision: () => changes.length,
+    entries: () => [...current.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ key, revision, value }) => [key, revision, text(value)]),
+    commit({ key, expect: expected, value }: Write): Outcome {
+      const entry = current.get(key);
+      const holds = expected === "any" || (expected === "absent" ? !entry : entry?.revision === expected);
+      if (!holds) return entry ? { ok: false, current: entry } : { ok: false };
+      if (!value && !entry) return { ok: true, revision: changes.length };
+      const revision = changes.length + 1;
+      changes.push({ key, revision, value });
+      if (value) current.set(key, { key, revision, value });
+      else current.delete(key);
+      return { ok: true, revision };
+    },
+  };
+}

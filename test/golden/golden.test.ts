@@ -1,0 +1,31 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { listRecordings, readDifferences, readRecording, runGolden } from "../../tools/golden/golden.ts";
+
+const directory = import.meta.dirname;
+const differencesFile = join(directory, "differences.json");
+const differences = readDifferences(differencesFile);
+
+describe.each(listRecordings(directory))("the recording %s", (file) => {
+  test("agrees with the original except where a difference is listed", async () => {
+    const { files } = await runGolden({ directory, differences, only: [file] });
+
+    expect(files).toHaveLength(1);
+    expect(files[0]?.failed).toEqual([]);
+    expect(files[0]?.passed).toBeGreaterThan(0);
+    expect(files[0]?.stale).toEqual([]);
+  });
+});
+
+test("every listed difference names a recorded case and gives a reason", () => {
+  expect(existsSync(differencesFile)).toBe(true);
+
+  for (const [file, cases] of Object.entries(differences)) {
+    const names = new Set(readRecording(directory, file).map(({ name }) => name));
+    for (const [name, reason] of Object.entries(cases)) {
+      expect(names, `${name} of ${file}`).toContain(name);
+      expect(reason.length, `the reason of ${name}`).toBeGreaterThan(20);
+    }
+  }
+});

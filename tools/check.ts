@@ -1,0 +1,33 @@
+/**
+ * `npm run check`: types, lint, layers and the tidy rules. Runs them all and exits 1 when one of them found something.
+ */
+import { spawnSync } from "node:child_process";
+import { checkLayers } from "./check/layers.ts";
+import { checkTidy } from "./check/tidy.ts";
+import { listSources } from "./check/sources.ts";
+
+const sources = listSources();
+const steps: { name: string; run(): string[] }[] = [
+  { name: "types", run: () => command("node_modules/typescript/bin/tsc", ["-p", "."]) },
+  { name: "lint", run: () => command("node_modules/oxlint/bin/oxlint", ["--quiet"]) },
+  { name: "layers", run: () => checkLayers(sources) },
+  { name: "tidy", run: () => checkTidy(sources) },
+];
+
+let failed = 0;
+for (const { name, run } of steps) {
+  const started = performance.now();
+  const findings = run();
+  process.stdout.write(`${findings.length === 0 ? "ok    " : "failed"} ${name} (${Math.round(performance.now() - started)} ms)\n`);
+  for (const finding of findings) process.stdout.write(`  ${finding}\n`);
+  if (findings.length > 0) failed++;
+}
+process.exitCode = failed === 0 ? 0 : 1;
+
+/** Runs a tool of ours with this Node; what it printed is the finding when it fails. */
+function command(file: string, args: string[]): string[] {
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, [file, ...args], { encoding: "utf8" });
+  if (error) return [`${file} did not start: ${error.message}`];
+  if (status === 0) return [];
+  return `${stdout}${stderr}`.trimEnd().split("\n");
+}

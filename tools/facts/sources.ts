@@ -1,0 +1,65 @@
+/** Where the facts come from: published Go modules, the packages read from them, and the kinds that are wanted. */
+export const MODULES: Record<string, string> = {
+  "k8s.io/api": "v0.36.3",
+  "k8s.io/apimachinery": "v0.36.3",
+  "k8s.io/apiextensions-apiserver": "v0.36.3",
+  "github.com/karmada-io/karmada": "v1.18.1",
+  "github.com/openkruise/kruise": "v1.9.1",
+};
+
+export interface Source {
+  /** The Go package, which is also how other packages refer to it. */
+  package: string;
+  module: string;
+  /** Kinds, and other types that are wanted with everything they contain. */
+  roots: string[];
+  /** False for kinds whose schema comes from a CustomResourceDefinition: only TypeScript types are written. */
+  table: boolean;
+}
+
+/** By the name of the file that is written to `src/api/facts/`. */
+export const SOURCES: Record<string, Source> = {
+  "meta-v1": { package: "k8s.io/apimachinery/pkg/apis/meta/v1", module: "k8s.io/apimachinery", roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition"], table: true },
+  "core-v1": {
+    package: "k8s.io/api/core/v1",
+    module: "k8s.io/api",
+    roots: ["Namespace", "ConfigMap", "Secret", "ServiceAccount", "Pod", "Node", "Event", "Service"],
+    table: true,
+  },
+  "apps-v1": { package: "k8s.io/api/apps/v1", module: "k8s.io/api", roots: ["Deployment", "ReplicaSet", "ControllerRevision"], table: true },
+  "coordination-v1": { package: "k8s.io/api/coordination/v1", module: "k8s.io/api", roots: ["Lease"], table: true },
+  "apiextensions-v1": {
+    package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
+    module: "k8s.io/apiextensions-apiserver",
+    roots: ["CustomResourceDefinition"],
+    table: true,
+  },
+  "cluster-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["Cluster"], table: true },
+  "policy-karmada-v1alpha1": {
+    package: "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1",
+    module: "github.com/karmada-io/karmada",
+    roots: ["PropagationPolicy", "ClusterPropagationPolicy", "OverridePolicy", "ClusterOverridePolicy"],
+    table: false,
+  },
+  "work-karmada-v1alpha2": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2", module: "github.com/karmada-io/karmada", roots: ["ResourceBinding"], table: false },
+  "work-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["Work"], table: false },
+  "pub-kruise": { package: "github.com/openkruise/kruise/apis/apps/pub", module: "github.com/openkruise/kruise", roots: [], table: false },
+  "apps-kruise-v1alpha1": { package: "github.com/openkruise/kruise/apis/apps/v1alpha1", module: "github.com/openkruise/kruise", roots: ["CloneSet"], table: false },
+};
+
+/** CustomResourceDefinitions, by `<plural>.<group>`. */
+export const DEFINITIONS: Record<string, { module: string; path: string }> = Object.fromEntries([
+  ...["propagationpolicies", "clusterpropagationpolicies", "overridepolicies", "clusteroverridepolicies"].map((plural) => karmada("policy", plural)),
+  ...["resourcebindings", "works"].map((plural) => karmada("work", plural)),
+  [
+    "clonesets.apps.kruise.io",
+    { module: "github.com/openkruise/kruise", path: "config/crd/bases/apps.kruise.io_clonesets.yaml" },
+  ],
+]);
+
+function karmada(group: string, plural: string): [string, { module: string; path: string }] {
+  return [
+    `${plural}.${group}.karmada.io`,
+    { module: "github.com/karmada-io/karmada", path: `charts/karmada/_crds/bases/${group}/${group}.karmada.io_${plural}.yaml` },
+  ];
+}

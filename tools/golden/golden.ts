@@ -1,0 +1,107 @@
+/**
+ * Holds Flotilla against recorded results of the real programs: reads the recordings of a folder, runs each case through the
+ * runner of its format and counts. `run.ts` is the command around it, `test/golden` the test.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { messageOf, type JsonObject } from "../../src/base/index.ts";
+import { runners } from "./runners/index.ts";
+
+/** One line of a recording. What else it holds depends on the format. */
+export interface GoldenCase {
+  name: string;
+  input?: JsonObject;
+  want?: JsonObject;
+  wantAnyOf?: JsonObject[];
+  /** The original behaviour looks like a bug or a trap. */
+  quirk?: string;
+}
+
+export interface CaseRunner {
+  /** What differs from the recording, in words; undefined when nothing does. */
+  check(line: GoldenCase): string | undefined | Promise<string | undefined>;
+}
+
+export interface Failure {
+  name: string;
+  difference: string;
+}
+
+export interface FileResult {
+  file: string;
+  passed: number;
+  /** Cases that differ on purpose, by name. */
+  known: string[];
+  failed: Failure[];
+  /** Cases that are listed as differing and do not: the list wants a look. */
+  stale: string[];
+}
+
+export interface GoldenResult {
+  files: FileResult[];
+  /** Recordings of a format that nobody runs yet. */
+  withoutRunner: string[];
+}
+
+/** Why a case differs on purpose, by file and case name. */
+export type Differences = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export function readDifferences(path: string): Differences {
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Differences) : {};
+}
+
+const RECORDING = /^(.+)\.jsonl(\.gz)?$/;
+
+/** Names of the recordings in a folder, without suffix, sorted. */
+export function listRecordings(directory: string): string[] {
+  const names = readdirSync(directory).map((file) => RECORDING.exec(file)?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))].sort();
+}
+
+export function readRecording(directory: string, file: string): GoldenCase[] {
+  const plain = join(directory, `${file}.jsonl`);
+  const text = existsSync(plain) ? readFileSync(plain, "utf8") : gunzipSync(readFileSync(`${plain}.gz`)).toString("utf8");
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => JSON.parse(line) as GoldenCase);
+}
+
+export async function runGolden(options: { directory: string; differences: Differences; only?: readonly string[] }): Promise<GoldenResult> {
+  const { directory, differences, only = [] } = options;
+  const result: GoldenResult = { files: [], withoutRunner: [] };
+  for (const file of listRecordings(directory)) {
+    if (only.length > 0 && !only.includes(file)) continue;
+    const load = Object.hasOwn(runners, file) ? runners[file] : undefined;
+    if (load) result.files.push(await runFile(file, readRecording(directory, file), await load(), differences[file] ?? {}));
+    else result.withoutRunner.push(file);
+  }
+  return result;
+}
+
+async function runFile(file: string, cases: readonly GoldenCase[], runner: CaseRunner, known: Readonly<Record<string, string>>): Promise<FileResult> {
+  const result: FileResult = { file, passed: 0, known: [], failed: [], stale: [] };
+  for (const line of cases) {
+    const difference = await checkCase(runner, line);
+    const isKnown = Object.hasOwn(known, line.name);
+    if (difference === undefined) {
+      result.passed++;
+      if (isKnown) result.stale.push(line.name);
+    } else if (isKnown) {
+      result.known.push(line.name);
+    } else {
+      result.failed.push({ name: line.name, difference });
+    }
+  }
+  return result;
+}
+
+/** A runner that throws has met something it cannot handle: that is a failure of the case, not of the run. */
+async function checkCase(runner: CaseRunner, line: GoldenCase): Promise<string | undefined> {
+  try {
+    return await runner.check(line);
+  } catch (error) {
+    return `the runner stopped: ${messageOf(error)}`;
+  }
+}

@@ -1,0 +1,84 @@
+/** `npm run golden -- [DIR] [--only FILE]… [--verbose]`: holds Flotilla against recorded results and says what differs. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../src/base/index.ts";
+import { readDifferences, runGolden, type FileResult, type GoldenResult } from "./golden.ts";
+
+const USAGE = `Usage: npm run golden -- [DIR] [--only FILE]... [--verbose]
+
+  DIR        folder with recordings (.jsonl or .jsonl.gz); default: test/golden
+  --only     run this recording alone, by its name: --only names
+  --verbose  show every failed and every known difference with what was got and wanted
+
+Exit code 0: all passed; 1: something failed or nothing ran; 2: wrong usage.
+`;
+const OWN_RECORDINGS = join(import.meta.dirname, "../../test/golden");
+/** Failures shown for one file without --verbose. */
+const SHOWN_FAILURES = 10;
+const SHOWN_CHARACTERS = 400;
+
+interface Options {
+  directory: string;
+  only: string[];
+  verbose: boolean;
+}
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: string[]): Promise<number> {
+  let options: Options | undefined;
+  try {
+    options = parseOptions(args);
+  } catch (error) {
+    process.stderr.write(`golden: ${messageOf(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  if (!options) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const { directory, only, verbose } = options;
+  const result = await runGolden({ directory, only, differences: readDifferences(join(OWN_RECORDINGS, "differences.json")) });
+  process.stdout.write(renderResult(result, verbose));
+  const ran = result.files.some(({ passed, known, failed }) => passed + known.length + failed.length > 0);
+  return ran && result.files.every(({ failed }) => failed.length === 0) ? 0 : 1;
+}
+
+/** Undefined when help was asked for. Throws what is wrong with the arguments. */
+function parseOptions(args: string[]): Options | undefined {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { only: { type: "string", multiple: true }, verbose: { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
+  });
+  if (values.help) return undefined;
+  if (positionals.length > 1) throw new TypeError(`one folder at most, not ${positionals.length}`);
+  const directory = positionals[0] ?? OWN_RECORDINGS;
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new TypeError(`${directory} is not a folder`);
+  return { directory, only: (values.only ?? []).map((name) => name.replace(/\.jsonl(\.gz)?$/, "")), verbose: values.verbose };
+}
+
+function renderResult({ files, withoutRunner }: GoldenResult, verbose: boolean): string {
+  const width = Math.max(0, ...files.map(({ file }) => file.length), ...withoutRunner.map((file) => file.length));
+  const lines = files.flatMap((result) => renderFile(result, width, verbose));
+  for (const file of withoutRunner) lines.push(`${file.padEnd(width)}  not run: no runner yet`);
+  if (files.length === 0) lines.push("nothing ran: the folder has no recording that a runner is registered for");
+  const passed = files.reduce((sum, file) => sum + file.passed, 0);
+  const failed = files.reduce((sum, file) => sum + file.failed.length, 0);
+  return [...lines, `${passed} passed, ${failed} failed`, ""].join("\n");
+}
+
+function renderFile({ file, passed, known, failed, stale }: FileResult, width: number, verbose: boolean): string[] {
+  const lines = [`${file.padEnd(width)}  ${passed} passed / ${known.length} known differences / ${failed.length} failed`];
+  const shown = verbose ? failed : failed.slice(0, SHOWN_FAILURES);
+  for (const { name, difference } of shown) lines.push(`  failed ${name}: ${verbose ? difference : shorten(difference)}`);
+  if (shown.length < failed.length) lines.push(`  and ${failed.length - shown.length} more; --verbose shows them all`);
+  if (verbose) for (const name of known) lines.push(`  known difference ${name}`);
+  for (const name of stale) lines.push(`  ${name} is listed as a known difference and passes; take it off the list`);
+  return lines;
+}
+
+function shorten(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,48 @@
+/** `division.jsonl`: replicas over candidates, the bare method of division, and the completions of Jobs. */
+import type { Json, JsonObject } from "../../../src/base/index.ts";
+import { divideCompletions, type JobToDivide } from "../../../src/propagation/job-completions.ts";
+import { assignReplicas, type AssignedCluster, type Candidate } from "../../../src/propagation/schedule/assign.ts";
+import type { BindingSpecView, BindingStatusView } from "../../../src/propagation/schedule/framework.ts";
+import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "../../../src/propagation/webster.ts";
+import { compareResults, pick } from "../compare.ts";
+
+interface RecordedCandidate extends Pick<Candidate, "allocatableReplicas" | "availableReplicas" | "overflowOrder"> {
+  name: string;
+  labels: Record<string, string>;
+}
+
+const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
+  assign(input) {
+    const candidates = ((input["candidates"] ?? []) as unknown as RecordedCandidate[]).map(
+      ({ name, labels, ...capacity }): Candidate => ({ cluster: { metadata: { name, labels } }, ...capacity }),
+    );
+    const assignment = assignReplicas({
+      candidates,
+      spec: input["spec"] as unknown as BindingSpecView,
+      status: input["status"] as BindingStatusView,
+      enableEmptyWorkloadPropagation: input["enableEmptyWorkloadPropagation"] === true,
+    });
+    if (!assignment.ok) throw new Error(assignment.message);
+    return { clusters: recorded(assignment.clusters) };
+  },
+  webster(input) {
+    const weights = (input["weights"] ?? []) as unknown as WeightedCluster[];
+    const previous = (input["init"] ?? []) as unknown as ClusterReplicas[];
+    return { clusters: recorded(divideByWeight(Number(input["replicas"]), weights, { uid: input["uid"] as string, previous })) };
+  },
+  jobCompletions(input) {
+    const clusters = divideCompletions(input["job"] as unknown as JobToDivide, (input["targetClusters"] ?? []) as unknown as ClusterReplicas[]);
+    return { clusters: clusters ? recorded(clusters) : null };
+  },
+};
+
+/** Sorted by name, and without the zero that Go does not write. */
+function recorded(clusters: readonly AssignedCluster[]): Json {
+  const sorted = [...clusters].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return sorted.map(({ name, replicas = 0 }) => ({ name, replicas }));
+}
+
+export const division = compareResults({
+  errorTextMatters: true,
+  run: (input) => pick(kinds, input["kind"])(input),
+});

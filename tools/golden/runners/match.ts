@@ -1,0 +1,57 @@
+/** `match.jsonl`: affinities, selectors, the best policy, tolerations, and every scheduler plugin on its own. */
+import type { Json, JsonObject } from "../../../src/base/index.ts";
+import { matchesAffinity, type ClusterAffinity } from "../../../src/propagation/cluster-affinity.ts";
+import { chooseBestPolicy, type PolicyView } from "../../../src/propagation/match/best-policy.ts";
+import { implicitPriority, matchesResource, type ResourceSelector, type SelectableResource } from "../../../src/propagation/resource-selector.ts";
+import { createView, currentAffinity, type BindingSpecView, type BindingStatusView, type ClusterView } from "../../../src/propagation/schedule/framework.ts";
+import { filterPlugins, scorePlugins } from "../../../src/propagation/schedule/plugins/index.ts";
+import { matchingTolerations, minTolerationMs, noExecuteTaints, type Taint, type Toleration } from "../../../src/propagation/schedule/tolerations.ts";
+import { compareResults, pick } from "../compare.ts";
+
+const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
+  clusterAffinity: (input) => ({ matches: matchesAffinity(input["cluster"] as unknown as ClusterView, input["affinity"] as unknown as ClusterAffinity) }),
+
+  resourceSelector(input) {
+    const resource = input["resource"] as unknown as SelectableResource;
+    const selectors = (input["selectors"] ?? []) as unknown as ResourceSelector[];
+    return { matches: matchesResource(resource, selectors), implicitPriority: implicitPriority(resource, selectors) };
+  },
+
+  bestPolicy(input) {
+    const resource = input["resource"] as unknown as SelectableResource;
+    const best = (policies: Json | undefined): string | null => chooseBestPolicy(resource, (policies ?? []) as unknown as PolicyView[])?.metadata.name ?? null;
+    return { policy: best(input["policies"]), clusterPolicy: best(input["clusterPolicies"]) };
+  },
+
+  tolerations(input) {
+    const taints = (input["taints"] ?? []) as unknown as Taint[];
+    const used = matchingTolerations(taints, (input["tolerations"] ?? []) as unknown as Toleration[]);
+    const evicting = noExecuteTaints(taints);
+    const leftMs = used && minTolerationMs(evicting, used, Date.parse(input["now"] as string));
+    return {
+      allTolerated: used !== undefined,
+      used: used ?? [],
+      hasNoExecute: evicting.length > 0,
+      noExecuteTaints: evicting,
+      ...(leftMs !== undefined && { minTolerationSeconds: leftMs === Infinity ? -1 : Math.floor(leftMs / 1000) }),
+    };
+  },
+
+  filters(input) {
+    const spec = input["spec"] as unknown as BindingSpecView;
+    const view = createView(spec, currentAffinity(spec.placement, input["status"] as unknown as BindingStatusView));
+    const cluster = input["cluster"] as unknown as ClusterView;
+    const plugins: Record<string, JsonObject> = {};
+    for (const { name, filter } of filterPlugins) {
+      const verdict = filter(view, cluster);
+      plugins[name] = verdict.fits ? { success: true } : { success: false, reasons: [verdict.reason] };
+    }
+    for (const { name, score } of scorePlugins) plugins[name] = { ...plugins[name], score: score(view, cluster) };
+    return { plugins };
+  },
+};
+
+export const match = compareResults({
+  errorTextMatters: true,
+  run: (input) => pick(kinds, input["kind"])(input),
+});
