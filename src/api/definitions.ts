@@ -40,7 +40,7 @@ export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition
 
 function definitionVersion({ subresources }: Kind, name: string, version: KindVersion, storage: boolean): CustomResourceDefinitionVersion {
   const { status, scale } = subresources;
-  const columns = version.columns.flatMap(({ value: _, jsonPath, ...column }) => (jsonPath === undefined ? [] : [{ ...column, jsonPath }]));
+  const columns = version.columns.flatMap(({ value: _computed, jsonPath, ...column }) => (jsonPath === undefined ? [] : [{ ...column, jsonPath }]));
   return {
     name,
     served: true,

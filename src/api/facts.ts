@@ -197,6 +197,7 @@ function fieldSchema(field: FactField): Schema {
     ...(field.listMapKeys && { "x-kubernetes-list-map-keys": [...field.listMapKeys] }),
     ...(field.mapType && { "x-kubernetes-map-type": field.mapType }),
     ...(field.default !== undefined && { default: field.default }),
+    ...(field.always && field.type.shape !== "leaf" && { "x-flotilla-always": true }),
   };
   if (field.enum) extras.enum = [...field.enum];
   // The copy shares `properties` with the type, which may still be being filled.

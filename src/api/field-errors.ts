@@ -36,13 +36,6 @@ export function checkIntOrPercent(field: string, value: number | string | undefi
   return limit !== undefined && Number(value.slice(0, -1)) > limit ? [wrong(field, value, `must not be greater than ${limit}%`)] : [];
 }
 
-/** The value of a number or percentage of `total`, rounded up or down. */
-export function scaledValue(value: number | string, total: number, round: "up" | "down"): number {
-  if (typeof value === "number") return value;
-  const exact = (Number(value.replace(/%$/, "")) * total) / 100;
-  return round === "up" ? Math.ceil(exact) : Math.floor(exact);
-}
-
 export function checkLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldError[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => {
     const keyProblem = labelKeyProblem(key);

@@ -1,10 +1,10 @@
 export * from "./admission.ts";
 export { builtInAdmissions } from "./admissions.ts";
-export { age, humanDuration } from "./columns.ts";
 export { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "./definitions.ts";
 export { kindSchema } from "./facts.ts";
 export * from "./kind.ts";
 export * from "./meta.ts";
+export { decodeProtobuf } from "./protobuf.ts";
 
 export { ConfigMap } from "./core/config-map.ts";
 export { Event } from "./core/event.ts";

@@ -3,7 +3,7 @@
  * everything that is wrong with it is reported together.
  */
 import type { AnyAdmission, Operation, Review } from "../api/index.ts";
-import { copy, randomUuid } from "../base/index.ts";
+import { randomUuid } from "../base/index.ts";
 import type { Json, JsonObject, Random } from "../base/index.ts";
 import { badRequest, invalid } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
@@ -38,6 +38,8 @@ export interface AdmitRequest {
   duplicates: readonly string[];
   /** What is wrong already. */
   errors: readonly FieldError[];
+  /** The object with its field managers. What the server itself sets comes after it and is nobody's. */
+  track(object: JsonObject): JsonObject;
 }
 
 /** The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every field error. */
@@ -62,13 +64,15 @@ export function admitObject(admissions: Admissions, random: Random, request: Adm
 
   for (const { mutate } of chain) {
     const mutated = mutate?.(review());
-    // An admission may hand back parts of shared objects, and what follows changes the object in place.
-    if (mutated !== undefined && mutated !== object) object = ordered(copy(mutated) as JsonObject);
+    // An admission may hand back parts of shared objects, and what follows changes the top level and metadata in place.
+    if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated as JsonObject).metadata as JsonObject } });
   }
   const unknown: string[] = [];
   object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? {} : { unknownFields: unknown });
   reportFields(unknown, duplicates, context, options);
   const strategy = strategyOf(served.resource);
+  strategy?.complete?.(object);
+  object = request.track(object);
   strategy?.prepare?.(object, oldObject, context);
 
   const errors = [...request.errors, ...validateMetadata(metadataOf(object), served.resource), ...served.compiled.validate(object)];

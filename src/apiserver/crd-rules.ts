@@ -1,8 +1,7 @@
 /**
  * The rules for writing a CustomResourceDefinition: defaults, the status that says whether it is served, and what makes it
- * invalid. Whether a schema is structural is in `structural-rules.ts`.
+ * invalid. Whether its schemas are structural is checked by the kind's own admission, in `api`.
  */
-import { formatTime } from "../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import { dns1035LabelProblem, dnsSubdomainProblem, hasValidationRules } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
@@ -12,25 +11,30 @@ import { ACCEPTED, ESTABLISHED, conditionOf } from "./crd.ts";
 import type { Definition, DefinitionCondition, DefinitionNames, DefinitionVersion } from "./crd.ts";
 import { metadataOf } from "./metadata.ts";
 import type { ResourceTable } from "./resources.ts";
-import { structuralErrors } from "./structural-rules.ts";
+import { schemaErrors } from "./crd-schemas.ts";
 
-/** Completes a definition in place: names, conversion, and its status. Served means accepted, in the same write. */
-export function prepareDefinition(object: JsonObject, old: JsonObject | undefined, context: RequestContext): void {
+/** Fills in the names and the conversion that a definition leaves out. */
+export function completeDefinition(object: JsonObject): void {
   const definition = object as unknown as Definition;
   const { spec } = definition;
-  if (typeof spec !== "object" || !Array.isArray(spec.versions)) return;
+  if (typeof spec !== "object" || spec === null) return;
   const names = { ...spec.names };
   if (names.kind) {
     names.singular ||= names.kind.toLowerCase();
     names.listKind ||= `${names.kind}List`;
   }
   definition.spec = { ...spec, names, conversion: spec.conversion?.strategy ? spec.conversion : { strategy: "None" } };
+}
+
+/** Sets the status: a definition whose names are free is established in the write that makes it, and served from then on. */
+export function prepareDefinition(object: JsonObject, old: JsonObject | undefined, context: RequestContext): void {
+  const definition = object as unknown as Definition;
   // Who writes the status subresource says what the status is.
-  if (context.subresource !== undefined) return;
-  const now = String(metadataOf(object).creationTimestamp);
+  if (context.subresource !== undefined || !Array.isArray(definition.spec?.versions)) return;
+  const { creationTimestamp, deletionTimestamp } = metadataOf(object);
   const before = old as unknown as DeepReadonly<Definition> | undefined;
-  definition.status = statusOf(definition, before, context.cluster.table, old ? formatTime(Date.parse(now)) : now);
-  for (const text of warningsOf(definition)) context.warn(text);
+  definition.status = statusOf(definition, before, context.cluster.table, String(creationTimestamp));
+  if (deletionTimestamp === undefined) for (const text of warningsOf(definition)) context.warn(text);
 }
 
 function statusOf(definition: Definition, before: DeepReadonly<Definition> | undefined, table: ResourceTable, now: string): NonNullable<Definition["status"]> {
@@ -143,7 +147,7 @@ function versionErrors(versions: readonly DefinitionVersion[]): FieldError[] {
     const schema = version.schema?.openAPIV3Schema;
     const schemaField = `${field}.schema.openAPIV3Schema`;
     if (!schema || Object.keys(schema).length === 0) errors.push(requiredValue(schemaField));
-    else errors.push(...structuralErrors(schema, versions.length === 1 ? "spec.validation.openAPIV3Schema" : schemaField));
+    else errors.push(...schemaErrors(schema, versions.length === 1 ? "spec.validation.openAPIV3Schema" : schemaField));
     errors.push(...columnErrors(version, versions.length === 1 ? "spec" : field), ...scaleErrors(version, versions.length === 1 ? "spec" : field));
   }
   return errors;

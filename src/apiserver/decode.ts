@@ -42,7 +42,7 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
     }
     case "application/yaml": {
       const text = decodeText(bytes);
-      return { object: asObject(parseYamlText(text), text, kind.kind), duplicates: [] };
+      return { object: asObject(parseYaml(text), text, kind.kind), duplicates: [] };
     }
     case "application/vnd.kubernetes.protobuf":
       if (!kind.builtIn) throw unsupportedMediaType(ACCEPTED);
@@ -62,7 +62,7 @@ export function decodeValue({ bytes, contentType }: Body, what: string, decodePr
     return decodeProtobuf(bytes);
   }
   const text = decodeText(bytes);
-  return mediaType.endsWith("yaml") ? parseYamlText(text) : parseJson(text, what);
+  return mediaType.endsWith("yaml") ? parseYaml(text) : parseJson(text, what);
 }
 
 export function checkSize(bytes: Uint8Array): void {
@@ -82,14 +82,6 @@ function parseJson(text: string, what: string): Json {
     throw unrecognized(what, text === "" ? "unexpected end of JSON input" : error.message, text);
   }
   throw unrecognized(what, problem, text);
-}
-
-function parseYamlText(text: string): Json {
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    throw badRequest(`error parsing YAML: ${(error as Error).message}`);
-  }
 }
 
 function asObject(value: Json, text: string, kind: string): JsonObject {

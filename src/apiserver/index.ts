@@ -1,2 +1,10 @@
 export type * from "./request.ts";
+export { createApiServer, type ApiServer, type ApiServerOptions } from "./server.ts";
+export type { Profile } from "./profiles.ts";
+export { accessDenied, thinAuthorizer, type AccessRequest, type Authorizer } from "./authorize.ts";
+export { MAX_BODY_BYTES, type ProtobufDecoder } from "./decode.ts";
+export { statusResponse } from "./respond.ts";
+export { HUB } from "./router.ts";
+export { VERSION, type VersionInfo } from "./version.ts";
+export type { WriteCount } from "./writes.ts";
 export * from "./http/index.ts";

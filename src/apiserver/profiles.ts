@@ -9,8 +9,8 @@ import type { Kind, KubernetesObject } from "../api/index.ts";
 import { copy, invariant } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { CachedEntry } from "../store/index.ts";
-import { completeNamespace } from "./namespaces.ts";
 import { definitionOf } from "./crd.ts";
+import { isNamespaceKind, labelNamespace, prepareNamespace } from "./namespaces.ts";
 import { encodeObject, ordered, viewOfWritten } from "./render.ts";
 import { createResource, createResourceTable } from "./resources.ts";
 import type { Resource, ResourceTable, ServedVersion } from "./resources.ts";
@@ -97,7 +97,10 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
 function complete(resource: Resource, object: KubernetesObject): JsonObject {
   // Copied, because what follows changes it in place, and bootstrap objects belong to whoever wired the server.
   const completed = resource.storage.compiled.admit(copy(object) as unknown as JsonObject);
-  if (resource.kind.group === "" && resource.kind.kind === "Namespace") completeNamespace(completed);
+  if (isNamespaceKind(resource)) {
+    labelNamespace(completed);
+    prepareNamespace(completed, undefined, {});
+  }
   const metadata = completed.metadata as JsonObject;
   if (resource.kind.hasGeneration) metadata.generation ??= 1;
   return ordered(completed);

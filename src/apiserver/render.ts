@@ -4,7 +4,7 @@
  *
  * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the place to splice is found in its first bytes.
  */
-import { copy, deepFreeze, isObject } from "../base/index.ts";
+import { copy, isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { CachedEntry } from "../store/index.ts";
 import type { ServedVersion } from "./resources.ts";
@@ -23,12 +23,6 @@ export interface View {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const METADATA = '"metadata":{';
-
-/** Set by tests: everything handed out is frozen, so that a reader that changes it fails. */
-let freezing = false;
-export function freezeObjects(on: boolean): void {
-  freezing = on;
-}
 
 /** The value to store. `object` has no resourceVersion, and its first keys are apiVersion, kind and metadata. */
 export function encodeObject(object: JsonObject): Uint8Array {
@@ -53,7 +47,6 @@ export function objectIn(entry: CachedEntry, served: ServedVersion): JsonObject 
   const metadata = object.metadata as JsonObject;
   if (metadata.resourceVersion === undefined && entry.revision > 0) {
     metadata.resourceVersion = String(entry.revision);
-    if (freezing) deepFreeze(object);
   }
   return object;
 }

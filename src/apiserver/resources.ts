@@ -3,7 +3,8 @@
  * from a CustomResourceDefinition, and is shared by every cluster that serves the same thing; so are its compiled schemas.
  */
 import { formatApiVersion } from "../api/index.ts";
-import type { Column, Kind } from "../api/index.ts";
+import type { Column, Kind, KindVersion } from "../api/index.ts";
+import { required } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { compileSchema } from "../machinery/index.ts";
 import type { CompiledSchema, ResourceName, Schema } from "../machinery/index.ts";
@@ -62,30 +63,34 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
     },
     selectableFields: options.selectableFields ?? [],
   };
-  for (const [version, declared] of Object.entries(kind.versions)) {
-    let compiled: CompiledSchema | undefined;
-    all.push({
-      resource,
-      version,
-      apiVersion: formatApiVersion(kind.group, version),
-      // Fact tables load on first use, so the schema is not touched before somebody needs it.
-      get schema() {
-        return declared.schema;
-      },
-      get compiled() {
-        return (compiled ??= compileSchema(declared.schema));
-      },
-      columns: declared.columns,
-      isStorage: version === kind.storageVersion,
-      ...(declared.deprecationWarning !== undefined && { deprecationWarning: declared.deprecationWarning }),
-      ...(declared.toStorage && { toStorage: declared.toStorage }),
-      ...(declared.fromStorage && { fromStorage: declared.fromStorage }),
-    });
-  }
+  for (const [version, declared] of Object.entries(kind.versions)) all.push(createVersion(resource, version, declared));
   const served = all.filter(({ version }) => !options.unserved?.has(version));
-  const storage = all.find(({ isStorage }) => isStorage);
-  if (!storage) throw new TypeError(`kind ${kind.kind} does not declare its storage version ${kind.storageVersion}`);
+  const storage = required(all.find(({ isStorage }) => isStorage), `the storage version ${kind.storageVersion} of kind ${kind.kind}`);
   return resource;
+}
+
+function createVersion(resource: Resource, version: string, declared: KindVersion): ServedVersion {
+  const { kind } = resource;
+  let compiled: CompiledSchema | undefined;
+  return {
+    resource,
+    version,
+    apiVersion: formatApiVersion(kind.group, version),
+    // Fact tables load on first use, so neither schema nor columns are touched before somebody needs them.
+    get schema() {
+      return declared.schema;
+    },
+    get compiled() {
+      return (compiled ??= compileSchema(declared.schema));
+    },
+    get columns() {
+      return declared.columns;
+    },
+    isStorage: version === kind.storageVersion,
+    ...(declared.deprecationWarning !== undefined && { deprecationWarning: declared.deprecationWarning }),
+    ...(declared.toStorage && { toStorage: declared.toStorage }),
+    ...(declared.fromStorage && { fromStorage: declared.fromStorage }),
+  };
 }
 
 /** Where an object of a resource lives. Cluster-scoped kinds have no namespace segment. */

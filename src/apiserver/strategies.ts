@@ -2,34 +2,33 @@
 import { equalJson, isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { FieldError } from "../machinery/index.ts";
-import { invalidValue } from "./context.ts";
 import type { RequestContext } from "./context.ts";
 import { isDefinition } from "./crd.ts";
-import { prepareDefinition, validateDefinition } from "./crd-rules.ts";
-import { completeNamespace, isNamespaceKind } from "./namespaces.ts";
+import { completeDefinition, prepareDefinition, validateDefinition } from "./crd-rules.ts";
+import { isNamespaceKind, labelNamespace, prepareNamespace } from "./namespaces.ts";
 import { completePod } from "./pods.ts";
 import type { Resource } from "./resources.ts";
 
+/** Both changes are made in place, at the top level and in metadata; what lies deeper is replaced, because it may be shared. */
 export interface Strategy {
-  /** Changes the object in place, after defaulting. `old` is unset for a new object. */
+  /** Fills in what counts as part of the request: the writer owns it. */
+  complete?(object: JsonObject): void;
+  /** Sets what is the server's alone. `old` is unset for a new object. */
   prepare?(object: JsonObject, old: JsonObject | undefined, context: RequestContext): void;
   validate?(object: JsonObject, old: JsonObject | undefined): FieldError[];
 }
 
-const namespace: Strategy = { prepare: completeNamespace };
-const definition: Strategy = { prepare: prepareDefinition, validate: validateDefinition };
+const namespace: Strategy = { complete: labelNamespace, prepare: prepareNamespace };
+const definition: Strategy = { complete: completeDefinition, prepare: prepareDefinition, validate: validateDefinition };
 
 const BUILT_IN: Readonly<Record<string, Strategy>> = {
-  "/Secret": { prepare: foldStringData, validate: keepImmutable },
+  "/Secret": { complete: foldStringData, validate: keepImmutable },
   "/ConfigMap": { validate: keepImmutable },
   "/Pod": {
     prepare(pod, old) {
       if (!old) completePod(pod);
     },
   },
-  "apps/Deployment": { validate: keepSelector },
-  "apps/ReplicaSet": { validate: keepSelector },
-  "apps/DaemonSet": { validate: keepSelector },
 };
 
 export function strategyOf(resource: Resource): Strategy | undefined {
@@ -58,11 +57,4 @@ function keepImmutable(object: JsonObject, old: JsonObject | undefined): FieldEr
     if (!equalJson(object[field], old[field])) errors.push({ type: "Forbidden", field, message: "Forbidden: field is immutable when `immutable` is set" });
   }
   return errors;
-}
-
-/** Pods are found by the selector, so it can never change. */
-function keepSelector(object: JsonObject, old: JsonObject | undefined): FieldError[] {
-  const selector = (object.spec as JsonObject | undefined)?.selector;
-  if (!old || equalJson(selector, (old.spec as JsonObject | undefined)?.selector)) return [];
-  return [invalidValue("spec.selector", selector, "field is immutable")];
 }

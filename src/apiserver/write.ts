@@ -72,8 +72,9 @@ export async function insertObject(deps: WriteDependencies, context: RequestCont
     metadata: metadataForCreate(given, { namespace: resource.namespaced ? namespace : undefined, name }, resource, deps),
   });
   if (resource.kind.subresources.status) delete object.status;
-  object = admitObject(deps.admissions, deps.random, { context, options, operation: "CREATE", object, duplicates: body.duplicates, errors: [] });
-  object = appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, undefined, object, given.managedFields) : withManagers(object, appliedFields);
+  const track = (admitted: JsonObject): JsonObject =>
+    appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields) : withManagers(admitted, appliedFields);
+  object = admitObject(deps.admissions, deps.random, { context, options, operation: "CREATE", object, duplicates: body.duplicates, errors: [], track });
 
   if (resource.namespaced && namespace !== undefined) checkNamespace(deps.store, cluster, resource, namespace, name);
   checkDefinitionAlive(deps, context, name);
@@ -155,10 +156,11 @@ function prepareUpdate(deps: WriteDependencies, context: RequestContext, options
   let next = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
   next = ordered({ ...next, apiVersion: served.apiVersion, kind: kind.kind });
   const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
-  next = admitObject(deps.admissions, deps.random, { context, options, operation: "UPDATE", object: next, oldObject: old, duplicates, errors });
-  const metadata = metadataOf(next);
-  if (kind.hasGeneration && changesSpec(old, next, kind.subresources.status === true)) metadata.generation = Number(stored.generation ?? 0) + 1;
-  return appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, next, givenMetadata.managedFields) : withManagers(next, appliedFields);
+  const track = (admitted: JsonObject): JsonObject =>
+    appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields) : withManagers(admitted, appliedFields);
+  next = admitObject(deps.admissions, deps.random, { context, options, operation: "UPDATE", object: next, oldObject: old, duplicates, errors, track });
+  if (kind.hasGeneration && changesSpec(old, next, kind.subresources.status === true)) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
+  return next;
 }
 
 function withManagers(object: JsonObject, managedFields: Json): JsonObject {
@@ -169,7 +171,8 @@ function withManagers(object: JsonObject, managedFields: Json): JsonObject {
 function combine({ served: { resource }, subresource }: RequestContext, old: JsonObject, given: JsonObject, metadata: JsonObject): JsonObject {
   if (subresource === "status") {
     const { status: _, ...rest } = old;
-    return { ...rest, metadata: resource.kind.builtIn ? statusMetadata(metadata, old) : { ...metadataOf(old) }, ...(given.status !== undefined && { status: given.status }) };
+    const { resourceVersion: __, ...stored } = metadataOf(old);
+    return { ...rest, metadata: resource.kind.builtIn ? statusMetadata(metadata, old) : stored, ...(given.status !== undefined && { status: given.status }) };
   }
   if (subresource === "finalize") {
     const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;

@@ -20,10 +20,18 @@ export function readBody(body: Readable, stop: AbortSignal): Promise<string> {
       length += chunk.length;
       if (length > MAX_BODY_BYTES) body.destroy(new UnreachableError(`the answer is longer than ${MAX_BODY_BYTES} bytes; ask for it in pages with a limit`));
     });
-    body.on("end", () => resolve((chunks.length === 1 && chunks[0] ? Buffer.from(chunks[0].buffer, chunks[0].byteOffset, length) : Buffer.concat(chunks, length)).toString("utf8")));
+    let complete = false;
+    body.on("end", () => {
+      complete = true;
+      const [only] = chunks;
+      const bytes = only && chunks.length === 1 ? Buffer.from(only.buffer, only.byteOffset, length) : Buffer.concat(chunks, length);
+      resolve(bytes.toString("utf8"));
+    });
     body.on("error", reject);
-    // After `end` this changes nothing; before it the body was cut off.
-    body.on("close", () => reject(stop.aborted ? (stop.reason as Error) : new UnreachableError("the connection was lost before the answer was complete; try again")));
+    body.on("close", () => {
+      if (complete) return;
+      reject(stop.aborted ? (stop.reason as Error) : new UnreachableError("the connection was lost before the answer was complete; try again"));
+    });
   });
 }
 

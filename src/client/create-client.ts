@@ -12,8 +12,12 @@ import type { ResourcePath, Transport, TransportRequest, TransportWatchEvent } f
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 export function createClient({ transport, fieldManager }: { transport: Transport; fieldManager: string }): Client {
+  const exchange = async (request: TransportRequest, signal: AbortSignal | undefined): Promise<JsonObject> => {
+    signal?.throwIfAborted();
+    return transport.send(request, signal);
+  };
   // The answer of a verb on a kind is an object of that kind; the server vouches for it.
-  const send = async <T>(request: TransportRequest, signal?: AbortSignal): Promise<DeepReadonly<T>> => (await transport.send(request, signal)) as DeepReadonly<T>;
+  const send = async <T>(request: TransportRequest, signal?: AbortSignal): Promise<DeepReadonly<T>> => (await exchange(request, signal)) as DeepReadonly<T>;
   const writeQuery = (options?: WriteOptions): Record<string, string> => (options?.dryRun ? { fieldManager, dryRun: "All" } : { fieldManager });
 
   return {
@@ -22,7 +26,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     },
 
     async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions): Promise<List<T>> {
-      const answer = await transport.send({ verb: "list", path: collectionPath(kind, options.cluster, options.namespace), query: selectionQuery(options) }, options.signal);
+      const answer = await exchange({ verb: "list", path: collectionPath(kind, options.cluster, options.namespace), query: selectionQuery(options) }, options.signal);
       return readList(kind, answer);
     },
 
@@ -61,14 +65,14 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     },
 
     async delete(kind, key, options) {
-      await transport.send({ verb: "delete", path: objectPath(kind, key.cluster, key), ...deleteBody(options) }, options?.signal);
+      await exchange({ verb: "delete", path: objectPath(kind, key.cluster, key), ...deleteBody(options) }, options?.signal);
     },
 
     async deleteCollection(kind, options) {
       // Without a namespace this would empty every namespace, which Kubernetes itself refuses.
       requireNamespace(kind, options.namespace);
       const path = collectionPath(kind, options.cluster, options.namespace);
-      await transport.send({ verb: "deletecollection", path, query: selectionQuery(options), ...deleteBody(options) }, options.signal);
+      await exchange({ verb: "deletecollection", path, query: selectionQuery(options), ...deleteBody(options) }, options.signal);
     },
 
     async raw(request, signal) {
@@ -84,8 +88,8 @@ function collectionPath(kind: Kind, cluster: string, namespace: string | undefin
 }
 
 function objectPath(kind: Kind, cluster: string, { namespace, name }: { readonly namespace?: string; readonly name: string }, subresource?: string): ResourcePath {
-  // A DELETE or PUT without a name would mean the whole collection.
-  if (!name) throw badRequest(`a ${kind.kind} was addressed without a name; set metadata.name`);
+  // A DELETE or PUT without a name would mean the whole collection, and dots mean another path.
+  if (!name || name === "." || name === "..") throw badRequest(`a ${kind.kind} was addressed by the name ${JSON.stringify(name ?? "")}; set metadata.name`);
   requireNamespace(kind, namespace);
   const path = collectionPath(kind, cluster, namespace);
   path.name = name;

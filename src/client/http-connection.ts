@@ -148,6 +148,7 @@ export function createHttpConnection(options: { server: URL; tls: TlsOptions; cl
     async open(request, stop) {
       stop.throwIfAborted();
       const by = await acquire(stop);
+      // A session that was taken is given back by the request itself, also when it is too late to start it.
       return "http2" in by ? requestHttp2(by, request, stop) : requestHttp1(server, by, request, stop);
     },
     async close() {
@@ -165,10 +166,11 @@ function requestHttp2(session: Session, request: HttpRequest, stop: AbortSignal)
   return new Promise((resolve, reject) => {
     let stream: http2.ClientHttp2Stream;
     try {
+      stop.throwIfAborted();
       stream = session.http2.request({ ...request.headers, ":method": request.method, ":path": request.path }, { endStream: request.body === undefined });
     } catch (error) {
       session.active--;
-      return reject(asFailure(error));
+      return reject(stop.aborted ? (stop.reason as Error) : asFailure(error));
     }
     let answered = false;
     const cancel = (): void => {
@@ -192,6 +194,7 @@ function requestHttp2(session: Session, request: HttpRequest, stop: AbortSignal)
 
 function requestHttp1(server: URL, agent: http.Agent, request: HttpRequest, stop: AbortSignal): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
+    if (stop.aborted) return reject(stop.reason as Error);
     const client = server.protocol === "http:" ? http : https;
     const headers = request.body === undefined ? request.headers : { ...request.headers, "content-length": String(request.body.length) };
     const outgoing = client.request({ host: hostOf(server), port: portOf(server), agent, method: request.method, path: request.path, headers });

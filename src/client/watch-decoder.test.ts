@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, integer, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../machinery/index.ts";
 import { UnreachableError } from "./errors.ts";
@@ -11,8 +11,8 @@ describe("watch decoder", () => {
     const text = line("ADDED", { name: "träge 🐢" }) + line("MODIFIED", { name: "a" }) + line("BOOKMARK", {}) + line("DELETED", { name: "日本" });
     const bytes = Buffer.from(text);
 
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 12 }), (cuts) => {
+    assert(
+      property(array(integer({ min: 0, max: bytes.length }), { maxLength: 12 }), (cuts) => {
         const ends = [...cuts, bytes.length].sort((a, b) => a - b);
         const decoder = createWatchDecoder();
         let start = 0;

@@ -14,7 +14,7 @@ import { createInterpreter } from "../interpreter/index.ts";
 import { createMembershipController, joinCluster } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
 import { createInformers, createManager } from "../runtime/index.ts";
-import type { Manager, SharedInformers } from "../runtime/index.ts";
+import type { Manager } from "../runtime/index.ts";
 import { createSimulation } from "../simulation/index.ts";
 import { createCache } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
@@ -45,7 +45,8 @@ export interface Hub {
   /** An administrator's client. */
   client: Client;
   managers: readonly Manager[];
-  informers: readonly SharedInformers[];
+  /** Nothing is on its way anywhere; what waits for the clock does not count. */
+  isQuiet(): boolean;
   /** Starts the controllers; resolves when they have seen everything that is stored. */
   start(signal: AbortSignal): Promise<void>;
   /** Adds simulated members, or finds them again; resolves when they exist and have joined. */
@@ -79,14 +80,15 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   };
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: createInterpreter(), clock, log });
   hubManager.add(
-    ...createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: createInterpreter(), clock, log }),
+    ...propagation.controllers,
     createMembershipController({ hub: HUB, hubClient: clientFor("membership"), memberClient: (cluster) => (isMember(cluster) ? client : undefined), members: memberInformers, clock }),
   );
 
   const memberClient = clientFor("member");
   const memberManager = createManager({ client: memberClient, informers: memberInformers, clock, log: log.with({ part: "members" }) });
-  const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock, random });
+  const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock });
   if (nodes > 0) memberManager.add(...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random }), ...simulation.controllers);
 
   return {
@@ -94,7 +96,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     cache,
     client,
     managers: [hubManager, memberManager],
-    informers: [hubInformers, memberInformers],
+    isQuiet: () => server.isQuiet() && propagation.isQuiet(),
     async start(signal) {
       hubManager.start(signal);
       memberManager.start(signal);
@@ -103,12 +105,13 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     async addMembers(names, endpointOf, signal) {
       for (const name of names) {
         await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
-        if (nodes > 0) await simulation.ensureNodes(name, nodes, signal);
+        if (nodes > 0) await simulation.ensureNodes(name, nodes, {}, signal);
         await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name }, signal);
       }
     },
     async stop() {
       await Promise.all([hubManager.stop(), memberManager.stop()]);
+      await propagation.close();
       await Promise.all([hubInformers.close(), memberInformers.close()]);
       await server.close();
       await cache.close();

@@ -27,6 +27,13 @@ export function reflectCounters(object: WithStatus, fields: readonly string[]): 
   return reflected;
 }
 
+export interface CounterFields {
+  counters: readonly string[];
+  texts?: readonly string[];
+  /** Built-in kinds leave out a counter that is zero; writing it would look like a change for ever. */
+  omitsZero?: boolean;
+}
+
 /**
  * The template with `counters` summed over the members and, of `texts`, the last one that a member reported. Returns the
  * template itself when nothing differs.
@@ -34,10 +41,14 @@ export function reflectCounters(object: WithStatus, fields: readonly string[]): 
  * `observedGeneration` moves to the template's generation only when every member has acted on it: its copy carries that
  * generation, and its controller has observed the copy. Anything less would let a client see "rolled out" too early.
  */
-export function aggregateCounters<T extends WithStatus>(template: T, items: readonly StatusItem[], counters: readonly string[], texts: readonly string[] = []): T {
+export function aggregateCounters<T extends WithStatus>(template: T, items: readonly StatusItem[], { counters, texts = [], omitsZero = false }: CounterFields): T {
   const statuses = items.map(({ status }) => (isObject(status) ? status : {}));
   const next: JsonObject = isObject(template.status) ? { ...template.status } : {};
-  for (const counter of counters) next[counter] = statuses.reduce((sum, status) => sum + countOf(status[counter]), 0);
+  for (const counter of counters) {
+    const sum = statuses.reduce((total, status) => total + countOf(status[counter]), 0);
+    if (sum === 0 && omitsZero) delete next[counter];
+    else next[counter] = sum;
+  }
   for (const text of texts) {
     const value = statuses.findLast((status) => typeof status[text] === "string" && status[text] !== "")?.[text];
     if (value !== undefined) next[text] = value;

@@ -27,6 +27,7 @@ export interface ApplyRequest {
   time: string;
   /** See `UpdateRecord`. */
   builtIn?: boolean;
+  isServed?: (apiVersion: string) => boolean;
 }
 
 const BEFORE_FIRST_APPLY = "before-first-apply";
@@ -42,12 +43,12 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
   const { live, applied, manager, apiVersion, subresource = "" } = request;
   if (managedFieldsOf(applied) !== undefined && managedFieldsOf(applied) !== null) throw badRequest("metadata.managedFields must be nil");
   const schema = withObjectMeta(request.schema);
-  const wanted = stripManagedFields(applied);
-  checkApplied(wanted, schema);
+  checkApplied(stripManagedFields(applied), schema);
+  const wanted = writtenBy(subresource, stripManagedFields(applied));
 
   const base = live ? stripManagedFields(live) : {};
   const owners = ownersOf(request, base, schema);
-  const fields = restrict(ownable(fieldSetOf(wanted, schema)), subresource);
+  const fields = ownable(fieldSetOf(wanted, schema));
   const applier: Owner = { manager, operation: "Apply", apiVersion, subresource, time: undefined, fields };
   const last = owners.find((owner) => isSameOwner(owner, applier));
   const others = owners.filter((owner) => owner !== last);
@@ -59,22 +60,23 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
 
   const remaining = others.map((owner) => withFields(owner, differenceOf(differenceOf(owner.fields, changes.changed), changes.removed)));
   const isSame = changes.changed === undefined && changes.removed === undefined;
-  const current = isSame && last && last.apiVersion === apiVersion && equalJson(last.fields, fields) ? last : withTime(applier, request.time);
-  if (live && isSame && current === last && remaining.every((owner, index) => owner === others[index] && owner.entry !== undefined)) return live;
+  const ownsTheSame = equalJson(last?.fields, fields) && (last === undefined || last.apiVersion === apiVersion);
+  // Applying what is there already moves no time and writes nothing.
+  if (live && isSame && ownsTheSame && remaining.every((owner, index) => owner === others[index] && owner.entry !== undefined)) return live;
+  const current = isSame && ownsTheSame && last ? last : withTime(applier, request.time);
   return withManagedFields(result, encodeOwners([...remaining, current]));
 }
 
-/** The status endpoint writes nothing but the status, so nothing else can be owned through it. */
-function restrict(fields: FieldSet | undefined, subresource: string): FieldSet | undefined {
-  if (subresource !== "status" || fields === undefined) return fields;
-  const status = fields["f:status"];
-  return status === undefined ? undefined : { "f:status": status };
+/** The status endpoint writes nothing but the status, so the rest of a configuration is neither merged nor owned there. */
+function writtenBy(subresource: string, applied: JsonObject): JsonObject {
+  if (subresource !== "status") return applied;
+  return applied["status"] === undefined ? {} : { status: applied["status"] };
 }
 
 /** The owners so far. An object that nobody was recorded for belongs as a whole to whoever was there before. */
-function ownersOf({ live, apiVersion, time, builtIn }: ApplyRequest, base: JsonObject, schema: Schema): Owner[] {
+function ownersOf({ live, apiVersion, time, builtIn, isServed }: ApplyRequest, base: JsonObject, schema: Schema): Owner[] {
   if (!live) return [];
-  const owners = decodeOwners(managedFieldsOf(live)) ?? [];
+  const owners = decodeOwners(managedFieldsOf(live), { fromClient: false, isServed }) ?? [];
   if (owners.length > 0) return owners;
   const fields = ownable(compareFields(emptyObject(schema, builtIn === true), base, schema).changed);
   return fields ? [{ manager: BEFORE_FIRST_APPLY, operation: "Update", apiVersion, subresource: "", time, fields }] : [];

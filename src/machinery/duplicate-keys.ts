@@ -5,8 +5,8 @@
 import { formatPath, type PathStep } from "./field-path.ts";
 
 interface Level {
-  /** The keys so far; undefined in a list. */
-  readonly keys: Set<string> | undefined;
+  /** The keys so far, a set once they are many; undefined in a list. */
+  keys: string[] | Set<string> | undefined;
   /** The key or index that is being read. */
   at: PathStep;
   /** In an object: whether the next string is a key. */
@@ -34,8 +34,7 @@ export function findDuplicateKeys(json: string): string[] {
           const key = keyOf(json, index, end);
           level.at = key;
           level.expectsKey = false;
-          if (level.keys.has(key)) duplicates.add(formatPath(levels.map(({ at }) => at)));
-          else level.keys.add(key);
+          if (!addKey(level, key)) duplicates.add(formatPath(levels.map(({ at }) => decodeKey(at))));
         }
         index = end;
         break;
@@ -45,7 +44,7 @@ export function findDuplicateKeys(json: string): string[] {
         else if (level) level.at = Number(level.at) + 1;
         break;
       case OPEN_OBJECT:
-        level = { keys: new Set(), at: "", expectsKey: true };
+        level = { keys: [], at: "", expectsKey: true };
         levels.push(level);
         break;
       case OPEN_LIST:
@@ -73,7 +72,27 @@ function endOfString(json: string, from: number): number {
   return json.length;
 }
 
+/** Searching a list is faster than hashing while keys are few, as they are in nearly every object. */
+const FEW_KEYS = 16;
+
+/** False when the key is there already. */
+function addKey(level: Level, key: string): boolean {
+  if (level.keys instanceof Set) {
+    const before = level.keys.size;
+    return level.keys.add(key).size > before;
+  }
+  if (!level.keys || level.keys.includes(key)) return false;
+  level.keys.push(key);
+  if (level.keys.length > FEW_KEYS) level.keys = new Set(level.keys);
+  return true;
+}
+
+/** The key as it is written. One that could have been written otherwise (`\u0041`, `\/`) is written anew, so that keys can be compared. */
 function keyOf(json: string, start: number, end: number): string {
   const raw = json.slice(start + 1, end);
-  return raw.includes("\\") ? (JSON.parse(json.slice(start, end + 1)) as string) : raw;
+  return raw.includes("\\u") || raw.includes("\\/") ? JSON.stringify(JSON.parse(`"${raw}"`)).slice(1, -1) : raw;
+}
+
+function decodeKey(at: PathStep): PathStep {
+  return typeof at === "string" && at.includes("\\") ? (JSON.parse(`"${at}"`) as string) : at;
 }

@@ -96,17 +96,10 @@ export function isFieldSet(value: Json | undefined, depth = 0): value is FieldSe
   return true;
 }
 
+/** Elements are compared as text, so their JSON is only looked at from outside. */
 function isPathElement(key: string): boolean {
-  if (key === SELF || key.startsWith("f:")) return true;
-  if (key.startsWith("i:")) return /^i:-?\d+$/.test(key);
-  if (!key.startsWith("k:") && !key.startsWith("v:")) return false;
-  try {
-    const value: unknown = JSON.parse(key.slice(2));
-    return key.startsWith("v:") || isObject(value);
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
-  }
+  if (key === SELF || key.startsWith("f:") || (key.startsWith("v:") && key.length > 2)) return true;
+  return (key.startsWith("k:{") && key.endsWith("}")) || /^i:-?\d+$/.test(key);
 }
 
 /** The members as people read them, `.spec.ports[port=80,protocol="TCP"].name`: at each level the members first. */
@@ -122,8 +115,17 @@ export function formatElement(key: string): string {
   if (key.startsWith("f:")) return `.${rest}`;
   if (key.startsWith("v:")) return `[=${rest}]`;
   if (!key.startsWith("k:")) return `[${rest}]`;
-  const keys = JSON.parse(rest) as JsonObject;
-  return `[${Object.keys(keys)
-    .map((name) => `${name}=${JSON.stringify(keys[name])}`)
-    .join(",")}]`;
+  return `[${formatKeys(rest)}]`;
+}
+
+/** What a client made up and is no JSON is shown as it is. */
+function formatKeys(text: string): string {
+  try {
+    return Object.entries(JSON.parse(text) as JsonObject)
+      .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+      .join(",");
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
 }

@@ -37,7 +37,7 @@ function parseTerm(term: string): FieldRequirement {
 
 function unescapeValue(value: string): string {
   return value.replaceAll(/\\(.?)|[,=]/gs, (found: string, escaped: string | undefined) => {
-    if (escaped === undefined) throw badRequest(`invalid field selector: unescaped character in value '${value}': ${found}`);
+    if (escaped === undefined) throw badRequest(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);
     if (escaped !== "\\" && escaped !== "," && escaped !== "=") throw badRequest(`invalid field selector: invalid escape sequence: ${found}`);
     return escaped;
   });

@@ -4,15 +4,16 @@
  *
  * `!=` and `notin` also match objects without the key. The empty selector matches everything, `nothing` matches nothing.
  */
+import { messageOf } from "../base/index.ts";
 import { labelKeyProblem, labelValueProblem } from "./names.ts";
 import { badRequest } from "./status.ts";
 
-export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!exists";
+export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!exists" | ">" | "<";
 
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** One for `=` and `!=`, none for the existence checks. */
+  /** None for the existence checks, any number for `in` and `notin`, otherwise one; a whole number for `>` and `<`. */
   readonly values: readonly string[];
 }
 
@@ -49,12 +50,15 @@ function requirement(key: string, operator: LabelOperator, values: readonly stri
   if (keyProblem) throw badRequest(`key: Invalid value: ${JSON.stringify(key)}: ${keyProblem}`);
   if ((operator === "in" || operator === "notin") && values.length === 0) throw badRequest("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
   if ((operator === "exists" || operator === "!exists") && values.length > 0) throw badRequest("values: Invalid value: values set must be empty for exists and does not exist");
+  if ((operator === ">" || operator === "<") && !isWhole(values[0])) throw badRequest(`values[0]: Invalid value: ${JSON.stringify(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`);
   for (const [index, value] of values.entries()) {
     const problem = labelValueProblem(value);
     if (problem) throw badRequest(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
   }
   return { key, operator, values };
 }
+
+const isWhole = (value: string | undefined): boolean => value !== undefined && /^-?\d{1,19}$/.test(value);
 
 export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
   if (selector.matchesNothing) return false;
@@ -77,8 +81,10 @@ function satisfies(operator: LabelOperator, values: readonly string[], value: st
       return value === undefined || !values.includes(value);
     case "exists":
       return value !== undefined;
-    default:
+    case "!exists":
       return value === undefined;
+    default:
+      return value !== undefined && isWhole(value) && (operator === ">" ? BigInt(value) > BigInt(values[0] ?? "") : BigInt(value) < BigInt(values[0] ?? ""));
   }
 }
 
@@ -116,10 +122,20 @@ export function parseLabelSelector(text: string): LabelSelector {
   const parser = new SelectorParser(text);
   const requirements: LabelRequirement[] = [];
   while (!parser.atEnd()) {
-    requirements.push(parser.requirement());
+    const { key, operator, values } = parser.requirement();
+    requirements.push(checked(key, operator, values));
     if (!parser.atEnd()) parser.expectComma();
   }
   return requirements.length === 0 ? everything : { requirements };
+}
+
+/** What is wrong with a requirement is a mistake in the text here. */
+function checked(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
+  try {
+    return requirement(key, operator, values);
+  } catch (error) {
+    throw badRequest(`unable to parse requirement: ${messageOf(error)}`);
+  }
 }
 
 const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
@@ -138,13 +154,12 @@ class SelectorParser {
   }
 
   requirement(): LabelRequirement {
-    if (this.take("!")) return requirement(this.word("identifier"), "!exists", []);
+    if (this.take("!")) return { key: this.word("identifier"), operator: "!exists", values: [] };
     const key = this.word("identifier");
-    if (this.atEnd() || this.peek() === ",") return requirement(key, "exists", []);
-    if (this.take("=") || this.take("==")) return requirement(key, "=", [this.value()]);
-    if (this.take("!=")) return requirement(key, "!=", [this.value()]);
-    if (this.take("in")) return requirement(key, "in", this.values());
-    if (this.take("notin")) return requirement(key, "notin", this.values());
+    if (this.atEnd() || this.peek() === ",") return { key, operator: "exists", values: [] };
+    if (this.take("=") || this.take("==")) return { key, operator: "=", values: [this.value()] };
+    for (const operator of ["!=", ">", "<"] as const) if (this.take(operator)) return { key, operator, values: [this.value()] };
+    for (const operator of ["in", "notin"] as const) if (this.take(operator)) return { key, operator, values: this.values() };
     throw badRequest(`unable to parse requirement: found '${this.peek()}', expected: in, notin, =, ==, !=, gt, lt`);
   }
 
@@ -179,7 +194,7 @@ class SelectorParser {
     if (!this.take("(")) throw badRequest(`unable to parse requirement: found '${this.peek()}' expected: '('`);
     const values = new Set<string>();
     while (!this.take(")")) {
-      values.add(this.peek() === "," || this.peek() === ")" ? "" : this.word("',', or identifier"));
+      values.add(this.peek() === "," || this.peek() === ")" ? "" : this.word("',', ')' or identifier"));
       if (this.peek() !== ")" && !this.take(",")) throw badRequest(`unable to parse requirement: found '${this.peek()}', expected: ',' or ')'`);
       else if (this.tokens[this.position - 1] === "," && this.peek() === ")") values.add("");
     }

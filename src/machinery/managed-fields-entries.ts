@@ -21,24 +21,31 @@ export interface Owner {
 export const isSameOwner = (a: Owner, b: Owner): boolean =>
   a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource && (a.operation === "Apply" || a.apiVersion === b.apiVersion);
 
+export interface DecodeOptions {
+  /** Entries that a client sent are read with suspicion; those that were stored we wrote ourselves. */
+  fromClient: boolean;
+  /** Entries of versions that are not served any more are left out. */
+  isServed?: ((apiVersion: string) => boolean) | undefined;
+}
+
 /** The owners in a list of entries; undefined when an entry cannot be understood. */
-export function decodeOwners(entries: Json | undefined): Owner[] | undefined {
+export function decodeOwners(entries: Json | undefined, { fromClient, isServed }: DecodeOptions): Owner[] | undefined {
   if (entries === undefined || entries === null) return [];
   if (!Array.isArray(entries)) return undefined;
   const owners: Owner[] = [];
   for (const entry of entries) {
-    const owner = isObject(entry) ? decodeOwner(entry) : undefined;
+    const owner = isObject(entry) ? decodeOwner(entry, fromClient) : undefined;
     if (!owner) return undefined;
-    owners.push(owner);
+    if (isServed?.(owner.apiVersion) !== false) owners.push(owner);
   }
   return owners;
 }
 
-function decodeOwner(entry: JsonObject): Owner | undefined {
+function decodeOwner(entry: JsonObject, fromClient: boolean): Owner | undefined {
   const { manager = "", operation, apiVersion, subresource = "", time, fieldsType, fieldsV1 } = entry;
   if (operation !== "Apply" && operation !== "Update") return undefined;
   if (typeof manager !== "string" || typeof apiVersion !== "string" || apiVersion === "" || typeof subresource !== "string") return undefined;
-  if (fieldsType !== "FieldsV1" || !isFieldSet(fieldsV1)) return undefined;
+  if (fieldsType !== "FieldsV1" || !isObject(fieldsV1) || (fromClient && !isFieldSet(fieldsV1))) return undefined;
   return { manager, operation, apiVersion, subresource, time: typeof time === "string" ? time : undefined, fields: Object.keys(fieldsV1).length > 0 ? fieldsV1 : undefined, entry };
 }
 

@@ -23,6 +23,8 @@ export interface UpdateRecord {
   time: string;
   /** Built-in kinds have structures that are always there (`spec`, `strategy`), so that creating them is not owning them. */
   builtIn?: boolean;
+  /** Whether a version is still known; owners by an unknown one are forgotten. Without it all are kept. */
+  isServed?: (apiVersion: string) => boolean;
 }
 
 const leaf: FieldSet = {};
@@ -56,20 +58,21 @@ export function recordUpdate(record: UpdateRecord): JsonObject {
   const current: Owner = { manager: record.manager, operation: "Update", apiVersion: record.apiVersion, subresource, time: record.time, fields: ownable(changes.changed) };
   const next = takeOver(owners, changes, current);
   const isSame = next.length === owners.length && next.every((owner, index) => owner === owners[index]);
-  return withManagedFields(after, isSame ? entries : encodeOwners(next));
+  return withManagedFields(after, isSame && entries !== undefined ? entries : encodeOwners(next));
 }
 
 /** The owners that a write starts from: those in the request when it states any that can be understood, else those stored. */
-function startingPoint({ before, after, subresource = "" }: UpdateRecord): { owners: Owner[]; entries: Json | undefined } {
+function startingPoint({ before, after, subresource = "", isServed }: UpdateRecord): { owners: Owner[]; entries: Json | undefined } {
   const stored = managedFieldsOf(before);
   const given = managedFieldsOf(after);
   // A subresource cannot be used to rewrite ownership.
   if (subresource === "" && given !== stored) {
     if (isReset(given)) return { owners: [], entries: undefined };
-    const owners = decodeOwners(given);
-    if (owners && owners.length > 0) return { owners, entries: given };
+    const owners = decodeOwners(given, { fromClient: true, isServed });
+    if (owners && Array.isArray(given)) return { owners, entries: owners.length === given.length ? given : undefined };
   }
-  return { owners: decodeOwners(stored) ?? [], entries: stored };
+  const owners = decodeOwners(stored, { fromClient: false, isServed }) ?? [];
+  return { owners, entries: Array.isArray(stored) && owners.length === stored.length ? stored : undefined };
 }
 
 /** Gives `current` the fields it changed and takes them, and what was removed, from all others. */

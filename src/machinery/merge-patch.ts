@@ -5,6 +5,15 @@
  * changes nothing answers the document itself, so callers may compare with `===`.
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
+import { jsonTypeName } from "./patch-errors.ts";
+import { badRequest } from "./status.ts";
+
+/** The body of a merge patch request: Kubernetes objects are only patched with objects. */
+export function readMergePatch(body: Json): JsonObject {
+  if (body === null) throw badRequest("Invalid JSON Patch");
+  if (!isObject(body)) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`);
+  return body;
+}
 
 export function applyMergePatch(document: Json, patch: Json): Json {
   if (!isObject(patch)) return equalJson(document, patch) ? document : patch;

@@ -17,28 +17,30 @@ const NAME_PART_RULE =
 const LABEL_VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
+// Kubernetes counts bytes in both, but says so only of labels.
 const tooLong = (limit: number): string => `must be no more than ${limit} bytes`;
+const tooLongName = (limit: number): string => `must be no more than ${limit} characters`;
 
-/** The length in UTF-8; two characters can hide up to eight bytes, so only texts near the limit are measured exactly. */
+/** The length in UTF-8; a UTF-16 unit is at most three bytes, so only texts near the limit are measured exactly. */
 function longerThan(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit);
 }
 
 /** What most kinds allow as `metadata.name`: `a.b-c`, at most 253 bytes. */
 export function dnsSubdomainProblem(name: string): string | undefined {
-  if (longerThan(name, 253)) return tooLong(253);
+  if (longerThan(name, 253)) return tooLongName(253);
   return name.split(".").every((part) => DNS_LABEL.test(part)) ? undefined : SUBDOMAIN_RULE;
 }
 
 /** Names of namespaces: `a-b`, at most 63 bytes. */
 export function dnsLabelProblem(name: string): string | undefined {
-  if (longerThan(name, 63)) return tooLong(63);
+  if (longerThan(name, 63)) return tooLongName(63);
   return DNS_LABEL.test(name) ? undefined : LABEL_RULE;
 }
 
 /** A DNS label that starts with a letter, as names of Services were. */
 export function dns1035LabelProblem(name: string): string | undefined {
-  if (longerThan(name, 63)) return tooLong(63);
+  if (longerThan(name, 63)) return tooLongName(63);
   return DNS_1035_LABEL.test(name) ? undefined : DNS_1035_RULE;
 }
 

@@ -44,4 +44,6 @@ export interface Schema {
   "x-kubernetes-patch-strategy"?: string;
   "x-kubernetes-patch-merge-key"?: string;
   "x-kubernetes-validations"?: Json[];
+  /** Built-in kinds only: the real server writes the field even when it is empty, so that creating it is not owning it. */
+  "x-flotilla-always"?: boolean;
 }

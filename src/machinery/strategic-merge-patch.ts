@@ -8,7 +8,7 @@
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
-import { formatGo, patchFailed, patchInvalid } from "./patch-errors.ts";
+import { formatGo, jsonTypeName, patchFailed, patchInvalid } from "./patch-errors.ts";
 import type { Schema } from "./schema.ts";
 import { badRequest } from "./status.ts";
 import { identity, inServerOrder } from "./strategic-order.ts";
@@ -18,7 +18,9 @@ const RETAIN_KEYS = "$retainKeys";
 const DELETE_FROM = "$deleteFromPrimitiveList/";
 const ORDER = "$setElementOrder/";
 
-export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
+export function applyStrategicMergePatch(document: JsonObject, patch: Json, schema: Schema): JsonObject {
+  if (patch === null) return document;
+  if (!isObject(patch)) throw badRequest(`json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`);
   const root = withObjectMeta(schema);
   checkShape(patch, root, patch);
   return mergeMap(document, patch, root);

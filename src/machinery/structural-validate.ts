@@ -6,6 +6,7 @@ import { equalJson, isObject, type Json, type JsonObject } from "../base/index.t
 import { formatPath, type PathStep } from "./field-path.ts";
 import { formatCheck } from "./formats.ts";
 import { listTypeErrors } from "./list-type.ts";
+import { labelKeyProblem, labelValueProblem } from "./names.ts";
 import { OBJECT_META } from "./object-meta-schema.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
 import type { Schema } from "./schema.ts";
@@ -16,32 +17,60 @@ export interface ValidationContext {
   readonly errors: FieldError[];
 }
 
-/** One schema as validation sees it; what is costly to prepare is prepared when first needed. */
+/** One schema as validation sees it. What is costly to prepare is prepared when first needed; what most values need is at hand. */
 export class ValidationNode {
   readonly schema: Schema;
   readonly isEmbedded: boolean;
-  private readonly children = new Map<string, ValidationNode>();
+  readonly required: readonly string[];
+  /** The `typeof` of values that need no further look; undefined when there is more to check than the type. */
+  readonly plainType: "string" | "boolean" | undefined;
+  readonly hasJunctors: boolean;
+  readonly expectedType: string;
+  readonly formatCheck: ((text: string) => boolean) | undefined;
+  readonly hasSizes: boolean;
+  private readonly fields = new Map<string, ValidationNode>();
+  private rest: ValidationNode | undefined;
   private compiledPattern: Pattern | undefined;
+  private itemNode: ValidationNode | undefined;
 
   constructor(schema: Schema) {
+    const { type, format, pattern, minLength, maxLength } = schema;
     this.schema = schema;
     this.isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+    this.required = this.isEmbedded ? [...new Set([...(schema.required ?? []), "apiVersion", "kind"])] : (schema.required ?? []);
+    this.hasJunctors = schema.allOf !== undefined || schema.anyOf !== undefined || schema.oneOf !== undefined || schema.not !== undefined;
+    this.expectedType = schema["x-kubernetes-int-or-string"] === true ? "integer,string" : (type ?? "");
+    this.formatCheck = format === undefined ? undefined : formatCheck(format);
+    this.hasSizes = schema.minProperties !== undefined || schema.maxProperties !== undefined;
+    const isBare = !this.hasJunctors && schema.enum === undefined;
+    const isBareText = isBare && pattern === undefined && minLength === undefined && maxLength === undefined && this.formatCheck === undefined;
+    this.plainType = type === "string" && isBareText ? "string" : type === "boolean" && isBare ? "boolean" : undefined;
   }
 
   field(key: string): ValidationNode | undefined {
-    let child = this.children.get(key);
-    if (!child) {
-      const { properties, additionalProperties } = this.schema;
-      const schema = properties && Object.hasOwn(properties, key) ? properties[key] : this.isEmbedded && key === "metadata" ? OBJECT_META : undefined;
-      if (schema) this.children.set(key, (child = nodeOf(schema)));
-      else if (typeof additionalProperties === "object") child = nodeOf(additionalProperties);
-    }
-    return child;
+    return this.fields.get(key) ?? this.findField(key);
+  }
+
+  get items(): ValidationNode | undefined {
+    if (this.schema.items) this.itemNode ??= nodeOf(this.schema.items);
+    return this.itemNode;
   }
 
   get pattern(): Pattern | undefined {
     if (this.schema.pattern !== undefined) this.compiledPattern ??= compilePattern(this.schema.pattern);
     return this.compiledPattern;
+  }
+
+  private findField(key: string): ValidationNode | undefined {
+    const { properties, additionalProperties } = this.schema;
+    const schema = properties && Object.hasOwn(properties, key) ? properties[key] : this.isEmbedded && key === "metadata" ? OBJECT_META : undefined;
+    if (schema) {
+      const child = nodeOf(schema);
+      this.fields.set(key, child);
+      return child;
+    }
+    if (typeof additionalProperties === "object") this.rest ??= nodeOf(additionalProperties);
+    return this.rest;
   }
 }
 
@@ -57,17 +86,18 @@ function nodeOf(schema: Schema): ValidationNode {
 const MAX_ERRORS = 100;
 
 export function validateNode(node: ValidationNode, value: Json, context: ValidationContext): void {
+  if (typeof value === node.plainType) return;
   const { schema } = node;
   if (context.errors.length >= MAX_ERRORS) return;
   if (value === null) {
-    if (schema.nullable !== true && schema.type !== undefined) report(context, "TypeInvalid", typeMessage(context, expectedType(schema), "null"));
+    if (schema.nullable !== true && schema.type !== undefined) report(context, "TypeInvalid", typeMessage(context, node.expectedType, "null"));
     return;
   }
-  checkType(schema, value, context);
-  checkJunctors(schema, value, context);
+  checkType(node.expectedType, value, context);
+  if (node.hasJunctors) checkJunctors(schema, value, context);
   if (typeof value === "string") checkText(node, value, context);
   else if (typeof value === "number") checkNumber(schema, value, context);
-  else if (Array.isArray(value)) checkList(schema, value, context);
+  else if (Array.isArray(value)) checkList(node, value, context);
   if (schema.enum && !schema.enum.some((allowed) => equalJson(allowed, value)))
     report(context, "NotSupported", `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((allowed) => JSON.stringify(allowed)).join(", ")}`);
   if (isObject(value)) checkMap(node, value, context);
@@ -89,10 +119,6 @@ function reportWithoutField({ errors }: ValidationContext, message: string): voi
 const typeMessage = ({ path }: ValidationContext, expected: string, shown: string): string =>
   `Invalid value: ${JSON.stringify(shown)}: ${formatPath(path)} in body must be of type ${expected}: ${JSON.stringify(shown)}`;
 
-function expectedType(schema: Schema): string {
-  return schema["x-kubernetes-int-or-string"] === true ? "integer,string" : (schema.type ?? "");
-}
-
 function typeOf(value: Json): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -100,9 +126,8 @@ function typeOf(value: Json): string {
   return typeof value;
 }
 
-function checkType(schema: Schema, value: Json, context: ValidationContext): void {
+function checkType(expected: string, value: Json, context: ValidationContext): void {
   const actual = typeOf(value);
-  const expected = expectedType(schema);
   const fits = expected === "" || expected === actual || (expected === "number" && actual === "integer") || (expected === "integer,string" && (actual === "integer" || actual === "string"));
   if (!fits) report(context, "TypeInvalid", typeMessage(context, expected, actual));
 }
@@ -113,8 +138,7 @@ function checkText(node: ValidationNode, text: string, context: ValidationContex
   if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) report(context, "TooLong", `Too long: may not be more than ${maxLength} bytes`);
   if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength) reportInvalid(context, text, `should be at least ${minLength} chars long`);
   if (pattern !== undefined && node.pattern?.test(text) === false) reportInvalid(context, text, `should match '${pattern}'`);
-  const check = format === undefined ? undefined : formatCheck(format);
-  if (check && !check(text)) report(context, "TypeInvalid", typeMessage(context, format ?? "", text));
+  if (node.formatCheck && !node.formatCheck(text)) report(context, "TypeInvalid", typeMessage(context, format ?? "", text));
 }
 
 function codePoints(text: string): number {
@@ -144,16 +168,9 @@ function isMultiple(value: number, step: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
 }
 
-function checkList(schema: Schema, list: readonly Json[], context: ValidationContext): void {
-  const { minItems, maxItems, items } = schema;
-  if (items) {
-    const node = nodeOf(items);
-    for (const [index, item] of list.entries()) {
-      context.path.push(index);
-      validateNode(node, item, context);
-      context.path.pop();
-    }
-  }
+function checkList({ schema, items }: ValidationNode, list: readonly Json[], context: ValidationContext): void {
+  const { minItems, maxItems } = schema;
+  if (items) checkItems(items, list, context);
   if (minItems !== undefined && list.length < minItems) reportInvalid(context, list.length, `should have at least ${minItems} items`);
   if (maxItems !== undefined && list.length > maxItems) report(context, "TooMany", `Too many: ${list.length}: must have at most ${maxItems} items`);
   for (const { index, message } of listTypeErrors(schema, list)) {
@@ -163,24 +180,52 @@ function checkList(schema: Schema, list: readonly Json[], context: ValidationCon
   }
 }
 
-function checkMap(node: ValidationNode, map: JsonObject, context: ValidationContext): void {
-  const { minProperties, maxProperties, required } = node.schema;
-  const size = minProperties !== undefined || maxProperties !== undefined ? Object.keys(map).length : 0;
-  if (minProperties !== undefined && size < minProperties) return reportInvalid(context, size, `should have at least ${minProperties} properties`);
-  if (maxProperties !== undefined && size > maxProperties) return report(context, "TooMany", `Too many: ${size}: must have at most ${maxProperties} items`);
-  for (const key in map) {
-    const child = node.field(key);
-    if (!child) continue;
-    context.path.push(key);
-    validateNode(child, map[key] as Json, context);
+function checkItems(node: ValidationNode, list: readonly Json[], context: ValidationContext): void {
+  for (let index = 0; index < list.length; index++) {
+    context.path.push(index);
+    validateNode(node, list[index] as Json, context);
     context.path.pop();
   }
-  for (const key of node.isEmbedded ? new Set([...(required ?? []), "apiVersion", "kind"]) : (required ?? [])) {
+}
+
+function checkMap(node: ValidationNode, map: JsonObject, context: ValidationContext): void {
+  if (node.hasSizes && !checkSize(node.schema, Object.keys(map).length, context)) return;
+  for (const key in map) {
+    const child = node.field(key);
+    const value = map[key] as Json;
+    if (!child || typeof value === child.plainType) continue;
+    context.path.push(key);
+    validateNode(child, value, context);
+    context.path.pop();
+  }
+  if (node.isEmbedded) checkEmbeddedLabels(map["metadata"], context);
+  for (const key of node.required) {
     if (Object.hasOwn(map, key) && !(node.isEmbedded && map[key] === "" && (key === "apiVersion" || key === "kind"))) continue;
     context.path.push(key);
     report(context, "Required", "Required value");
     context.path.pop();
   }
+}
+
+/** A map of the wrong size is not looked into. */
+function checkSize({ minProperties = 0, maxProperties = Infinity }: Schema, size: number, context: ValidationContext): boolean {
+  if (size < minProperties) reportInvalid(context, size, `should have at least ${minProperties} properties`);
+  else if (size > maxProperties) report(context, "TooMany", `Too many: ${size}: must have at most ${maxProperties} items`);
+  return size >= minProperties && size <= maxProperties;
+}
+
+/** Labels of an object inside another one are labels all the same. */
+function checkEmbeddedLabels(metadata: Json | undefined, context: ValidationContext): void {
+  const labels = isObject(metadata) ? metadata["labels"] : undefined;
+  if (!isObject(labels)) return;
+  context.path.push("metadata", "labels");
+  for (const [key, value] of Object.entries(labels)) {
+    const keyProblem = labelKeyProblem(key);
+    const valueProblem = typeof value === "string" ? labelValueProblem(value) : undefined;
+    if (keyProblem) report(context, "Invalid", `Invalid value: ${JSON.stringify(key)}: ${keyProblem}`);
+    if (valueProblem) report(context, "Invalid", `Invalid value: ${JSON.stringify(value)}: ${valueProblem}`);
+  }
+  context.path.length -= 2;
 }
 
 /** Runs a schema on the side; its errors, without reporting them. */

@@ -39,8 +39,15 @@ export interface PropagationDependencies {
  */
 export const STATUS_WINDOW_MS = 50;
 
-// oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
-export function createPropagation(deps: PropagationDependencies): Controller<any>[] {
+export interface Propagation {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+  controllers: Controller<any>[];
+  /** No status write is under way. */
+  isQuiet(): boolean;
+  close(): Promise<void>;
+}
+
+export function createPropagation(deps: PropagationDependencies): Propagation {
   const { hub, informers, clientFor, deliveryFor, interpreter, clock, log } = deps;
   const bindings = informers.of(ResourceBinding);
   const works = informers.of(Work);
@@ -68,7 +75,7 @@ export function createPropagation(deps: PropagationDependencies): Controller<any
     return writer;
   };
 
-  return [
+  const controllers = [
     createNamespacesController({
       namespaces,
       clusters,
@@ -88,4 +95,12 @@ export function createPropagation(deps: PropagationDependencies): Controller<any
     createReflectController({ memberObjects, interpreter, workStatus }),
     createAggregateController({ worksOf, templates, interpreter, bindingStatus, templateStatus, clock }),
   ];
+  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, bindingStatus, ...templateWriters.values()];
+  return {
+    controllers,
+    isQuiet: () => writers().every((writer) => writer.isQuiet()),
+    async close() {
+      await Promise.all(writers().map((writer) => writer.close()));
+    },
+  };
 }

@@ -11,7 +11,6 @@ interface Widget extends KubernetesObject {
 const widgets = { group: "example.dev", resource: "widgets" };
 const Widget = inVersion<Widget>(dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" }), "v1");
 const key = { cluster: "hub", namespace: "shop", name: "a" };
-const { signal } = new AbortController();
 
 /** A change that sets one field, as each owner does. */
 const setting =
@@ -26,56 +25,69 @@ async function setUp({ windowMs = 0 }: { windowMs?: number } = {}) {
   };
   const writer = createStatusWriter<Widget>({ client, kind: Widget, lister: { get: () => seen.object }, clock, windowMs, log: silentLog });
   const status = async (): Promise<unknown> => (await client.get(Widget, key)).status;
-  return { clock, client, seen, writer, status };
+  /** Lets what the clock or the next turn started come to its end. */
+  const settle = async (): Promise<void> => {
+    do await new Promise((resolve) => void setImmediate(resolve));
+    while (!writer.isQuiet());
+  };
+  return { clock, client, seen, writer, status, settle };
 }
 
 describe("joining", () => {
   test("changes of several owners become one write", async () => {
-    const { client, writer, status } = await setUp();
+    const { client, writer, status, settle } = await setUp();
 
-    await Promise.all([writer.set(key, "reflect", setting("replicas", "3"), signal), writer.set(key, "health", setting("health", "Healthy"), signal)]);
+    writer.set(key, "reflect", setting("replicas", "3"));
+    writer.set(key, "health", setting("health", "Healthy"));
+    await settle();
 
     expect(await status()).toEqual({ replicas: "3", health: "Healthy" });
     expect(client.count("updateStatus")).toBe(1);
-    expect(writer.isQuiet()).toBe(true);
   });
 
   test("changes are applied in the order of their owners, whoever came first", async () => {
-    const { writer, status } = await setUp();
+    const { writer, status, settle } = await setUp();
 
-    await Promise.all([writer.set(key, "b", setting("last", "b"), signal), writer.set(key, "a", setting("last", "a"), signal)]);
+    writer.set(key, "b", setting("last", "b"));
+    writer.set(key, "a", setting("last", "a"));
+    await settle();
 
     expect(await status()).toEqual({ last: "b" });
   });
 
-  test("a later change of the same owner replaces one that waits, and both callers are answered", async () => {
-    const { client, writer, status } = await setUp();
+  test("a later change of the same owner replaces one that waits", async () => {
+    const { client, writer, status, settle } = await setUp();
 
-    await Promise.all([writer.set(key, "reflect", setting("old", "1"), signal), writer.set(key, "reflect", setting("new", "2"), signal)]);
+    writer.set(key, "reflect", setting("old", "1"));
+    writer.set(key, "reflect", setting("new", "2"));
+    await settle();
 
     expect(await status()).toEqual({ new: "2" });
     expect(client.count("updateStatus")).toBe(1);
   });
 
   test("nothing is written before the window is over", async () => {
-    const { clock, client, writer, status } = await setUp({ windowMs: 100 });
+    const { clock, client, writer, status, settle } = await setUp({ windowMs: 100 });
 
-    const written = writer.set(key, "reflect", setting("replicas", "3"), signal);
+    writer.set(key, "reflect", setting("replicas", "3"));
     clock.advance(99);
+    await settle();
     expect(client.count("updateStatus")).toBe(0);
     clock.advance(1);
-    await written;
+    await settle();
 
     expect(await status()).toEqual({ replicas: "3" });
   });
 
   test("a change that comes during a write waits for it, and builds on it before the lister has seen it", async () => {
-    const { client, writer, status } = await setUp();
-    const first = writer.set(key, "reflect", setting("replicas", "3"), signal);
-    await new Promise((resolve) => void setImmediate(resolve));
+    const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
+    writer.set(key, "reflect", setting("replicas", "3"));
+    clock.advance(10);
 
-    const second = writer.set(key, "health", setting("health", "Healthy"), signal);
-    await Promise.all([first, second]);
+    writer.set(key, "health", setting("health", "Healthy"));
+    await settle();
+    clock.advance(10);
+    await settle();
 
     expect(await status()).toEqual({ replicas: "3", health: "Healthy" });
     expect(client.count("updateStatus")).toBe(2);
@@ -83,24 +95,55 @@ describe("joining", () => {
   });
 });
 
+describe("patience", () => {
+  test("news that is not urgent waits for company, and goes with it", async () => {
+    const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
+    writer.set(key, "schedule", setting("scheduled", "yes"), { patienceMs: 500 });
+    clock.advance(100);
+    await settle();
+    expect(client.count("updateStatus")).toBe(0);
+
+    writer.set(key, "aggregate", setting("replicas", "3"));
+    clock.advance(10);
+    await settle();
+
+    expect(await status()).toEqual({ scheduled: "yes", replicas: "3" });
+    expect(client.count("updateStatus")).toBe(1);
+  });
+
+  test("without company it is written when its patience ends", async () => {
+    const { clock, writer, status, settle } = await setUp({ windowMs: 10 });
+    writer.set(key, "schedule", setting("scheduled", "yes"), { patienceMs: 500 });
+
+    clock.advance(500);
+    await settle();
+
+    expect(await status()).toEqual({ scheduled: "yes" });
+  });
+});
+
 describe("sparing writes", () => {
   test("a change that changes nothing is not written", async () => {
-    const { client, writer, seen } = await setUp();
-    await writer.set(key, "reflect", setting("replicas", "3"), signal);
+    const { client, writer, seen, settle } = await setUp();
+    writer.set(key, "reflect", setting("replicas", "3"));
+    await settle();
     seen.object = await client.get(Widget, key);
 
-    await writer.set(key, "reflect", setting("replicas", "3"), signal);
+    writer.set(key, "reflect", setting("replicas", "3"));
+    await settle();
 
     expect(client.count("updateStatus")).toBe(1);
   });
 
   test("an object that is gone needs no write", async () => {
-    const { client, writer, seen } = await setUp();
+    const { client, writer, seen, settle } = await setUp();
     await client.delete(Widget, key);
 
-    await writer.set(key, "reflect", setting("replicas", "3"), signal);
+    writer.set(key, "reflect", setting("replicas", "3"));
+    await settle();
     seen.object = undefined;
-    await writer.set(key, "reflect", setting("replicas", "3"), signal);
+    writer.set(key, "reflect", setting("replicas", "3"));
+    await settle();
 
     expect(client.writes.map(({ verb }) => verb)).toEqual(["create", "delete"]);
   });
@@ -108,60 +151,64 @@ describe("sparing writes", () => {
 
 describe("failing", () => {
   test("after a conflict the changes are applied to the newest object", async () => {
-    const { client, writer, status } = await setUp();
+    const { client, writer, status, settle } = await setUp();
     await client.patch(Widget, key, { status: { other: "1" } }, { type: "merge", subresource: "status" });
 
-    await writer.set(key, "reflect", setting("replicas", "3"), signal);
+    writer.set(key, "reflect", setting("replicas", "3"));
+    await settle();
 
     expect(await status()).toEqual({ other: "1", replicas: "3" });
   });
 
-  test("conflicts without end are given up", async () => {
-    const { client, writer } = await setUp();
-    client.failNext("updateStatus", ...Array.from({ length: 10 }, () => conflict(widgets, "a", CHANGED_MEANWHILE)));
-
-    await expect(writer.set(key, "reflect", setting("replicas", "3"), signal)).rejects.toThrow("has been modified");
-
-    expect(client.count("updateStatus")).toBe(5);
-    expect(writer.isQuiet()).toBe(true);
-  });
-
-  test("a write that is refused fails everyone who waits for it", async () => {
-    const { client, writer } = await setUp();
+  test("a write that fails is tried again after a while, together with what came since", async () => {
+    const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
     client.failNext("updateStatus", forbidden(widgets, "a", "not allowed"));
+    writer.set(key, "a", setting("a", "1"));
+    clock.advance(10);
+    await settle();
+    expect(await status()).toBeUndefined();
 
-    const outcomes = await Promise.allSettled([writer.set(key, "a", setting("a", "1"), signal), writer.set(key, "b", setting("b", "2"), signal)]);
+    writer.set(key, "b", setting("b", "2"));
+    clock.advance(100);
+    await settle();
 
-    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(await status()).toEqual({ a: "1", b: "2" });
+    expect(client.count("updateStatus")).toBe(2);
   });
 
-  test("a change that throws fails its owner and no other", async () => {
-    const { writer, status } = await setUp();
-    const broken = writer.set(
-      key,
-      "broken",
-      () => {
-        throw new Error("unexpected shape");
-      },
-      signal,
-    );
-    const fine = writer.set(key, "fine", setting("replicas", "3"), signal);
+  test("conflicts without end wait for the back-off instead of spinning", async () => {
+    const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
+    client.failNext("updateStatus", ...Array.from({ length: 5 }, () => conflict(widgets, "a", CHANGED_MEANWHILE)));
+    writer.set(key, "reflect", setting("replicas", "3"));
+    clock.advance(10);
+    await settle();
+    expect(client.count("updateStatus")).toBe(5);
 
-    await expect(broken).rejects.toThrow("unexpected shape");
-    await fine;
+    clock.advance(100);
+    await settle();
 
     expect(await status()).toEqual({ replicas: "3" });
   });
 
-  test("a change whose caller has gone is not written", async () => {
-    const { client, clock, writer } = await setUp({ windowMs: 100 });
-    const stop = new AbortController();
-    const waiting = writer.set(key, "reflect", setting("replicas", "3"), stop.signal);
+  test("a change that throws is dropped and the others are written", async () => {
+    const { writer, status, settle } = await setUp();
 
-    stop.abort(new Error("stopping"));
-    await expect(waiting).rejects.toThrow("stopping");
+    writer.set(key, "broken", () => {
+      throw new Error("unexpected shape");
+    });
+    writer.set(key, "fine", setting("replicas", "3"));
+    await settle();
+
+    expect(await status()).toEqual({ replicas: "3" });
+  });
+
+  test("a closed writer writes nothing more", async () => {
+    const { client, clock, writer, settle } = await setUp({ windowMs: 100 });
+    writer.set(key, "reflect", setting("replicas", "3"));
+
+    await writer.close();
     clock.advance(100);
-    await new Promise((resolve) => void setImmediate(resolve));
+    await settle();
 
     expect(client.count("updateStatus")).toBe(0);
   });

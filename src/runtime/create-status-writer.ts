@@ -6,17 +6,18 @@
  * that yet; so a burst of changes does not run into conflicts with itself.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
-import { equalJson, type Clock, type DeepReadonly, type Log } from "../base/index.ts";
+import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import { isConflict, isNotFound } from "../machinery/index.ts";
-import { abortable } from "./abortable.ts";
 import type { Lister } from "./controller.ts";
 import { idOfKey } from "./define-controller.ts";
 import { isNewer } from "./resource-version.ts";
 import type { StatusWriter } from "./status-writer.ts";
 
-/** Each conflict means that somebody else made progress; after this many in a row the caller's back-off takes over. */
+/** Each conflict means that somebody else made progress; after this many in a row the write waits for its back-off. */
 const MAX_ATTEMPTS = 5;
+const FIRST_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 60_000;
 /** Remembered answers that are looked at again with every write; more than one, so that they shrink faster than they grow. */
 const FORGET_PER_WRITE = 2;
 
@@ -32,49 +33,63 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
 
 type ChangeOf<T> = (object: DeepReadonly<T>) => DeepReadonly<T>;
 
-/** One owner's waiting change, and the promise of everybody who asked for it or for one that it replaced. */
-interface Waiting<T> {
-  change: ChangeOf<T>;
-  askers: number;
-  written: PromiseWithResolvers<void>;
-}
-
 interface Pending<T> {
   key: ObjectKey;
-  byOwner: Map<string, Waiting<T>>;
+  byOwner: Map<string, ChangeOf<T>>;
+  failures: number;
+  /** When it is written, once that is scheduled. */
+  due?: number;
+  timer?: Timer;
 }
 
 export function createStatusWriter<T extends KubernetesObject>(options: StatusWriterOptions<T>): StatusWriter<T> {
   const { client, kind, lister, clock, windowMs, log } = options;
   const gathering = new Map<string, Pending<T>>();
-  const writing = new Set<string>();
+  const writing = new Map<string, Promise<void>>();
   /** Answers that the lister may not have seen yet, oldest first. */
   const answers = new Map<string, { key: ObjectKey; object: DeepReadonly<T> }>();
+  let closed = false;
 
-  const schedule = (id: string): void => {
-    const flush = (): void => void flushOne(id);
-    if (windowMs > 0) clock.after(windowMs, flush);
+  /** Writes after a while, or earlier where that was already planned. */
+  const schedule = (id: string, pending: Pending<T>, delayMs: number): void => {
+    const due = clock.now() + delayMs;
+    if (pending.due !== undefined && pending.due <= due) return;
+    pending.timer?.cancel();
+    pending.due = due;
+    const flush = (): void => {
+      if (closed || gathering.get(id) !== pending) return;
+      gathering.delete(id);
+      writing.set(id, flushOne(id, pending));
+    };
+    delete pending.timer;
+    if (delayMs > 0) pending.timer = clock.after(delayMs, flush);
     else setImmediate(flush);
   };
-  const flushOne = async (id: string): Promise<void> => {
-    const pending = gathering.get(id);
-    if (!pending) return;
-    gathering.delete(id);
-    writing.add(id);
+  const flushOne = async (id: string, pending: Pending<T>): Promise<void> => {
+    let failed = false;
     try {
       await write(id, pending);
-      for (const { written } of pending.byOwner.values()) written.resolve();
     } catch (error) {
-      for (const { written } of pending.byOwner.values()) written.reject(error);
+      failed = true;
+      pending.failures++;
+      // Once per object: what fails again and again for the same reason needs no second line.
+      if (pending.failures === 1) log.warn("status not written, will try again", { kind: kind.kind, key: id, error: messageOf(error) });
     }
     writing.delete(id);
-    if (gathering.has(id)) schedule(id);
+    if (closed) return;
+    const next = gathering.get(id);
+    if (failed) {
+      // What came in meanwhile is newer than what failed.
+      const joined: Pending<T> = { key: pending.key, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]), failures: pending.failures };
+      gathering.set(id, joined);
+      schedule(id, joined, Math.min(FIRST_BACKOFF_MS * 2 ** (pending.failures - 1), MAX_BACKOFF_MS));
+    } else if (next) schedule(id, next, windowMs);
   };
 
   const write = async (id: string, { key, byOwner }: Pending<T>): Promise<void> => {
     let object = newestOf(id, key) ?? (await read(key));
     for (let attempt = 1; object; attempt++) {
-      const next = applyAll(object, byOwner);
+      const next = applyAll(id, object, byOwner);
       if (equalJson(statusOf(next), statusOf(object))) return;
       try {
         remember(id, key, await client.updateStatus(kind, key.cluster, next));
@@ -95,6 +110,19 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       throw error;
     }
   };
+  /** All waiting changes in the order of their owners' names. A change that throws is a bug of its owner and is dropped alone. */
+  const applyAll = (id: string, object: DeepReadonly<T>, byOwner: Map<string, ChangeOf<T>>): DeepReadonly<T> => {
+    let next = object;
+    for (const [owner, change] of [...byOwner].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      try {
+        next = change(next);
+      } catch (error) {
+        byOwner.delete(owner);
+        log.error("change of a status failed", { kind: kind.kind, key: id, owner, error: messageOf(error) });
+      }
+    }
+    return next;
+  };
 
   const newestOf = (id: string, key: ObjectKey): DeepReadonly<T> | undefined => {
     const listed = lister.get(key);
@@ -113,46 +141,23 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   };
 
   return {
-    async set(key, owner, change, signal) {
-      signal.throwIfAborted();
+    set(key, owner, change, { patienceMs = windowMs } = {}) {
+      if (closed) return;
       const id = idOfKey(key);
-      let pending = gathering.get(id);
-      if (!pending) {
-        gathering.set(id, (pending = { key, byOwner: new Map() }));
-        // A second write of the same object waits for the first, which schedules it when it ends.
-        if (!writing.has(id)) schedule(id);
-      }
-      const waiting = pending.byOwner.get(owner) ?? { change, askers: 0, written: Promise.withResolvers<void>() };
-      waiting.change = change;
-      waiting.askers++;
-      pending.byOwner.set(owner, waiting);
-      try {
-        await abortable(waiting.written.promise, signal);
-      } catch (error) {
-        // A change that nobody waits for any more is not written, unless it is on its way already.
-        if (signal.aborted && --waiting.askers === 0 && pending.byOwner.get(owner) === waiting && gathering.get(id) === pending) pending.byOwner.delete(owner);
-        throw error;
-      }
+      const pending = gathering.get(id) ?? { key, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 };
+      gathering.set(id, pending);
+      pending.byOwner.set(owner, change);
+      // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its back-off.
+      if (!writing.has(id) && pending.failures === 0) schedule(id, pending, patienceMs);
     },
-    // Changes that wait for the clock do not count, like the delayed keys of a queue.
-    isQuiet: () => writing.size === 0 && (windowMs > 0 || gathering.size === 0),
+    isQuiet: () => writing.size === 0 && gathering.values().every(({ timer }) => timer !== undefined),
+    async close() {
+      closed = true;
+      for (const { timer } of gathering.values()) timer?.cancel();
+      gathering.clear();
+      await Promise.all(writing.values());
+    },
   };
-}
-
-/** All waiting changes in the order of their owners' names. A change that throws fails its own owner and no other. */
-function applyAll<T>(object: DeepReadonly<T>, byOwner: Map<string, Waiting<T>>): DeepReadonly<T> {
-  let next = object;
-  for (const owner of [...byOwner.keys()].sort()) {
-    const waiting = byOwner.get(owner);
-    if (!waiting) continue;
-    try {
-      next = waiting.change(next);
-    } catch (error) {
-      byOwner.delete(owner);
-      waiting.written.reject(error);
-    }
-  }
-  return next;
 }
 
 function statusOf(object: unknown): unknown {

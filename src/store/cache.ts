@@ -4,7 +4,10 @@
  */
 import type { Change, Entry, Outcome, Write } from "./engine.ts";
 
-/** A current value. `memo` is a place beside the bytes for what was computed from them (parsed form, rendered answers); it goes with the entry. */
+/**
+ * A current value. `memo` is a place beside the bytes for what was computed from them (parsed form, rendered answers); it goes
+ * with the entry, and is dropped from replaced entries that only the history still holds.
+ */
 export interface CachedEntry extends Entry {
   memo?: unknown;
 }
@@ -31,18 +34,21 @@ export interface Cache {
    * saves parsing what the writer already has.
    */
   write(write: Write, memo?: unknown): Promise<Outcome>;
-  /** Runs `work` while no other `exclusive` of the same key runs: a second read-modify-write waits for the first. */
+  /** Runs `work` while no other `exclusive` of the same key runs: a second read-modify-write waits for the first. Not reentrant. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /**
    * Calls back with changes below `prefix` after a revision, those of the history first, in order, without gaps, in batches
-   * and never in the caller's tick. Throws `CompactedError` when they are no longer known. Costs of an event grow with the
+   * and never in the caller's tick. A prefix ends with `/`. Throws `CompactedError` when they are no longer known. Costs of an event grow with the
    * watchers of its resource and cluster, not with all watchers.
    */
   watch(prefix: string, after: number, listener: (events: readonly CacheEvent[]) => void): () => void;
+  /** Changes below `prefix` after a revision, in order, as far as they are visible. Throws `CompactedError` when they are no longer known. */
+  eventsAfter(prefix: string, after: number): readonly CacheEvent[];
   /** Resolves when `revision` is visible; rejects with the signal's reason. */
   whenAt(revision: number, signal: AbortSignal): Promise<void>;
   /** True when every accepted write is visible and every watcher was told. */
   isQuiet(): boolean;
+  /** Stops following. The engine stays open: whoever opened it closes it, after this. */
   close(): Promise<void>;
 }
 

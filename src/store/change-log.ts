@@ -23,7 +23,7 @@ export class ChangeLog {
   /** Index of the oldest change that counts; those before it are dropped in bulk. */
   #head = 0;
   #forgotten: number;
-  #waiting: (() => void)[] = [];
+  #waiting: ((news: readonly Change[]) => void)[] = [];
   #failure: Error | undefined;
 
   constructor({ start, limit, older }: ChangeLogOptions) {
@@ -37,7 +37,7 @@ export class ChangeLog {
     for (const change of changes) this.#changes.push(change);
     const surplus = this.#changes.length - this.#head - this.#limit;
     if (surplus > 0) this.#drop(surplus);
-    this.#wakeAll();
+    this.#wakeAll(changes);
   }
 
   /** Forgets changes up to and including `revision`. */
@@ -50,28 +50,32 @@ export class ChangeLog {
   /** Ends every follower with this error, now and later, after what was appended. */
   fail(error: Error): void {
     this.#failure ??= error;
-    this.#wakeAll();
+    this.#wakeAll([]);
   }
 
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<Change[], void, undefined> {
     let cursor = after;
-    let wake = (): void => {};
-    const stop = (): void => wake();
+    let batch: Change[] = [];
+    let wake = (_news: readonly Change[]): void => {};
+    const stop = (): void => wake([]);
     signal.addEventListener("abort", stop);
     try {
       while (!signal.aborted) {
-        const batch = cursor < this.#forgotten ? await this.#older(cursor) : this.#after(cursor);
+        if (batch.length === 0) batch = cursor < this.#forgotten ? await this.#older(cursor) : this.#after(cursor);
         const last = batch.at(-1);
         if (last) {
           cursor = last.revision;
           yield batch;
+          batch = [];
           continue;
         }
         if (this.#failure) throw this.#failure;
-        await new Promise<void>((resolve) => {
+        // Whoever is up to date is handed the news themselves, so a short log never loses a follower that keeps pace.
+        const news = await new Promise<readonly Change[]>((resolve) => {
           wake = resolve;
           this.#waiting.push(resolve);
         });
+        batch = news.filter(({ revision }) => revision > cursor);
       }
     } finally {
       signal.removeEventListener("abort", stop);
@@ -108,9 +112,9 @@ export class ChangeLog {
     }
   }
 
-  #wakeAll(): void {
+  #wakeAll(news: readonly Change[]): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const wake of waiting) wake();
+    for (const wake of waiting) wake(news);
   }
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTick } from "node:timers/promises";
+import * as fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Cache, CacheEvent } from "./cache.ts";
 import { createCache, type CacheOptions } from "./create-cache.ts";
@@ -162,23 +163,21 @@ const prefixes: Record<string, { prefix: string; want: string[] }> = {
   "a watch on a namespace sees that namespace": { prefix: "/apps/deployments/hub/default/", want: ["+web@1"] },
   "a watch on everything sees everything": { prefix: "/", want: ["+web@1", "+far@2", "+other@3", "+node@4"] },
 };
-for (const [behaviour, { prefix, want }] of Object.entries(prefixes)) {
-  test(`${behaviour}`, async () => {
-    const { cache } = await open();
-    const seen: string[] = [];
-    cache.watch(prefix, 0, (events) => seen.push(...describeEvents(events)));
+test.each(Object.entries(prefixes))("%s", async (_behaviour, { prefix, want }) => {
+  const { cache } = await open();
+  const seen: string[] = [];
+  cache.watch(prefix, 0, (events) => seen.push(...describeEvents(events)));
 
-    const keys = [WEB, "/apps/deployments/member1/default/far", "/apps/deployments/hub/defaults/other", "/core/nodes/hub/node"];
-    for (const key of keys) await cache.write({ key, expect: "absent", value: bytes("1") });
-    await untilQuiet(cache);
-    const replayed: string[] = [];
-    cache.watch(prefix, 0, (events) => replayed.push(...describeEvents(events)));
-    await untilQuiet(cache);
+  const keys = [WEB, "/apps/deployments/member1/default/far", "/apps/deployments/hub/defaults/other", "/core/nodes/hub/node"];
+  for (const key of keys) await cache.write({ key, expect: "absent", value: bytes("1") });
+  await untilQuiet(cache);
+  const replayed: string[] = [];
+  cache.watch(prefix, 0, (events) => replayed.push(...describeEvents(events)));
+  await untilQuiet(cache);
 
-    expect(seen).toEqual(want);
-    expect(replayed).toEqual(want);
-  });
-}
+  expect(seen).toEqual(want);
+  expect(replayed).toEqual(want);
+});
 
 test("watchers of one prefix share one event object", async () => {
   const { cache } = await open();
@@ -282,4 +281,37 @@ test("a cache that loads while others write misses nothing and repeats nothing",
   const want: [string, number][] = [];
   for await (const batch of engine.scan("/")) for (const { key, revision } of batch) want.push([key, revision]);
   expect(cache.list("/").map(({ key, revision }) => [key, revision])).toEqual(want);
+});
+
+test("a list and the watch that follows it always add up to the current state", async () => {
+  const write = fc.record({ key: fc.constantFrom("/a/b/x/1", "/a/b/x/2", "/a/b/y/1", "/a/c/x/1"), remove: fc.boolean(), joins: fc.boolean(), waits: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(write, { maxLength: 60 }), async (writes) => {
+      const { cache } = await open();
+      const views: { prefix: string; seen: Map<string, number>; last: number }[] = [];
+      const join = (prefix: string): void => {
+        const view = { prefix, seen: new Map(cache.list(prefix).map(({ key, revision }) => [key, revision])), last: cache.revision };
+        views.push(view);
+        cache.watch(prefix, cache.revision, (events) => {
+          for (const { revision, entry, previous } of events) {
+            expect(revision).toBeGreaterThan(view.last);
+            view.last = revision;
+            if (entry) view.seen.set(entry.key, revision);
+            else view.seen.delete(previous?.key ?? "");
+          }
+        });
+      };
+
+      for (const { key, remove, joins, waits } of writes) {
+        const written = cache.write({ key, expect: "any", value: remove ? null : bytes("x") });
+        if (joins) join(key.slice(0, key.length - 1));
+        if (joins) join("/a/b/");
+        if (waits) await written;
+      }
+      await untilQuiet(cache);
+
+      for (const { prefix, seen } of views) expect(seen).toEqual(new Map(cache.list(prefix).map(({ key, revision }) => [key, revision])));
+    }),
+    { numRuns: 50 },
+  );
 });

@@ -110,6 +110,10 @@ class FollowingCache implements Cache {
     return this.#watchers.add(prefix, replay, Math.max(after, this.#revision), listener);
   }
 
+  eventsAfter(prefix: string, after: number): readonly CacheEvent[] {
+    return this.#history.after(prefix, after);
+  }
+
   whenAt(revision: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (revision <= this.#revision) return Promise.resolve();
@@ -121,7 +125,6 @@ class FollowingCache implements Cache {
     return this.#writing === 0 && this.#watchers.isQuiet;
   }
 
-  /** Stops following. The engine stays open: whoever opened it closes it. */
   async close(): Promise<void> {
     this.#failure ??= new StoreError("the store's cache is closed");
     this.#waits.fail(this.#failure);

@@ -39,7 +39,10 @@ export interface Engine {
    * and then the write may or may not have happened.
    */
   commit(write: Write): Promise<Outcome>;
-  /** Everything below `prefix`, in key order, in batches, as of the moment of the call. */
+  /**
+   * Everything below `prefix`, in key order, in batches, as of the moment of the call. An engine may hold resources for it until
+   * it is iterated to its end or left with `break`.
+   */
   scan(prefix: string): AsyncIterable<Entry[]>;
   /**
    * Durable changes after a revision, in order, without gaps, those of other processes included; goes on until `signal` is

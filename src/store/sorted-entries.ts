@@ -67,30 +67,26 @@ export class SortedEntries<E extends Keyed> {
     const found: E[] = [];
     const start = after !== undefined && after > prefix ? after : prefix;
     let { chunk: at, index } = this.#seek(start);
-    for (; at < this.#chunks.length; at++, index = 0) {
+    if (this.#chunks[at]?.[index]?.key === after) index += 1;
+    for (; at < this.#chunks.length && found.length < limit; at++, index = 0) {
       const chunk = this.#chunks[at] as E[];
-      for (; index < chunk.length; index++) {
-        const entry = chunk[index] as E;
-        if (entry.key === after) continue;
-        if (found.length >= limit || !entry.key.startsWith(prefix)) return found;
-        found.push(entry);
-      }
+      const end = endOf(prefix, chunk, index);
+      const stop = Math.min(end, index + limit - found.length);
+      for (; index < stop; index++) found.push(chunk[index] as E);
+      if (end < chunk.length) break;
     }
     return found;
   }
 
-  /** How many entries are below `prefix`: whole chunks are counted, not looked into. */
+  /** How many entries are below `prefix`. */
   count(prefix: string): number {
-    const from = this.#seek(prefix);
     let total = 0;
-    for (let at = from.chunk; at < this.#chunks.length; at++) {
+    let { chunk: at, index } = this.#seek(prefix);
+    for (; at < this.#chunks.length; at++, index = 0) {
       const chunk = this.#chunks[at] as E[];
-      const start = at === from.chunk ? from.index : 0;
-      if (chunk.at(-1)?.key.startsWith(prefix)) {
-        total += chunk.length - start;
-        continue;
-      }
-      return total + firstIndex(chunk, start, (entry) => !entry.key.startsWith(prefix)) - start;
+      const end = endOf(prefix, chunk, index);
+      total += end - index;
+      if (end < chunk.length) break;
     }
     return total;
   }
@@ -110,6 +106,12 @@ export class SortedEntries<E extends Keyed> {
     this.#chunks.splice(at + 1, 1);
     return true;
   }
+}
+
+/** Where the entries below `prefix` end in a chunk. One look at the last key settles it for all but the last chunk of a range. */
+function endOf(prefix: string, chunk: readonly Keyed[], from: number): number {
+  if (chunk.at(-1)?.key.startsWith(prefix)) return chunk.length;
+  return firstIndex(chunk, from, ({ key }) => !key.startsWith(prefix));
 }
 
 /** The first index from `from` on for which `holds`, which must hold for all that follow. */

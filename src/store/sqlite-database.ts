@@ -5,11 +5,11 @@
  * appends one row and touches one small one. A change names the row it replaced: when the log is compacted, that row and
  * the row of a deletion are swept away, a few with each commit, and what is left are the current values.
  */
-import { closeSync, openSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { messageOf } from "../base/index.ts";
 import type { Change, Entry, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
+import { createPrivately } from "./private-files.ts";
 import { CHANGED, REFUSED, UNCHANGED, type Committed } from "./sqlite-protocol.ts";
 import { isExpected } from "./write-rules.ts";
 
@@ -20,6 +20,9 @@ const SCHEMA_VERSION = 1;
 const SWEEP_EXTRA = 16;
 /** One idle sweep takes a few milliseconds, during which a commit waits. */
 const SWEEP_IDLE = 500;
+
+/** How long a commit waits for someone who looks into the file with another tool and holds its write lock. */
+const BUSY_TIMEOUT_MS = 5000;
 
 const SCHEMA = `
   CREATE TABLE changes (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, previous INTEGER, value BLOB) STRICT;
@@ -90,7 +93,7 @@ export class SqliteDatabase {
   }
 
   /** Decides and writes all in one transaction. When it throws, nothing of it happened. */
-  commit(writes: readonly Write[]): Committed {
+  commit(writes: readonly Write[]): Omit<Committed, "spares"> {
     const verdicts = new Uint8Array(writes.length);
     const revisions = new Float64Array(writes.length);
     const current = new Map<number, Entry>();
@@ -232,7 +235,7 @@ function lockFor(path: string): DatabaseSync {
 
 function openDatabase(path: string): DatabaseSync {
   createPrivately(path);
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     const pragma = (name: string): unknown => database.prepare(`PRAGMA ${name}`).get()?.[name];
     const isNew = pragma("schema_version") === 0;
@@ -248,18 +251,6 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/**
- * Secrets are stored as they are, so only the owner may read the file. An existing file is never opened here: closing any
- * descriptor of a file drops the locks that the process holds on it.
- */
-export function createPrivately(path: string): void {
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-}
-
 /** SQLite's primary result codes; the rest of the number says more than a person needs. */
 const BUSY = 5;
 const CORRUPT = 11;
@@ -271,9 +262,10 @@ function resultCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
-/** A full disk: the transaction is undone and a later one may succeed. After other failures nothing on disk can be relied on. */
-export function isDiskFull(error: unknown): boolean {
-  return resultCode(error) === FULL;
+/** A full disk or a foreign lock: the transaction is undone and a later one may succeed. After other failures nothing on disk can be relied on. */
+export function isTemporary(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === FULL || code === BUSY;
 }
 
 export function explained(path: string, error: unknown): StoreError {

@@ -17,8 +17,10 @@ import { checkWrite } from "./write-rules.ts";
 /** Copying a message of this size takes well under a millisecond. */
 const MESSAGE_WRITES = 1024;
 const MESSAGE_BYTES = 1024 * 1024;
-/** What may wait for the disk; more means that writers outrun it, and memory must not pay for that. */
-const MAX_WAITING_BYTES = 256 * 1024 * 1024;
+/** A message ends with the write that passes the limit, so a little more than that fits nearly all. */
+const SPARE_BYTES = MESSAGE_BYTES + 64 * 1024;
+/** One is being filled and one is with the worker; more pile up only in bursts. */
+const MAX_SPARES = 4;
 /** Changes that the event loop keeps for followers. */
 const RECENT_LIMIT = 4096;
 const CHANGES_PAGE = 256;
@@ -28,25 +30,28 @@ export interface SqliteEngineOptions {
   path: string;
   /** How many changes are kept on disk for `changes`. */
   historyLimit?: number;
+  /** What may wait for the disk. More means that writers outrun it, and then writes are refused: memory must not pay for that. */
+  maxWaitingBytes?: number;
 }
 
 /** Rejects with `StoreError` when another process uses the file, or when it is damaged or not a store. */
-export async function openSqliteEngine({ path, historyLimit = 10_000 }: SqliteEngineOptions): Promise<Engine> {
+export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
+  const { path, historyLimit = 10_000, maxWaitingBytes = 256 * 1024 * 1024 } = options;
   const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: { path, historyLimit } });
-  return connectSqliteEngine(worker, path);
+  return connectSqliteEngine(worker, { path, maxWaitingBytes });
 }
 
 /** The engine over a worker that was just started. Apart from `openSqliteEngine`, for tests that end the worker. */
-export async function connectSqliteEngine(worker: Worker, path: string): Promise<Engine> {
+export async function connectSqliteEngine(worker: Worker, options: { path: string; maxWaitingBytes: number }): Promise<Engine> {
+  const { path } = options;
   const first = await new Promise<FromWorker>((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", (error) => reject(new StoreError(`cannot use the store ${path}`, { cause: error })));
     worker.once("exit", () => reject(new StoreError(`cannot use the store ${path}: its thread ended`)));
   });
-  worker.removeAllListeners();
   if (first.type === "unusable") throw new StoreError(first.message);
   if (first.type !== "ready") throw new StoreError(`cannot use the store ${path}: its thread answered ${first.type}`);
-  return new SqliteEngine(worker, path, first.revision);
+  return new SqliteEngine(worker, options, first.revision);
 }
 
 interface PendingCommit {
@@ -56,6 +61,8 @@ interface PendingCommit {
 }
 
 interface PendingQuery {
+  /** Of a query for changes. */
+  after: number | undefined;
   resolve(answer: Answer): void;
   reject(error: Error): void;
 }
@@ -63,12 +70,14 @@ interface PendingQuery {
 class SqliteEngine implements Engine {
   readonly #worker: Worker;
   readonly #path: string;
+  readonly #maxWaitingBytes: number;
   readonly #log: ChangeLog;
   readonly #queries = new Map<number, PendingQuery>();
   /** Not handed over yet. */
   #queue: PendingCommit[] = [];
   /** Handed over, in the order in which the worker will decide them. */
   readonly #sent: PendingCommit[] = [];
+  readonly #spares: ArrayBuffer[] = [];
   #waitingBytes = 0;
   #revision: number;
   #querySequence = 0;
@@ -77,9 +86,10 @@ class SqliteEngine implements Engine {
   #failure: StoreError | undefined;
   readonly #exited = Promise.withResolvers<void>();
 
-  constructor(worker: Worker, path: string, revision: number) {
+  constructor(worker: Worker, { path, maxWaitingBytes }: { path: string; maxWaitingBytes: number }, revision: number) {
     this.#worker = worker;
     this.#path = path;
+    this.#maxWaitingBytes = maxWaitingBytes;
     this.#revision = revision;
     this.#log = new ChangeLog({ start: revision, limit: RECENT_LIMIT, older: (after) => this.#olderChanges(after) });
     worker.on("message", (message: FromWorker) => this.#receive(message));
@@ -94,7 +104,7 @@ class SqliteEngine implements Engine {
     return new Promise((resolve, reject) => {
       this.#checkOpen();
       checkWrite(write);
-      if (this.#waitingBytes > MAX_WAITING_BYTES) throw new StoreError(`writing ${write.key}: too many writes wait for the disk; try again later`);
+      if (this.#waitingBytes > this.#maxWaitingBytes) throw new StoreError(`writing ${write.key}: too many writes wait for the disk; try again later`);
       this.#waitingBytes += sizeOf(write);
       this.#queue.push({ write, resolve, reject });
       this.#schedule();
@@ -167,7 +177,10 @@ class SqliteEngine implements Engine {
     if (count === 0) return;
     const batch = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
-    const message = packWrites(batch.map(({ write }) => write));
+    const message = packWrites(
+      batch.map(({ write }) => write),
+      this.#spares.pop() ?? new ArrayBuffer(SPARE_BYTES),
+    );
     for (const pending of batch) this.#sent.push(pending);
     this.#post(message, [message.bytes.buffer]);
   }
@@ -180,7 +193,7 @@ class SqliteEngine implements Engine {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
       const id = ++this.#querySequence;
-      this.#queries.set(id, { resolve, reject });
+      this.#queries.set(id, { after: "after" in query ? query.after : undefined, resolve, reject });
       this.#post({ type: "query", id, query });
     });
   }
@@ -196,10 +209,11 @@ class SqliteEngine implements Engine {
     const query = required(this.#queries.get(message.id), "the query that was answered");
     this.#queries.delete(message.id);
     if (message.type === "answer") query.resolve(message.answer);
-    else query.reject(message.compacted === undefined ? new StoreError(message.message) : new CompactedError(message.compacted, message.compacted + 1));
+    else query.reject(message.oldest === undefined ? new StoreError(message.message) : new CompactedError(query.after ?? 0, message.oldest));
   }
 
-  #settle({ verdicts, revisions, current }: Committed): void {
+  #settle({ verdicts, revisions, current, spares }: Committed): void {
+    for (const spare of spares) if (spare.byteLength === SPARE_BYTES && this.#spares.length < MAX_SPARES) this.#spares.push(spare);
     const settled = this.#takeSent(verdicts.length);
     const changes: Change[] = [];
     settled.forEach(({ write }, index) => {

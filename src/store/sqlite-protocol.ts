@@ -44,6 +44,8 @@ export interface Committed {
   revisions: Float64Array;
   /** By index of the write: what was there when the expectation failed. */
   current: Map<number, Entry>;
+  /** Buffers that the writes came in, given back to be used again: fresh ones for every message would keep the garbage collector busy. */
+  spares: ArrayBuffer[];
 }
 
 export type FromWorker =
@@ -54,15 +56,18 @@ export type FromWorker =
   /** These writes, the next `count` in line, did not happen. */
   | { type: "rolled-back"; count: number; message: string }
   | { type: "answer"; id: number; answer: Answer }
-  | { type: "refusal"; id: number; message: string; compacted?: number };
+  /** `oldest` is set when the changes that were asked for are compacted. */
+  | { type: "refusal"; id: number; message: string; oldest?: number };
 
-export type Answer = { changes: Change[] } | { scan: number; entries: Entry[]; isLast: boolean } | undefined;
+export type Answer = { changes: Change[] } | { scan: number; entries: Entry[]; isLast: boolean } | null;
 
-export function packWrites(writes: readonly Write[]): WriteBatch {
+/** Packs into the spare buffer where it is large enough. */
+export function packWrites(writes: readonly Write[], spare?: ArrayBuffer): WriteBatch {
   const keys: string[] = [];
   const expects = new Float64Array(writes.length);
   const lengths = new Int32Array(writes.length);
-  const bytes = new Uint8Array(writes.reduce((sum, { value }) => sum + (value?.byteLength ?? 0), 0));
+  const total = writes.reduce((sum, { value }) => sum + (value?.byteLength ?? 0), 0);
+  const bytes = spare && spare.byteLength >= total ? new Uint8Array(spare, 0, total) : new Uint8Array(total);
   let offset = 0;
   for (const [index, { key, expect, value }] of writes.entries()) {
     keys.push(key);

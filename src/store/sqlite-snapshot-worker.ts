@@ -1,10 +1,9 @@
 /** Makes one copy of a SQLite store and ends. */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, linkSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
 import { StoreError } from "./errors.ts";
-import { createPrivately } from "./sqlite-database.ts";
+import { createPrivately, syncDirectoryOf, syncFile } from "./private-files.ts";
 
 const { source, target } = workerData as { source: string; target: string };
 const partial = `${target}.partial`;
@@ -20,19 +19,10 @@ try {
     database.close();
   }
   // SQLite leaves it to the caller to get the copy onto the disk.
-  syncToDisk(partial);
+  syncFile(partial);
   // Unlike a rename, a link fails when the name has been taken meanwhile.
   linkSync(partial, target);
-  syncToDisk(dirname(target));
+  syncDirectoryOf(target);
 } finally {
   rmSync(partial, { force: true });
-}
-
-function syncToDisk(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

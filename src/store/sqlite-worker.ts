@@ -8,7 +8,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { messageOf, required } from "../base/index.ts";
 import type { Entry, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
-import { explained, isDiskFull, SqliteDatabase, type SqliteDatabaseOptions } from "./sqlite-database.ts";
+import { explained, isTemporary, SqliteDatabase, type SqliteDatabaseOptions } from "./sqlite-database.ts";
 import { unpackWrites, type Answer, type FromWorker, type Query, type ToWorker, type WriteBatch } from "./sqlite-protocol.ts";
 
 const GROUP_WRITES = 1024;
@@ -42,22 +42,24 @@ function takeMessage(): ToWorker | undefined {
 /** Commits this batch together with those that wait behind it. Returns the first message that is not part of the group. */
 function commitGroup(database: SqliteDatabase, first: WriteBatch): ToWorker | undefined {
   const writes: Write[] = unpackWrites(first);
+  const spares = [first.bytes.buffer];
   let bytes = first.bytes.byteLength;
   let next: ToWorker | undefined;
   while (writes.length < GROUP_WRITES && bytes < GROUP_BYTES) {
     next = takeMessage();
     if (next?.type !== "commit") break;
     writes.push(...unpackWrites(next));
+    spares.push(next.bytes.buffer);
     bytes += next.bytes.byteLength;
     next = undefined;
   }
   try {
     const committed = database.commit(writes);
-    say(committed, buffersOf(committed.current.values()));
+    say({ ...committed, spares }, [...spares, ...buffersOf(committed.current.values())]);
   } catch (error) {
     const { message } = explained(options.path, error);
     say({ type: "rolled-back", count: writes.length, message });
-    if (!isDiskFull(error)) throw error;
+    if (!isTemporary(error)) throw error;
   }
   return next ?? takeMessage();
 }
@@ -74,14 +76,15 @@ function answer(database: SqliteDatabase, query: Query): Answer {
     case "scan-next":
       return nextEntries(query.scan);
     case "scan-end":
-      return endScan(query.scan);
+      endScan(query.scan);
+      return null;
     case "compact":
       database.compact(query.revision);
-      return undefined;
-    case "close":
+      return null;
+    default:
       for (const scan of scans.keys()) endScan(scan);
       database.close();
-      return undefined;
+      return null;
   }
 }
 
@@ -101,7 +104,7 @@ function nextEntries(id: number): Answer {
   return { scan: id, entries, isLast: false };
 }
 
-function endScan(id: number): undefined {
+function endScan(id: number): void {
   scans.get(id)?.close();
   scans.delete(id);
 }
@@ -112,7 +115,7 @@ function reply(database: SqliteDatabase, id: number, query: Query): void {
     const carried = result && ("changes" in result ? result.changes : result.entries);
     say({ type: "answer", id, answer: result }, carried ? buffersOf(carried) : []);
   } catch (error) {
-    if (error instanceof CompactedError) say({ type: "refusal", id, message: error.message, compacted: error.oldest - 1 });
+    if (error instanceof CompactedError) say({ type: "refusal", id, message: error.message, oldest: error.oldest });
     else say({ type: "refusal", id, message: explained(options.path, error).message });
   }
   if (query.type === "close") port.close();
@@ -130,10 +133,19 @@ function sweepWhenIdle(database: SqliteDatabase): void {
   isSweeping = true;
   setImmediate(() => {
     isSweeping = false;
-    if (!database.isOpen) return;
-    database.sweep();
-    sweepWhenIdle(database);
+    if (database.isOpen && sweepOnce(database)) sweepWhenIdle(database);
   });
+}
+
+/** False when it cannot be done now: then the rows stay until a later commit sweeps them. */
+function sweepOnce(database: SqliteDatabase): boolean {
+  try {
+    database.sweep();
+    return true;
+  } catch (error) {
+    if (isTemporary(error)) return false;
+    throw error;
+  }
 }
 
 const database = open();

@@ -29,7 +29,7 @@ export interface Expectations {
 /** The version that must be seen; `gone` waits for the end, or for a deletion that has begun. */
 type Wanted = number | "gone";
 
-export function createExpectations<T extends KubernetesObject>(informer: Informer<T>, clock: Clock): Expectations {
+export function createExpectations<T extends KubernetesObject>(informer: Pick<Informer<T>, "get" | "subscribe">, clock: Clock): Expectations {
   const owners = new Map<string, { since: number; wanted: Map<string, Wanted> }>();
   const ownerOf = new Map<string, string>();
 
@@ -68,7 +68,8 @@ export function createExpectations<T extends KubernetesObject>(informer: Informe
       if (!waiting) return 0;
       const left = waiting.since + GIVE_UP_MS - clock.now();
       if (left > 0) return left;
-      for (const uid of [...waiting.wanted.keys()]) settle(uid, idOf(owner));
+      for (const uid of waiting.wanted.keys()) ownerOf.delete(uid);
+      owners.delete(idOf(owner));
       return 0;
     },
   };

@@ -25,7 +25,7 @@ export function indexByController(informers: Informers): void {
 
 /** The oldest first, so that the same objects always come in the same order. */
 export function ownedBy<T extends KubernetesObject>(informer: Informer<T>, cluster: string, ownerUid: string | undefined): DeepReadonly<T>[] {
-  return informer.by(CONTROLLER_INDEX, `${cluster}/${ownerUid ?? ""}`).sort(byAge);
+  return informer.by(CONTROLLER_INDEX, `${cluster}/${ownerUid ?? ""}`).toSorted(byAge);
 }
 
 function byAge(a: DeepReadonly<KubernetesObject>, b: DeepReadonly<KubernetesObject>): number {

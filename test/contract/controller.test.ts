@@ -1,6 +1,9 @@
-/** The controller contract on the fake client. */
-import { dynamicKind } from "../../src/api/index.ts";
-import { createFakeClock } from "../../src/base/index.ts";
+/** The controller contract on the fake client, and on the in-process API server that the fake stands in for. */
+import { builtInAdmissions, ConfigMap, dynamicKind, Namespace, Secret } from "../../src/api/index.ts";
+import { createApiServer } from "../../src/apiserver/index.ts";
+import { createFakeClock, createSeededRandom, silentLog } from "../../src/base/index.ts";
+import { createClient } from "../../src/client/index.ts";
+import { createCache, createMemoryEngine } from "../../src/store/index.ts";
 import { createFakeClient } from "../../src/testing/index.ts";
 import { controllerContract } from "./controller.ts";
 
@@ -16,5 +19,39 @@ controllerContract("the fake client", async () => {
     kind: dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" }),
     ownedKind: dynamicKind({ group: "example.dev", version: "v1", kind: "Part", plural: "parts", scope: "Namespaced" }),
     close: async () => {},
+  };
+});
+
+controllerContract("the in-process API server", async () => {
+  const clock = createFakeClock();
+  const engine = createMemoryEngine();
+  const cache = await createCache(engine);
+  const server = await createApiServer({
+    cache,
+    clock,
+    random: createSeededRandom(1),
+    log: silentLog,
+    admissions: builtInAdmissions,
+    profiles: { contract: { builtIns: [Namespace, ConfigMap, Secret], customs: [], objects: [] } },
+    freeze: true,
+  });
+  await server.addCluster("hub", "contract");
+  const transport = server.transport({ name: "admin", groups: ["system:masters", "system:authenticated"] });
+  const client = createClient({ transport, fieldManager: "contract" });
+  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  return {
+    client,
+    clock,
+    server,
+    cluster: "hub",
+    namespace: "shop",
+    kind: ConfigMap,
+    ownedKind: Secret,
+    async close() {
+      await transport.close();
+      await server.close();
+      await cache.close();
+      await engine.close();
+    },
   };
 });

@@ -100,16 +100,14 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
         want: { ok: false, current: { key: "/a", revision: 1, value: bytes("") } },
       },
     };
-    for (const [behaviour, { before, write, want }] of Object.entries(expectations)) {
-      test(`${behaviour}`, async () => {
-        const { engine } = await start();
-        for (const earlier of before) await engine.commit(earlier);
+    test.each(Object.entries(expectations))("%s", async (_behaviour, { before, write, want }) => {
+      const { engine } = await start();
+      for (const earlier of before) await engine.commit(earlier);
 
-        const outcome = await engine.commit(write);
+      const outcome = await engine.commit(write);
 
-        expect(outcome).toEqual(want);
-      });
-    }
+      expect(outcome).toEqual(want);
+    });
 
     test("decides writes to one key in the order of the calls", async () => {
       const { engine } = await start();
@@ -348,51 +346,51 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
         pause: fc.boolean(),
       });
 
+      // One engine serves all runs, each below a prefix and above a revision of its own: opening one is the slow part.
+      const { engine } = await start();
+      let run = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-          const { engine, cleanup } = await open();
-          try {
-            const model = createModel();
-            const pending: Promise<Outcome>[] = [];
-            const wanted: Outcome[] = [];
-            for (const { key, expect: wish, value, pause } of steps) {
-              const expected = typeof wish === "number" ? Math.max(1, model.revision() - wish) : wish;
-              const write: Write = { key, expect: expected, value: value === null ? null : bytes(value) };
-              pending.push(engine.commit(write));
-              wanted.push(model.commit(write));
-              if (pause) await Promise.all(pending);
-            }
-
-            const outcomes = await Promise.all(pending);
-
-            expect(outcomes).toEqual(wanted);
-            expect(await scanAll(engine)).toEqual(model.entries());
-            expect(inShort(await changesBetween(engine, 0, model.revision()))).toEqual(inShort(model.changes));
-          } finally {
-            await engine.close();
-            await cleanup();
+          const prefix = `/run${run++}`;
+          const base = await engine.revision();
+          const model = createModel(base);
+          const pending: Promise<Outcome>[] = [];
+          const wanted: Outcome[] = [];
+          for (const { key, expect: wish, value, pause } of steps) {
+            const expected = typeof wish === "number" ? Math.max(1, model.revision() - wish) : wish;
+            const write: Write = { key: prefix + key, expect: expected, value: value === null ? null : bytes(value) };
+            pending.push(engine.commit(write));
+            wanted.push(model.commit(write));
+            if (pause) await Promise.all(pending);
           }
+
+          const outcomes = await Promise.all(pending);
+
+          expect(outcomes).toEqual(wanted);
+          expect(await scanAll(engine, `${prefix}/`)).toEqual(model.entries());
+          expect(inShort(await changesBetween(engine, base, model.revision()))).toEqual(inShort(model.changes));
         }),
-        { numRuns: 25 },
+        { numRuns: 100 },
       );
     });
   });
 }
 
 /** The contract in its shortest form: one Map and one list. */
-function createModel() {
+function createModel(base: number) {
   const current = new Map<string, Entry>();
   const changes: Change[] = [];
+  const newest = (): number => base + changes.length;
   return {
     changes,
-    revision: () => changes.length,
+    revision: newest,
     entries: () => [...current.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ key, revision, value }) => [key, revision, text(value)]),
     commit({ key, expect: expected, value }: Write): Outcome {
       const entry = current.get(key);
       const holds = expected === "any" || (expected === "absent" ? !entry : entry?.revision === expected);
       if (!holds) return entry ? { ok: false, current: entry } : { ok: false };
-      if (!value && !entry) return { ok: true, revision: changes.length };
-      const revision = changes.length + 1;
+      if (!value && !entry) return { ok: true, revision: newest() };
+      const revision = newest() + 1;
       changes.push({ key, revision, value });
       if (value) current.set(key, { key, revision, value });
       else current.delete(key);

@@ -17,7 +17,7 @@ export function readDefinition(yaml: string): Record<string, Value> {
   const versions: Record<string, Value> = {};
   for (const { name, schema, additionalPrinterColumns = [], subresources = {} } of spec.versions) {
     versions[name] = {
-      columns: (additionalPrinterColumns as { [key: string]: Value }[]).map(({ description: _, ...column }) => column),
+      columns: (additionalPrinterColumns as { [key: string]: Value }[]).map(({ description: _dropped, ...column }) => column),
       subresources,
       schema: withoutDescriptions(schema.openAPIV3Schema, true),
     };

@@ -48,7 +48,7 @@ function packageAt(path: string): GoPackage {
 
 function write(name: string, text: string): void {
   writeFileSync(new URL(name, target), text);
-  console.log(`${name}  ${text.length} characters`);
+  process.stdout.write(`${name}  ${text.length} characters\n`);
 }
 
 /** One line per type: small, and a difference shows where it is. */

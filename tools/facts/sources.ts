@@ -27,6 +27,7 @@ export const SOURCES: Record<string, Source> = {
     table: true,
   },
   "apps-v1": { package: "k8s.io/api/apps/v1", module: "k8s.io/api", roots: ["Deployment", "ReplicaSet", "ControllerRevision"], table: true },
+  "autoscaling-v1": { package: "k8s.io/api/autoscaling/v1", module: "k8s.io/api", roots: ["Scale"], table: true },
   "coordination-v1": { package: "k8s.io/api/coordination/v1", module: "k8s.io/api", roots: ["Lease"], table: true },
   "apiextensions-v1": {
     package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",

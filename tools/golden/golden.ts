@@ -31,8 +31,8 @@ export interface Failure {
 export interface FileResult {
   file: string;
   passed: number;
-  /** Cases that differ on purpose, by name. */
-  known: string[];
+  /** Cases that differ on purpose. */
+  known: (Failure & { reason: string })[];
   failed: Failure[];
   /** Cases that are listed as differing and do not: the list wants a look. */
   stale: string[];
@@ -62,10 +62,15 @@ export function listRecordings(directory: string): string[] {
 export function readRecording(directory: string, file: string): GoldenCase[] {
   const plain = join(directory, `${file}.jsonl`);
   const text = existsSync(plain) ? readFileSync(plain, "utf8") : gunzipSync(readFileSync(`${plain}.gz`)).toString("utf8");
-  return text
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => JSON.parse(line) as GoldenCase);
+  return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, `${file}, line ${index + 1}`)]));
+}
+
+function parseLine(line: string, place: string): GoldenCase {
+  try {
+    return JSON.parse(line) as GoldenCase;
+  } catch (error) {
+    throw new Error(`${place} is not JSON`, { cause: error });
+  }
 }
 
 export async function runGolden(options: { directory: string; differences: Differences; only?: readonly string[] }): Promise<GoldenResult> {
@@ -84,12 +89,12 @@ async function runFile(file: string, cases: readonly GoldenCase[], runner: CaseR
   const result: FileResult = { file, passed: 0, known: [], failed: [], stale: [] };
   for (const line of cases) {
     const difference = await checkCase(runner, line);
-    const isKnown = Object.hasOwn(known, line.name);
+    const reason = Object.hasOwn(known, line.name) ? known[line.name] : undefined;
     if (difference === undefined) {
       result.passed++;
-      if (isKnown) result.stale.push(line.name);
-    } else if (isKnown) {
-      result.known.push(line.name);
+      if (reason !== undefined) result.stale.push(line.name);
+    } else if (reason !== undefined) {
+      result.known.push({ name: line.name, difference, reason });
     } else {
       result.failed.push({ name: line.name, difference });
     }

@@ -38,7 +38,15 @@ async function main(args: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const { directory, only, verbose } = options;
+  try {
+    return await run(options);
+  } catch (error) {
+    process.stderr.write(`golden: running the recordings in ${options.directory}: ${messageOf(error)}\n`);
+    return 1;
+  }
+}
+
+async function run({ directory, only, verbose }: Options): Promise<number> {
   const result = await runGolden({ directory, only, differences: readDifferences(join(OWN_RECORDINGS, "differences.json")) });
   process.stdout.write(renderResult(result, verbose));
   const ran = result.files.some(({ passed, known, failed }) => passed + known.length + failed.length > 0);
@@ -74,7 +82,7 @@ function renderFile({ file, passed, known, failed, stale }: FileResult, width: n
   const shown = verbose ? failed : failed.slice(0, SHOWN_FAILURES);
   for (const { name, difference } of shown) lines.push(`  failed ${name}: ${verbose ? difference : shorten(difference)}`);
   if (shown.length < failed.length) lines.push(`  and ${failed.length - shown.length} more; --verbose shows them all`);
-  if (verbose) for (const name of known) lines.push(`  known difference ${name}`);
+  if (verbose) for (const { name, reason, difference } of known) lines.push(`  known difference ${name}: ${reason}`, `    ${difference}`);
   for (const name of stale) lines.push(`  ${name} is listed as a known difference and passes; take it off the list`);
   return lines;
 }

@@ -51,11 +51,11 @@ function checkLevel(at: string, schema: JsonObject, level: Level, depth: number)
   if (schema["uniqueItems"] === true) errors.push(forbiddenField(`${at}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
   if (type === undefined || type === "") {
     if (level === "root" || !(schema["x-kubernetes-int-or-string"] === true || preserves)) errors.push(missing(`${at}.type`, `must not be empty ${WHERE[level]}`));
-  } else if (!TYPES.includes(String(type))) errors.push(notOneOf(`${at}.type`, type, TYPES));
+  } else if (typeof type !== "string" || !TYPES.includes(type)) errors.push(notOneOf(`${at}.type`, type, TYPES));
   else if (level === "root" && type !== "object") errors.push(wrong(`${at}.type`, type, "must be object at the root"));
 
   if (isObject(properties)) {
-    if (additionalProperties !== undefined && additionalProperties !== true) errors.push(forbiddenField(`${at}.additionalProperties`, "additionalProperties and properties are mutual exclusive"));
+    if (isObject(additionalProperties)) errors.push(forbiddenField(`${at}.additionalProperties`, "additionalProperties and properties are mutual exclusive"));
     for (const [name, property] of Object.entries(properties)) {
       const inner = `${at}.properties[${name}]`;
       // What the root says about these is checked there.
@@ -63,8 +63,7 @@ function checkLevel(at: string, schema: JsonObject, level: Level, depth: number)
       if (isObject(property)) errors.push(...checkLevel(inner, property, "field", depth + 1));
     }
   }
-  if (additionalProperties === false) errors.push(forbiddenField(`${at}.additionalProperties`, "additionalProperties cannot be set to false"));
-  else if (isObject(additionalProperties)) errors.push(...checkLevel(`${at}.additionalProperties`, additionalProperties, "field", depth + 1));
+  if (isObject(additionalProperties)) errors.push(...checkLevel(`${at}.additionalProperties`, additionalProperties, "field", depth + 1));
   if (Array.isArray(items)) errors.push(forbiddenField(`${at}.items`, "items must be a schema object and not an array"));
   else if (isObject(items)) errors.push(...checkLevel(`${at}.items`, items, "item", depth + 1));
   else if (type === "array") errors.push(missing(`${at}.items`, "must be specified"));
@@ -87,7 +86,7 @@ function checkListType(at: string, schema: JsonObject): FieldError[] {
   const mapType = schema["x-kubernetes-map-type"];
   const items = isObject(schema["items"]) ? schema["items"] : {};
   if (listType !== undefined) {
-    if (!["atomic", "set", "map"].includes(String(listType))) errors.push(notOneOf(`${at}.x-kubernetes-list-type`, listType, ["atomic", "set", "map"]));
+    if (typeof listType !== "string" || !["atomic", "set", "map"].includes(listType)) errors.push(notOneOf(`${at}.x-kubernetes-list-type`, listType, ["atomic", "set", "map"]));
     if (schema["type"] !== "array") errors.push(wrong(`${at}.type`, schema["type"], "must be array if x-kubernetes-list-type is specified"));
   }
   if (mapType !== undefined && mapType !== "atomic" && mapType !== "granular") errors.push(notOneOf(`${at}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]));

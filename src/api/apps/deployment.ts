@@ -1,13 +1,13 @@
 /** Deployment: replicas of a pod template, rolled from one version to the next. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { scaledValue, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
-import { ageColumn, column, formatSelector, nameColumn, templateColumns, wide } from "../columns.ts";
+import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
 import { checkPodTemplate } from "../core/pod-validation.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Deployment as DeploymentFacts } from "../facts/apps-v1.ts";
-import { checkIntOrPercent, checkNotNegative, checkUnchanged, checkWorkloadSelector, forbiddenField, scaledValue, wrong } from "../field-errors.ts";
+import { checkIntOrPercent, checkNotNegative, checkUnchanged, checkWorkloadSelector, forbiddenField, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 
@@ -29,7 +29,7 @@ export const Deployment: Kind<Deployment> = builtInKind<Deployment>({
     column<Deployment>("Available", ({ status }) => status?.availableReplicas ?? 0),
     ageColumn,
     ...templateColumns<Deployment>(({ spec }) => spec.template.spec?.containers ?? []),
-    column<Deployment>("Selector", ({ spec }) => formatSelector(spec.selector), wide),
+    column<Deployment>("Selector", ({ spec }) => selectorCell(spec.selector), wide),
   ],
   subresources: { status: true, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".spec.selector" } },
   hasGeneration: true,
@@ -56,7 +56,7 @@ function checkStrategy({ type, rollingUpdate }: Strategy): FieldError[] {
   if (type === "Recreate") return rollingUpdate ? [forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'")] : [];
   const { maxUnavailable = STEP, maxSurge = STEP } = rollingUpdate ?? {};
   const errors = [...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable, 100), ...checkIntOrPercent(`${at}.maxSurge`, maxSurge)];
-  if (errors.length === 0 && scaledValue(maxUnavailable, 100, "down") === 0 && scaledValue(maxSurge, 100, "up") === 0) {
+  if (errors.length === 0 && scaledValue(maxUnavailable, 100, { roundUp: false }) === 0 && scaledValue(maxSurge, 100, { roundUp: true }) === 0) {
     errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
   }
   return errors;

@@ -1,6 +1,6 @@
 /** ReplicaSet: a number of pods of one template. */
 import type { AnyAdmission } from "../admission.ts";
-import { ageColumn, column, formatSelector, nameColumn, templateColumns, wide } from "../columns.ts";
+import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
 import { checkPodTemplate } from "../core/pod-validation.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -27,7 +27,7 @@ export const ReplicaSet: Kind<ReplicaSet> = builtInKind<ReplicaSet>({
     column<ReplicaSet>("Ready", ({ status }) => status?.readyReplicas ?? 0, { type: "integer" }),
     ageColumn,
     ...templateColumns<ReplicaSet>(({ spec }) => spec.template?.spec?.containers ?? []),
-    column<ReplicaSet>("Selector", ({ spec }) => formatSelector(spec.selector), wide),
+    column<ReplicaSet>("Selector", ({ spec }) => selectorCell(spec.selector), wide),
   ],
   subresources: { status: true, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".spec.selector" } },
   hasGeneration: true,

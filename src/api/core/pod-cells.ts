@@ -1,6 +1,6 @@
 /** The cells of a pod's row: one word for its state, counted over init containers, sidecars and containers. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { humanDuration } from "../columns.ts";
+import { formatAge } from "../../machinery/index.ts";
 import type { ContainerStatus, Pod } from "../facts/core-v1.ts";
 
 type ReadPod = DeepReadonly<Pod>;
@@ -65,7 +65,7 @@ export function podRestarts(pod: ReadPod, nowMs: number): string {
   const counted = inInit ? init : [...init.filter(({ name }) => sidecars.has(name)), ...(pod.status?.containerStatuses ?? [])];
   const restarts = counted.reduce((sum, { restartCount }) => sum + (restartCount ?? 0), 0);
   const last = Math.max(...counted.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? "")).filter((time) => !Number.isNaN(time)));
-  return restarts > 0 && Number.isFinite(last) ? `${restarts} (${humanDuration(nowMs - last)} ago)` : `${restarts}`;
+  return restarts > 0 && Number.isFinite(last) ? `${restarts} (${formatAge(nowMs - last)} ago)` : `${restarts}`;
 }
 
 export function readinessGates(pod: ReadPod): string {

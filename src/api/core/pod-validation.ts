@@ -10,7 +10,7 @@ const isPort = (port: number): boolean => Number.isInteger(port) && port >= 1 &&
 const PORT_RANGE = "must be between 1 and 65535, inclusive";
 
 /** The template of a workload whose pods are replaced for ever. */
-export function checkPodTemplate(at: string, template: Read<PodTemplateSpec>): FieldError[] {
+export function checkPodTemplate(at: string, template: Read<PodTemplateSpec>, workload = "ReplicaSet"): FieldError[] {
   const { spec } = template;
   const errors = checkLabels(`${at}.labels`, template.metadata?.labels);
   if (!spec) return errors;
@@ -18,7 +18,7 @@ export function checkPodTemplate(at: string, template: Read<PodTemplateSpec>): F
   if (spec.restartPolicy !== undefined && spec.restartPolicy !== "Always") {
     errors.push({ type: "NotSupported", field: `${at}.spec.restartPolicy`, message: `Unsupported value: ${JSON.stringify(spec.restartPolicy)}: supported values: "Always"` });
   }
-  if (spec.activeDeadlineSeconds !== undefined) errors.push(forbiddenField(`${at}.spec.activeDeadlineSeconds`, "activeDeadlineSeconds in ReplicaSet is not Supported"));
+  if (spec.activeDeadlineSeconds !== undefined) errors.push(forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`));
   return errors;
 }
 
@@ -41,7 +41,6 @@ export function checkPodSpec(at: string, spec: Read<PodSpec>): FieldError[] {
       if (list === "initContainers" && container.restartPolicy !== "Always") errors.push(...checkNoProbes(`${at}.${list}[${index}]`, container));
     }
   }
-  errors.push(...checkNotNegative(`${at}.terminationGracePeriodSeconds`, spec.terminationGracePeriodSeconds));
   errors.push(...checkLabels(`${at}.nodeSelector`, spec.nodeSelector));
   for (const [index, toleration] of (spec.tolerations ?? []).entries()) errors.push(...checkToleration(`${at}.tolerations[${index}]`, toleration));
   return errors;
@@ -134,10 +133,10 @@ export function checkPodUpdate(spec: Read<PodSpec>, old: Read<PodSpec>, equal: (
     initContainers: images(spec.initContainers, old.initContainers),
     activeDeadlineSeconds: old.activeDeadlineSeconds,
     tolerations: old.tolerations,
-    // The scheduler's choice, a scheduling gate that is lifted, and container restarts are subresources or additions elsewhere.
     ephemeralContainers: old.ephemeralContainers,
     schedulingGates: old.schedulingGates,
-    ...(old.nodeName === undefined && old.schedulingGates === undefined && { nodeName: spec.nodeName }),
+    // Upstream binds a pod to its node through a subresource; here the scheduler writes the name, once.
+    ...(old.nodeName === undefined && { nodeName: spec.nodeName }),
   };
   const errors: FieldError[] = [];
   if (!equal(settled, old)) errors.push(forbiddenField("spec", POD_UPDATE_RULE));

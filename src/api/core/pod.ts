@@ -40,7 +40,7 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
 export const admissions: AnyAdmission[] = [builtInAdmission(Pod, "core-v1", {
     complete(pod, { operation, newUid }) {
       const defaulted = change(pod, "spec", (spec) => defaultPodSpec(spec));
-      return operation === "CREATE" && defaulted.spec ? completeNewPod(defaulted, newUid) : defaulted;
+      return operation === "CREATE" && defaulted.spec?.containers ? completeNewPod(defaulted, newUid) : defaulted;
     },
     validate: ({ object, oldObject }) => (oldObject ? checkPodUpdate(object.spec, oldObject.spec, equalJson) : checkPodSpec("spec", object.spec)),
   })];

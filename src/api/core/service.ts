@@ -1,7 +1,7 @@
 /** Service: a stable address for pods that come and go. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
-import { ageColumn, column, formatSelector, nameColumn, wide } from "../columns.ts";
+import { ageColumn, column, nameColumn, selectorCell, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Service as ServiceFacts } from "../facts/core-v1.ts";
 import type { Kind } from "../kind.ts";
@@ -39,7 +39,7 @@ export const Service: Kind<Service> = builtInKind<Service>({
     column<Service>("External-IP", externalAddress),
     column<Service>("Port(s)", ports),
     ageColumn,
-    column<Service>("Selector", ({ spec }) => formatSelector({ matchLabels: spec?.selector ?? {} }), wide),
+    column<Service>("Selector", ({ spec }) => selectorCell({ matchLabels: spec?.selector ?? {} }), wide),
   ],
   subresources: { status: true },
 });

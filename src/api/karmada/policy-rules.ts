@@ -42,8 +42,8 @@ function completeScheduling(strategy: Read<ReplicaSchedulingStrategy>): Read<Rep
 }
 
 export function checkPolicy<T extends Policy>(review: Review<T>, idLabel: string): FieldError[] {
-  const policy = review.object as Read<Policy>;
-  const old = review.oldObject as Read<Policy> | undefined;
+  const policy: Read<Policy> = review.object;
+  const old: Read<Policy> | undefined = review.oldObject;
   const { spec } = policy;
   return [
     ...checkSelectors(spec.resourceSelectors, policy.metadata.namespace),

@@ -79,7 +79,7 @@ export function fromStorage(object: JsonObject): JsonObject {
   };
 }
 
-function scaleToAlpha({ enablePVCReuse, excludePreparingDelete: _, ...rest }: JsonObject): JsonObject {
+function scaleToAlpha({ enablePVCReuse, excludePreparingDelete: _lost, ...rest }: JsonObject): JsonObject {
   return orNothing("scaleStrategy", enablePVCReuse === true ? rest : { ...rest, disablePVCReuse: true });
 }
 

@@ -271,7 +271,7 @@ describe("watches", () => {
 
       await leave(connect(port), opened);
 
-      await stopped;
+      await expect(stopped).resolves.toBeUndefined();
     });
   }
 
@@ -302,10 +302,10 @@ describe("watches", () => {
 
   /** Whether the sink stays full although everything on this machine had its turn. */
   async function stillFull(sink: ByteSink): Promise<boolean> {
-    let drained = false;
-    sink.onDrain(() => (drained = true));
-    for (let turn = 0; turn < 200 && !drained; turn++) await new Promise((resolve) => setImmediate(resolve));
-    return !drained;
+    const seen = { drained: false };
+    sink.onDrain(() => (seen.drained = true));
+    for (let turn = 0; turn < 200 && !seen.drained; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return !seen.drained;
   }
 
   test("more watches than one connection carries share the server with other requests", async () => {

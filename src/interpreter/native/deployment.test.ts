@@ -48,7 +48,7 @@ describe("the status of a Deployment", () => {
 
     const summed = deploymentInterpreter.aggregateStatus?.(deployment, items);
 
-    expect(summed?.status).toEqual({ replicas: 5, readyReplicas: 5, updatedReplicas: 5, availableReplicas: 5, unavailableReplicas: 0, observedGeneration: 2 });
+    expect(summed?.status).toEqual({ replicas: 5, readyReplicas: 5, updatedReplicas: 5, availableReplicas: 5, observedGeneration: 2 });
   });
 
   test("does not claim the newest generation while a member still runs an older template", () => {

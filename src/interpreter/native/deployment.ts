@@ -28,7 +28,7 @@ export const deploymentInterpreter: KindInterpreter<Deployment> = {
     return retained;
   },
   reflectStatus: (deployment) => reflectCounters(deployment, [...COUNTERS, "observedGeneration"]),
-  aggregateStatus: (deployment, items) => aggregateCounters(deployment, items, COUNTERS),
+  aggregateStatus: (deployment, items) => aggregateCounters(deployment, items, { counters: COUNTERS, omitsZero: true }),
   isHealthy({ metadata, spec, status = {} }) {
     const updated = status.updatedReplicas ?? 0;
     return (status.observedGeneration ?? 0) === (metadata.generation ?? 0) && updated >= (spec.replicas ?? 1) && (status.availableReplicas ?? 0) >= updated;

@@ -16,7 +16,7 @@ import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, StatusWriter } from "../../runtime/index.ts";
 import type { Templates } from "../templates.ts";
 import { BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
-import { planAggregation, planItems } from "./plan-aggregation.ts";
+import { isTooEarly, planAggregation, planItems } from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
@@ -28,7 +28,7 @@ export interface AggregateDependencies {
   clock: Clock;
 }
 
-const CONCURRENCY = 256;
+const CONCURRENCY = 64;
 
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
   return defineController({
@@ -46,20 +46,18 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     async reconcile(binding, { key, signal }) {
       // Before the first schedule there is nothing to sum, and the template keeps the status that it has.
       if (!binding.spec.clusters?.length || binding.metadata.deletionTimestamp) return done;
-      const items = planItems(deps.worksOf(binding));
+      const works = deps.worksOf(binding);
+      if (isTooEarly(binding, works)) return done;
+      const items = planItems(works);
       const now = formatTime(deps.clock.now());
-      const writes: Promise<void>[] = [];
-      if (planAggregation(binding, items, now) !== binding) {
-        writes.push(deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), signal));
-      }
+      if (planAggregation(binding, items, now) !== binding) deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now));
       const template = await deps.templates.get(binding.spec.resource, signal);
       const summed = (newest: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> => deps.interpreter.aggregateStatus(newest, items) ?? newest;
       if (template && template.metadata.uid === binding.spec.resource.uid && summed(template) !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;
-        writes.push(writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", summed, signal));
+        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", summed);
       }
-      await Promise.all(writes);
       return done;
     },
   });

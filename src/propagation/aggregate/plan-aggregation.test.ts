@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeBinding, makeDeployment, makeWork } from "../../testing/index.ts";
-import { planAggregation, planItems } from "./plan-aggregation.ts";
+import { isTooEarly, planAggregation, planItems } from "./plan-aggregation.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 5, oslo: 3 }).build();
@@ -38,4 +38,13 @@ test("an unchanged sum gives the binding itself back, so that nothing is written
   const once = planAggregation(binding, items, NOW);
 
   expect(planAggregation(once, items, "2024-05-01T13:00:00Z")).toBe(once);
+});
+
+test("nothing is summed before every target was tried once, and everything afterwards", () => {
+  const tried = makeWork("paris", "web").applied("True").build();
+  const untried = makeWork("oslo", "web").build();
+
+  expect(isTooEarly(binding, [tried, untried])).toBe(true);
+  expect(isTooEarly(binding, [tried, makeWork("oslo", "web").applied("False").build()])).toBe(false);
+  expect(isTooEarly({ ...binding, status: { aggregatedStatus: [] } }, [tried, untried])).toBe(false);
 });

@@ -15,6 +15,16 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
     .sort((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
 }
 
+/**
+ * Before every target has been tried once there is nothing to say yet: a first sum that only reads "not applied" would cost
+ * writes and alarm people about a workload that is on its way.
+ */
+export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
+  if (binding.status?.aggregatedStatus) return false;
+  const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
+  return tried < (binding.spec.clusters?.length ?? 0);
+}
+
 function itemOf(work: DeepReadonly<Work>): Item {
   const clusterName = clusterNameOf(work.metadata.namespace ?? "") ?? "";
   const condition = findCondition(work.status?.conditions ?? [], "Applied");

@@ -30,8 +30,9 @@ export interface ExecuteDependencies {
 
 /** The manager under which the hub owns fields on members. */
 export const FIELD_MANAGER = "flotilla";
-/** How many Works are delivered at the same time. A Work spends most of it waiting for its joined status write, so many may. */
-const CONCURRENCY = 256;
+/** How many Works are delivered at the same time: enough to keep several members busy, few enough to bound memory. */
+const CONCURRENCY = 64;
+const SUCCESS_PATIENCE_MS = 500;
 
 export function createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }: ExecuteDependencies): Controller<ObjectKey> {
   const deliveryOf = (work: { metadata: { readonly namespace?: string } }): Delivery => {
@@ -50,7 +51,6 @@ export function createExecuteController({ deliveryFor, memberObjects, interprete
     concurrency: CONCURRENCY,
 
     async reconcile(work, { key, log, signal }) {
-      const delivery = deliveryOf(work);
       const attempts: { kind: string; attempt: Attempt }[] = [];
       for (const manifest of manifestsOf(work)) {
         const policy: ApplyPolicy = {
@@ -61,7 +61,7 @@ export function createExecuteController({ deliveryFor, memberObjects, interprete
           retain: (desired, observed) => interpreter.retain(desired, observed),
         };
         try {
-          attempts.push({ kind: manifest.kind, attempt: await delivery.apply(manifest, policy, signal) });
+          attempts.push({ kind: manifest.kind, attempt: await deliveryOf(work).apply(manifest, policy, signal) });
         } catch (error) {
           attempts.push({ kind: manifest.kind, attempt: { result: "failed", error } });
         }
@@ -71,7 +71,10 @@ export function createExecuteController({ deliveryFor, memberObjects, interprete
 
       const failure = failureOf(attempts);
       const now = formatTime(clock.now());
-      if (planApplied(work, failure, now) !== work) await workStatus.set(key, "execute", (newest) => planApplied(newest, failure, now), signal);
+      if (planApplied(work, failure, now) !== work) {
+        // Reflect is about to report the applied object; a success waits for that, a failure does not.
+        workStatus.set(key, "execute", (newest) => planApplied(newest, failure, now), failure === undefined ? { patienceMs: SUCCESS_PATIENCE_MS } : {});
+      }
       for (const { attempt } of attempts) if (attempt.result === "failed") throw attempt.error; // Seen on the Work; tried again with back-off.
       return done;
     },

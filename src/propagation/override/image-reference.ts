@@ -24,8 +24,8 @@ const DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{
 const REFERENCE = new RegExp(`^(${NAME})(?::(${TAG}))?(?:@(${DIGEST}))?$`);
 const ONLY_TAG = new RegExp(`^${TAG}$`);
 const ONLY_DIGEST = new RegExp(`^${DIGEST}$`);
-/** Longer names are refused by registries; the bound also keeps a hostile manifest from costing time. */
-const MAX_IMAGE_LENGTH = 4096;
+/** A name has at most 255 characters and a tag 128; the bound keeps a hostile manifest from costing time. */
+const MAX_IMAGE_LENGTH = 1024;
 
 export function parseImage(image: string): ImageReference {
   const match = image.length <= MAX_IMAGE_LENGTH ? REFERENCE.exec(image) : null;

@@ -22,8 +22,7 @@ export interface ReflectDependencies {
   workStatus: StatusWriter<Work>;
 }
 
-/** Reading is cheap and writes are joined by the status writer, so many Works may wait for theirs at the same time. */
-const CONCURRENCY = 256;
+const CONCURRENCY = 64;
 
 export function createReflectController({ memberObjects, interpreter, workStatus }: ReflectDependencies): Controller<ObjectKey> {
   return defineController({
@@ -33,7 +32,7 @@ export function createReflectController({ memberObjects, interpreter, workStatus
     writes: [Work],
     concurrency: CONCURRENCY,
 
-    async reconcile(work, { key, signal }) {
+    async reconcile(work, { key }) {
       if (work.metadata.deletionTimestamp) return done;
       const seen = refsOf(work).map((ref): Seen | undefined => {
         const object = memberObjects.get(work, ref);
@@ -42,8 +41,7 @@ export function createReflectController({ memberObjects, interpreter, workStatus
         const isThisWorks = object?.metadata.annotations?.[WORK_NAME] === work.metadata.name;
         return object && isThisWorks && resource !== undefined ? { ref, resource, object } : undefined;
       });
-      if (planReflection(work, seen, interpreter) === work) return done;
-      await workStatus.set(key, "reflect", (newest) => planReflection(newest, seen, interpreter), signal);
+      if (planReflection(work, seen, interpreter) !== work) workStatus.set(key, "reflect", (newest) => planReflection(newest, seen, interpreter));
       return done;
     },
   });

@@ -7,6 +7,8 @@
  *
  * What has no replicas (a ConfigMap, a workload of several components) goes to every chosen cluster.
  */
+import type { StaticClusterWeight } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
 import { compileAffinity, type ClusterFacts } from "../cluster-affinity.ts";
 import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "../webster.ts";
 import { currentTerm, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";
@@ -96,17 +98,30 @@ function unknownStrategy(placement: Placement | undefined): string {
 
 /** The largest weight of the rules that match a cluster; clusters without a rule are left out, unless no cluster has one. */
 function staticWeights(candidates: readonly Candidate[], placement: Placement | undefined): WeightedCluster[] {
-  const rules = (placement?.replicaScheduling?.weightPreference?.staticWeightList ?? []).map(({ targetCluster, weight }) => ({
-    matches: compileAffinity(targetCluster),
-    weight,
-  }));
+  const weightOf = compileWeights(placement?.replicaScheduling?.weightPreference?.staticWeightList ?? []);
   const weighted: WeightedCluster[] = [];
   for (const { cluster } of candidates) {
-    let weight = 0;
-    for (const rule of rules) if (rule.weight > weight && rule.matches(cluster)) weight = rule.weight;
+    const weight = weightOf(cluster);
     if (weight > 0) weighted.push({ name: cluster.metadata.name, weight });
   }
   return weighted.length > 0 ? weighted : candidates.map(({ cluster }) => ({ name: cluster.metadata.name, weight: 1 }));
+}
+
+/** Rules that only name clusters, one rule for each, are the usual kind: they are looked up instead of tried. */
+function compileWeights(rules: DeepReadonly<StaticClusterWeight[]>): (cluster: ClusterFacts) => number {
+  const byName = new Map<string, number>();
+  const others: { matches: (cluster: ClusterFacts) => boolean; weight: number }[] = [];
+  for (const { targetCluster, weight } of rules) {
+    const { clusterNames, labelSelector, fieldSelector, exclude } = targetCluster;
+    const onlyNames = clusterNames?.length && !labelSelector && !fieldSelector && !exclude?.length;
+    if (onlyNames) for (const name of clusterNames) byName.set(name, Math.max(weight, byName.get(name) ?? 0));
+    else others.push({ matches: compileAffinity(targetCluster), weight });
+  }
+  return (cluster) => {
+    let weight = byName.get(cluster.metadata.name) ?? 0;
+    for (const rule of others) if (rule.weight > weight && rule.matches(cluster)) weight = rule.weight;
+    return weight;
+  };
 }
 
 interface Cycle {

@@ -25,7 +25,9 @@ export interface ScheduleDependencies {
 }
 
 export const SCHEDULER_NAME = "default-scheduler";
-const CONCURRENCY = 256;
+const CONCURRENCY = 64;
+/** How long a success waits for company in the status write; people and tools poll less often than this. */
+const SUCCESS_PATIENCE_MS = 500;
 
 export function createScheduleController({ client, bindings, clusters, bindingStatus, clock }: ScheduleDependencies): Controller<ObjectKey> {
   return defineController({
@@ -56,9 +58,9 @@ export function createScheduleController({ client, bindings, clusters, bindingSt
         }
       }
       const now = formatTime(clock.now());
-      const moved = scheduled !== binding;
-      const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => planScheduled(newest, plan, scheduled.metadata.generation ?? 0, moved, now);
-      if (outcome(scheduled) !== scheduled) await bindingStatus.set(key, "schedule", outcome, signal);
+      const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);
+      // A success is seen in spec.clusters at once; its condition may wait for what the members report. A failure may not.
+      if (outcome(scheduled) !== scheduled) bindingStatus.set(key, "schedule", outcome, plan.outcome === "unschedulable" ? {} : { patienceMs: SUCCESS_PATIENCE_MS });
       return done;
     },
   });

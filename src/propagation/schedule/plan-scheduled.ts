@@ -7,18 +7,18 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
-/** `moved`: the clusters were written just now. `generation`: the one that the decision is about. */
-export function planScheduled(binding: Binding, plan: SchedulePlan, generation: number, moved: boolean, now: string): Binding {
+/** `generation`: the one that the decision is about. */
+export function planScheduled(binding: Binding, plan: SchedulePlan, generation: number, now: string): Binding {
   const before = binding.status ?? {};
   const conditions =
     plan.outcome === "unschedulable"
       ? withCondition(before.conditions ?? [], { type: "Scheduled", status: "False", reason: plan.reason, message: plan.message }, now)
       : withCondition(before.conditions ?? [], { type: "Scheduled", status: "True", reason: "Success", message: "Binding has been scheduled successfully." }, now);
-  const isFirst = plan.outcome === "scheduled" && before.lastScheduledTime === undefined;
+  const isNews = plan.outcome !== "unschedulable" && before.schedulerObservedGeneration !== generation;
   const status = {
     ...before,
     schedulerObservedGeneration: generation,
-    ...((moved || isFirst) && { lastScheduledTime: now }),
+    ...(isNews && { lastScheduledTime: now }),
     ...(plan.outcome === "scheduled" && plan.affinityName !== undefined && { schedulerObservingAffinityName: plan.affinityName }),
     conditions,
   };

@@ -28,7 +28,7 @@ export const cloneSetInterpreter: KindInterpreter<CloneSet> = {
     return revised;
   },
   reflectStatus: (cloneSet) => reflectCounters(cloneSet, [...COUNTERS, ...TEXTS, "observedGeneration"]),
-  aggregateStatus: (cloneSet, items) => aggregateCounters(cloneSet, items, COUNTERS, TEXTS),
+  aggregateStatus: (cloneSet, items) => aggregateCounters(cloneSet, items, { counters: COUNTERS, texts: TEXTS }),
   isHealthy({ metadata, spec, status }) {
     if (!status || (status.observedGeneration ?? 0) !== (metadata.generation ?? 0)) return false;
     const wanted = Math.min(spec.replicas ?? 1, status.expectedUpdatedReplicas ?? Number.POSITIVE_INFINITY);

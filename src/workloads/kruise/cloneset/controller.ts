@@ -8,7 +8,7 @@
 import { CloneSet, ControllerRevision, Node, Pod } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { formatLabelSelector, labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { formatLabelSelector, isAlreadyExists, matchesLabels } from "../../../machinery/index.ts";
 import { defineController, done, idOfKey, keyOf, owned } from "../../../runtime/index.ts";
 import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
@@ -18,6 +18,7 @@ import { isActive, nextAvailableInMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { unlessChanged } from "../../optimistic.ts";
 import { ownedBy } from "../../ownership.ts";
+import { selectorOf } from "../../selector.ts";
 import { createStatusDelay } from "../../status-delay.ts";
 import { REVISION_LABEL, shortHash } from "./names.ts";
 import { createPodWriter } from "./pod-writer.ts";
@@ -25,7 +26,7 @@ import type { ReadonlyCloneSet } from "./pod-state.ts";
 import { planHistory, planRevisions, templateOf } from "./revisions.ts";
 import type { ReadonlyRevision, RevisionPlan } from "./revisions.ts";
 import { changesNothing, planScale } from "./scale.ts";
-import { deadlineInMs, planStatus } from "./status.ts";
+import { EMPTY_STATUS, deadlineInMs, planStatus } from "./status.ts";
 import type { StatusInput } from "./status.ts";
 import { changesPods, planUpdate } from "./update.ts";
 
@@ -46,14 +47,14 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
     writes: [Pod, ControllerRevision, CloneSet],
 
     async reconcile(cloneSet, { key, log, signal }) {
-      // The garbage collector removes the pods and revisions of a CloneSet that goes.
+      // The server's garbage collection removes the pods and revisions of a CloneSet that goes.
       if (cloneSet.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: cloneSet.metadata.uid ?? "" };
       const waitMs = Math.max(expectations.waitMs(owner), revisionExpectations.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const all = ownedBy(pods, key.cluster, owner.uid);
-      const selector = labelSelectorOf(cloneSet.spec.selector);
+      const selector = selectorOf(cloneSet);
       const strangers = all.filter((pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels));
       if (strangers.length > 0) {
         await writer.release(owner, strangers, signal);
@@ -62,9 +63,9 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
       const known = ownedBy(revisions, key.cluster, owner.uid);
       const plan = planRevisions(cloneSet, known);
       if (plan.write) {
-        const written = await writeRevision(plan, key, signal);
+        const written = await writeRevision(cloneSet, plan, key, signal);
         if (written) revisionExpectations.wrote(owner, written);
-        return done;
+        return done; // The revision, or the status, brings this CloneSet back.
       }
 
       const active = all.filter(isActive);
@@ -78,9 +79,17 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  async function writeRevision({ update, write }: RevisionPlan, { cluster }: ObjectKey, signal: AbortSignal): Promise<ReadonlyRevision | undefined> {
-    if (write === "create") return client.create(ControllerRevision, cluster, update, { signal });
-    return unlessChanged(client.update(ControllerRevision, cluster, update, { signal }));
+  async function writeRevision(cloneSet: ReadonlyCloneSet, { update, write, collisionCount }: RevisionPlan, { cluster }: ObjectKey, signal: AbortSignal): Promise<ReadonlyRevision | undefined> {
+    if (write === "update") return unlessChanged(client.update(ControllerRevision, cluster, update, { signal }));
+    try {
+      return await client.create(ControllerRevision, cluster, update, { signal });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      // Somebody else has a revision of this name; the next try has another hash.
+      const status = { ...(cloneSet.status ?? EMPTY_STATUS), collisionCount: collisionCount + 1 };
+      await unlessChanged(client.updateStatus(CloneSet, cluster, { ...cloneSet, status }, { signal }));
+      return undefined;
+    }
   }
 
   async function runPass(
@@ -96,27 +105,26 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
     const input = { cloneSet, pods: active, updateRevision, nodeOf: (name: string) => nodes.get({ cluster: owner.cluster, name }), nowMs: clock.now() };
     const scale = planScale(input);
     if (!changesNothing(scale)) {
-      try {
-        await writer.scale(owner, cloneSet, scale, plan, all, signal);
-        return { failures: [], changed: true };
-      } catch (error) {
-        return { failures: [{ type: "FailedScale", message: messageOf(error), cause: error }], changed: true };
-      }
+      const failures = await failuresOf("FailedScale", writer.scale(owner, cloneSet, scale, plan, all, signal));
+      return { failures, changed: true };
     }
     const templateByHash = (hash: string): ReturnType<typeof templateOf> | undefined => {
       const revision = known.find(({ metadata }) => shortHash(metadata.name) === hash);
       return revision && templateOf(revision);
     };
-    const update = planUpdate({ ...input, updateTemplate: templateOf(plan.update), templateByHash });
-    await writer.update(owner, update, updateRevision, signal);
-    return { failures: update.failure ? [{ type: "FailedUpdate", message: update.failure }] : [], changed: changesPods(update) };
+    const planned = planUpdate({ ...input, updateTemplate: templateOf(plan.update), templateByHash });
+    // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would collide.
+    const update = { ...planned, refresh: planned.refresh.filter(({ pod }) => pod.spec.nodeName) };
+    const failures = await failuresOf("FailedUpdate", writer.update(owner, update, updateRevision, signal));
+    const refusal = update.failure ? [{ type: "FailedUpdate" as const, message: update.failure }] : [];
+    return { failures: [...failures, ...refusal], changed: changesPods(update) };
   }
 
   /** Status, then what may follow when it is written: `podsToDelete` and history. */
   async function settle(cloneSet: ReadonlyCloneSet, active: readonly ReadonlyPod[], plan: RevisionPlan, known: readonly ReadonlyRevision[], failures: StatusInput["failures"], key: ObjectKey, signal: AbortSignal): Promise<Result> {
     const nowMs = clock.now();
     const names = { currentRevision: plan.current.metadata.name, updateRevision: plan.update.metadata.name, collisionCount: plan.collisionCount };
-    const status = planStatus({ cloneSet, pods: active, revisions: names, labelSelector: formatLabelSelector(labelSelectorOf(cloneSet.spec.selector)), failures, nowMs });
+    const status = planStatus({ cloneSet, pods: active, revisions: names, labelSelector: formatLabelSelector(selectorOf(cloneSet)), failures, nowMs });
     if (!equalJson(status, cloneSet.status)) {
       const waitMs = statusDelay.waitMs(idOfKey(key));
       if (waitMs > 0 && failures.length === 0) return { requeueAfterMs: waitMs };
@@ -149,5 +157,15 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
     for (const revision of planHistory(cloneSet, known, (name) => hashes.has(shortHash(name)))) {
       await unlessChanged(client.delete(ControllerRevision, keyOf(key.cluster, revision), { preconditions: { uid: revision.metadata.uid ?? "" }, signal }));
     }
+  }
+}
+
+/** A failed pass is told in the status first and thrown afterwards, so it is a value until then. */
+async function failuresOf(type: "FailedScale" | "FailedUpdate", writes: Promise<void>): Promise<StatusInput["failures"]> {
+  try {
+    await writes;
+    return [];
+  } catch (error) {
+    return [{ type, message: messageOf(error), cause: error }];
   }
 }

@@ -109,7 +109,7 @@ export function startInPlaceUpdate(pod: ReadonlyPod, change: InPlaceChange, revi
         return image === undefined ? container : { ...container, image };
       }),
     },
-  } as DeepReadonly<Pod>;
+  };
 }
 
 /** The status with the gate closed, or undefined when the pod has no gate. The kubelet would notice later; traffic must stop first. */
@@ -137,7 +137,7 @@ function withCondition(pod: ReadonlyPod, condition: { type: string; status: stri
   const next = { ...condition, ...(lastTransitionTime && { lastTransitionTime }) };
   const conditions = pod.status?.conditions ?? [];
   const changed = before ? conditions.map((item) => (item === before ? next : item)) : [...conditions, next];
-  return { ...pod, status: { ...pod.status, conditions: changed } } as DeepReadonly<Pod>;
+  return { ...pod, status: { ...pod.status, conditions: changed } };
 }
 
 /** Every container that the last update changed runs something else than before, or reports the image it should run. */

@@ -86,7 +86,7 @@ describe("CloneSet plans as OpenKruise does", () => {
   });
 
   check<SetInput & { revisionImages: Record<string, string> }, { events: string[] }>("update", cloneSetCases("update"), ({ cloneSet, pods = [], updateRevision, revisionImages }, want) => {
-    const template = (image = ""): PodTemplate => ({ spec: { containers: [{ name: "main", image }] } }) as unknown as PodTemplate;
+    const template = (image = ""): PodTemplate => ({ spec: { containers: [{ name: "main", image }] } });
     const byHash = new Map(Object.entries(revisionImages).map(([name, image]) => [name.slice(name.lastIndexOf("-") + 1), template(image)]));
     const plan = planUpdate({
       cloneSet: fromAlpha(cloneSet),

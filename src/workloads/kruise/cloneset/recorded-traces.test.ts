@@ -6,7 +6,6 @@
  * taken over, and a pod is ready when all its gates are open.
  */
 import { describe, expect, test } from "vitest";
-import type { Pod } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { RECORDED_AT, fromAlpha, readCases } from "../testdata/read-cases.ts";
@@ -84,8 +83,8 @@ class Trace {
       if (update.refresh.length > 0) pass["refreshed"] = numbersOf(update.refresh.map(({ pod }) => pod));
       if (update.inPlace.length > 0) pass["updatedInPlace"] = numbersOf(update.inPlace.map(({ pod }) => pod));
       if (update.recreate.length > 0) pass["markedForDelete"] = numbersOf(update.recreate);
-      for (const { pod, opened = pod, relabelled = pod } of update.refresh) replace({ ...relabelled, status: opened.status } as Pod);
-      for (const { pod, change } of update.inPlace) replace({ ...startInPlaceUpdate(pod, change, updateRevision, this.nowMs), status: (closeGate(pod, this.nowMs) ?? pod).status } as Pod);
+      for (const { pod, opened = pod, relabelled = pod } of update.refresh) replace({ ...relabelled, status: opened.status });
+      for (const { pod, change } of update.inPlace) replace({ ...startInPlaceUpdate(pod, change, updateRevision, this.nowMs), status: (closeGate(pod, this.nowMs) ?? pod).status });
       for (const pod of update.recreate) replace({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [SPECIFIED_DELETE_LABEL]: "true" } } });
     }
     this.status = planStatus({ cloneSet, pods: [...this.pods.values()], revisions: { currentRevision, updateRevision, collisionCount: 0 }, labelSelector: "app=demo", failures: [], nowMs: this.nowMs });
@@ -113,7 +112,7 @@ class Trace {
 
   private templateOf(revision: string): PodTemplate {
     const image = `img:${revision.slice("demo-".length)}`;
-    return { metadata: { labels: { app: "demo" } }, spec: { containers: [{ name: "main", image }] } } as unknown as PodTemplate;
+    return { metadata: { labels: { app: "demo" } }, spec: { containers: [{ name: "main", image }] } };
   }
 }
 
@@ -138,7 +137,7 @@ function nodeActs(pod: ReadonlyPod, nowMs: number): ReadonlyPod {
 
 describe("CloneSet rolls out as OpenKruise does, pass by pass", () => {
   for (const { name, input, want } of readCases<{ cloneSet: AlphaCloneSet; steps: Step[] }, { steps: Pass[][] }>("cloneset-traces.jsonl.gz", "cloneset")) {
-    test(name, () => {
+    test(`as recorded in ${name}`, () => {
       const trace = new Trace(input.cloneSet);
 
       const steps = input.steps.map((step) => trace.runStep(step));

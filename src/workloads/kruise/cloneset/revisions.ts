@@ -16,8 +16,6 @@ export type ReadonlyRevision = DeepReadonly<ControllerRevision>;
 
 /** Leaves room for a dash and the hash in a name of at most 253 characters, as OpenKruise reckons it. */
 const MAX_NAME_PREFIX = 223;
-/** Hash collisions are one in four billion; more than this many in a row is a bug. */
-const MAX_COLLISIONS = 16;
 
 /** The template as OpenKruise stores it: some fields are always there because Go writes their zero value. */
 export function revisionData(template: PodTemplate): JsonObject {
@@ -49,7 +47,7 @@ export function templateOf(revision: ReadonlyRevision): PodTemplate {
   const { $patch: _patch, ...rest } = template;
   const metadata = isObject(rest["metadata"]) ? { ...rest["metadata"] } : {};
   delete metadata["creationTimestamp"];
-  return { ...rest, metadata } as unknown as PodTemplate;
+  return { ...rest, metadata };
 }
 
 /** JSON as Go writes it: keys sorted, and `<`, `>`, `&` and two line separators escaped. */
@@ -90,7 +88,7 @@ export function makeRevision(cloneSet: ReadonlyCloneSet, number: number, collisi
     },
     data,
     revision: number,
-  } as unknown as ReadonlyRevision;
+  };
 }
 
 export interface RevisionPlan {
@@ -116,12 +114,11 @@ export function planRevisions(cloneSet: ReadonlyCloneSet, revisions: readonly Re
   // A template that comes back keeps its name, so its pods count as updated at once.
   if (same) return { update: { ...same, revision: next }, current: currentOr(same), write: "update", collisionCount: stored };
 
-  for (let collisionCount = stored; collisionCount < stored + MAX_COLLISIONS; collisionCount++) {
-    const update = makeRevision(cloneSet, next, collisionCount);
-    if (ordered.some(({ metadata }) => metadata.name === update.metadata.name)) continue;
-    return { update, current: currentOr(update), write: "create", collisionCount };
-  }
-  invariant(false, `revision hashes of CloneSet ${cloneSet.metadata.name} do not all collide`);
+  // A name that another template of ours has is hashed again; a name that somebody else has is found out by the create.
+  let collisionCount = stored;
+  let update = makeRevision(cloneSet, next, collisionCount);
+  while (ordered.some(({ metadata }) => metadata.name === update.metadata.name)) update = makeRevision(cloneSet, next, ++collisionCount);
+  return { update, current: currentOr(update), write: "create", collisionCount };
 }
 
 /** What upstream assumes when `revisionHistoryLimit` is not set. */

@@ -16,6 +16,8 @@ import type { ReadonlyCloneSet } from "./pod-state.ts";
 export type CloneSetStatus = DeepReadonly<NonNullable<CloneSet["status"]>>;
 export type CloneSetCondition = NonNullable<CloneSetStatus["conditions"]>[number];
 
+export const EMPTY_STATUS: CloneSetStatus = { replicas: 0, readyReplicas: 0, availableReplicas: 0, updatedReplicas: 0, updatedReadyReplicas: 0 };
+
 export interface RevisionNames {
   currentRevision: string;
   updateRevision: string;

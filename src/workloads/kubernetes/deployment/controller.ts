@@ -17,6 +17,7 @@ import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
 import { unlessChanged } from "../../optimistic.ts";
 import { ownedBy } from "../../ownership.ts";
+import { selectorOf } from "../../selector.ts";
 import { createStatusDelay } from "../../status-delay.ts";
 import { writeAll } from "../../write-all.ts";
 import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
@@ -44,8 +45,9 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     writes: [ReplicaSet, Deployment],
 
     async reconcile(deployment, { key, log, signal }) {
-      // The garbage collector removes the ReplicaSets of a Deployment that goes.
+      // The server's garbage collection removes the ReplicaSets of a Deployment that goes.
       if (deployment.metadata.deletionTimestamp) return done;
+      selectorOf(deployment); // Throws when the pods could never be found again.
       const owner = { cluster: key.cluster, uid: deployment.metadata.uid ?? "" };
       const waitMs = expectations.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };

@@ -7,7 +7,7 @@
  */
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReplicaSet } from "../../../api/index.ts";
-import { scaledIntOrPercent } from "../int-or-percent.ts";
+import { scaledValue } from "../../../machinery/index.ts";
 import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
 import { planProportionally } from "./proportional.ts";
 import { DESIRED_ANNOTATION, findNewReplicaSet, makeReplicaSet, replicasOf, revisionOf, sumOf } from "./replica-sets.ts";
@@ -43,8 +43,8 @@ export function limitsOf(deployment: ReadonlyDeployment): Limits {
   const { strategy } = deployment.spec;
   const replicas = replicasOf(deployment);
   if (strategy?.type === "Recreate" || replicas === 0) return { maxSurge: 0, maxUnavailable: 0 };
-  const maxSurge = scaledIntOrPercent(strategy?.rollingUpdate?.maxSurge ?? DEFAULT_LIMIT, replicas, "up");
-  const maxUnavailable = scaledIntOrPercent(strategy?.rollingUpdate?.maxUnavailable ?? DEFAULT_LIMIT, replicas, "down");
+  const maxSurge = scaledValue(strategy?.rollingUpdate?.maxSurge ?? DEFAULT_LIMIT, replicas, { roundUp: true });
+  const maxUnavailable = scaledValue(strategy?.rollingUpdate?.maxUnavailable ?? DEFAULT_LIMIT, replicas, { roundUp: false });
   // Both can round to nothing, and then nothing would ever move.
   return { maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : Math.min(maxUnavailable, replicas) };
 }

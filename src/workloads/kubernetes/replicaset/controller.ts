@@ -38,7 +38,7 @@ export function createReplicaSetController(deps: WorkloadDependencies): Controll
     writes: [Pod, ReplicaSet],
 
     async reconcile(replicaSet, { key, log, signal }) {
-      // The garbage collector removes the pods of a ReplicaSet that goes.
+      // The server's garbage collection removes the pods of a ReplicaSet that goes.
       if (replicaSet.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: replicaSet.metadata.uid ?? "" };
       const waitMs = expectations.waitMs(owner);

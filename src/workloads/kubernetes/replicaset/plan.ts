@@ -6,7 +6,8 @@
 import type { ReplicaSet, ReplicaSetStatus } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { matchesLabels } from "../../../machinery/index.ts";
+import { selectorOf } from "../../selector.ts";
 import { isActive, isAvailable, isReady } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 import { chooseReplicaSetVictims } from "./victims.ts";
@@ -27,7 +28,7 @@ export interface ReplicasPlan {
 
 /** `siblings` are the pods of other ReplicaSets of the same owner. */
 export function planReplicas(replicaSet: ReadonlyReplicaSet, pods: readonly ReadonlyPod[], siblings: readonly ReadonlyPod[]): ReplicasPlan {
-  const selector = labelSelectorOf(replicaSet.spec.selector);
+  const selector = selectorOf(replicaSet);
   const matching = pods.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
   const release = pods.filter((pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels));
   const active = matching.filter(isActive);

@@ -1,0 +1,262 @@
+/**
+ * The transport for controllers in the same process: the same operations, without bytes in between. What it hands out is the
+ * object that all readers share; what it is handed is copied.
+ */
+import { copy, deepFreeze, isObject } from "../base/index.ts";
+import type { Json, JsonObject } from "../base/index.ts";
+import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "../client/index.ts";
+import { badRequest, expired } from "../machinery/index.ts";
+import type { RequestContext } from "./context.ts";
+import { listQuery } from "./options.ts";
+import { authorize, findCluster, findResource, listMetadata, operate } from "./operations.ts";
+import type { Answer, Input, OperationDependencies, Verb } from "./operations.ts";
+import { objectAt, objectIn } from "./render.ts";
+import type { ApiRequest, ApiResponse, ByteStream, UserInfo } from "./request.ts";
+import { startWatch } from "./watch.ts";
+import type { Notice } from "./watch.ts";
+
+export interface DirectTransportOptions {
+  deps: OperationDependencies;
+  user: UserInfo;
+  /** Answers what is not an operation on a resource: discovery, proxies. */
+  handle: (request: ApiRequest) => Promise<ApiResponse>;
+  /** For tests: a reader that changes what it shares fails. */
+  freeze: boolean;
+  /** Told by each watch how many events it holds that nobody has taken yet. */
+  track: (change: number) => void;
+}
+
+/** Events that a watcher may be behind; then it has to list again, as over the network. */
+const MAX_BACKLOG = 200_000;
+
+export function createDirectTransport({ deps, user, handle, freeze, track }: DirectTransportOptions): Transport {
+  const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
+  const contextOf = (path: ResourcePath, verb: Verb, query: Record<string, string> | undefined, signal: AbortSignal): RequestContext => {
+    const { group, resource, namespace, name, subresource } = path;
+    authorize(deps, user, verb, path.cluster, { resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
+    const cluster = findCluster(deps, path.cluster);
+    const served = findResource(cluster, path, verb);
+    return {
+      cluster,
+      served,
+      ...(namespace !== undefined && { namespace }),
+      ...(name !== undefined && { name }),
+      ...(subresource !== undefined && { subresource }),
+      query: query ? new URLSearchParams(query) : NO_QUERY,
+      user,
+      userAgent: "",
+      inProcess: true,
+      warn: () => {},
+      signal,
+    };
+  };
+
+  return {
+    async send(request: TransportRequest, signal = NEVER): Promise<JsonObject> {
+      const context = contextOf(request.path, request.verb, request.query, signal);
+      return shared(toObject(await operate(deps, context, request.verb, inputOf(request))));
+    },
+
+    async *watch({ path, query }, signal): AsyncGenerator<TransportWatchEvent[]> {
+      if (path.cluster !== "*") contextOf(path, "watch", query, signal);
+      else authorize(deps, user, "watch", "*", { resource: path });
+      const { group, version, resource, namespace } = path;
+      const { labelSelector, fieldSelector, resourceVersion, sendInitialEvents, allowBookmarks } = listQuery(new URLSearchParams(query), true);
+      const all = path.cluster === "*";
+      const feed = new Feed(track);
+      const stop = startWatch(
+        deps,
+        {
+          cluster: all ? "*" : findCluster(deps, path.cluster),
+          group,
+          version,
+          resource,
+          ...(namespace !== undefined && { namespace }),
+          labelSelector,
+          fieldSelector,
+          resourceVersion,
+          sendInitialEvents,
+        },
+        {
+          initial(notices, revision) {
+            feed.push(notices.map((notice) => shared(eventOf(notice, all))));
+            if (sendInitialEvents || allowBookmarks) feed.push([initialEnd(path, revision)]);
+          },
+          notify: (notices) => feed.push(notices.map((notice) => shared(eventOf(notice, all)))),
+          end: (error) => feed.end(error),
+        },
+        signal,
+      );
+      const onAbort = (): void => feed.end();
+      signal.addEventListener("abort", onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      try {
+        for (let batch = await feed.take(); batch; batch = await feed.take()) yield batch;
+      } finally {
+        stop();
+        feed.close();
+        signal.removeEventListener("abort", onAbort);
+      }
+    },
+
+    async raw(request: RawRequest, signal = NEVER): Promise<RawResponse> {
+      const url = new URL(request.path, "http://direct");
+      const response = await handle({
+        method: request.method,
+        path: `/clusters/${request.cluster}${url.pathname}`,
+        query: url.searchParams,
+        headers: request.headers ?? {},
+        body: request.body ?? new Uint8Array(),
+        user,
+        signal,
+      });
+      const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]));
+      return { status: response.status, headers, body: bodyOf(response.body, signal) };
+    },
+
+    async close() {
+      // Watches end with their own signals; nothing else is held.
+    },
+  };
+}
+
+const NO_QUERY = new URLSearchParams();
+const NEVER = new AbortController().signal;
+
+function inputOf({ body, patchType }: TransportRequest): Input {
+  return {
+    object() {
+      if (!isObject(body)) throw badRequest("the request has no object");
+      return { object: copy(body), duplicates: [] };
+    },
+    // A patch is read, never kept or changed.
+    value: () => body as Json | undefined,
+    patchType: () => patchType ?? "merge",
+  };
+}
+
+function toObject(answer: Answer): JsonObject {
+  switch (answer.type) {
+    case "entry":
+      return objectIn(answer.entry, answer.served);
+    case "object":
+      return answer.object;
+    case "list": {
+      const { served, result } = answer;
+      return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result), items: result.entries.map((entry) => objectIn(entry, served)) };
+    }
+  }
+}
+
+function eventOf({ type, cluster, served, entry, revision }: Notice, all: boolean): TransportWatchEvent {
+  return { type, ...(all && { cluster: cluster.name }), object: objectAt(entry, served, revision) };
+}
+
+function initialEnd({ group, version }: ResourcePath, revision: number): TransportWatchEvent {
+  return {
+    type: "BOOKMARK",
+    object: { apiVersion: group ? `${group}/${version}` : version, metadata: { resourceVersion: String(revision), annotations: { "k8s.io/initial-events-end": "true" } } },
+  };
+}
+
+/** Batches between the server, which never waits, and a reader that takes them when it is ready. */
+class Feed {
+  #events: TransportWatchEvent[] = [];
+  #ended: { error?: Error } | undefined;
+  #wake: (() => void) | undefined;
+  readonly #track: (change: number) => void;
+
+  constructor(track: (change: number) => void) {
+    this.#track = track;
+  }
+
+  push(events: readonly TransportWatchEvent[]): void {
+    if (this.#ended || events.length === 0) return;
+    if (this.#events.length + events.length > MAX_BACKLOG && this.#events.length > 0) {
+      this.end(expired("the watcher was too far behind"));
+      return;
+    }
+    this.#track(events.length);
+    for (const event of events) this.#events.push(event);
+    this.#wake?.();
+  }
+
+  end(error?: Error): void {
+    this.#ended ??= error ? { error } : {};
+    this.#wake?.();
+  }
+
+  /** All events so far, or undefined when nothing more comes. */
+  async take(): Promise<TransportWatchEvent[] | undefined> {
+    while (this.#events.length === 0) {
+      if (this.#ended?.error) throw this.#ended.error;
+      if (this.#ended) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+    const events = this.#events;
+    this.#events = [];
+    this.#track(-events.length);
+    return events;
+  }
+
+  /** What was not taken is forgotten. */
+  close(): void {
+    this.#track(-this.#events.length);
+    this.#events = [];
+    this.#ended ??= {};
+  }
+}
+
+async function* bodyOf(body: ApiResponse["body"], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (body instanceof Uint8Array) yield body;
+  else if (Array.isArray(body)) yield* body as readonly Uint8Array[];
+  else yield* streamed(body as ByteStream, signal);
+}
+
+/** A byte stream read at the pace of the reader. */
+async function* streamed(stream: ByteStream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let ended = false;
+  let wake = (): void => {};
+  let resume = (): void => {};
+  const close = stream.open({
+    write(chunk) {
+      chunks.push(chunk);
+      wake();
+      return chunks.length < 64;
+    },
+    onDrain(run) {
+      resume = run;
+    },
+    end() {
+      ended = true;
+      wake();
+    },
+  });
+  const onAbort = (): void => {
+    ended = true;
+    wake();
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (;;) {
+      const chunk = chunks.shift();
+      if (chunk) yield chunk;
+      else if (ended) return;
+      else {
+        resume();
+        resume = () => {};
+        if (chunks.length > 0 || ended) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    close();
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,129 @@
+/** One verb on one resource: from a checked request to an answer that is not yet bytes. Both transports come through here. */
+import type { Json, JsonObject } from "../base/index.ts";
+import type { PatchType } from "../client/index.ts";
+import { ApiError, methodNotAllowed, notFound, pathNotFound } from "../machinery/index.ts";
+import type { CachedEntry } from "../store/index.ts";
+import { accessDenied } from "./authorize.ts";
+import type { AccessRequest, Authorizer } from "./authorize.ts";
+import type { LogicalCluster } from "./clusters.ts";
+import type { RequestContext } from "./context.ts";
+import type { DecodedObject } from "./decode.ts";
+import { answersWithObject, deleteCollection, deleteObject, deletedStatus, deletionOptions } from "./delete.ts";
+import { isNamespaceKind } from "./namespaces.ts";
+import { patchObject } from "./patch.ts";
+import { getObject, listObjects } from "./read.ts";
+import type { ListResult } from "./read.ts";
+import { objectIn } from "./render.ts";
+import type { UserInfo } from "./request.ts";
+import type { ServedVersion } from "./resources.ts";
+import type { ResourceRoute } from "./router.ts";
+import { patchScale, scaleOf, updateScale } from "./scale.ts";
+import type { WatchDependencies } from "./watch.ts";
+import { createObject, updateObject } from "./write.ts";
+import type { WriteDependencies } from "./write.ts";
+
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
+
+export type OperationDependencies = WriteDependencies & WatchDependencies & { authorizer: Authorizer };
+
+export type Answer =
+  | { type: "entry"; entry: CachedEntry; served: ServedVersion; code: 200 | 201 }
+  | { type: "list"; result: ListResult; served: ServedVersion }
+  | { type: "object"; object: JsonObject; code: 200 | 201 };
+
+/** The body of a request, decoded when the operation asks for it. */
+export interface Input {
+  object(): DecodedObject;
+  value(): Json | undefined;
+  patchType(): PatchType;
+}
+
+/** The server has no such page: answered in plain text, as the real one does for groups it does not know. */
+export class PageNotFound extends ApiError {
+  constructor() {
+    super(pathNotFound().status);
+  }
+}
+
+/** What the path names in a cluster. Throws 404 and 405. */
+export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute, "group" | "version" | "resource" | "namespace" | "name" | "subresource">, verb: Verb): ServedVersion {
+  const { group, version, resource, namespace, name, subresource } = route;
+  const served = cluster.table.find(group, version, resource);
+  const missing = (): ApiError => (served?.resource.kind.builtIn || cluster.table.resources.some(({ kind }) => kind.builtIn && kind.group === group) ? pathNotFound() : new PageNotFound());
+  if (!served) throw missing();
+  const { kind, namespaced } = served.resource;
+  if (!namespaced && namespace !== undefined) throw missing();
+  if (namespaced && namespace === undefined) {
+    if (name !== undefined) throw missing();
+    if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") throw methodNotAllowed();
+  }
+  if (subresource === undefined || kind.subresources.connect?.[subresource]) return served;
+  if (subresource === "status" && kind.subresources.status) return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "scale" && kind.subresources.scale) return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "finalize" && isNamespaceKind(served.resource)) return checkSubresource(served, verb, ["update"]);
+  throw pathNotFound();
+}
+
+function checkSubresource(served: ServedVersion, verb: Verb, verbs: readonly Verb[]): ServedVersion {
+  if (!verbs.includes(verb)) throw methodNotAllowed();
+  return served;
+}
+
+/** The cluster that a request is about. */
+export function findCluster({ clusters }: Pick<OperationDependencies, "clusters">, name: string): LogicalCluster {
+  const cluster = clusters.get(name);
+  if (!cluster) throw notFound({ group: "flotilla.dev", resource: "logicalclusters" }, name);
+  return cluster;
+}
+
+export function authorize({ authorizer }: Pick<OperationDependencies, "authorizer">, user: UserInfo, verb: string, cluster: string, what: Pick<AccessRequest, "resource" | "path">): void {
+  const request: AccessRequest = { user, verb, cluster, ...what };
+  if (!authorizer.allows(request)) throw accessDenied(request);
+}
+
+export async function operate(deps: OperationDependencies, context: RequestContext, verb: Exclude<Verb, "watch" | "connect">, input: Input): Promise<Answer> {
+  const { served, subresource } = context;
+  if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
+  if (subresource === "scale") return operateScale(deps, context, verb, input);
+  switch (verb) {
+    case "get":
+      return { type: "entry", entry: await getObject(deps, context), served, code: 200 };
+    case "list":
+      return { type: "list", result: await listObjects(deps, context), served };
+    case "create": {
+      const { entry } = await createObject(deps, context, input.object());
+      return { type: "entry", entry, served, code: 201 };
+    }
+    case "update": {
+      const { entry } = await updateObject(deps, context, input.object());
+      return { type: "entry", entry, served, code: 200 };
+    }
+    case "patch": {
+      const { entry, created } = await patchObject(deps, context, input.patchType(), input.value() ?? null);
+      return { type: "entry", entry, served, code: created ? 201 : 200 };
+    }
+    case "delete": {
+      const { entry, gone } = await deleteObject(deps, context, deletionOptions(context, input.value()));
+      if (!gone || answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
+      return { type: "object", object: deletedStatus(served.resource, objectIn(entry, served)) as unknown as JsonObject, code: 200 };
+    }
+    case "deletecollection":
+      return { type: "list", result: await deleteCollection(deps, context, deletionOptions(context, input.value())), served };
+  }
+}
+
+async function operateScale(deps: OperationDependencies, context: RequestContext, verb: Verb, input: Input): Promise<Answer> {
+  if (verb === "get") return { type: "object", object: scaleOf(context, objectIn(await getObject(deps, context), context.served)), code: 200 };
+  if (verb === "patch") return { type: "object", object: await updateScale(deps, context, "patch", patchScale(input.patchType(), input.value() ?? null)), code: 200 };
+  const { object } = input.object();
+  return { type: "object", object: await updateScale(deps, context, "update", () => object), code: 200 };
+}
+
+/** The metadata of a list answer. */
+export function listMetadata({ revision, continueToken, remaining }: ListResult): JsonObject {
+  return {
+    resourceVersion: String(revision),
+    ...(continueToken !== undefined && { continue: continueToken }),
+    ...(remaining !== undefined && { remainingItemCount: remaining }),
+  };
+}

@@ -1,0 +1,98 @@
+/** Answers as bytes: objects and lists from kept bytes, failures as a Status, and the headers that every answer has. */
+import type { JsonObject } from "../base/index.ts";
+import { formatYaml } from "../machinery/index.ts";
+import type { ApiError, Status } from "../machinery/index.ts";
+import type { CachedEntry } from "../store/index.ts";
+import type { Representation } from "./negotiate.ts";
+import { listMetadata } from "./operations.ts";
+import type { Answer } from "./operations.ts";
+import type { ListResult } from "./read.ts";
+import { objectIn, piecesIn } from "./render.ts";
+import type { ApiResponse } from "./request.ts";
+import type { ServedVersion } from "./resources.ts";
+import { metadataListOf, partialMetadata, tableOf } from "./table.ts";
+import type { TableOptions } from "./table.ts";
+
+const encoder = new TextEncoder();
+export const encode = (text: string): Uint8Array => encoder.encode(text);
+
+const PRIVATE = "no-cache, private";
+
+export function jsonResponse(status: number, value: unknown, headers: Record<string, string | string[]> = {}): ApiResponse {
+  return { status, headers: { "content-type": "application/json", "cache-control": PRIVATE, ...headers }, body: encode(JSON.stringify(value)) };
+}
+
+export function textResponse(status: number, text: string, headers: Record<string, string> = {}): ApiResponse {
+  return { status, headers: { "content-type": "text/plain; charset=utf-8", "cache-control": PRIVATE, "x-content-type-options": "nosniff", ...headers }, body: encode(text) };
+}
+
+export function statusResponse({ status }: ApiError, format: Representation["format"] = "json"): ApiResponse {
+  const retry = status.details?.retryAfterSeconds;
+  return valueResponse(status.code, status, format, retry === undefined ? {} : { "retry-after": String(retry) });
+}
+
+function valueResponse(code: number, value: JsonObject | Status, format: Representation["format"], headers: Record<string, string> = {}): ApiResponse {
+  if (format === "json") return jsonResponse(code, value, headers);
+  return { status: code, headers: { "content-type": "application/yaml", "cache-control": PRIVATE, ...headers }, body: encode(formatYaml(value)) };
+}
+
+/** An answer in the representation that the client asked for. */
+export function answerResponse(answer: Answer, representation: Representation, options: TableOptions): ApiResponse {
+  const { format, as } = representation;
+  if (answer.type === "object") return valueResponse(answer.code, answer.object, format);
+  const { served } = answer;
+  if (answer.type === "entry") {
+    const { entry, code } = answer;
+    if (as === "table") return valueResponse(code, tableOf(served, [objectIn(entry, served)], { resourceVersion: String(entry.revision) }, options), format);
+    if (as === "metadata") return valueResponse(code, partialMetadata(objectIn(entry, served)), format);
+    if (format === "yaml") return valueResponse(code, objectIn(entry, served), format);
+    return { status: code, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: piecesIn(entry, served) };
+  }
+  const { result } = answer;
+  const objects = (): JsonObject[] => result.entries.map((entry) => objectIn(entry, served));
+  if (as === "table") return valueResponse(200, tableOf(served, objects(), listMetadata(result), options), format);
+  if (as === "metadata") return valueResponse(200, metadataListOf(objects(), listMetadata(result)), format);
+  if (format === "yaml") return valueResponse(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result), items: objects() }, format);
+  return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: listBody(served, result) };
+}
+
+/** Pieces of a list are joined to chunks of about this size: fewer writes, and no single copy of the whole. */
+const CHUNK_BYTES = 256 * 1024;
+
+function listBody(served: ServedVersion, result: ListResult): Uint8Array[] {
+  const { resource, apiVersion } = served;
+  const head = encode(`{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result))},"items":[`);
+  const chunks: Uint8Array[] = [];
+  let pending: Uint8Array[] = [head];
+  let size = head.byteLength;
+  let first = true;
+  for (const entry of result.entries) {
+    if (!first) pending.push(COMMA);
+    first = false;
+    for (const piece of piecesIn(entry, served)) {
+      pending.push(piece);
+      size += piece.byteLength;
+    }
+    if (size < CHUNK_BYTES) continue;
+    chunks.push(Buffer.concat(pending));
+    pending = [];
+    size = 0;
+  }
+  pending.push(LIST_END);
+  chunks.push(Buffer.concat(pending));
+  return chunks;
+}
+
+const COMMA = encode(",");
+const LIST_END = encode("]}");
+
+/** One line of a watch: `{"type":…,"object":…}` and a line feed. */
+export function eventLine(type: string, pieces: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat([encode(`{"type":"${type}","object":`), ...pieces, EVENT_END]);
+}
+const EVENT_END = encode("}\n");
+
+/** The bytes of one entry as an event carries them. */
+export function entryLine(type: string, entry: CachedEntry, served: ServedVersion, revision: number): Uint8Array {
+  return eventLine(type, piecesIn(entry, served, revision));
+}

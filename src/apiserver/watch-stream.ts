@@ -1,0 +1,239 @@
+/**
+ * A watch as lines of JSON. An event is rendered once, however many watch it; a watcher that cannot keep up is cut off, and
+ * lists again, so that it never holds up the others.
+ */
+import type { Clock, JsonObject, Random, Timer } from "../base/index.ts";
+import { ApiError, internalError } from "../machinery/index.ts";
+import type { CachedEntry } from "../store/index.ts";
+import type { LogicalCluster } from "./clusters.ts";
+import type { Representation } from "./negotiate.ts";
+import type { ListQuery } from "./options.ts";
+import { objectAt } from "./render.ts";
+import type { ByteSink, ByteStream } from "./request.ts";
+import type { ServedVersion } from "./resources.ts";
+import { encode, entryLine } from "./respond.ts";
+import { partialMetadata, tableOf } from "./table.ts";
+import type { TableOptions } from "./table.ts";
+import { startWatch } from "./watch.ts";
+import type { Notice, WatchDependencies } from "./watch.ts";
+
+/** What may wait for a slow peer before it is cut off. */
+const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
+const BOOKMARK_INTERVAL_MS = 60_000;
+/** A last bookmark comes this long before the end, so that the next watch starts close. */
+const LAST_BOOKMARK_MS = 2000;
+const MIN_TIMEOUT_MS = 30 * 60_000;
+/** Initial objects are rendered as the peer takes them, this many at a time. */
+const INITIAL_BATCH = 200;
+
+export interface WatchRequest {
+  cluster: LogicalCluster;
+  served: ServedVersion;
+  namespace?: string;
+  query: ListQuery;
+  representation: Representation;
+  includeObject: TableOptions["includeObject"];
+  signal: AbortSignal;
+}
+
+export function createWatchStream(deps: WatchDependencies & { random: Random }, request: WatchRequest): ByteStream {
+  return {
+    open(sink) {
+      const stream = new WatchStream(deps, request, sink);
+      stream.start();
+      return () => stream.close();
+    },
+  };
+}
+
+class WatchStream {
+  readonly #deps: WatchDependencies & { random: Random };
+  readonly #request: WatchRequest;
+  readonly #sink: ByteSink;
+  readonly #timers: Timer[] = [];
+  #stop: () => void = () => {};
+  /** Objects that were there at the start and are not written yet. */
+  #initial: readonly Notice[] = [];
+  #position = 0;
+  /** The bookmark that marks the end of the initial objects, at its revision. */
+  #initialEnd: number | undefined;
+  #backlog: Uint8Array[] = [];
+  #backlogBytes = 0;
+  #flowing = true;
+  #closed = false;
+  #columnsSent = false;
+  #lastRevision = 0;
+
+  constructor(deps: WatchDependencies & { random: Random }, request: WatchRequest, sink: ByteSink) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#sink = sink;
+  }
+
+  start(): void {
+    const { cluster, served, namespace, query, signal } = this.#request;
+    const { resource, version } = served;
+    this.#schedule();
+    this.#stop = startWatch(
+      this.#deps,
+      {
+        cluster,
+        group: resource.name.group,
+        version,
+        resource: resource.name.resource,
+        ...(namespace !== undefined && { namespace }),
+        labelSelector: query.labelSelector,
+        fieldSelector: query.fieldSelector,
+        resourceVersion: query.resourceVersion,
+        sendInitialEvents: query.sendInitialEvents,
+      },
+      {
+        initial: (notices, revision) => {
+          this.#initial = notices;
+          this.#lastRevision = revision;
+          if (query.allowBookmarks) this.#initialEnd = revision;
+          this.#pump();
+        },
+        notify: (notices) => {
+          this.#lastRevision = notices.at(-1)?.revision ?? this.#lastRevision;
+          this.#offer(notices.length === 1 && notices[0] ? this.#line(notices[0]) : Buffer.concat(notices.map((notice) => this.#line(notice))));
+        },
+        end: (error) => this.#end(error),
+      },
+      signal,
+    );
+    // It may have ended while it started.
+    if (this.#closed) this.#stop();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#stop();
+    for (const timer of this.#timers) timer.cancel();
+    this.#backlog = [];
+    this.#initial = [];
+  }
+
+  #schedule(): void {
+    const { clock, random } = this.#deps;
+    const { timeoutSeconds, allowBookmarks } = this.#request.query;
+    const timeoutMs = timeoutSeconds !== undefined && timeoutSeconds > 0 ? timeoutSeconds * 1000 : MIN_TIMEOUT_MS * (1 + random.next());
+    this.#timers.push(clock.after(timeoutMs, () => this.#end()));
+    if (!allowBookmarks) return;
+    if (timeoutMs >= LAST_BOOKMARK_MS) this.#timers.push(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()));
+    this.#repeat(clock);
+  }
+
+  #repeat(clock: Clock): void {
+    this.#timers[2] = clock.after(BOOKMARK_INTERVAL_MS, () => {
+      this.#bookmark();
+      if (!this.#closed) this.#repeat(clock);
+    });
+  }
+
+  #bookmark(): void {
+    const { cache } = this.#deps;
+    // Until every watcher was told, an older change may still be on its way here.
+    const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
+    if (revision > 0 && this.#initialEnd === undefined && this.#position >= this.#initial.length) this.#offer(this.#bookmarkLine(revision, false));
+  }
+
+  #end(error?: Error): void {
+    if (this.#closed) return;
+    if (error) {
+      const { status } = error instanceof ApiError ? error : internalError(error.message);
+      this.#sink.write(encode(`${JSON.stringify({ type: "ERROR", object: status })}\n`));
+    }
+    this.close();
+    this.#sink.end();
+  }
+
+  /** Writes, or keeps for later when the peer is slow; gives up on it when too much is kept. */
+  #offer(chunk: Uint8Array): void {
+    if (this.#closed) return;
+    if (this.#flowing && this.#isPastInitial()) return this.#write(chunk);
+    this.#backlog.push(chunk);
+    this.#backlogBytes += chunk.byteLength;
+    if (this.#backlogBytes > MAX_BACKLOG_BYTES) this.#end();
+  }
+
+  #isPastInitial(): boolean {
+    return this.#position >= this.#initial.length && this.#initialEnd === undefined;
+  }
+
+  #write(chunk: Uint8Array): void {
+    if (this.#sink.write(chunk)) return;
+    this.#flowing = false;
+    this.#sink.onDrain(() => {
+      this.#flowing = true;
+      this.#pump();
+    });
+  }
+
+  /** Goes on where a slow peer stopped it: initial objects first, then what came meanwhile. */
+  #pump(): void {
+    while (this.#flowing && !this.#closed) {
+      if (this.#position < this.#initial.length) {
+        const batch = this.#initial.slice(this.#position, (this.#position += INITIAL_BATCH));
+        this.#write(Buffer.concat(batch.map((notice) => this.#line(notice))));
+      } else if (this.#initialEnd !== undefined) {
+        const revision = this.#initialEnd;
+        this.#initialEnd = undefined;
+        this.#initial = [];
+        this.#position = 0;
+        this.#write(this.#bookmarkLine(revision, true));
+      } else {
+        const chunk = this.#backlog.shift();
+        if (!chunk) return;
+        this.#backlogBytes -= chunk.byteLength;
+        this.#write(chunk);
+      }
+    }
+  }
+
+  #line(notice: Notice): Uint8Array {
+    const { representation } = this.#request;
+    if (representation.as === "object" && representation.format === "json") return sharedLine(notice);
+    const { type, entry, served, revision } = notice;
+    const object = objectAt(entry, served, revision);
+    return encode(`${JSON.stringify({ type, object: representation.as === "table" ? this.#table(object, revision) : representation.as === "metadata" ? partialMetadata(object) : object })}\n`);
+  }
+
+  /** Only the first event says what the columns are. */
+  #table(object: JsonObject, revision: number): JsonObject {
+    const { served, includeObject } = this.#request;
+    const withColumns = !this.#columnsSent;
+    this.#columnsSent = true;
+    return tableOf(served, [object], { resourceVersion: String(revision) }, { includeObject, nowMs: this.#deps.clock.now() }, withColumns);
+  }
+
+  #bookmarkLine(revision: number, initialEnd: boolean): Uint8Array {
+    const { served, representation } = this.#request;
+    const metadata: JsonObject = { resourceVersion: String(revision), ...(initialEnd && { annotations: { "k8s.io/initial-events-end": "true" } }) };
+    const bare: JsonObject = { kind: served.resource.kind.kind, apiVersion: served.apiVersion, metadata };
+    const object = representation.as === "table" ? this.#table(bare, revision) : representation.as === "metadata" ? partialMetadata(bare) : bare;
+    return encode(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
+  }
+}
+
+interface SharedLine {
+  served: ServedVersion;
+  type: string;
+  revision: number;
+  line: Uint8Array;
+}
+
+/** Lines of the events that are being told right now. Watchers are told one after another, so a moment is long enough. */
+const lines = new Map<CachedEntry, SharedLine[]>();
+
+function sharedLine({ type, entry, served, revision }: Notice): Uint8Array {
+  if (lines.size === 0) queueMicrotask(() => lines.clear());
+  let known = lines.get(entry);
+  const found = known?.find((candidate) => candidate.served === served && candidate.type === type && candidate.revision === revision);
+  if (found) return found.line;
+  const line = entryLine(type, entry, served, revision);
+  if (!known) lines.set(entry, (known = []));
+  known.push({ served, type, revision, line });
+  return line;
+}

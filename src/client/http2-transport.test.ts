@@ -1,0 +1,261 @@
+/** Over plain HTTP/1.1, where a small server shows everything; HTTP/2 and TLS are tested with the API server's front end. */
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { createFakeClock } from "../base/index.ts";
+import type { FakeClock } from "../base/index.ts";
+import { createHttp2Transport } from "./http2-transport.ts";
+import type { Http2TransportOptions } from "./http2-transport.ts";
+import type { Transport } from "./transport.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+type Handler = (request: http.IncomingMessage, response: http.ServerResponse, count: number) => void;
+
+async function connect(handler: Handler, options: Partial<Http2TransportOptions> & { basePath?: string } = {}): Promise<{ transport: Transport; urls: string[] }> {
+  const urls: string[] = [];
+  const server = http.createServer((request, response) => {
+    urls.push(request.url ?? "");
+    handler(request, response, urls.length);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  const transport = createHttp2Transport({ server: new URL(`http://127.0.0.1:${port}${options.basePath ?? ""}`), cluster: { root: "hub" }, ...options });
+  closing.push(() => transport.close());
+  return { transport, urls };
+}
+
+const pod = { cluster: "hub", group: "", version: "v1", resource: "pods", namespace: "shop", name: "a" };
+const getPod = (transport: Transport): Promise<unknown> => transport.send({ verb: "get", path: pod });
+const answer = (response: http.ServerResponse, status: number, body: string, headers: http.OutgoingHttpHeaders = {}): void => void response.writeHead(status, headers).end(body);
+
+/** Lets sockets have their turn until the next timer of the clock is due after exactly `delayMs`. */
+async function timerAfter(clock: FakeClock, delayMs: number): Promise<void> {
+  const due = clock.now() + delayMs;
+  while (clock.nextDue() !== due) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("which clusters a server stands for", () => {
+  const cases: Record<string, { options: Partial<Http2TransportOptions> & { basePath?: string }; cluster: string; want: string }> = {
+    "the hub is at its root": { options: {}, cluster: "hub", want: "/api/v1/namespaces/shop/pods/a" },
+    "other logical clusters are below their prefix": { options: {}, cluster: "paris", want: "/clusters/paris/api/v1/namespaces/shop/pods/a" },
+    "the path of the address goes first": { options: { basePath: "/base/" }, cluster: "paris", want: "/base/clusters/paris/api/v1/namespaces/shop/pods/a" },
+    "a real cluster is only itself": { options: { cluster: { only: "oslo" }, basePath: "/k8s" }, cluster: "oslo", want: "/k8s/api/v1/namespaces/shop/pods/a" },
+  };
+  for (const [behaviour, { options, cluster, want }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const { transport, urls } = await connect((_request, response) => answer(response, 200, "{}"), options);
+
+      await transport.send({ verb: "get", path: { ...pod, cluster } });
+
+      expect(urls).toEqual([want]);
+    });
+  }
+
+  test("a request for another cluster than the real one is never sent", async () => {
+    const { transport, urls } = await connect((_request, response) => answer(response, 200, "{}"), { cluster: { only: "oslo" } });
+
+    await expect(getPod(transport)).rejects.toThrow("is the API server of cluster oslo, not of hub");
+
+    expect(urls).toEqual([]);
+  });
+});
+
+describe("failures", () => {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: 'pods "a" not found', reason: "NotFound", code: 404 };
+  const cases: Record<string, { code: number; body: string; headers?: http.OutgoingHttpHeaders; want: unknown }> = {
+    "a Status is kept as it is": { code: 404, body: JSON.stringify(status), want: { code: "NotFound", status } },
+    "the words of a proxy become a Status": {
+      code: 503,
+      body: "upstream is down\n",
+      headers: { "content-type": "text/plain" },
+      want: { code: "ServiceUnavailable", message: "the server answered 503: upstream is down", status: { code: 503 } },
+    },
+    "a page of a proxy is not quoted": { code: 502, body: "<html>", headers: { "content-type": "text/html" }, want: { message: "the server answered 502", status: { code: 502 } } },
+    "an answer that is not JSON is not an answer": { code: 200, body: "<html>", want: { code: "Unreachable" } },
+    "an answer that is not an object is not an answer": { code: 200, body: "[]", want: { code: "Unreachable" } },
+  };
+  for (const [behaviour, { code, body, headers, want }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const { transport } = await connect((_request, response) => answer(response, code, body, headers));
+
+      await expect(getPod(transport)).rejects.toMatchObject(want as object);
+    });
+  }
+
+  test("an address where nothing listens is explained, with what was being done", async () => {
+    const transport = createHttp2Transport({ server: new URL("http://127.0.0.1:1"), cluster: { root: "hub" } });
+    closing.push(() => transport.close());
+
+    await expect(getPod(transport)).rejects.toMatchObject({ code: "Unreachable", message: "get pods shop/a of cluster hub at 127.0.0.1:1: nothing listens there; check the address and port, and that the server runs" });
+  });
+
+  test("an answer that breaks off is not an answer", async () => {
+    const { transport } = await connect((_request, response) => {
+      response.writeHead(200, { "content-length": "100" }).write("{}");
+      response.socket?.end();
+    });
+
+    await expect(getPod(transport)).rejects.toMatchObject({ code: "Unreachable" });
+  });
+
+  test("a read is sent again when the connection broke, a write is not", async () => {
+    const { transport, urls } = await connect((_request, response, count) => (count === 2 ? answer(response, 200, '{"a":1}') : response.socket?.resetAndDestroy()));
+
+    const read = await getPod(transport);
+    const write = transport.send({ verb: "create", path: pod, body: {} });
+
+    expect(read).toEqual({ a: 1 });
+    await expect(write).rejects.toMatchObject({ code: "Unreachable" });
+    expect(urls).toHaveLength(3);
+  });
+});
+
+describe("patience", () => {
+  test("a server that says when to come back is asked again then", async () => {
+    const clock = createFakeClock();
+    const { transport, urls } = await connect((_request, response, count) => (count < 3 ? answer(response, 429, "", { "retry-after": "1" }) : answer(response, 200, '{"a":1}')), { clock });
+
+    const result = getPod(transport);
+    for (let wait = 0; wait < 2; wait++) {
+      await timerAfter(clock, 1000);
+      clock.advance(1000);
+    }
+
+    expect(await result).toEqual({ a: 1 });
+    expect(urls).toHaveLength(3);
+  });
+
+  test("a wait is bounded, and so is their number", async () => {
+    const clock = createFakeClock();
+    const { transport, urls } = await connect((_request, response) => answer(response, 503, "", { "retry-after": "86400" }), { clock });
+
+    const result = getPod(transport).catch((error: unknown) => error);
+    for (let wait = 0; wait < 4; wait++) {
+      await timerAfter(clock, 10_000);
+      clock.advance(10_000);
+    }
+
+    expect(await result).toMatchObject({ status: { code: 503 } });
+    expect(urls).toHaveLength(5);
+  });
+
+  test("a server that says nothing about coming back is not asked again", async () => {
+    const { transport, urls } = await connect((_request, response) => answer(response, 503, ""));
+
+    await expect(getPod(transport)).rejects.toMatchObject({ status: { code: 503 } });
+
+    expect(urls).toHaveLength(1);
+  });
+
+  test("a request ends at its deadline", async () => {
+    const clock = createFakeClock();
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const { transport } = await connect(() => arrive(), { clock, requestTimeoutMs: 5000 });
+
+    const result = getPod(transport);
+    await arrived;
+    clock.advance(5000);
+
+    await expect(result).rejects.toMatchObject({ code: "Unreachable", message: expect.stringContaining("no answer within 5 s") as string });
+    expect(clock.nextDue()).toBeUndefined();
+  });
+
+  test("an aborted request gives the signal's reason", async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const { transport } = await connect(() => arrive());
+    const controller = new AbortController();
+
+    const result = transport.send({ verb: "get", path: pod }, controller.signal);
+    await arrived;
+    controller.abort(new Error("changed my mind"));
+
+    await expect(result).rejects.toThrow("changed my mind");
+  });
+});
+
+describe("watch", () => {
+  const pods = { cluster: "hub", group: "", version: "v1", resource: "pods" };
+  const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
+  const watchAll = (transport: Transport): Promise<unknown[]> => Array.fromAsync(transport.watch({ path: pods, query: { resourceVersion: "5" } }, new AbortController().signal)).then((batches) => batches.flat());
+
+  test("asks for a watch and gives events until the server ends it", async () => {
+    const { transport, urls } = await connect((_request, response) => answer(response, 200, line("ADDED", { a: 1 }) + line("BOOKMARK", {})));
+
+    expect(await watchAll(transport)).toEqual([
+      { type: "ADDED", object: { a: 1 } },
+      { type: "BOOKMARK", object: {} },
+    ]);
+    expect(urls).toEqual(["/api/v1/pods?resourceVersion=5&watch=true"]);
+  });
+
+  test("outlives the deadline of a request", async () => {
+    const clock = createFakeClock();
+    const { transport } = await connect((_request, response) => void response.writeHead(200).write(line("ADDED", {})), { clock });
+    const watch = transport.watch({ path: pods }, new AbortController().signal)[Symbol.asyncIterator]();
+
+    await watch.next();
+    clock.advance(3_600_000);
+
+    expect(clock.nextDue()).toBeUndefined();
+    await watch.return?.();
+  });
+
+  const failing: Record<string, { handler: Handler; want: object }> = {
+    "a refused watch is an error": {
+      handler: (_request, response) => answer(response, 403, JSON.stringify({ kind: "Status", code: 403, reason: "Forbidden" })),
+      want: { code: "Forbidden" },
+    },
+    "an ERROR event is an error": { handler: (_request, response) => answer(response, 200, line("ERROR", { kind: "Status", code: 410, reason: "Expired" })), want: { code: "Expired" } },
+    "an end inside an event is an error": { handler: (_request, response) => answer(response, 200, '{"type":"AD'), want: { code: "Unreachable" } },
+    "a broken connection is an error": {
+      handler: (_request, response) => {
+        response.writeHead(200).write(line("ADDED", {}));
+        setImmediate(() => response.socket?.resetAndDestroy());
+      },
+      want: { code: "Unreachable" },
+    },
+  };
+  for (const [behaviour, { handler, want }] of Object.entries(failing)) {
+    test(behaviour, async () => {
+      const { transport } = await connect(handler);
+
+      await expect(watchAll(transport)).rejects.toMatchObject(want);
+    });
+  }
+
+  test("covers all logical clusters only in process", async () => {
+    const { transport } = await connect((_request, response) => answer(response, 200, ""));
+
+    await expect(Array.fromAsync(transport.watch({ path: { ...pods, cluster: "*" } }, new AbortController().signal))).rejects.toThrow("only inside the hub's process");
+  });
+});
+
+test("sends the current token, the agent and the media type, and passes warnings on", async () => {
+  const seen: http.IncomingHttpHeaders[] = [];
+  const warnings: string[] = [];
+  let token = 0;
+  const { transport } = await connect(
+    (request, response) => {
+      seen.push(request.headers);
+      answer(response, 200, "{}", { Warning: ['299 - "use \\"b\\""', '299 - "and c"'] });
+    },
+    { token: async () => `t${++token}`, userAgent: "flotilla/test", onWarning: (message) => warnings.push(message) },
+  );
+
+  await transport.send({ verb: "patch", path: pod, patchType: "apply", body: {} });
+  await transport.send({ verb: "update", path: pod, body: {} });
+
+  expect(seen.map((headers) => [headers.authorization, headers["user-agent"], headers["content-type"]])).toEqual([
+    ["Bearer t1", "flotilla/test", "application/apply-patch+yaml"],
+    ["Bearer t2", "flotilla/test", "application/json"],
+  ]);
+  expect(warnings).toEqual(['use "b"', "and c", 'use "b"', "and c"]);
+});

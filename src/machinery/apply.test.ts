@@ -1,0 +1,232 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { deepFreeze, type Json, type JsonObject } from "../base/index.ts";
+import { applyConfiguration } from "./apply.ts";
+import { recordUpdate, stripManagedFields } from "./managed-fields.ts";
+import type { Schema } from "./schema.ts";
+
+const text: Schema = { type: "string" };
+const schema: Schema = {
+  type: "object",
+  properties: {
+    data: { type: "object", additionalProperties: text },
+    spec: {
+      type: "object",
+      properties: {
+        replicas: { type: "integer" },
+        tags: { type: "array", "x-kubernetes-list-type": "set", items: text },
+        args: { type: "array", items: text },
+        selector: { type: "object", "x-kubernetes-map-type": "atomic", additionalProperties: text },
+        ports: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["port", "protocol"],
+          items: { type: "object", properties: { port: { type: "integer" }, protocol: { type: "string", default: "TCP" }, name: text } },
+        },
+        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+      },
+    },
+    status: { type: "object", properties: { phase: text } },
+  },
+};
+const NOON = "2024-05-01T12:00:00Z";
+const LATER = "2024-05-01T13:00:00Z";
+
+interface Options {
+  live?: JsonObject;
+  manager?: string;
+  force?: boolean;
+  time?: string;
+  subresource?: string;
+}
+
+const config = (fields: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "Thing", metadata: { name: "a" }, ...fields });
+function apply(fields: JsonObject, { live, manager = "alpha", force = false, time = NOON, subresource }: Options = {}): JsonObject {
+  return applyConfiguration({ live: deepFreeze(live) as JsonObject | undefined, applied: deepFreeze(config(fields)) as JsonObject, schema, manager, apiVersion: "v1", force, time, subresource });
+}
+function update(live: JsonObject, fields: JsonObject, manager = "edit"): JsonObject {
+  return recordUpdate({ before: live, after: { ...live, ...fields }, schema, manager, apiVersion: "v1", time: NOON });
+}
+const entriesOf = (object: JsonObject): JsonObject[] => ((object["metadata"] as JsonObject)["managedFields"] ?? []) as JsonObject[];
+const fieldsOf = (object: JsonObject, manager: string): Json | undefined => entriesOf(object).find((entry) => entry["manager"] === manager)?.["fieldsV1"];
+
+describe("ownership", () => {
+  test("is exactly what the configuration states", () => {
+    const applied = apply({ data: { a: "1" }, spec: { tags: ["x"], ports: [{ port: 80 }], args: ["y"], selector: { s: "t" }, free: { deep: { z: 1 }, list: [1] } } });
+
+    expect(entriesOf(applied)).toEqual([
+      {
+        manager: "alpha",
+        operation: "Apply",
+        apiVersion: "v1",
+        time: NOON,
+        fieldsType: "FieldsV1",
+        fieldsV1: {
+          "f:data": { "f:a": {} },
+          "f:spec": {
+            "f:tags": { 'v:"x"': {} },
+            "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:port": {} } },
+            "f:args": {},
+            "f:selector": {},
+            "f:free": { "f:deep": { ".": {}, "f:z": {} }, "f:list": {} },
+          },
+        },
+      },
+    ]);
+  });
+
+  test("of an equal value is shared, and a field goes when its last owner drops it", () => {
+    const first = apply({ data: { a: "1", b: "1" } });
+    const shared = apply({ data: { a: "1", c: "1" } }, { live: first, manager: "beta" });
+    const kept = apply({ data: { b: "1" } }, { live: shared });
+    const gone = apply({ data: { c: "1" } }, { live: kept, manager: "beta" });
+
+    expect(fieldsOf(shared, "beta")).toEqual({ "f:data": { "f:a": {}, "f:c": {} } });
+    expect(kept["data"]).toEqual({ a: "1", b: "1", c: "1" });
+    expect(gone["data"]).toEqual({ b: "1", c: "1" });
+  });
+
+  test("does not reach to fields that nobody states", () => {
+    const live = { ...apply({ spec: { tags: ["x"] } }), data: { unowned: "1" } };
+
+    expect(apply({ data: { a: "1" } }, { live })).toMatchObject({ data: { unowned: "1", a: "1" } });
+  });
+
+  test("of a structure that becomes empty ends with it", () => {
+    const live = apply({ data: { a: "1" }, spec: { replicas: 1 } });
+
+    expect(apply({ data: { a: "1" } }, { live })).not.toHaveProperty("spec");
+  });
+
+  test("of the status is had through the status endpoint alone", () => {
+    const applied = apply({ status: { phase: "Ready" }, spec: { replicas: 9 } }, { live: apply({ spec: { replicas: 1 } }), manager: "ctl", subresource: "status" });
+
+    expect(fieldsOf(applied, "ctl")).toEqual({ "f:status": { "f:phase": {} } });
+    expect(applied["spec"]).toEqual({ replicas: 1 });
+  });
+
+  test("of an object that was not tracked belongs to whoever was there before", () => {
+    const live = config({ data: { a: "1" } });
+
+    const applied = apply({ data: { b: "1" } }, { live });
+
+    expect(fieldsOf(applied, "before-first-apply")).toEqual({ "f:data": { ".": {}, "f:a": {} } });
+  });
+});
+
+describe("lists", () => {
+  test("of keyed elements merge by key and elements go when they are dropped", () => {
+    const live = apply({ spec: { ports: [{ port: 80 }] } }, { live: apply({ spec: { ports: [{ port: 53, protocol: "UDP" }] } }), manager: "beta" });
+
+    const renamed = apply({ spec: { ports: [{ port: 80, protocol: "TCP", name: "web" }] } }, { live, manager: "beta" });
+    const dropped = apply({ spec: { replicas: 1 } }, { live: renamed, manager: "beta" });
+
+    expect(renamed["spec"]).toEqual({ ports: [{ port: 53, protocol: "UDP" }, { port: 80, protocol: "TCP", name: "web" }] });
+    expect(dropped["spec"]).toEqual({ replicas: 1, ports: [{ port: 53, protocol: "UDP" }] });
+  });
+
+  test("keep the configuration's order and what is only on the server in its place", () => {
+    const live = apply({ spec: { tags: ["a", "b", "c"] } });
+
+    expect((apply({ spec: { tags: ["c", "x", "b"] } }, { live, manager: "beta" })["spec"] as JsonObject)["tags"]).toEqual(["a", "c", "x", "b"]);
+  });
+
+  test("that are atomic have one owner", () => {
+    expect(() => apply({ spec: { args: ["z"] } }, { live: apply({ spec: { args: ["y"] } }), manager: "beta" })).toThrow('Apply failed with 1 conflict: conflict with "alpha": .spec.args');
+  });
+});
+
+describe("a conflict", () => {
+  const live = update(apply({ data: { a: "1", b: "1" } }), { spec: { replicas: 3, ports: [{ port: 80, name: "x" }] } });
+
+  test("names the owner and the field", () => {
+    expect(() => apply({ data: { a: "2" } }, { live, manager: "beta" })).toThrow(
+      expect.objectContaining({
+        message: 'Apply failed with 1 conflict: conflict with "alpha": .data.a',
+        status: expect.objectContaining({ code: 409, reason: "Conflict", details: { causes: [{ reason: "FieldManagerConflict", message: 'conflict with "alpha"', field: ".data.a" }] } }) as unknown,
+      }),
+    );
+  });
+
+  test("with an updater names its version, with several owners lists them all", () => {
+    expect(() => apply({ spec: { replicas: 1 } }, { live, manager: "beta" })).toThrow('Apply failed with 1 conflict: conflict with "edit" using v1: .spec.replicas');
+    expect(() => apply({ data: { a: "2", b: "2" }, spec: { ports: [{ port: 80, name: "y" }] } }, { live, manager: "beta" })).toThrow(
+      'Apply failed with 3 conflicts: conflicts with "alpha":\n- .data.a\n- .data.b\nconflicts with "edit" using v1:\n- .spec.ports[port=80,protocol="TCP"].name',
+    );
+  });
+
+  test("that is forced takes the field from the others", () => {
+    const forced = apply({ data: { a: "2" } }, { live, manager: "beta", force: true });
+
+    expect(forced["data"]).toEqual({ a: "2", b: "1" });
+    expect(fieldsOf(forced, "alpha")).toEqual({ "f:data": { "f:b": {} } });
+    expect(fieldsOf(forced, "beta")).toEqual({ "f:data": { "f:a": {} } });
+  });
+
+  test("with what client-side apply recorded does not stop kubectl", () => {
+    const annotations = { "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(config({ data: { a: "1" } })) };
+    const csa = recordUpdate({ before: undefined, after: { ...config({ data: { a: "1" } }), metadata: { name: "a", annotations } }, schema, manager: "kubectl-client-side-apply", apiVersion: "v1", time: NOON });
+
+    expect(apply({ data: { a: "2" } }, { live: csa, manager: "kubectl" })["data"]).toEqual({ a: "2" });
+    expect(() => apply({ data: { a: "2" } }, { live: csa, manager: "other" })).toThrow("Apply failed with 1 conflict");
+  });
+});
+
+describe("a configuration that does not fit the schema is refused as the real server does", () => {
+  const refused: Record<string, [fields: JsonObject, message: string]> = {
+    "an unknown field": [{ spec: { nope: 1 } }, ".spec.nope: field not declared in schema"],
+    "a number for a text": [{ data: { a: 1 } }, ".data.a: expected string, got &value.valueUnstructured{Value:1}"],
+    "a text for a number": [{ spec: { replicas: "3" } }, ".spec.replicas: expected numeric (int or float), got string"],
+    "an element twice": [{ spec: { tags: ["d", "d"] } }, '.spec.tags: duplicate entries for key [="d"]'],
+    "a key twice, once by its default": [{ spec: { ports: [{ port: 80 }, { port: 80, protocol: "TCP" }] } }, '.spec.ports: duplicate entries for key [port=80,protocol="TCP"]'],
+  };
+  for (const [behaviour, [fields, why]] of Object.entries(refused)) {
+    test(behaviour, () => {
+      const message = `failed to create typed patch object (/a; /v1, Kind=Thing): ${why}`;
+
+      expect(() => apply(fields)).toThrow(expect.objectContaining({ message, status: expect.objectContaining({ code: 500 }) as unknown }));
+    });
+  }
+
+  test("managed fields in the body", () => {
+    expect(() => apply({ metadata: { name: "a", managedFields: [] } })).toThrow(expect.objectContaining({ message: "metadata.managedFields must be nil", code: "BadRequest" }));
+  });
+});
+
+const configurations = fc.record(
+  {
+    data: fc.dictionary(fc.constantFrom("a", "b", "__proto__"), fc.constantFrom("1", "2"), { noNullPrototype: true }),
+    spec: fc.record(
+      {
+        replicas: fc.integer({ min: 0, max: 3 }),
+        tags: fc.uniqueArray(fc.constantFrom("x", "y", "z")),
+        ports: fc.uniqueArray(fc.record({ port: fc.integer({ min: 1, max: 3 }), name: fc.constantFrom("p", "q") }), { selector: ({ port }) => port }),
+        free: fc.dictionary(fc.constantFrom("k", "l"), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true }),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+) as fc.Arbitrary<JsonObject>;
+
+test("applying the same configuration again changes nothing, not even the time", () => {
+  fc.assert(
+    fc.property(configurations, configurations, (one, two) => {
+      const live = apply(two, { live: apply(one), manager: "beta", force: true });
+
+      expect(apply(two, { live, manager: "beta", time: LATER })).toBe(live);
+    }),
+  );
+});
+
+test("a lone applier gets what it states", () => {
+  fc.assert(
+    fc.property(configurations, configurations, (one, two) => {
+      const twice = apply(two, { live: apply(one) });
+
+      expect(entriesOf(twice)).toEqual(entriesOf(apply(two)));
+      for (const [key, value] of Object.entries((two["data"] ?? {}) as JsonObject)) expect((twice["data"] as JsonObject)[key]).toBe(value);
+      for (const key of Object.keys((stripManagedFields(twice)["data"] ?? {}) as JsonObject)) expect(Object.keys((two["data"] ?? {}) as JsonObject)).toContain(key);
+    }),
+  );
+});

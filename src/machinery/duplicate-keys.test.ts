@@ -1,0 +1,34 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { findDuplicateKeys } from "./duplicate-keys.ts";
+
+const cases: Record<string, [json: string, want: string[]]> = {
+  "an object without duplicates has none": ['{"a":1,"b":{"a":1},"c":[{"a":1},{"a":2}]}', []],
+  "a duplicate is found at the top": ['{"a":1,"a":2}', ["a"]],
+  "a duplicate is found deep inside, with its path": ['{"spec":{"list":[1,{"x":1,"y":2,"x":3}]}}', ["spec.list[1].x"]],
+  "a key that is there three times is named once": ['{"a":1,"a":2,"a":3}', ["a"]],
+  "strings that look like keys are not": ['{"a":"\\"a\\":1","b":["a","a"]}', []],
+  "escapes do not hide a key": ['{"aA":1,"a\\u0041":2,"s/":1,"s\\/":2}', ["aA", "s/"]],
+  "a backslash before the closing quote is read right": ['{"a\\\\":1,"b":"\\\\","a\\\\":2}', ["a\\"]],
+  "whitespace does not matter": ['{ "a" : 1 ,\n "a" : 2 }', ["a"]],
+  "keys of Object.prototype are ordinary": ['{"__proto__":1,"constructor":2,"__proto__":3}', ["__proto__"]],
+};
+for (const [behaviour, [json, want]] of Object.entries(cases)) {
+  test(behaviour, () => {
+    expect(findDuplicateKeys(json)).toEqual(want);
+  });
+}
+
+test("what JSON.stringify writes has no duplicates", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(findDuplicateKeys(JSON.stringify(value))).toEqual([]);
+    }),
+  );
+});
+
+test("a duplicate is found among many keys", () => {
+  const keys = Array.from({ length: 100 }, (_, index) => `"k${index}":0`);
+
+  expect(findDuplicateKeys(`{${[...keys, '"k7":1'].join()}}`)).toEqual(["k7"]);
+});

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { parseFieldSelector } from "./fields.ts";
+
+test("terms are joined by commas and compare with one, two or a negated equals sign", () => {
+  expect(parseFieldSelector("metadata.name=a,status.phase!=Running,spec.nodeName==")).toEqual([
+    { path: "metadata.name", op: "=", value: "a" },
+    { path: "status.phase", op: "!=", value: "Running" },
+    { path: "spec.nodeName", op: "=", value: "" },
+  ]);
+});
+
+test("an empty selector has no terms", () => {
+  expect(parseFieldSelector("")).toEqual([]);
+});
+
+test("a backslash takes commas, equals signs and itself as they are", () => {
+  expect(parseFieldSelector(String.raw`a=b\,c\=d\\`)).toEqual([{ path: "a", op: "=", value: String.raw`b,c=d\ `.trim() }]);
+});
+
+const refused: Record<string, string> = {
+  "metadata.name": "invalid selector: 'metadata.name'; can't understand 'metadata.name'",
+  "metadata.name in (a)": "invalid selector: 'metadata.name in (a)'; can't understand 'metadata.name in (a)'",
+  "a=b=c": "invalid field selector: unescaped character in value: 61",
+  [String.raw`a=\q`]: String.raw`invalid field selector: invalid escape sequence: \q`,
+};
+for (const [selector, message] of Object.entries(refused)) {
+  test(`${selector} is a bad request`, () => {
+    expect(() => parseFieldSelector(selector)).toThrow(expect.objectContaining({ message, code: "BadRequest" }));
+  });
+}

@@ -1,0 +1,246 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { deepFreeze, type Json, type JsonObject } from "../base/index.ts";
+import type { Schema } from "./schema.ts";
+import { compileSchema, hasValidationRules, patternsOf } from "./structural.ts";
+
+const ofSpec = (spec: Schema): Schema => ({ type: "object", properties: { spec } });
+const object = (spec: Json, more: JsonObject = {}): JsonObject => deepFreeze({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" }, spec, ...more }) as JsonObject;
+
+const widgets = ofSpec({
+  type: "object",
+  properties: {
+    known: { type: "string" },
+    list: { type: "array", items: { type: "object", properties: { x: { type: "string" } } } },
+    map: { type: "object", additionalProperties: { type: "object", properties: { x: { type: "string" } } } },
+    keep: { type: "object", "x-kubernetes-preserve-unknown-fields": true, properties: { known: { type: "object", properties: { x: { type: "string" } } } } },
+    emb: { type: "object", "x-kubernetes-embedded-resource": true, properties: { spec: { type: "object" } } },
+  },
+});
+
+describe("pruning", () => {
+  test("removes what the schema does not know and says where, in order of appearance", () => {
+    const unknownFields: string[] = [];
+    const given = object(
+      {
+        known: "a",
+        junk: 1,
+        list: [{ x: "b", y: 1 }],
+        map: { k: { x: "c", y: 1 } },
+        keep: { other: 1, known: { x: "d", y: 1 } },
+        emb: { apiVersion: "v1", kind: "A", metadata: { name: "n", junk: 1 }, spec: { junk: 1 }, junk: 1 },
+      },
+      { junk: 1 },
+    );
+
+    const admitted = compileSchema(widgets).admit(given, { unknownFields });
+
+    expect(admitted["spec"]).toEqual({
+      known: "a",
+      list: [{ x: "b" }],
+      map: { k: { x: "c" } },
+      keep: { other: 1, known: { x: "d" } },
+      emb: { apiVersion: "v1", kind: "A", metadata: { name: "n" }, spec: {} },
+    });
+    expect(unknownFields).toEqual([
+      "spec.junk",
+      "spec.list[0].y",
+      "spec.map.k.y",
+      "spec.keep.known.y",
+      "spec.emb.metadata.junk",
+      "spec.emb.spec.junk",
+      "spec.emb.junk",
+      "junk",
+    ]);
+  });
+
+  test("keeps apiVersion, kind and what metadata can hold, whatever the schema says", () => {
+    const given = object({}, { metadata: { name: "w", labels: { a: "b" }, ownerReferences: [{ uid: "u", kind: "K", junk: 1 }], junk: 1 } });
+
+    const admitted = compileSchema({ type: "object", properties: { spec: { type: "object" }, metadata: { type: "object" } } }).admit(given);
+
+    expect(admitted).toEqual({ apiVersion: "example.com/v1", kind: "Widget", spec: {}, metadata: { name: "w", labels: { a: "b" }, ownerReferences: [{ uid: "u", kind: "K" }] } });
+  });
+
+  test("answers the same object when there is nothing to do", () => {
+    const given = object({ known: "a", list: [{ x: "b" }], keep: { any: [{ thing: 1 }] } });
+
+    expect(compileSchema(widgets).admit(given)).toBe(given);
+  });
+
+  test("treats __proto__ as the unknown field that it is", () => {
+    const unknownFields: string[] = [];
+
+    const admitted = compileSchema(widgets).admit(JSON.parse('{"spec":{"__proto__":{"polluted":true},"keep":{"__proto__":{"a":1}}}}') as JsonObject, { unknownFields });
+
+    expect(JSON.stringify(admitted)).toBe('{"spec":{"keep":{"__proto__":{"a":1}}}}');
+    expect(unknownFields).toEqual(["spec.__proto__"]);
+  });
+});
+
+describe("defaulting", () => {
+  const schema = ofSpec({
+    type: "object",
+    default: {},
+    properties: {
+      replicas: { type: "integer", default: 1 },
+      strategy: { type: "object", default: { type: "Rolling" }, properties: { type: { type: "string" }, max: { type: "integer", default: 2 } } },
+      ports: { type: "array", items: { type: "object", properties: { protocol: { type: "string", default: "TCP" } } } },
+      note: { type: "string" },
+      nullable: { type: "string", nullable: true, default: "x" },
+    },
+  });
+  const full = { replicas: 1, strategy: { type: "Rolling", max: 2 }, nullable: "x" };
+  const cases: Record<string, [spec: Json | undefined, want: JsonObject]> = {
+    "fills a missing structure and what is in it": [undefined, full],
+    "fills what a list item lacks": [{ ports: [{}, { protocol: "UDP" }] }, { ...full, ports: [{ protocol: "TCP" }, { protocol: "UDP" }] }],
+    "replaces a null that may not be": [{ replicas: null }, full],
+    "removes a null that may not be and has no default": [{ note: null }, full],
+    "keeps a null that may be": [{ nullable: null }, { ...full, nullable: null }],
+    "keeps what is given": [{ replicas: 0, strategy: {} }, { ...full, replicas: 0, strategy: { max: 2 } }],
+  };
+  for (const [behaviour, [spec, want]] of Object.entries(cases)) {
+    test(behaviour, () => {
+      expect(compileSchema(schema).admit(spec === undefined ? {} : object(spec))["spec"]).toEqual(want);
+    });
+  }
+
+  test("hands out defaults that may be changed without changing the schema", () => {
+    const first = compileSchema(schema).admit({})["spec"] as { strategy: { type: string } };
+
+    first.strategy.type = "changed";
+
+    expect(compileSchema(schema).admit({})["spec"]).toEqual(full);
+  });
+});
+
+test("a schema that contains itself is walked with the value", () => {
+  const node: Schema = { type: "object", properties: { name: { type: "string", default: "n" } } };
+  node.properties = { ...node.properties, children: { type: "array", items: node } };
+
+  const admitted = compileSchema(ofSpec(node)).admit({ spec: { children: [{ children: [{ junk: 1 }] }] } });
+
+  expect(admitted).toEqual({ spec: { name: "n", children: [{ name: "n", children: [{ name: "n" }] }] } });
+  expect(compileSchema(ofSpec(node)).validate(admitted)).toEqual([]);
+});
+
+test("a compiled schema is kept by identity", () => {
+  expect(compileSchema(widgets)).toBe(compileSchema(widgets));
+});
+
+test("admitting twice is admitting once", () => {
+  const schema = ofSpec({ type: "object", properties: { a: { type: "integer", default: 1 }, b: { type: "array", items: { type: "object", default: {}, properties: { a: { type: "string", default: "x" } } } }, c: { type: "object", nullable: true, additionalProperties: { type: "string" } } } });
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), fc.jsonValue(), { noNullPrototype: true }), (any, spec) => {
+      for (const given of [any, spec]) {
+        const once = compileSchema(schema).admit({ spec: given as Json });
+
+        expect(compileSchema(schema).admit(once)).toBe(once);
+      }
+    }),
+  );
+});
+
+describe("validation", () => {
+  const schema = ofSpec({
+    type: "object",
+    properties: {
+      s: { type: "string", minLength: 2, maxLength: 4, pattern: "^[a-z]+$" },
+      e: { type: "string", enum: ["a", "b"] },
+      i: { type: "integer", minimum: 1, maximum: 10, multipleOf: 2 },
+      x: { type: "number", exclusiveMinimum: true, minimum: 0, exclusiveMaximum: true, maximum: 1 },
+      b: { type: "boolean" },
+      l: { type: "array", minItems: 1, maxItems: 2, items: { type: "string" } },
+      m: { type: "object", minProperties: 1, maxProperties: 2, additionalProperties: { type: "integer" } },
+      set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+      map: { type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], items: { type: "object", properties: { k: { type: "string" } }, required: ["k"] } },
+      n: { type: "string", nullable: true },
+      ios: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] },
+      any: { type: "integer", anyOf: [{ maximum: 2 }, { minimum: 8 }] },
+      one: { type: "integer", oneOf: [{ maximum: 5 }, { minimum: 3 }] },
+      not: { type: "string", not: { enum: ["bad"] } },
+      all: { type: "string", allOf: [{ minLength: 2 }, { pattern: "^x" }] },
+      i32: { type: "integer", format: "int32" },
+      dt: { type: "string", format: "date-time" },
+      emb: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
+      req: { type: "object", required: ["a", "b"], properties: { a: { type: "string" }, b: { type: "string" } } },
+    },
+  });
+  const wrong: Record<string, [spec: JsonObject, ...want: string[]]> = {
+    "a short text": [{ s: "a" }, 'spec.s: Invalid value: "a": spec.s in body should be at least 2 chars long'],
+    "a long text": [{ s: "abcde" }, "spec.s: Too long: may not be more than 4 bytes"],
+    "a text that does not match": [{ s: "A1" }, `spec.s: Invalid value: "A1": spec.s in body should match '^[a-z]+$'`],
+    "a number for a text": [{ s: 1 }, 'spec.s: Invalid value: "integer": spec.s in body must be of type string: "integer"'],
+    "a value that is not listed": [{ e: "z" }, 'spec.e: Unsupported value: "z": supported values: "a", "b"'],
+    "a fraction for an integer": [
+      { i: 2.5 },
+      'spec.i: Invalid value: "number": spec.i in body must be of type integer: "number"',
+      '<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.i',
+      "spec.i: Invalid value: 2.5: spec.i in body should be a multiple of 2",
+    ],
+    "a number that is too small": [{ i: 0 }, "spec.i: Invalid value: 0: spec.i in body should be greater than or equal to 1"],
+    "a number that is too large": [{ i: 12 }, "spec.i: Invalid value: 12: spec.i in body should be less than or equal to 10"],
+    "exclusive bounds": [{ x: 0 }, "spec.x: Invalid value: 0: spec.x in body should be greater than 0"],
+    "an exclusive upper bound": [{ x: 1 }, "spec.x: Invalid value: 1: spec.x in body should be less than 1"],
+    "a text for a boolean": [{ b: "true" }, 'spec.b: Invalid value: "string": spec.b in body must be of type boolean: "string"'],
+    "too few items": [{ l: [] }, "spec.l: Invalid value: 0: spec.l in body should have at least 1 items"],
+    "too many items": [{ l: ["a", "b", "c"] }, "spec.l: Too many: 3: must have at most 2 items"],
+    "an item of the wrong type": [{ l: [1] }, 'spec.l[0]: Invalid value: "integer": spec.l[0] in body must be of type string: "integer"'],
+    "too few properties": [{ m: {} }, "spec.m: Invalid value: 0: spec.m in body should have at least 1 properties"],
+    "a duplicate in a set": [{ set: ["a", "b", "a"] }, 'spec.set[2]: Duplicate value: "a"'],
+    "a duplicate key in a map list": [{ map: [{ k: "a" }, { k: "b" }, { k: "a" }] }, 'spec.map[2]: Duplicate value: {"k":"a"}'],
+    "a missing key in a map list": [{ map: [{}] }, "spec.map[0].k: Required value"],
+    "a null that may not be": [{ s: null }, 'spec.s: Invalid value: "null": spec.s in body must be of type string: "null"'],
+    "a boolean for int-or-string": [{ ios: true }, 'spec.ios: Invalid value: "boolean": spec.ios in body must be of type integer,string: "boolean"'],
+    "none of anyOf": [
+      { any: 5 },
+      "spec.any: Invalid value: 5: spec.any in body should be less than or equal to 2",
+      '<nil>: Invalid value: "": "spec.any" must validate at least one schema (anyOf)',
+    ],
+    "two of oneOf": [{ one: 4 }, '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
+    "what not forbids": [{ not: "bad" }, '<nil>: Invalid value: "": "spec.not" must not validate the schema (not)'],
+    "none of allOf": [
+      { all: "y" },
+      'spec.all: Invalid value: "y": spec.all in body should be at least 2 chars long',
+      `spec.all: Invalid value: "y": spec.all in body should match '^x'`,
+      '<nil>: Invalid value: "": "spec.all" must validate all the schemas (allOf). None validated',
+    ],
+    "an integer beyond its format": [{ i32: 2 ** 31 }, '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.i32'],
+    "a month that does not exist": [{ dt: "2024-13-01T00:00:00Z" }, 'spec.dt: Invalid value: "2024-13-01T00:00:00Z": spec.dt in body must be of type date-time: "2024-13-01T00:00:00Z"'],
+    "an embedded object without a kind": [{ emb: { metadata: {} } }, "spec.emb.apiVersion: Required value", "spec.emb.kind: Required value"],
+    "missing fields": [{ req: {} }, "spec.req.a: Required value", "spec.req.b: Required value"],
+  };
+  for (const [behaviour, [spec, ...want]] of Object.entries(wrong)) {
+    test(`reports ${behaviour}`, () => {
+      expect(
+        compileSchema(schema)
+          .validate(object(spec))
+          .map(({ field, message }) => `${field}: ${message}`),
+      ).toEqual(want);
+    });
+  }
+
+  test("finds nothing wrong with what is right", () => {
+    const spec = { s: "ab", e: "a", i: 4, x: 0.5, b: true, l: ["a"], m: { a: 1 }, set: ["a", "b"], n: null, ios: "50%", any: 9, one: 2, not: "good", all: "xy", i32: -5 };
+
+    expect(compileSchema(schema).validate(object(spec))).toEqual([]);
+  });
+
+  test("counts characters and not their encoding", () => {
+    expect(compileSchema(ofSpec({ type: "string", maxLength: 2, minLength: 2 })).validate(object("😀😀"))).toEqual([]);
+  });
+
+  test("stops reporting when everything is wrong", () => {
+    const many = compileSchema(ofSpec({ type: "array", items: { type: "string" } })).validate(object(Array.from({ length: 10_000 }, () => 1)));
+
+    expect(many).toHaveLength(100);
+  });
+});
+
+test("validation rules and patterns are found wherever they are", () => {
+  const schema = ofSpec({ type: "array", items: { type: "object", properties: { a: { type: "string", pattern: "^a", "x-kubernetes-validations": [{ rule: "true" }] } } } });
+
+  expect(hasValidationRules(schema)).toBe(true);
+  expect(hasValidationRules(widgets)).toBe(false);
+  expect(patternsOf(schema)).toEqual(["^a"]);
+});

@@ -1,0 +1,84 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json } from "../base/index.ts";
+import { formatYaml, parseYaml, parseYamlDocuments } from "./yaml.ts";
+
+describe("scalars are read as Kubernetes reads them", () => {
+  const cases: [text: string, want: Json][] = [
+    ["yes", true],
+    ["Off", false],
+    ["~", null],
+    ["0777", 511],
+    ["0o17", 15],
+    ["0x1F", 31],
+    ["1_000", 1000],
+    ["-5", -5],
+    ["1.10", 1.1],
+    ["1e3", 1000],
+    ["22:22", "22:22"],
+    ["2024-01-01", "2024-01-01"],
+    ["'1'", "1"],
+    ["1.2.3", "1.2.3"],
+    ["08", 8],
+    ["y", true],
+    ["100m", "100m"],
+  ];
+  test.each(cases)("%s", (text, want) => {
+    expect(parseYaml(`a: ${text}`)).toEqual({ a: want });
+  });
+});
+
+test("keys are text, whatever they look like", () => {
+  expect(parseYaml("1: a\ntrue: b\n")).toEqual({ "1": "a", true: "b" });
+});
+
+test("JSON is YAML", () => {
+  expect(parseYaml('{"a": [1, {"b": "c"}]}')).toEqual({ a: [1, { b: "c" }] });
+});
+
+test("documents are separated by dashes, and empty ones are left out", () => {
+  expect(parseYamlDocuments("---\na: 1\n---\n# nothing\n---\nb: 2\n")).toEqual([{ a: 1 }, { b: 2 }]);
+  expect(parseYaml("")).toBeNull();
+});
+
+test("aliases become copies, and merge keys are merged", () => {
+  const parsed = parseYaml("base: &b {x: 1}\nuse: *b\nmerged: {<<: *b, z: 2}\n") as Record<string, Json>;
+
+  expect(parsed).toEqual({ base: { x: 1 }, use: { x: 1 }, merged: { x: 1, z: 2 } });
+  expect(parsed["use"]).not.toBe(parsed["base"]);
+});
+
+test("aliases that multiply are refused", () => {
+  const levels = Array.from({ length: 9 }, (_, level) => `l${level + 1}: &l${level + 1} [${Array.from({ length: 9 }, () => `*l${level}`).join()}]`);
+
+  expect(() => parseYaml(["l0: &l0 [x]", ...levels].join("\n"))).toThrow("document contains excessive aliasing");
+});
+
+test("a mistake is a bad request that names the line", () => {
+  expect(() => parseYaml("a: 1\nb: [1\n")).toThrow(expect.objectContaining({ message: expect.stringMatching(/^error converting YAML to JSON: yaml: line \d+: /) as unknown, code: "BadRequest" }));
+});
+
+test("a key that is there twice counts last, unless keys must be unique", () => {
+  expect(parseYaml("a: 1\na: 2\n")).toEqual({ a: 2 });
+  expect(() => parseYaml("a: 1\na: 2\n", { uniqueKeys: true })).toThrow("duplicated mapping key");
+});
+
+test("__proto__ is an ordinary key", () => {
+  expect(JSON.stringify(parseYaml("__proto__: {polluted: true}"))).toBe('{"__proto__":{"polluted":true}}');
+  expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+});
+
+test("text that would be read as something else is quoted", () => {
+  expect(formatYaml({ b: [{ d: 1, c: "yes" }], a: "1" })).toBe('a: "1"\nb:\n- c: "yes"\n  d: 1\n');
+});
+
+test("what was formatted reads back the same", () => {
+  const value = fc.letrec<{ value: Json }>((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, fc.integer(), fc.boolean(), fc.constant(null), fc.string(), fc.constantFrom("y", "0x1", "1:2", "~", "- a", "<<", "2024-01-01", "1e3", ".5", "_"), fc.array(tie("value"), { maxLength: 3 }), fc.dictionary(fc.string(), tie("value"), { maxKeys: 3, noNullPrototype: true })),
+  })).value;
+  fc.assert(
+    fc.property(value, (given) => {
+      expect(parseYaml(formatYaml({ given }))).toEqual({ given });
+    }),
+  );
+});

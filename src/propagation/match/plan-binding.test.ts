@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import type { KubernetesObject, PropagationPolicy, ResourceBinding } from "../../api/index.ts";
+import { copy, deepFreeze, type DeepReadonly } from "../../base/index.ts";
+import { bindingConflict, mergeBinding, planBinding } from "./plan-binding.ts";
+
+const template: DeepReadonly<KubernetesObject> = deepFreeze({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: "shop", uid: "uid-1", resourceVersion: "7" },
+});
+const policy: DeepReadonly<PropagationPolicy> = deepFreeze({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "PropagationPolicy",
+  metadata: { name: "spread", namespace: "shop", labels: { "propagationpolicy.karmada.io/permanent-id": "id-1" } },
+  spec: { resourceSelectors: [], placement: { clusterAffinity: { clusterNames: ["oslo"] } } },
+});
+
+describe("a planned binding", () => {
+  test("names the template, its owner and the policy that claimed it", () => {
+    expect(planBinding({ template, policy, replicas: { replicas: 3 } })).toEqual({
+      apiVersion: "work.karmada.io/v1alpha2",
+      kind: "ResourceBinding",
+      metadata: {
+        name: "web-deployment",
+        namespace: "shop",
+        labels: { "propagationpolicy.karmada.io/permanent-id": "id-1" },
+        annotations: { "propagationpolicy.karmada.io/namespace": "shop", "propagationpolicy.karmada.io/name": "spread" },
+        ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "uid-1", controller: true, blockOwnerDeletion: true }],
+        finalizers: ["karmada.io/binding-controller"],
+      },
+      spec: {
+        resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", uid: "uid-1", resourceVersion: "7" },
+        replicas: 3,
+        placement: { clusterAffinity: { clusterNames: ["oslo"] } },
+        conflictResolution: "Abort",
+      },
+    });
+  });
+
+  test("looks for room in the template's namespace", () => {
+    const { spec } = planBinding({ template, policy, replicas: { replicas: 1, requirements: { resourceRequest: { cpu: "1" } } } });
+
+    expect(spec.replicaRequirements).toEqual({ resourceRequest: { cpu: "1" }, namespace: "shop" });
+  });
+
+  test("has no replicas for a kind without any", () => {
+    expect(planBinding({ template, policy }).spec).not.toHaveProperty("replicas");
+  });
+});
+
+describe("an existing binding", () => {
+  const desired = planBinding({ template, policy, replicas: { replicas: 3 } });
+
+  function existing(change: (binding: ResourceBinding) => void = () => {}): DeepReadonly<ResourceBinding> {
+    const binding: ResourceBinding = copy(desired);
+    binding.metadata.labels = { ...binding.metadata.labels, "resourcebinding.karmada.io/permanent-id": "binding-1" };
+    binding.spec.clusters = [{ name: "oslo", replicas: 3 }];
+    change(binding);
+    return deepFreeze(binding);
+  }
+
+  test("is the same object when nothing differs", () => {
+    const binding = existing();
+
+    expect(mergeBinding(binding, desired)).toBe(binding);
+  });
+
+  test("is not written because the template's status moved its version", () => {
+    const binding = existing((draft) => (draft.spec.resource.resourceVersion = "6"));
+
+    expect(mergeBinding(binding, desired)).toBe(binding);
+  });
+
+  test("gets new replicas and keeps what other stages wrote", () => {
+    const binding = existing((draft) => {
+      draft.spec.replicas = 1;
+      draft.spec.rescheduleTriggeredAt = "2024-05-01T00:00:00Z";
+      draft.spec.suspension = { scheduling: true };
+    });
+
+    const merged = mergeBinding(binding, desired);
+
+    expect(merged.spec).toEqual({ ...desired.spec, clusters: [{ name: "oslo", replicas: 3 }], rescheduleTriggeredAt: "2024-05-01T00:00:00Z", suspension: { scheduling: true } });
+    expect(merged.metadata.labels).toEqual({ "propagationpolicy.karmada.io/permanent-id": "id-1", "resourcebinding.karmada.io/permanent-id": "binding-1" });
+  });
+
+  test("loses what the policy no longer asks for, and the claim of an earlier policy", () => {
+    const binding = existing((draft) => {
+      draft.spec.propagateDeps = true;
+      draft.metadata.labels = { "clusterpropagationpolicy.karmada.io/permanent-id": "old" };
+      draft.metadata.annotations = { "clusterpropagationpolicy.karmada.io/name": "old", "policy.karmada.io/applied-placement": "{}" };
+    });
+
+    const merged = mergeBinding(binding, desired);
+
+    expect(merged.spec).not.toHaveProperty("propagateDeps");
+    expect(merged.metadata.labels).toEqual(desired.metadata.labels);
+    expect(merged.metadata.annotations).toEqual({ ...desired.metadata.annotations, "policy.karmada.io/applied-placement": "{}" });
+  });
+
+  test("of a deleted namesake is told from one of another group", () => {
+    const owner = (apiVersion: string, uid: string) => existing((draft) => (draft.metadata.ownerReferences = [{ apiVersion, kind: "Deployment", name: "web", uid, controller: true }]));
+
+    expect(bindingConflict(existing(), template)).toBeUndefined();
+    expect(bindingConflict(owner("apps/v1", "uid-0"), template)).toBe("earlier");
+    expect(bindingConflict(owner("apps.example.com/v1", "uid-0"), template)).toBe("other");
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { createView, fits, rejects, type BindingSpecView, type ClusterView, type FilterPlugin, type Verdict } from "../framework.ts";
+import { apiEnablement } from "./api-enablement.ts";
+import { clusterAffinity } from "./cluster-affinity.ts";
+import { clusterEviction } from "./cluster-eviction.ts";
+import { clusterLocality } from "./cluster-locality.ts";
+import { spreadConstraint } from "./spread-constraint.ts";
+import { taintToleration } from "./taint-toleration.ts";
+
+const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+const oslo: ClusterView = {
+  metadata: { name: "oslo" },
+  spec: { region: "eu", taints: [{ key: "maint", effect: "NoSchedule" }] },
+  status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }] },
+};
+const unknown: ClusterView = { metadata: { name: "oslo" } };
+
+const cases: Record<string, { plugin: FilterPlugin; spec?: Partial<BindingSpecView>; cluster?: ClusterView; want: Verdict }> = {
+  "a cluster that serves the kind fits": { plugin: apiEnablement, want: fits },
+  "one that does not serve it is rejected": { plugin: apiEnablement, cluster: unknown, want: rejects("cluster(s) did not have the API resource") },
+  "one that runs the resource already stays, whatever its list says": { plugin: apiEnablement, cluster: unknown, spec: { clusters: [{ name: "oslo" }] }, want: fits },
+  "an untolerated taint rejects and is named": { plugin: taintToleration, want: rejects("cluster(s) had untolerated taint {maint:NoSchedule}") },
+  "a tolerated one does not": { plugin: taintToleration, spec: { placement: { clusterTolerations: [{ key: "maint", operator: "Exists" }] } }, want: fits },
+  "a taint does not reject where the resource runs already": { plugin: taintToleration, spec: { clusters: [{ name: "oslo" }] }, want: fits },
+  "without an affinity every cluster fits": { plugin: clusterAffinity, want: fits },
+  "a cluster outside the affinity is rejected": {
+    plugin: clusterAffinity,
+    spec: { placement: { clusterAffinity: { clusterNames: ["paris"] } } },
+    want: rejects("cluster(s) did not match the placement cluster affinity constraint"),
+  },
+  "a cluster that is being left is rejected": {
+    plugin: clusterEviction,
+    spec: { gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] },
+    want: rejects("cluster(s) is in the process of eviction"),
+  },
+  "spreading over regions needs a region, which oslo has": { plugin: spreadConstraint, spec: { placement: { spreadConstraints: [{ spreadByField: "region" }] } }, want: fits },
+  "spreading over zones needs a zone, which it has not": {
+    plugin: spreadConstraint,
+    spec: { placement: { spreadConstraints: [{ spreadByField: "zone" }] } },
+    want: rejects("cluster(s) did not have zones property"),
+  },
+};
+for (const [behaviour, { plugin, spec, cluster = oslo, want }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    const view = createView({ resource, ...spec }, spec?.placement?.clusterAffinity);
+
+    expect(plugin.filter(view, cluster)).toEqual(want);
+  });
+}
+
+test("clusters that run the resource already are preferred", () => {
+  const view = createView({ resource, clusters: [{ name: "oslo" }] }, undefined);
+
+  expect(clusterLocality.score(view, oslo)).toBe(100);
+  expect(clusterLocality.score(view, { metadata: { name: "paris" } })).toBe(0);
+});

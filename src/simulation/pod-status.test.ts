@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import type { Pod, PodSpec, PodStatus } from "../api/index.ts";
+import { deepFreeze } from "../base/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { outdatedContainers, settledStatus, stoppingStatus } from "./pod-status.ts";
+
+const NOW = Date.UTC(2024, 4, 1, 12);
+const LATER = NOW + 60_000;
+
+function makePod(image = "web:1", spec: Partial<PodSpec> = {}, status: DeepReadonly<PodStatus> = { phase: "Pending", qosClass: "BestEffort" }): DeepReadonly<Pod> {
+  return deepFreeze({ apiVersion: "v1", kind: "Pod", metadata: { name: "p", uid: "u-1" }, spec: { nodeName: "node-000", containers: [{ name: "main", image }], ...spec }, status });
+}
+const conditionsOf = (status: DeepReadonly<PodStatus>): Record<string, string> => Object.fromEntries((status.conditions ?? []).map(({ type, status: value, reason }) => [type, reason ? `${value} ${reason}` : value]));
+const gated = { readinessGates: [{ conditionType: "InPlaceUpdateReady" }] };
+
+describe("a pod that starts", () => {
+  const status = settledStatus(makePod(), "172.16.0.1", NOW);
+
+  test("runs, is ready, and keeps what the server said about it", () => {
+    expect(status).toMatchObject({ phase: "Running", qosClass: "BestEffort", hostIP: "172.16.0.1", startTime: "2024-05-01T12:00:00Z" });
+    expect(status.podIP).toMatch(/^10\.\d+\.\d+\.\d+$/);
+    expect(conditionsOf(status)).toEqual({ PodReadyToStartContainers: "True", Initialized: "True", Ready: "True", ContainersReady: "True", PodScheduled: "True" });
+    expect(status.containerStatuses?.[0]).toMatchObject({ name: "main", image: "web:1", ready: true, started: true, restartCount: 0, state: { running: { startedAt: "2024-05-01T12:00:00Z" } } });
+  });
+
+  test("comes out the same an hour later, so nothing is written again", () => {
+    expect(settledStatus(makePod("web:1", {}, status), "172.16.0.1", NOW + 3_600_000)).toEqual(status);
+  });
+
+  test("never becomes ready when its image cannot be pulled", () => {
+    const broken = settledStatus(makePod("web:broken"), undefined, NOW);
+
+    expect(broken.phase).toBe("Pending");
+    expect(broken.containerStatuses?.[0]?.state?.waiting?.reason).toBe("ImagePullBackOff");
+    expect(conditionsOf(broken)).toMatchObject({ Ready: "False ContainersNotReady", ContainersReady: "False ContainersNotReady" });
+    expect(settledStatus(makePod("web:broken", {}, broken), undefined, LATER)).toEqual(broken);
+  });
+
+  test("runs its init containers to their end first", () => {
+    const withInit = settledStatus(makePod("web:1", { initContainers: [{ name: "init", image: "init:1" }] }), undefined, NOW);
+
+    expect(withInit.initContainerStatuses?.[0]?.state?.terminated?.exitCode).toBe(0);
+    expect(settledStatus(makePod("web:1", { initContainers: [{ name: "init", image: "init:1" }] }, withInit), undefined, LATER)).toEqual(withInit);
+  });
+});
+
+describe("readiness gates", () => {
+  test("keep a running pod from being ready until their condition is True", () => {
+    const waiting = settledStatus(makePod("web:1", gated), undefined, NOW);
+    const opened = { ...waiting, conditions: [...(waiting.conditions ?? []), { type: "InPlaceUpdateReady", status: "True", lastTransitionTime: "2024-05-01T12:00:01Z" }] };
+
+    expect(conditionsOf(waiting)["Ready"]).toBe("False ReadinessGatesNotReady");
+    expect(conditionsOf(settledStatus(makePod("web:1", gated, opened), undefined, LATER))["Ready"]).toBe("True");
+  });
+
+  test("conditions of other writers stay as they are", () => {
+    const foreign = { type: "example.com/Mine", status: "False", reason: "Because", lastTransitionTime: "2024-01-01T00:00:00Z" };
+
+    const status = settledStatus(makePod("web:1", {}, { phase: "Pending", conditions: [foreign] }), undefined, NOW);
+
+    expect(status.conditions?.[0]).toEqual(foreign);
+  });
+});
+
+describe("an image that changes in a running pod", () => {
+  const running = settledStatus(makePod("web:1"), undefined, NOW);
+  const changed = makePod("web:2", {}, running);
+
+  test("makes its container outdated and the pod unready while it is down", () => {
+    expect(outdatedContainers(changed)).toEqual(["main"]);
+    expect(conditionsOf(stoppingStatus(changed, ["main"], LATER))).toMatchObject({ Ready: "False ContainersNotReady", ContainersReady: "False ContainersNotReady" });
+  });
+
+  test("restarts the container with another image id in the same pod", () => {
+    const status = settledStatus(changed, undefined, LATER);
+    const [before] = running.containerStatuses ?? [];
+    const [after] = status.containerStatuses ?? [];
+
+    expect(after).toMatchObject({ image: "web:2", restartCount: 1, ready: true, lastState: { terminated: { exitCode: 0, finishedAt: "2024-05-01T12:01:00Z" } } });
+    expect(after?.imageID).not.toBe(before?.imageID);
+    expect(after?.containerID).not.toBe(before?.containerID);
+    expect([status.podIP, status.startTime]).toEqual([running.podIP, running.startTime]);
+  });
+
+  test("counts one restart, also on the way over an image that cannot be pulled", () => {
+    const broken = settledStatus(makePod("web:broken", {}, running), undefined, LATER);
+    const repaired = settledStatus(makePod("web:3", {}, broken), undefined, LATER);
+
+    expect([broken.phase, broken.containerStatuses?.[0]?.ready]).toEqual(["Running", false]);
+    expect(repaired.containerStatuses?.[0]).toMatchObject({ image: "web:3", restartCount: 1, ready: true });
+  });
+});

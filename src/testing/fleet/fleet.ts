@@ -1,0 +1,82 @@
+/** A whole fleet on a fake clock, a seed and a store in memory: what controller and simulation tests run on. */
+import { createFakeClock, createSeededRandom, silentLog } from "../../base/index.ts";
+import type { FakeClock, Log } from "../../base/index.ts";
+import { countWrites } from "../../client/index.ts";
+import type { Client, WriteCount, WriteCounter } from "../../client/index.ts";
+import { createHub } from "../../cmd/index.ts";
+import type { Hub } from "../../cmd/index.ts";
+import { createMemoryEngine } from "../../store/index.ts";
+import type { Engine } from "../../store/index.ts";
+import { reconcileUntilQuiet } from "../reconcile-until-quiet.ts";
+
+export interface TestFleetOptions {
+  members: readonly string[];
+  /** 0 gives members that store but run nothing. */
+  nodes?: number;
+  kruise?: "installed" | "none";
+  seed?: number;
+  log?: Log;
+  engine?: Engine;
+}
+
+export interface TestFleet {
+  hub: Hub;
+  client: Client;
+  clock: FakeClock;
+  /** Writes of Flotilla's own parts since the last reset; `part` is `match`, `dispatch`, `execute`, `member`… */
+  writes(): (WriteCount & { part: string })[];
+  resetWrites(): void;
+  /** Lets the controllers work until nothing moves at this moment. */
+  settle(): Promise<void>;
+  /** Moves the clock on, timer by timer, settling after each. */
+  run(ms: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startTestFleet(options: TestFleetOptions): Promise<TestFleet> {
+  const { members, nodes = 0, kruise = "installed", seed = 1, log = silentLog, engine = createMemoryEngine() } = options;
+  const clock = createFakeClock();
+  const stopping = new AbortController();
+  const counters: { part: string; counter: WriteCounter }[] = [];
+  const hub = await createHub({
+    engine,
+    clock,
+    random: createSeededRandom(seed),
+    log,
+    kruise,
+    nodes,
+    freeze: true,
+    wrap(transport, part) {
+      const counter = countWrites(transport);
+      counters.push({ part, counter });
+      return counter.transport;
+    },
+  });
+  const settle = (): Promise<void> => reconcileUntilQuiet({ managers: hub.managers, server: hub });
+  const fleet: TestFleet = {
+    hub,
+    client: hub.client,
+    clock,
+    writes: () => counters.flatMap(({ part, counter }) => counter.counts().map((count) => ({ ...count, part }))),
+    resetWrites: () => counters.forEach(({ counter }) => counter.reset()),
+    settle,
+    async run(ms) {
+      await settle();
+      const end = clock.now() + ms;
+      for (let due = clock.nextDue(); due !== undefined && due <= end; due = clock.nextDue()) {
+        clock.advance(Math.max(0, due - clock.now()));
+        await settle();
+      }
+      clock.advance(end - clock.now());
+      await settle();
+    },
+    async stop() {
+      stopping.abort();
+      await hub.stop();
+    },
+  };
+  await hub.start(stopping.signal);
+  await hub.addMembers(members, (name) => `https://${name}.example.com`, stopping.signal);
+  await fleet.run(1_000);
+  return fleet;
+}

@@ -1,0 +1,78 @@
+/**
+ * What every admission promises, as tests: it is pure, it settles after one pass, and it accepts what it completed itself. Run
+ * for each admission by `admission.test.ts`.
+ */
+import { describe, expect, test } from "vitest";
+import type { AnyAdmission, Operation } from "../../src/api/index.ts";
+import { copy, type Json, type JsonObject } from "../../src/base/index.ts";
+import { ApiError, compileSchema } from "../../src/machinery/index.ts";
+import { complete, reviewOf } from "./kind.ts";
+
+export function describeAdmission({ mutate, validate, on, for: kind }: AnyAdmission, minimal: JsonObject): void {
+  describe(`${kind.kind}.${kind.group || "core"}`, () => {
+    const writes = on.filter((operation) => operation !== "DELETE");
+    const oldFor = (operation: Operation): JsonObject | undefined => (operation === "UPDATE" ? complete(kind, minimal) : undefined);
+    const mutated = (object: JsonObject, operation: Operation): JsonObject => {
+      const review = reviewOf(object, operation, oldFor(operation));
+      return mutate ? (mutate(review) as JsonObject) : object;
+    };
+
+    // The review freezes what it hands out, so changing it would throw.
+    test.for(writes)("%s: keeps its hands off what it is given, and answers the same each time", (operation) => {
+      expect(mutated(copy(minimal), operation)).toEqual(mutated(copy(minimal), operation));
+    });
+
+    test.for(writes)("%s: changes nothing in what it has completed", (operation) => {
+      const once = mutated(copy(minimal), operation);
+
+      expect(mutated(once, operation)).toEqual(once);
+    });
+
+    test.for(writes)("%s: answers for fields of the wrong type with a refusal or a result, never with a crash", (operation) => {
+      const crashes = illTyped(minimal).filter(([, object]) => outcome(() => mutated(object, operation)) === "crashed");
+
+      expect(crashes.map(([name]) => name)).toEqual([]);
+    });
+
+    test.for(writes)("%s: accepts the least that the kind needs", (operation) => {
+      const object = complete(kind, minimal);
+
+      expect(compileSchema(kind.versions[kind.storageVersion]?.schema ?? {}).validate(object)).toEqual([]);
+      expect(validate?.(reviewOf(object, operation, oldFor(operation))) ?? []).toEqual([]);
+    });
+  });
+}
+
+function outcome(work: () => unknown): "answered" | "refused" | "crashed" {
+  try {
+    work();
+    return "answered";
+  } catch (error) {
+    return error instanceof ApiError && error.status.code === 400 ? "refused" : "crashed";
+  }
+}
+
+/** The object with each field in turn, down to a few levels, replaced by a value of another type: manifests are hostile. */
+function illTyped(object: JsonObject): [name: string, object: JsonObject][] {
+  const cases: [string, JsonObject][] = [];
+  const visit = (path: (string | number)[], value: Json): void => {
+    if (path.length > 5 || (path.length === 1 && (path[0] === "apiVersion" || path[0] === "kind"))) return;
+    // Metadata is checked by the server before admission.
+    if (path.length > 0 && path[0] !== "metadata") {
+      for (const other of [null, "text", 7, [], [null], {}]) cases.push([`${path.join(".")} = ${JSON.stringify(other)}`, replaced(object, path, other)]);
+    }
+    if (typeof value === "object" && value !== null) {
+      for (const [key, inner] of Object.entries(value)) visit([...path, Array.isArray(value) ? Number(key) : key], inner);
+    }
+  };
+  visit([], object);
+  return cases;
+}
+
+function replaced(object: JsonObject, path: readonly (string | number)[], value: Json): JsonObject {
+  const result = copy(object);
+  let parent: Record<string | number, Json> = result;
+  for (const key of path.slice(0, -1)) parent = parent[key] as Record<string | number, Json>;
+  parent[path.at(-1) ?? ""] = value;
+  return result;
+}

@@ -1,0 +1,138 @@
+/**
+ * What every kind promises, as tests: that the server can serve it, the client address it, and a definition carry it. Run for
+ * each kind by `kind.test.ts`.
+ */
+import { describe, expect, test } from "vitest";
+import {
+  builtInAdmissions,
+  customResourceDefinitionOf,
+  formatApiVersion,
+  kindOfCustomResourceDefinition,
+  parseApiVersion,
+  type AnyAdmission,
+  type Kind,
+  type KindVersion,
+  type Operation,
+  type Review,
+} from "../../src/api/index.ts";
+import { copy, deepFreeze, isObject, type JsonObject } from "../../src/base/index.ts";
+import { compileJsonPath, compileSchema, dns1035LabelProblem, dnsSubdomainProblem } from "../../src/machinery/index.ts";
+
+const versionOf = ({ apiVersion }: JsonObject): string => parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;
+
+/** A review as the server makes one, with ids that count from one. */
+export function reviewOf(object: JsonObject, operation: Operation = "CREATE", oldObject?: JsonObject): Review<JsonObject> {
+  let ids = 0;
+  return {
+    operation,
+    cluster: "hub",
+    version: versionOf(object),
+    user: { name: "somebody", groups: [] },
+    object: deepFreeze(object),
+    ...(oldObject && { oldObject: deepFreeze(oldObject) }),
+    dryRun: false,
+    newUid: () => `0000000${++ids}-0000-4000-8000-000000000000`,
+    warn() {},
+  };
+}
+
+export function admissionsOf(kind: Kind): AnyAdmission[] {
+  return builtInAdmissions.filter((admission) => admission.for.group === kind.group && admission.for.kind === kind.kind);
+}
+
+/** Completes an object as the server does before it validates: admissions first, then the schema. */
+export function complete(kind: Kind, object: JsonObject): JsonObject {
+  let result = object;
+  for (const { mutate, on } of admissionsOf(kind)) if (mutate && on.includes("CREATE")) result = mutate(reviewOf(result)) as JsonObject;
+  const schema = kind.versions[versionOf(object)]?.schema;
+  return schema ? compileSchema(schema).admit(copy(result)) : result;
+}
+
+export function describeKind(kind: Kind, minimal: JsonObject): void {
+  describe(`${kind.kind}.${kind.group || "core"}`, () => {
+    const versions = Object.entries(kind.versions);
+
+    test("has names that are valid in paths and in DNS", () => {
+      expect(kind.group === "" ? undefined : dnsSubdomainProblem(kind.group)).toBeUndefined();
+      for (const name of [kind.plural, kind.kind.toLowerCase(), ...(kind.shortNames ?? []), ...(kind.categories ?? []), ...Object.keys(kind.versions)]) expect(dns1035LabelProblem(name)).toBeUndefined();
+    });
+
+    test("serves its storage version", () => {
+      expect(Object.keys(kind.versions)).toContain(kind.storageVersion);
+    });
+
+    test.for(versions)("describes an object in %s", ([, version]) => {
+      expect(version.schema).toMatchObject({ type: "object" });
+      expect(Object.keys(version.schema.properties ?? {})).toEqual(expect.arrayContaining(["apiVersion", "kind", "metadata"]));
+    });
+
+    test.for(versions)("has columns in %s that can be printed of an object that has nothing", ([, version]) => {
+      const object = deepFreeze(complete(kind, minimal));
+
+      const cells = version.columns.map(({ jsonPath, value }) => (jsonPath === undefined ? value?.(object, 0) : (compileJsonPath(jsonPath)(object)[0] ?? null)));
+
+      expect(cells).not.toContain(undefined);
+    });
+
+    test("has scale paths that can be read", () => {
+      for (const path of Object.values(kind.subresources.scale ?? {})) expect(compileJsonPath(String(path))(minimal)).toBeDefined();
+    });
+
+    test("completes an object once: doing it again changes nothing", () => {
+      const once = complete(kind, minimal);
+
+      expect(complete(kind, once)).toEqual(once);
+    });
+
+    for (const [name, version] of versions) if (version.toStorage) describeConversion(kind, name, version, minimal);
+    if (!kind.builtIn) describeDefinition(kind);
+  });
+}
+
+function describeConversion(kind: Kind, name: string, { toStorage, fromStorage, schema }: KindVersion, minimal: JsonObject): void {
+  const stored = complete(kind, minimal);
+
+  test(`is converted to ${name} and back without loss`, () => {
+    const converted = fromStorage?.(copy(stored)) ?? {};
+
+    expect(converted["apiVersion"]).toBe(formatApiVersion(kind.group, name));
+    expect(toStorage?.(copy(converted))).toEqual(stored);
+  });
+
+  test(`is valid in ${name} after conversion`, () => {
+    const converted = fromStorage?.(copy(stored)) ?? {};
+
+    expect(compileSchema(schema).admit(copy(converted))).toEqual(converted);
+    expect(compileSchema(schema).validate(converted)).toEqual([]);
+  });
+
+  test(`is not changed by conversion to ${name}`, () => {
+    const frozen = deepFreeze(copy(stored)) as JsonObject;
+
+    expect(() => toStorage?.(fromStorage?.(frozen) ?? {})).not.toThrow();
+    expect(frozen).toEqual(stored);
+  });
+}
+
+function describeDefinition(kind: Kind): void {
+  test("comes back from its definition with the same names, versions, schemas and columns", () => {
+    const definition = JSON.parse(JSON.stringify(customResourceDefinitionOf(kind))) as ReturnType<typeof customResourceDefinitionOf>;
+
+    const back = kindOfCustomResourceDefinition(definition);
+
+    const { group, plural, scope, storageVersion, subresources } = kind;
+    expect(back).toMatchObject({ group, kind: kind.kind, plural, scope, storageVersion, subresources });
+    expect(Object.keys(back.versions)).toEqual(Object.keys(kind.versions));
+    for (const [name, version] of Object.entries(kind.versions)) {
+      expect(back.versions[name]?.schema).toEqual(version.schema);
+      expect(back.versions[name]?.columns).toEqual(version.columns);
+    }
+  });
+
+  test("has a definition with exactly one storage version", () => {
+    const { spec } = customResourceDefinitionOf(kind);
+
+    expect(spec.versions.filter(({ storage }) => storage).map(({ name }) => name)).toEqual([kind.storageVersion]);
+    expect(spec.versions.every(({ schema }) => isObject(schema?.openAPIV3Schema))).toBe(true);
+  });
+}

@@ -1,0 +1,55 @@
+/** Starts `flotilla up` as a user would and reads what the process costs. Linux only, because it reads /proc. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+export interface RunningFleet {
+  startMs: number;
+  pid: number;
+  kubeconfig(cluster: string): string;
+  stop(): Promise<void>;
+}
+
+const START_LIMIT_MS = 60_000;
+
+export async function startFlotilla(flags: readonly string[]): Promise<RunningFleet> {
+  const data = mkdtempSync(join(tmpdir(), "flotilla-bench-"));
+  const started = performance.now();
+  // The process itself and not the shell around it: its memory and CPU are what is measured.
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/cmd/main.ts", "up", "--port", "0", "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+  while (!/^ready/m.test(printed)) {
+    if (child.exitCode !== null) throw new Error(`flotilla up ended with exit code ${child.exitCode}`);
+    if (performance.now() - started > START_LIMIT_MS) throw new Error(`flotilla up was not ready within ${START_LIMIT_MS / 1000} s`);
+    await delay(5);
+  }
+  return {
+    startMs: performance.now() - started,
+    pid: child.pid ?? 0,
+    kubeconfig: (cluster) => join(data, `${cluster}.kubeconfig`),
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Cost {
+  cpuSeconds: number;
+  memoryMiB: number;
+}
+
+export function costOf(pids: readonly number[]): Cost {
+  const costs = pids.map((pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
+    return { cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100, memoryMiB: Number(resident) / 1024 };
+  });
+  return { cpuSeconds: costs.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0), memoryMiB: costs.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0) };
+}

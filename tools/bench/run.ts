@@ -1,0 +1,47 @@
+/**
+ * `npm run bench -- [NAME…] [--json FILE] [--peer DIR]`: measures, and prints each figure with its unit. docs/performance.md
+ * has the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json, …); it then gets the same load in
+ * the same run and the ratio is printed, because absolute times depend on the machine.
+ */
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import type { Benchmark, Figure } from "./benchmark.ts";
+import { keel } from "./keel.ts";
+
+const benchmarks: readonly Benchmark[] = [keel];
+const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR]`;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "string" }, peer: { type: "string" }, n: { type: "string", default: "500" }, runs: { type: "string", default: "1" }, help: { type: "boolean", short: "h" } },
+});
+const unknown = positionals.find((name) => !benchmarks.some((benchmark) => benchmark.name === name));
+const count = Number(values.n);
+const runs = Number(values.runs);
+if (values.help || unknown !== undefined || !Number.isInteger(count) || count < 1 || !Number.isInteger(runs) || runs < 1) {
+  process.stderr.write(unknown === undefined ? `${USAGE}\n` : `there is no benchmark '${unknown}'\n${USAGE}\n`);
+  process.exit(values.help ? 0 : 2);
+}
+
+const figures: (Figure & { benchmark: string; run: number })[] = [];
+for (const benchmark of benchmarks.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+  for (let run = 1; run <= runs; run++) {
+    process.stdout.write(`${benchmark.name}${runs > 1 ? ` (run ${run} of ${runs})` : ""}: ${benchmark.summary}\n`);
+    for (const figure of await benchmark.run({ count, ...(values.peer !== undefined && { peer: values.peer }), progress: (text) => void process.stderr.write(`  … ${text}\n`) })) {
+      figures.push({ ...figure, benchmark: benchmark.name, run });
+      process.stdout.write(`  ${render(figure)}\n`);
+    }
+  }
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
+
+function render({ name, value, unit, peer, better }: Figure): string {
+  const own = `${name.padEnd(34)} ${format(value).padStart(9)} ${unit.padEnd(12)}`;
+  if (peer === undefined) return own.trimEnd();
+  const ratio = better === "more" ? value / peer : peer / value;
+  return `${own} peer ${format(peer).padStart(9)}   ${ratio.toFixed(1)} × better`;
+}
+
+function format(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
+}
