@@ -26,11 +26,17 @@ export function planClusterStatus(cluster: DeepReadonly<Cluster>, sighting: Sigh
     ? {
         kubernetesVersion: sighting.version,
         apiEnablements: sighting.apiEnablements,
-        nodeSummary: { totalNum: sighting.nodes.length, readyNum: sighting.nodes.filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready")).length },
+        nodeSummary: summarise(sighting.nodes),
       }
     : {};
   const status = { ...before, ...facts, conditions };
   return equalJson(status, before) ? cluster : { ...cluster, status: status as DeepReadonly<Status> };
+}
+
+/** A count of zero is left out, as the server leaves it out: writing it would look like a change for ever. */
+function summarise(nodes: readonly DeepReadonly<Node>[]): NonNullable<Status["nodeSummary"]> {
+  const readyNum = nodes.filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready")).length;
+  return { ...(nodes.length > 0 && { totalNum: nodes.length }), ...(readyNum > 0 && { readyNum }) };
 }
 
 /** What discovery says a cluster serves, sorted, without subresources. */

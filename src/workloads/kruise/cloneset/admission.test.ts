@@ -12,8 +12,6 @@ describe("a simulated member refuses of a CloneSet", () => {
   const cases: Record<string, { spec: Partial<CloneSet["spec"]>; field: string }> = {
     "lifecycle hooks": { spec: { lifecycle: { preDelete: { finalizersHandler: ["example.com/hold"] } } }, field: "spec.lifecycle" },
     "volume claims": { spec: { volumeClaimTemplates: [{ metadata: { name: "data" } }] }, field: "spec.volumeClaimTemplates" },
-    "update priorities": { spec: rolling({ priorityStrategy: { orderPriority: [{ orderedKey: "order" }] } }), field: "spec.updateStrategy.rollingUpdate.priorityStrategy" },
-    "scattered updates": { spec: rolling({ scatterStrategy: [{ key: "zone", value: "a" }] }), field: "spec.updateStrategy.rollingUpdate.scatterStrategy" },
     "a grace period": { spec: rolling({ inPlaceUpdateStrategy: { gracePeriodSeconds: 5 } }), field: "spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.gracePeriodSeconds" },
     "image pre-download": { spec: rolling({ inPlaceUpdateStrategy: { imagePreDownloadParallelism: 2 } }), field: "spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism" },
   };

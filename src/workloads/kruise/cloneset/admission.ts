@@ -27,8 +27,6 @@ export function unsupportedFields({ spec }: DeepReadonly<CloneSet>): FieldError[
   const asked: [field: string, isSet: boolean, what: string][] = [
     ["spec.lifecycle", hasKeys(lifecycle), "lifecycle hooks"],
     ["spec.volumeClaimTemplates", (volumeClaimTemplates?.length ?? 0) > 0, "volume claims"],
-    [`${at}.priorityStrategy`, hasKeys(rolling?.priorityStrategy), "update priorities"],
-    [`${at}.scatterStrategy`, (rolling?.scatterStrategy?.length ?? 0) > 0, "scattered updates"],
     [`${at}.inPlaceUpdateStrategy.gracePeriodSeconds`, (inPlace?.gracePeriodSeconds ?? 0) > 0, "a grace period of in-place updates"],
     [`${at}.inPlaceUpdateStrategy.imagePreDownloadParallelism`, inPlace?.imagePreDownloadParallelism !== undefined, "image pre-download"],
     [`${at}.inPlaceUpdateStrategy.imagePreDownloadTimeoutSeconds`, inPlace?.imagePreDownloadTimeoutSeconds !== undefined, "image pre-download"],

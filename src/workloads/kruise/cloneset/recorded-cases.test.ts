@@ -61,9 +61,9 @@ describe("CloneSet plans as OpenKruise does", () => {
     return { pods: victims.map(nameOf) };
   });
 
-  check<SetInput & { indexes: number[] }, unknown>("updateOrder", cloneSetCases("updateOrder"), ({ pods = [], indexes }) => {
+  check<SetInput & { indexes?: number[] }, unknown>("updateOrder", cloneSetCases("updateOrder"), ({ cloneSet, pods = [], indexes = [] }) => {
     const candidates = indexes.flatMap((index) => pods[index] ?? []);
-    return { indexes: orderForUpdate(candidates).map((pod) => pods.indexOf(pod as Pod)) };
+    return { indexes: orderForUpdate(fromAlpha(cloneSet), candidates, pods).map((pod) => pods.indexOf(pod as Pod)) };
   });
 
   check<SetInput & { newStatus: { currentRevision: string; updateRevision: string; collisionCount: number; labelSelector: string } }, object>(

@@ -1,19 +1,25 @@
 /**
  * In which order pods are updated, and how many of them now.
  *
- * The least useful pods go first, so that an update costs as little availability as it can; pods that already prepare for
- * the update come before all others. Reads: pods and the numbers of `diff.ts`. Writes nothing.
+ * The least useful pods go first, so that an update costs as little availability as it can; then the user's priorities and
+ * scattering rearrange them; pods that already prepare for the update come before all others. Reads: pods and the numbers of `diff.ts`. Writes nothing.
  */
 import { activePodsOrder } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import type { Diff } from "./diff.ts";
 import { hasRevision, isPodAvailable, lifecycleState } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { byPriority } from "./update-priority.ts";
+import { scatter } from "./update-scatter.ts";
 
-/** Candidates in the order in which they should be updated. */
-export function orderForUpdate(candidates: readonly ReadonlyPod[]): ReadonlyPod[] {
+/** Candidates in the order in which they should be updated. `pods` are all of the set. */
+export function orderForUpdate({ spec }: ReadonlyCloneSet, candidates: readonly ReadonlyPod[], pods: readonly ReadonlyPod[]): ReadonlyPod[] {
+  const { priorityStrategy, scatterStrategy } = spec.updateStrategy?.rollingUpdate ?? {};
   const preparing = (pod: ReadonlyPod): number => Number(lifecycleState(pod) !== "PreparingUpdate");
-  return candidates.toSorted(activePodsOrder).toSorted((a, b) => preparing(a) - preparing(b));
+  let ordered = candidates.toSorted(activePodsOrder);
+  if (priorityStrategy) ordered = byPriority(ordered, priorityStrategy);
+  if (scatterStrategy?.length) ordered = scatter(ordered, pods, scatterStrategy);
+  return ordered.toSorted((a, b) => preparing(a) - preparing(b));
 }
 
 /** The pods to update now: at most `updateNum`, and no more unavailable ones than the budget allows. */
@@ -29,7 +35,7 @@ export function choosePodsToUpdate(cloneSet: ReadonlyCloneSet, pods: readonly Re
   }
 
   const chosen: ReadonlyPod[] = [];
-  for (const pod of orderForUpdate(candidates).slice(0, diff.updateNum)) {
+  for (const pod of orderForUpdate(cloneSet, candidates, pods).slice(0, diff.updateNum)) {
     // Every pod that is being updated counts, even one that was unavailable before: it may not come back.
     if (updatedUnavailable + chosen.length >= diff.updateMaxUnavailable) break;
     if (available(pod)) {
