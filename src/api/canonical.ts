@@ -76,8 +76,11 @@ function canonicalField(struct: FactStruct, field: FactField, value: Json, place
 function canonicalValue(type: FactType, value: Json, place: Place): Json {
   if (type.shape === "leaf") return canonicalLeaf(type.leaf, value);
   if (type.shape === "struct") return canonicalStruct(type.struct, isObject(value) ? value : refuse("an object", value), place);
-  // Inside lists and maps null stands for the zero of their items.
-  const item = (inner: Json): Json => (inner === null ? (type.of.shape === "struct" ? canonicalStruct(type.of.struct, {}, place) : zeroOf(type.of)) : canonicalValue(type.of, inner, place));
+  const item = (inner: Json): Json => {
+    if (inner !== null) return canonicalValue(type.of, inner, place);
+    // Inside lists and maps null stands for the zero of their items.
+    return type.of.shape === "struct" ? canonicalStruct(type.of.struct, {}, place) : zeroOf(type.of);
+  };
   if (type.shape === "list") {
     if (!Array.isArray(value)) return refuse("a list", value);
     let items: Json[] | undefined;

@@ -12,7 +12,10 @@ import type { KubernetesObject } from "./meta.ts";
 /** OpenKruise's own definitions carry no label of this kind; ours do, so that a policy can select them all. */
 const KRUISE_LABELS = { "kruise.io/schema-gen": "true" };
 
-/** The definition of a custom kind, without status. Columns that code computes have no path and are left out. */
+/**
+ * The definition of a custom kind, without status. Columns that code computes have no path and are left out. The schemas are
+ * those of the kind, not copies: read them only.
+ */
 export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition {
   if (kind.builtIn) throw new InvariantError(`${kind.kind} is built in and has no CustomResourceDefinition`);
   const { group, plural, scope, storageVersion, singular = kind.kind.toLowerCase() } = kind;

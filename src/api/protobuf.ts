@@ -25,7 +25,9 @@ const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }
 
 /** The object in a request body, as JSON would have it. Throws 400 when the bytes are broken, 415 for a kind that has no table. */
 export function decodeProtobuf(body: Uint8Array): JsonObject {
-  if (!MAGIC.every((byte, index) => body[index] === byte)) throw badRequest("the body does not begin with the protobuf prefix of Kubernetes; send application/json, or k8s\\0 and an encoded object");
+  if (!MAGIC.every((byte, index) => body[index] === byte)) {
+    throw badRequest("the body does not begin with the protobuf prefix of Kubernetes; send application/json, or k8s\\0 and an encoded object");
+  }
   if (body.length === MAGIC.length) throw badRequest("the protobuf body is empty");
   const { apiVersion, kind, raw } = readEnvelope(body.subarray(MAGIC.length));
   const object = readStruct(new WireReader(raw), typeOf(apiVersion, kind), 0);

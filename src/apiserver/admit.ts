@@ -83,10 +83,14 @@ export function admitObject(admissions: Admissions, random: Random, request: Adm
 }
 
 /** Unknown and duplicate fields: refused, warned of, or dropped in silence. */
-export function reportFields(unknown: readonly string[], duplicates: readonly string[], { warn }: RequestContext, { fieldValidation }: WriteOptions): void {
+export function reportFields(unknown: readonly string[], duplicates: readonly string[], { served, warn }: RequestContext, { fieldValidation }: WriteOptions): void {
   if (fieldValidation === "Ignore" || (unknown.length === 0 && duplicates.length === 0)) return;
   const problems = [...unknown.map((field) => `unknown field "${field}"`), ...duplicates.map((field) => `duplicate field "${field}"`)];
-  if (fieldValidation === "Strict") throw badRequest(`strict decoding error: ${problems.join(", ")}`);
+  if (fieldValidation === "Strict") {
+    const { kind } = served.resource;
+    const prefix = kind.builtIn ? `${kind.kind} in version ${JSON.stringify(served.version)} cannot be handled as a ${kind.kind}: ` : "";
+    throw badRequest(`${prefix}strict decoding error: ${problems.join(", ")}`);
+  }
   for (const problem of problems) warn(problem);
 }
 

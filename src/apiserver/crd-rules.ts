@@ -54,7 +54,7 @@ function statusOf(definition: Definition, before: DeepReadonly<Definition> | und
   // What was established once stays so: its objects are there.
   if (!problem) set(ESTABLISHED);
   else if (conditionOf(definition, "Established")?.status !== "True") set({ type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" });
-  return { conditions, acceptedNames: problem ? { ...(before?.status?.acceptedNames as DefinitionNames | undefined ?? { plural: "", kind: "" }) } : names, storedVersions: stored };
+  return { conditions, acceptedNames: problem || !names.kind ? { ...(before?.status?.acceptedNames as DefinitionNames | undefined ?? { plural: "", kind: "" }) } : names, storedVersions: stored };
 }
 
 /** Another resource of the group that has one of the names already. */
@@ -100,11 +100,21 @@ export function validateDefinition(object: JsonObject): FieldError[] {
   if (!group) errors.push(requiredValue("spec.group"));
   else if (dnsSubdomainProblem(group)) errors.push(invalidValue("spec.group", group, dnsSubdomainProblem(group) ?? ""));
   else if (!group.includes(".")) errors.push(invalidValue("spec.group", group, "should be a domain with at least one dot"));
+  if (isProtected(group ?? "") && !metadata.annotations?.[APPROVAL]) {
+    errors.push(requiredValue(`metadata.annotations[${APPROVAL}]`, `protected groups must have approval annotation "${APPROVAL}", see https://github.com/kubernetes/enhancements/pull/1111`));
+  }
   if (scope !== "Cluster" && scope !== "Namespaced") errors.push(unsupportedValue("spec.scope", scope ?? "", ["Cluster", "Namespaced"]));
   errors.push(...nameErrors(names ?? { plural: "", kind: "" }), ...versionErrors(versions ?? []));
   if (spec.preserveUnknownFields) errors.push(invalidValue("spec.preserveUnknownFields", true, "must be false in order to use apiextensions.k8s.io/v1"));
   errors.push(...conversionErrors(conversion, versions ?? []));
   return errors;
+}
+
+const APPROVAL = "api-approved.kubernetes.io";
+
+/** Groups that belong to the Kubernetes project. */
+function isProtected(group: string): boolean {
+  return /(^|\.)(k8s|kubernetes)\.io$/.test(group);
 }
 
 function nameErrors(names: DefinitionNames): FieldError[] {

@@ -2,6 +2,7 @@
 import { isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import { badRequest, findDuplicateKeys, notImplemented, parseYaml, tooLarge, unsupportedMediaType } from "../machinery/index.ts";
+import type { DecodedPatch } from "./patch.ts";
 import type { ServedVersion } from "./resources.ts";
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -53,7 +54,21 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
   }
 }
 
-/** Any JSON or YAML value: patches and options. */
+/** A patch: JSON, or YAML for apply. */
+export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
+  checkSize(bytes);
+  const text = decodeText(bytes);
+  if (mediaTypeOf(contentType).endsWith("yaml")) return { value: parseYaml(text), duplicates: [] };
+  if (tooDeep(text)) throw badRequest("error decoding patch: exceeded max depth");
+  try {
+    return { value: JSON.parse(text) as Json, duplicates: findDuplicateKeys(text) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest(`error decoding patch: ${text === "" ? "unexpected end of JSON input" : error.message}`);
+  }
+}
+
+/** Any JSON or YAML value: options. */
 export function decodeValue({ bytes, contentType }: Body, what: string, decodeProtobuf?: ProtobufDecoder): Json {
   checkSize(bytes);
   const mediaType = mediaTypeOf(contentType);
@@ -76,12 +91,19 @@ function decodeText(bytes: Uint8Array): string {
 function parseJson(text: string, what: string): Json {
   const problem = tooDeep(text) ? "exceeded max depth" : undefined;
   try {
-    if (problem === undefined) return JSON.parse(text) as Json;
+    if (problem === undefined) return wellFormed(JSON.parse(text) as Json, text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw unrecognized(what, text === "" ? "unexpected end of JSON input" : error.message, text);
   }
   throw unrecognized(what, problem, text);
+}
+
+const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
+
+/** Half of a surrogate pair has no bytes of its own; it is replaced here, so that what is parsed equals what is stored. */
+function wellFormed(value: Json, text: string): Json {
+  return LONE_SURROGATE.test(text) ? (JSON.parse(text, (_key, item: unknown) => (typeof item === "string" ? item.toWellFormed() : item)) as Json) : value;
 }
 
 function asObject(value: Json, text: string, kind: string): JsonObject {

@@ -4,11 +4,11 @@
  */
 import { formatTime, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
-import { CHANGED_MEANWHILE, conflict, invalid, notFound } from "../machinery/index.ts";
+import { CHANGED_MEANWHILE, badRequest, conflict, invalid, notFound } from "../machinery/index.ts";
 import type { FieldError, Status } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
 import { admitDeletion } from "./admit.ts";
-import { forbiddenField, unsupportedValue } from "./context.ts";
+import { invalidValue, unsupportedValue } from "./context.ts";
 import type { RequestContext } from "./context.ts";
 import { CRD_FINALIZER, isDefinition } from "./crd.ts";
 import { markTerminating } from "./crd-rules.ts";
@@ -45,12 +45,12 @@ export function deletionOptions(context: RequestContext, body: Json | undefined)
   const { query } = context;
   const { dryRun } = writeOptions(context, "DeleteOptions");
   const given = isObject(body) ? body : {};
-  const grace = given.gracePeriodSeconds ?? (query.has("gracePeriodSeconds") ? Number(query.get("gracePeriodSeconds")) : undefined);
+  const grace = given.gracePeriodSeconds ?? seconds(query.get("gracePeriodSeconds"));
   const policy = given.propagationPolicy ?? query.get("propagationPolicy") ?? undefined;
   const orphan = given.orphanDependents ?? (query.has("orphanDependents") ? query.get("orphanDependents") === "true" : undefined);
   const preconditions = isObject(given.preconditions) ? given.preconditions : {};
   const errors: FieldError[] = [];
-  if (policy !== undefined && orphan !== undefined && orphan !== null) errors.push(forbiddenField("propagationPolicy", "orphanDependents and deletionPropagation cannot be both set"));
+  if (policy !== undefined && orphan !== undefined && orphan !== null) errors.push(invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"));
   if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan") errors.push(unsupportedValue("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]));
   if (errors.length > 0) throw invalid("meta.k8s.io", "DeleteOptions", "", errors);
   const propagation = (policy as Propagation | undefined) ?? (orphan === true ? "Orphan" : orphan === false ? "Background" : undefined);
@@ -63,6 +63,12 @@ export function deletionOptions(context: RequestContext, body: Json | undefined)
       ...(typeof preconditions.resourceVersion === "string" && { resourceVersion: preconditions.resourceVersion }),
     },
   };
+}
+
+function seconds(text: string | null): number | undefined {
+  if (text === null || text === "") return undefined;
+  if (!/^-?\d{1,15}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
 }
 
 const MAX_ATTEMPTS = 5;

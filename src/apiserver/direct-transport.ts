@@ -131,6 +131,7 @@ function inputOf({ body, patchType }: TransportRequest): Input {
     },
     // A patch is read, never kept or changed.
     value: () => body as Json | undefined,
+    patch: () => ({ value: body as Json, duplicates: [] }),
     patchType: () => patchType ?? "merge",
   };
 }
@@ -143,7 +144,7 @@ function toObject(answer: Answer): JsonObject {
       return answer.object;
     case "list": {
       const { served, result } = answer;
-      return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result), items: result.entries.map((entry) => objectIn(entry, served)) };
+      return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: result.entries.map((entry) => objectIn(entry, served)) };
     }
   }
 }

@@ -96,9 +96,9 @@ function subresourcesOf(resource: Resource): Subresource[] {
   const rows: Subresource[] = [];
   if (isNamespaceKind(resource)) rows.push({ name: "finalize", verbs: ["update"] });
   for (const name of Object.keys(connect ?? {}).sort()) rows.push({ name, verbs: name === "log" ? ["get"] : ["create", "get"] });
-  if (scale) rows.push({ name: "scale", verbs: SUBRESOURCE_VERBS, kind: { group: "autoscaling", version: "v1", kind: "Scale" } });
-  if (status) rows.push({ name: "status", verbs: SUBRESOURCE_VERBS });
-  return rows;
+  const ofStatus: Subresource[] = status ? [{ name: "status", verbs: SUBRESOURCE_VERBS }] : [];
+  const ofScale: Subresource[] = scale ? [{ name: "scale", verbs: SUBRESOURCE_VERBS, kind: { group: "autoscaling", version: "v1", kind: "Scale" } }] : [];
+  return resource.kind.builtIn ? [...rows, ...ofScale, ...ofStatus] : [...rows, ...ofStatus, ...ofScale];
 }
 
 function resourceRows({ resource }: ServedVersion): object[] {

@@ -4,7 +4,7 @@ import type { Log } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
 import { ApiError, internalError, methodNotAllowed, unavailable } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
-import { decodeObject, decodeValue, mediaTypeOf } from "./decode.ts";
+import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "./decode.ts";
 import type { Body, ProtobufDecoder } from "./decode.ts";
 import { discoveryResponse } from "./discovery.ts";
 import { healthResponse } from "./health.ts";
@@ -87,7 +87,7 @@ async function answer(options: HandlerOptions, request: ApiRequest, warn: (text:
       return healthResponse(route, request.query);
     case "root":
       return jsonResponse(200, { paths: rootPaths(cluster.table.resources.flatMap(({ versions }) => versions.map(({ apiVersion }) => apiVersion))) });
-    case "unknown":
+    default:
       throw new PageNotFound();
   }
 }
@@ -105,7 +105,7 @@ async function answerResource(options: HandlerOptions, request: ApiRequest, clus
   const { deps } = options;
   const { query, user, headers } = request;
   const { group, resource, namespace, subresource } = route;
-  const verb = verbOf(request.method, route, query);
+  const verb = verbOf(request.method, route, query) ?? refuseMethod(deps, request, clusterName, route);
   // A field selector on the name makes a collection request one about that object.
   const name = route.name ?? nameSelected(query);
   authorize(deps, user, verb, clusterName, { resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
@@ -125,14 +125,22 @@ async function answerResource(options: HandlerOptions, request: ApiRequest, clus
     signal: request.signal,
   };
   if (verb === "connect") return connect(context, route, request);
-  const representation = representationOf(headers.accept);
+  const representation = representationOf(headers.accept, verb === "list");
   if (verb === "watch") return watchResponse(options, context, route, representation);
   checkTimeout(query);
   const tableOptions = { includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const), nowMs: deps.clock.now() };
   return answerResponse(await operate(deps, context, verb, inputOf(request, context, options.decodeProtobuf)), representation, tableOptions);
 }
 
-function verbOf(method: string, { name, watch, subresource }: ResourceRoute, query: URLSearchParams): Verb {
+/** A method that the path does not take: 405, unless there is nothing there at all. */
+function refuseMethod(deps: OperationDependencies, { user }: ApiRequest, clusterName: string, route: ResourceRoute): never {
+  const { group, resource } = route;
+  authorize(deps, user, "get", clusterName, { resource: { group, resource } });
+  findResource(findCluster(deps, clusterName), route, "get");
+  throw methodNotAllowed();
+}
+
+function verbOf(method: string, { name, watch, subresource }: ResourceRoute, query: URLSearchParams): Verb | undefined {
   switch (method) {
     case "GET":
       if (watch) return "watch";
@@ -152,7 +160,7 @@ function verbOf(method: string, { name, watch, subresource }: ResourceRoute, que
       return name === undefined ? "deletecollection" : "delete";
     default:
   }
-  throw methodNotAllowed();
+  return undefined;
 }
 
 const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward"]);
@@ -192,6 +200,7 @@ function inputOf({ body: bytes, headers }: ApiRequest, { served }: RequestContex
   return {
     object: () => decodeObject(body, served, decodeProtobuf),
     value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, served.resource.kind.kind, decodeProtobuf)),
+    patch: () => decodePatch(body),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };
 }

@@ -23,9 +23,13 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
   const stored = before && metadataOf(before).managedFields;
   const kept = given ?? stored;
   if (!tracksFields(context)) return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
-  return recordUpdate({
-    before,
-    after: kept === undefined ? after : { ...after, metadata: { ...metadata, managedFields: kept } },
+  // The main endpoint does not write a status that has its own, so nobody owns its zero values through it.
+  const { status, ...rest } = after;
+  const hidesStatus = subresource === undefined && status !== undefined && served.resource.kind.subresources.status === true;
+  const seen = hidesStatus ? rest : after;
+  const recorded = recordUpdate({
+    before: hidesStatus && before ? withoutStatus(before) : before,
+    after: kept === undefined ? seen : { ...seen, metadata: { ...metadata, managedFields: kept } },
     schema: served.schema,
     manager,
     apiVersion: served.apiVersion,
@@ -33,4 +37,10 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
     time: formatTime(clock.now()),
     builtIn: served.resource.kind.builtIn,
   });
+  return hidesStatus ? { ...recorded, status } : recorded;
+}
+
+function withoutStatus(object: JsonObject): JsonObject {
+  const { status: _, ...rest } = object;
+  return rest;
 }

@@ -17,14 +17,10 @@ const OFFERED = "application/json, application/yaml";
 const JSON_OBJECT: Representation = { format: "json", as: "object" };
 
 /** For reads and writes of objects: as they are, as a Table, or their metadata only. */
-export function representationOf(accept: string | undefined): Representation {
+export function representationOf(accept: string | undefined, isList: boolean): Representation {
   if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*") return JSON_OBJECT;
-  const { format, as } = negotiate(accept, isObjectForm);
+  const { format, as } = negotiate(accept, ({ kind, group, version }) => group === "meta.k8s.io" && version === "v1" && (kind === "Table" || kind === (isList ? "PartialObjectMetadataList" : "PartialObjectMetadata")));
   return { format, as: as === undefined ? "object" : as.kind === "Table" ? "table" : "metadata" };
-}
-
-function isObjectForm({ kind, group, version }: NonNullable<Accepted["as"]>): boolean {
-  return group === "meta.k8s.io" && version === "v1" && (kind === "Table" || kind === "PartialObjectMetadata" || kind === "PartialObjectMetadataList");
 }
 
 /** The first clause that can be served; throws 406 when there is none. `offers` says which `as=` forms the endpoint has. */

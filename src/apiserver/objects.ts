@@ -2,6 +2,7 @@
  * The objects of logical clusters: what a cluster wrote, above the layer of its profile. Writing an object of the layer copies it
  * up; deleting one leaves a marker, so that it stays away.
  */
+import { invariant } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { Cache, CachedEntry, CacheEvent } from "../store/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
@@ -94,6 +95,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
     },
 
     async put(cluster, served, { key, expect }, object, cause) {
+      invariant((object.metadata as JsonObject).resourceVersion === undefined, `the value of ${key} has no resourceVersion`);
       const value = encodeObject(object);
       const memo = viewOfWritten(served, object);
       const outcome = await cache.write({ key, expect, value }, memo);

@@ -11,6 +11,7 @@ import type { DecodedObject } from "./decode.ts";
 import { answersWithObject, deleteCollection, deleteObject, deletedStatus, deletionOptions } from "./delete.ts";
 import { isNamespaceKind } from "./namespaces.ts";
 import { patchObject } from "./patch.ts";
+import type { DecodedPatch } from "./patch.ts";
 import { getObject, listObjects } from "./read.ts";
 import type { ListResult } from "./read.ts";
 import { objectIn } from "./render.ts";
@@ -35,6 +36,7 @@ export type Answer =
 export interface Input {
   object(): DecodedObject;
   value(): Json | undefined;
+  patch(): DecodedPatch;
   patchType(): PatchType;
 }
 
@@ -55,7 +57,7 @@ export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute,
   if (!namespaced && namespace !== undefined) throw missing();
   if (namespaced && namespace === undefined) {
     if (name !== undefined) throw missing();
-    if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") throw methodNotAllowed();
+    if (verb !== "list" && verb !== "watch") throw methodNotAllowed();
   }
   if (subresource === undefined || kind.subresources.connect?.[subresource]) return served;
   if (subresource === "status" && kind.subresources.status) return checkSubresource(served, verb, ["get", "update", "patch"]);
@@ -99,7 +101,7 @@ export async function operate(deps: OperationDependencies, context: RequestConte
       return { type: "entry", entry, served, code: 200 };
     }
     case "patch": {
-      const { entry, created } = await patchObject(deps, context, input.patchType(), input.value() ?? null);
+      const { entry, created } = await patchObject(deps, context, input.patchType(), input.patch());
       return { type: "entry", entry, served, code: created ? 201 : 200 };
     }
     case "delete": {
@@ -114,16 +116,17 @@ export async function operate(deps: OperationDependencies, context: RequestConte
 
 async function operateScale(deps: OperationDependencies, context: RequestContext, verb: Verb, input: Input): Promise<Answer> {
   if (verb === "get") return { type: "object", object: scaleOf(context, objectIn(await getObject(deps, context), context.served)), code: 200 };
-  if (verb === "patch") return { type: "object", object: await updateScale(deps, context, "patch", patchScale(input.patchType(), input.value() ?? null)), code: 200 };
+  if (verb === "patch") return { type: "object", object: await updateScale(deps, context, "patch", patchScale(input.patchType(), input.patch().value)), code: 200 };
   const { object } = input.object();
   return { type: "object", object: await updateScale(deps, context, "update", () => object), code: 200 };
 }
 
 /** The metadata of a list answer. */
-export function listMetadata({ revision, continueToken, remaining }: ListResult): JsonObject {
+export function listMetadata({ revision, continueToken, remaining }: ListResult, { resource }: ServedVersion): JsonObject {
   return {
     resourceVersion: String(revision),
-    ...(continueToken !== undefined && { continue: continueToken }),
+    // Lists of custom resources say so when there is nothing more; those of Kubernetes' own kinds leave it out.
+    ...(continueToken !== undefined ? { continue: continueToken } : !resource.kind.builtIn && { continue: "" }),
     ...(remaining !== undefined && { remainingItemCount: remaining }),
   };
 }

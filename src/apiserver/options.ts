@@ -14,6 +14,7 @@ export interface WriteOptions {
 type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteOptions";
 
 const MAX_MANAGER_BYTES = 128;
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 export function writeOptions({ query, userAgent, user, inProcess }: RequestContext, kind: OptionsKind, apply = false): WriteOptions {
   const errors: FieldError[] = [];
@@ -21,6 +22,11 @@ export function writeOptions({ query, userAgent, user, inProcess }: RequestConte
   if (dryRun.some((value) => value !== "All")) errors.push(unsupportedValue("dryRun", dryRun, ["All"]));
   const named = query.get("fieldManager") ?? "";
   if (Buffer.byteLength(named) > MAX_MANAGER_BYTES) errors.push({ type: "TooLong", field: "fieldManager", message: `Too long: may not be more than ${MAX_MANAGER_BYTES} bytes` });
+  const unprintable = [...named].findIndex((character) => UNPRINTABLE.test(character));
+  if (unprintable >= 0) {
+    const code = (named.codePointAt(unprintable) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    errors.push({ type: "Invalid", field: "fieldManager", message: `Invalid value: ${JSON.stringify(named)}: invalid character U+${code} (at position ${unprintable})` });
+  }
   const validation = query.get("fieldValidation") ?? "";
   if (!["", "Ignore", "Strict", "Warn"].includes(validation)) errors.push(unsupportedValue("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
   const force = query.get("force") === "true" || query.get("force") === "1";

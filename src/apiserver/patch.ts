@@ -2,7 +2,7 @@
 import { formatTime, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
-import { CHANGED_MEANWHILE, applyConfiguration, applyJsonPatch, applyMergePatch, applyStrategicMergePatch, badRequest, conflict, unsupportedMediaType } from "../machinery/index.ts";
+import { ApiError, CHANGED_MEANWHILE, applyConfiguration, applyJsonPatch, applyMergePatch, applyStrategicMergePatch, badRequest, conflict, invalid, unsupportedMediaType } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
 import { metadataOf } from "./metadata.ts";
 import { writeOptions } from "./options.ts";
@@ -22,24 +22,35 @@ const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
 export function patchTypeOf(mediaType: string, builtIn: boolean): PatchType {
   const type = Object.hasOwn(CONTENT_TYPES, mediaType) ? CONTENT_TYPES[mediaType] : undefined;
   if (!type || (type === "strategic" && !builtIn)) {
-    const known = Object.keys(CONTENT_TYPES).filter((name) => builtIn || CONTENT_TYPES[name] !== "strategic");
-    throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${known.join(", ")}`);
+    const { status } = unsupportedMediaType("415: Unsupported Media Type");
+    throw new ApiError({ ...status, details: {} });
   }
   return type;
 }
 
-export async function patchObject(deps: WriteDependencies, context: RequestContext, type: PatchType, patch: Json): Promise<Written> {
+/** A patch as it was sent. */
+export interface DecodedPatch {
+  value: Json;
+  /** Keys that it held twice. */
+  duplicates: readonly string[];
+}
+
+export async function patchObject(deps: WriteDependencies, context: RequestContext, type: PatchType, patch: DecodedPatch): Promise<Written> {
   const options = writeOptions(context, "PatchOptions", type === "apply");
-  if (type === "apply") return applyObject(deps, context, options, patch);
+  if (type === "apply") return applyObject(deps, context, options, patch.value);
   return rewriteObject(deps, context, options, "patch", (old) => patched(context, type, old, patch));
 }
 
-function patched({ served, name = "" }: RequestContext, type: Exclude<PatchType, "apply">, old: JsonObject, patch: Json): Change {
-  const result = type === "json" ? applyJsonPatch(old, patch) : type === "merge" ? applyMergePatch(old, asPatch(patch)) : applyStrategicMergePatch(old, asPatch(patch), served.schema);
+function patched({ served, name = "", namespace }: RequestContext, type: Exclude<PatchType, "apply">, old: JsonObject, { value, duplicates }: DecodedPatch): Change {
+  const result = type === "json" ? applyJsonPatch(old, value) : type === "merge" ? applyMergePatch(old, asPatch(value)) : applyStrategicMergePatch(old, asPatch(value), served.schema);
   if (!isObject(result)) throw badRequest("the patch does not leave an object");
-  if (result.apiVersion !== served.apiVersion) throw badRequest(`the API version in the data (${String(result.apiVersion)}) does not match the expected API version (${served.apiVersion})`);
-  if (metadataOf(result).name !== name) throw badRequest(`the name of the object (${String(metadataOf(result).name)}) does not match the name on the URL (${name})`);
-  return { object: withSentVersion(result, old), duplicates: [], requiresVersion: false };
+  if (result.apiVersion !== served.apiVersion || result.kind !== served.resource.kind.kind) {
+    throw invalid("", "", "", [{ type: "Invalid", field: "patch", message: `Invalid value: the patch turns the object into a ${String(result.apiVersion)} ${String(result.kind)}` }]);
+  }
+  const metadata = metadataOf(result);
+  if (metadata.name !== name) throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${name})`);
+  if (served.resource.namespaced && metadata.namespace !== namespace) throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  return { object: withSentVersion(result, old), duplicates, requiresVersion: false, isPatch: true };
 }
 
 function asPatch(patch: Json): JsonObject {
@@ -90,19 +101,20 @@ async function applyObject(deps: WriteDependencies, context: RequestContext, opt
 
 function checkApplied({ served, name = "", namespace, subresource }: RequestContext, patch: Json): JsonObject {
   const applied = asPatch(patch);
+  if (applied.apiVersion === undefined || applied.kind === undefined) throw badRequest(`invalid object type: ${String(applied.apiVersion ?? "/")}, Kind=${String(applied.kind ?? "")}`);
   if (applied.apiVersion !== served.apiVersion || applied.kind !== served.resource.kind.kind) {
     throw badRequest(`the apply configuration must be of ${served.apiVersion} ${served.resource.kind.kind}, not ${String(applied.apiVersion)} ${String(applied.kind)}`);
   }
   const metadata = metadataOf(applied);
   if (metadata.managedFields !== undefined && metadata.managedFields !== null) throw badRequest("metadata.managedFields must be nil");
-  if (metadata.name !== undefined && metadata.name !== name) throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${name})`);
+  if (metadata.name === undefined || metadata.name === "") throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (metadata.name !== name) throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${name})`);
   if (served.resource.namespaced && metadata.namespace !== undefined && metadata.namespace !== namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
-  const identity = { ...metadata, name, ...(served.resource.namespaced && namespace !== undefined && { namespace }) };
   // Only what the endpoint writes can be owned through it.
-  if (subresource === "status") return { apiVersion: served.apiVersion, kind: served.resource.kind.kind, metadata: identity, ...(applied.status !== undefined && { status: applied.status }) };
+  if (subresource === "status") return { apiVersion: served.apiVersion, kind: served.resource.kind.kind, metadata, ...(applied.status !== undefined && { status: applied.status }) };
   const { status, ...rest } = applied;
   const keepsStatus = status !== undefined && !served.resource.kind.subresources.status;
-  return { ...rest, metadata: identity, ...(keepsStatus && { status }) };
+  return { ...rest, metadata, ...(keepsStatus && { status }) };
 }

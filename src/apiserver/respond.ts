@@ -50,9 +50,9 @@ export function answerResponse(answer: Answer, representation: Representation, o
   }
   const { result } = answer;
   const objects = (): JsonObject[] => result.entries.map((entry) => objectIn(entry, served));
-  if (as === "table") return valueResponse(200, tableOf(served, objects(), listMetadata(result), options), format);
-  if (as === "metadata") return valueResponse(200, metadataListOf(objects(), listMetadata(result)), format);
-  if (format === "yaml") return valueResponse(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result), items: objects() }, format);
+  if (as === "table") return valueResponse(200, tableOf(served, objects(), listMetadata(result, served), options), format);
+  if (as === "metadata") return valueResponse(200, metadataListOf(objects(), listMetadata(result, served)), format);
+  if (format === "yaml") return valueResponse(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: objects() }, format);
   return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: listBody(served, result) };
 }
 
@@ -61,7 +61,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 function listBody(served: ServedVersion, result: ListResult): Uint8Array[] {
   const { resource, apiVersion } = served;
-  const head = encode(`{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result))},"items":[`);
+  const head = encode(`{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`);
   const chunks: Uint8Array[] = [];
   let pending: Uint8Array[] = [head];
   let size = head.byteLength;

@@ -22,8 +22,8 @@ const namespace: Strategy = { complete: labelNamespace, prepare: prepareNamespac
 const definition: Strategy = { complete: completeDefinition, prepare: prepareDefinition, validate: validateDefinition };
 
 const BUILT_IN: Readonly<Record<string, Strategy>> = {
-  "/Secret": { complete: foldStringData, validate: keepImmutable },
-  "/ConfigMap": { validate: keepImmutable },
+  "/Secret": { complete: foldStringData, validate: (secret, old) => [...dataErrors(secret, "data", true), ...keepImmutable(secret, old)] },
+  "/ConfigMap": { validate: (configMap, old) => [...dataErrors(configMap, "[]", false), ...keepImmutable(configMap, old)] },
   "/Pod": {
     prepare(pod, old) {
       if (!old) completePod(pod);
@@ -49,10 +49,20 @@ function foldStringData(secret: JsonObject): void {
   delete secret.stringData;
 }
 
+const MAX_DATA_BYTES = 1024 * 1024;
+
+/** All values of a ConfigMap or Secret together. Base64 is counted by what it holds. */
+function dataErrors({ data, binaryData }: JsonObject, field: string, isEncoded: boolean): FieldError[] {
+  let total = 0;
+  for (const value of Object.values(isObject(data) ? data : {})) total += isEncoded ? (String(value).length / 4) * 3 : Buffer.byteLength(String(value));
+  for (const value of Object.values(isObject(binaryData) ? binaryData : {})) total += (String(value).length / 4) * 3;
+  return total > MAX_DATA_BYTES ? [{ type: "TooLong", field, message: `Too long: may not be more than ${MAX_DATA_BYTES} bytes` }] : [];
+}
+
 /** A ConfigMap or Secret that says so never changes its content again. */
 function keepImmutable(object: JsonObject, old: JsonObject | undefined): FieldError[] {
-  if (old?.immutable !== true) return [];
   const errors: FieldError[] = [];
+  if (old?.immutable !== true) return errors;
   for (const field of ["immutable", "data", "binaryData"]) {
     if (!equalJson(object[field], old[field])) errors.push({ type: "Forbidden", field, message: "Forbidden: field is immutable when `immutable` is set" });
   }

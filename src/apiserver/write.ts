@@ -4,7 +4,7 @@
  */
 import { equalJson, isObject } from "../base/index.ts";
 import type { Clock, Json, JsonObject, Random } from "../base/index.ts";
-import { CHANGED_MEANWHILE, alreadyExists, badRequest, conflict, forbidden, invalid, notFound } from "../machinery/index.ts";
+import { ApiError, CHANGED_MEANWHILE, alreadyExists, badRequest, conflict, forbidden, invalid, notFound } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { Cache, CachedEntry } from "../store/index.ts";
 import { admitObject } from "./admit.ts";
@@ -124,6 +124,8 @@ export interface Change {
   duplicates: readonly string[];
   /** A replacement of the whole: some kinds then insist on a resourceVersion. */
   requiresVersion: boolean;
+  /** The result of a patch: what is wrong with its form is the patch's fault. */
+  isPatch?: boolean;
   /** Field managers as apply worked them out; unset records an ordinary update. */
   appliedFields?: Json;
 }
@@ -139,13 +141,23 @@ export async function rewriteObject(deps: WriteDependencies, context: RequestCon
       const old = objectIn(found.entry, served);
       const wanted = change(old);
       const insists = checkVersion(context, wanted, found.entry);
-      const next = prepareUpdate(deps, context, options, old, wanted);
+      const next = wanted.isPatch ? explainPatch(() => prepareUpdate(deps, context, options, old, wanted)) : prepareUpdate(deps, context, options, old, wanted);
       if (equalJson(withoutVersion(old), next)) return { entry: found.entry, created: false };
       const entry = isFinished(next, served) ? await removeFinished(deps, context, options, found, next) : await storeObject(deps, context, options, found, next, verb);
       if (entry) return { entry, created: false };
       if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
     }
   });
+}
+
+/** A patch whose result cannot be decoded is invalid, where the same object in a PUT would be a bad request. */
+function explainPatch<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status.code !== 400) throw error;
+    throw invalid("", "", "", [{ type: "Invalid", field: "patch", message: `Invalid value: ${error.message}` }]);
+  }
 }
 
 function prepareUpdate(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, { object: given, duplicates, appliedFields }: Change): JsonObject {
@@ -159,7 +171,7 @@ function prepareUpdate(deps: WriteDependencies, context: RequestContext, options
   const track = (admitted: JsonObject): JsonObject =>
     appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields) : withManagers(admitted, appliedFields);
   next = admitObject(deps.admissions, deps.random, { context, options, operation: "UPDATE", object: next, oldObject: old, duplicates, errors, track });
-  if (kind.hasGeneration && changesSpec(old, next, kind.subresources.status === true)) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
+  if (kind.hasGeneration && (changesSpec(old, next, kind.subresources.status === true) || changesRollout(context, old, next))) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
   return next;
 }
 
@@ -196,6 +208,11 @@ function changesSpec(old: JsonObject, next: JsonObject, ignoreStatus: boolean): 
   for (const key in next) if (!ignored(key) && !equalJson(next[key], old[key])) return true;
   for (const key in old) if (!ignored(key) && next[key] === undefined) return true;
   return false;
+}
+
+/** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of what it wants. */
+function changesRollout({ served: { resource }, subresource }: RequestContext, old: JsonObject, next: JsonObject): boolean {
+  return subresource === undefined && resource.kind.kind === "Deployment" && resource.kind.group === "apps" && !equalJson(metadataOf(old).annotations, metadataOf(next).annotations);
 }
 
 function withoutVersion(object: JsonObject): JsonObject {

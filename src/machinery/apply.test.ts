@@ -114,6 +114,13 @@ describe("ownership", () => {
   });
 });
 
+test("what identifies the object stays when all owned metadata goes", () => {
+  const live = apply({ metadata: { name: "a", uid: "u", labels: { l: "1" } } });
+
+  expect(stripManagedFields(apply({}, { live }))).toEqual({ ...config({}), metadata: { name: "a", uid: "u" } });
+  expect(stripManagedFields(apply({ status: {} }, { live: apply({ status: { phase: "x" } }), subresource: "status" }))["metadata"]).toEqual({ name: "a" });
+});
+
 describe("lists", () => {
   test("of keyed elements merge by key and elements go when they are dropped", () => {
     const live = apply({ spec: { ports: [{ port: 80 }] } }, { live: apply({ spec: { ports: [{ port: 53, protocol: "UDP" }] } }), manager: "beta" });
@@ -129,6 +136,12 @@ describe("lists", () => {
     const live = apply({ spec: { tags: ["a", "b", "c"] } });
 
     expect((apply({ spec: { tags: ["c", "x", "b"] } }, { live, manager: "beta" })["spec"] as JsonObject)["tags"]).toEqual(["a", "c", "x", "b"]);
+  });
+
+  test("are put into the configuration's order even when nothing else changes", () => {
+    const live = apply({ spec: { tags: ["a", "b"] } });
+
+    expect((apply({ spec: { tags: ["b", "a"] } }, { live })["spec"] as JsonObject)["tags"]).toEqual(["b", "a"]);
   });
 
   test("that are atomic have one owner", () => {
@@ -167,7 +180,12 @@ describe("a conflict", () => {
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(config({ data: { a: "1" } })) };
     const csa = recordUpdate({ before: undefined, after: { ...config({ data: { a: "1" } }), metadata: { name: "a", annotations } }, schema, manager: "kubectl-client-side-apply", apiVersion: "v1", time: NOON });
 
-    expect(apply({ data: { a: "2" } }, { live: csa, manager: "kubectl" })["data"]).toEqual({ a: "2" });
+    const applied = apply({ data: { a: "2" } }, { live: csa, manager: "kubectl" });
+
+    expect(applied["data"]).toEqual({ a: "2" });
+    expect(applied["metadata"]).toMatchObject({
+      annotations: { "kubectl.kubernetes.io/last-applied-configuration": '{"apiVersion":"v1","data":{"a":"2"},"kind":"Thing","metadata":{"name":"a"}}\n' },
+    });
     expect(() => apply({ data: { a: "2" } }, { live: csa, manager: "other" })).toThrow("Apply failed with 1 conflict");
   });
 });

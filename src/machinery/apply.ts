@@ -2,15 +2,16 @@
  * Server-side apply. The applier owns exactly the fields in its configuration. What it owned before and no longer states is
  * removed unless someone else owns it; a field that another owner set to a different value is a conflict, unless forced.
  */
-import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
+import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { checkApplied } from "./apply-check.ts";
 import { mergeApplied, removeFields } from "./apply-merge.ts";
 import { emptyObject } from "./empty-object.ts";
 import { compareFields, type FieldChanges } from "./field-compare.ts";
 import { differenceOf, intersectionOf, membersOf, unionOf, type FieldSet } from "./field-set.ts";
 import { fieldSetOf, withNamedFields } from "./field-set-of.ts";
-import { managedFieldsOf, ownable, stripManagedFields, withManagedFields } from "./managed-fields.ts";
+import { managedFieldsOf, ownable, OWNED_BY_NOBODY, stripManagedFields, withManagedFields } from "./managed-fields.ts";
 import { decodeOwners, encodeOwners, identityOf, isSameOwner, withFields, withTime, type Owner } from "./managed-fields-entries.ts";
+import { MAX_ANNOTATIONS_BYTES } from "./names.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
 import { applyConflict, badRequest } from "./status.ts";
@@ -48,18 +49,21 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
 
   const base = live ? stripManagedFields(live) : {};
   const owners = ownersOf(request, base, schema);
-  const fields = ownable(fieldSetOf(wanted, schema));
+  const stated = fieldSetOf(wanted, schema);
+  const fields = ownable(stated);
   const applier: Owner = { manager, operation: "Apply", apiVersion, subresource, time: undefined, fields };
   const last = owners.find((owner) => isSameOwner(owner, applier));
   const others = owners.filter((owner) => owner !== last);
 
   const merged = mergeApplied(base, wanted, schema);
-  const result = removeAbandoned(merged, last?.fields, fields, others, schema);
-  const changes = compareFields(base, result, schema);
+  const pruned = removeAbandoned(merged, last?.fields, unionOf(stated, OWNED_BY_NOBODY), others, schema);
+  const changes = compareFields(base, pruned, schema);
   refuseConflicts(request, others, changes, schema);
 
+  const result = withLastApplied(request, pruned);
   const remaining = others.map((owner) => withFields(owner, differenceOf(differenceOf(owner.fields, changes.changed), changes.removed)));
-  const isSame = changes.changed === undefined && changes.removed === undefined;
+  // A list may come in another order although no element of it changed.
+  const isSame = changes.changed === undefined && changes.removed === undefined && equalJson(base, result);
   const ownsTheSame = equalJson(last?.fields, fields) && (last === undefined || last.apiVersion === apiVersion);
   // Applying what is there already moves no time and writes nothing.
   if (live && isSame && ownsTheSame && remaining.every((owner, index) => owner === others[index] && owner.entry !== undefined)) return live;
@@ -82,12 +86,12 @@ function ownersOf({ live, apiVersion, time, builtIn, isServed }: ApplyRequest, b
   return fields ? [{ manager: BEFORE_FIRST_APPLY, operation: "Update", apiVersion, subresource: "", time, fields }] : [];
 }
 
-/** Removes what the applier owned, states no more, and nobody else owns. */
-function removeAbandoned(merged: JsonObject, last: FieldSet | undefined, fields: FieldSet | undefined, others: readonly Owner[], schema: Schema): JsonObject {
+/** Removes what the applier owned, states no more, and nobody else owns. What is stated includes what identifies the object. */
+function removeAbandoned(merged: JsonObject, last: FieldSet | undefined, stated: FieldSet | undefined, others: readonly Owner[], schema: Schema): JsonObject {
   // The usual case: everything that was owned is stated again.
-  if (differenceOf(last, fields) === undefined) return merged;
+  if (differenceOf(last, stated) === undefined) return merged;
   const owned = withNamedFields(
-    others.reduce((all, owner) => unionOf(all, owner.fields), fields),
+    others.reduce((all, owner) => unionOf(all, owner.fields), stated),
     schema,
   );
   const lastOwned = withNamedFields(last, schema);
@@ -130,15 +134,38 @@ function describe({ manager, operation, apiVersion, subresource }: Owner): strin
   return `${JSON.stringify(manager)}${subresource ? ` with subresource ${JSON.stringify(subresource)}` : ""}${operation === "Update" ? ` using ${apiVersion}` : ""}`;
 }
 
-/** The fields that client-side apply set and that still have the value it gave them. */
-function lastAppliedFields(live: JsonObject | undefined, schema: Schema): FieldSet | undefined {
-  const metadata = live?.["metadata"];
+function lastAppliedOf(object: JsonObject | undefined): string | undefined {
+  const metadata = object?.["metadata"];
   const annotations = isObject(metadata) ? metadata["annotations"] : undefined;
   const text = isObject(annotations) ? annotations[LAST_APPLIED] : undefined;
-  const applied = typeof text === "string" ? parseObject(text) : undefined;
+  return typeof text === "string" ? text : undefined;
+}
+
+/** The fields that client-side apply set and that still have the value it gave them. */
+function lastAppliedFields(live: JsonObject | undefined, schema: Schema): FieldSet | undefined {
+  const text = lastAppliedOf(live);
+  const applied = text === undefined ? undefined : parseObject(text);
   if (!live || !applied) return undefined;
   const { changed, removed } = compareFields(applied, stripManagedFields(live), schema);
   return differenceOf(differenceOf(fieldSetOf(applied, schema), changed), removed);
+}
+
+/** kubectl may go back to client-side apply, so the annotation that it compares with is kept up to date where there is one. */
+function withLastApplied({ live, applied, manager, subresource = "" }: ApplyRequest, result: JsonObject): JsonObject {
+  if (manager !== KUBECTL || subresource !== "" || !lastAppliedOf(live)) return result;
+  const metadata = isObject(result["metadata"]) ? result["metadata"] : {};
+  const annotations = isObject(metadata["annotations"]) ? metadata["annotations"] : {};
+  const text = `${JSON.stringify(applied, sortKeys)}\n`;
+  const { [LAST_APPLIED]: _before, ...others } = annotations;
+  return { ...result, metadata: { ...metadata, annotations: text.length > MAX_ANNOTATIONS_BYTES ? others : { ...annotations, [LAST_APPLIED]: text } } };
+}
+
+function sortKeys(key: string, value: Json): Json | undefined {
+  if (key === LAST_APPLIED) return undefined;
+  if (!isObject(value)) return value;
+  const sorted: JsonObject = {};
+  for (const name of Object.keys(value).sort()) setOwn(sorted, name, value[name]);
+  return sorted;
 }
 
 /** An annotation that holds no object allows nothing; everybody may write annotations, so that is not an error. */

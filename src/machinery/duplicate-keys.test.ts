@@ -32,3 +32,10 @@ test("a duplicate is found among many keys", () => {
 
   expect(findDuplicateKeys(`{${[...keys, '"k7":1'].join()}}`)).toEqual(["k7"]);
 });
+
+test("text that is nested without end is a bad request", () => {
+  const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+
+  expect(findDuplicateKeys(nested(1000))).toEqual([]);
+  expect(() => findDuplicateKeys(nested(1001))).toThrow(expect.objectContaining({ message: "json: exceeded max depth", code: "BadRequest" }));
+});

@@ -1,8 +1,15 @@
 /**
  * Finds keys that a JSON object states twice, which `JSON.parse` does not tell. One pass over the text; only the keys are
  * looked at. The text must be valid JSON, so parse it first.
+ *
+ * As it sees every level, it also bounds the depth: patches, schemas and comparisons recurse into values, and a hostile body of
+ * brackets alone would end them all.
  */
 import { formatPath, type PathStep } from "./field-path.ts";
+import { badRequest } from "./status.ts";
+
+/** Kubernetes stops at 10 000; no object that means anything is a tenth of this deep. */
+export const MAX_JSON_DEPTH = 1000;
 
 interface Level {
   /** The keys so far, a set once they are many; undefined in a list. */
@@ -21,7 +28,10 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** The paths of keys that are there more than once (`spec.list[0].name`), each once, in order of appearance. */
+/**
+ * The paths of keys that are there more than once (`spec.list[0].name`), each once, in order of appearance. Throws a bad request
+ * when the text is nested deeper than `MAX_JSON_DEPTH`.
+ */
 export function findDuplicateKeys(json: string): string[] {
   const duplicates = new Set<string>();
   const levels: Level[] = [];
@@ -45,11 +55,11 @@ export function findDuplicateKeys(json: string): string[] {
         break;
       case OPEN_OBJECT:
         level = { keys: [], at: "", expectsKey: true };
-        levels.push(level);
+        enter(levels, level);
         break;
       case OPEN_LIST:
         level = { keys: undefined, at: 0, expectsKey: false };
-        levels.push(level);
+        enter(levels, level);
         break;
       case CLOSE_OBJECT:
       case CLOSE_LIST:
@@ -60,6 +70,10 @@ export function findDuplicateKeys(json: string): string[] {
     }
   }
   return [...duplicates];
+}
+
+function enter(levels: Level[], level: Level): void {
+  if (levels.push(level) > MAX_JSON_DEPTH) throw badRequest("json: exceeded max depth");
 }
 
 /** The place of the quote that closes the string: the first one that an even number of backslashes precedes. */

@@ -79,15 +79,22 @@ function compareLists(shape: "set" | "list-map", before: readonly Json[], after:
   const right = indexList(shape, schema, after);
   let changed: FieldSet | undefined;
   let removed: FieldSet | undefined;
-  for (const element of new Set([...left.keys(), ...right.keys()])) {
-    const inside = compareElements(left.get(element) ?? [], right.get(element) ?? [], schema?.items);
+  for (const [element, items] of right) {
+    const inside = compareElements(left.get(element) ?? NO_ITEMS, items, schema?.items);
     if (inside.changed) setOwn((changed ??= {}), element, inside.changed);
     if (inside.removed) setOwn((removed ??= {}), element, inside.removed);
+  }
+  for (const [element, items] of left) {
+    if (right.has(element)) continue;
+    const gone = compareElements(items, NO_ITEMS, schema?.items).removed;
+    if (gone) setOwn((removed ??= {}), element, gone);
   }
   return { changed, removed };
 }
 
-function compareElements(before: Json[], after: Json[], schema: Schema | undefined): FieldChanges {
+const NO_ITEMS: readonly Json[] = [];
+
+function compareElements(before: readonly Json[], after: readonly Json[], schema: Schema | undefined): FieldChanges {
   if (before.length <= 1 && after.length <= 1) return compareValues(before[0], after[0], schema);
   if (equalJson(before, after)) return UNCHANGED;
   // Elements that are there twice cannot be told apart: they are owned as one leaf, and what was owned inside is not any more.

@@ -77,15 +77,6 @@ export function asRoot(set: FieldSet | undefined): FieldSet | undefined {
   return orNothing(children);
 }
 
-/** The same set with its keys in order, as it is stored and shown. */
-export function sortFieldSet(set: FieldSet): FieldSet {
-  const keys = Object.keys(set);
-  if (keys.length === 0) return set;
-  const result: FieldSet = {};
-  for (const key of keys.sort()) setOwn(result, key, sortFieldSet(set[key] as FieldSet));
-  return result;
-}
-
 /** Entries come from clients too; deeper nesting than any schema has is refused. */
 const MAX_DEPTH = 128;
 

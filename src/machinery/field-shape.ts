@@ -2,7 +2,7 @@
  * How ownership sees a value: as one leaf, or as a map or list whose parts have owners of their own. The schema decides; where it
  * is silent (unknown fields are preserved) maps are granular and lists are leaves.
  */
-import { isObject, type Json, type JsonObject } from "../base/index.ts";
+import { isObject, type Json } from "../base/index.ts";
 import type { Schema } from "./schema.ts";
 
 export type Shape = "leaf" | "map" | "set" | "list-map";
@@ -31,23 +31,24 @@ export function elementSchema(schema: Schema | undefined, element: string): Sche
   return element.startsWith("f:") ? fieldSchema(schema, element.slice(2)) : schema?.items;
 }
 
-interface ListKeys {
-  readonly names: readonly string[];
-  readonly defaults: JsonObject;
+/** A key of a list: its name as JSON writes it before the value, and the default of the value in JSON. */
+interface ListKey {
+  readonly name: string;
+  readonly prefix: string;
+  readonly fallback: string | undefined;
 }
 
-const listKeys = new WeakMap<Schema, ListKeys>();
+const listKeys = new WeakMap<Schema, readonly ListKey[]>();
 
-function keysOf(schema: Schema): ListKeys {
+function keysOf(schema: Schema): readonly ListKey[] {
   let keys = listKeys.get(schema);
   if (!keys) {
     const names = [...(schema["x-kubernetes-list-map-keys"] ?? [])].sort();
-    const defaults: JsonObject = {};
-    for (const name of names) {
+    keys = names.map((name) => {
       const fallback = fieldSchema(schema.items, name)?.default;
-      if (fallback !== undefined) defaults[name] = fallback;
-    }
-    listKeys.set(schema, (keys = { names, defaults }));
+      return { name, prefix: `${JSON.stringify(name)}:`, fallback: fallback === undefined ? undefined : JSON.stringify(fallback) };
+    });
+    listKeys.set(schema, keys);
   }
   return keys;
 }
@@ -56,11 +57,10 @@ function keysOf(schema: Schema): ListKeys {
 export function elementOf(shape: "set" | "list-map", schema: Schema | undefined, item: Json, index: number): string {
   if (shape === "set") return `v:${JSON.stringify(item)}`;
   if (!isObject(item) || !schema) return `i:${index}`;
-  const { names, defaults } = keysOf(schema);
   let text = "";
-  for (const name of names) {
-    const value = Object.hasOwn(item, name) ? item[name] : defaults[name];
-    if (value !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  for (const { name, prefix, fallback } of keysOf(schema)) {
+    const value = Object.hasOwn(item, name) ? JSON.stringify(item[name]) : fallback;
+    if (value !== undefined) text += text === "" ? prefix + value : `,${prefix}${value}`;
   }
   return text === "" ? `i:${index}` : `k:{${text}}`;
 }

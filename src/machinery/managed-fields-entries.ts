@@ -5,7 +5,7 @@
  * version is taken as if its paths meant the same in this one.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
-import { isFieldSet, sortFieldSet, unionOf, type FieldSet } from "./field-set.ts";
+import { isFieldSet, unionOf, type FieldSet } from "./field-set.ts";
 
 export interface Owner {
   readonly manager: string;
@@ -117,7 +117,7 @@ function encodeOwner({ manager, operation, apiVersion, time, fields, subresource
     apiVersion,
     ...(time !== undefined && { time }),
     fieldsType: "FieldsV1",
-    fieldsV1: sortFieldSet(fields ?? {}),
+    fieldsV1: fields ?? {},
     ...(subresource !== "" && { subresource }),
   };
 }

@@ -29,7 +29,7 @@ export interface UpdateRecord {
 
 const leaf: FieldSet = {};
 /** Nobody owns what identifies the object or what the server fills in. */
-const OWNED_BY_NOBODY: FieldSet = {
+export const OWNED_BY_NOBODY: FieldSet = {
   "f:apiVersion": leaf,
   "f:kind": leaf,
   "f:metadata": {

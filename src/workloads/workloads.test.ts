@@ -296,6 +296,20 @@ describe("CloneSet", () => {
     expect(member.readyPods().filter(({ metadata: { uid } }) => before.has(uid))).toEqual([]);
   });
 
+  test("tells of an update that its budget holds back", async () => {
+    const member = await startMember();
+    const slow = makeCloneSet(2, { maxUnavailable: 1 });
+    await member.client.create(CloneSet, CLUSTER, { ...slow, spec: { ...slow.spec, minReadySeconds: 3_600 } });
+    await member.pass(60_000);
+
+    await member.changeCloneSet((spec) => ({ ...spec, template: template("web:2") }));
+    await member.pass(60_000);
+
+    const { status } = await member.cloneSet();
+    expect(status).toMatchObject({ observedGeneration: 2, readyReplicas: 2, availableReplicas: 0, updatedReplicas: 0 });
+    expect(status?.updateRevision).not.toBe(status?.currentRevision);
+  });
+
   test("says why it stands still when InPlaceOnly is not possible", async () => {
     const member = await startMember();
     await member.client.create(CloneSet, CLUSTER, makeCloneSet(2, { podUpdatePolicy: "InPlaceOnly", maxUnavailable: 1 }));

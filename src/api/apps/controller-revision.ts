@@ -29,9 +29,11 @@ export const ControllerRevision: Kind<ControllerRevision> = builtInKind<Controll
   ],
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(ControllerRevision, "apps-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ControllerRevision, "apps-v1", {
     validate({ object, oldObject }) {
       if (object.data === undefined) return [missing("data", "data is mandatory")];
       return [...(oldObject ? checkUnchanged("data", object.data, oldObject.data) : []), ...checkNotNegative("revision", object.revision)];
     },
-  })];
+  }),
+];

@@ -66,7 +66,8 @@ function checkDeadline({ progressDeadlineSeconds: deadline, minReadySeconds = 0 
   return deadline !== undefined && deadline <= minReadySeconds ? [wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")] : [];
 }
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Deployment, "apps-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Deployment, "apps-v1", {
     complete: (deployment) => change(deployment, "spec", defaultSpec),
     validate: ({ object: { spec }, oldObject }) => [
       ...checkNotNegative("spec.replicas", spec.replicas),
@@ -79,4 +80,5 @@ export const admissions: AnyAdmission[] = [builtInAdmission(Deployment, "apps-v1
       ...checkDeadline(spec),
       ...(oldObject ? checkUnchanged("spec.selector", spec.selector, oldObject.spec.selector) : []),
     ],
-  })];
+  }),
+];

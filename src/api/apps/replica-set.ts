@@ -33,7 +33,8 @@ export const ReplicaSet: Kind<ReplicaSet> = builtInKind<ReplicaSet>({
   hasGeneration: true,
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(ReplicaSet, "apps-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ReplicaSet, "apps-v1", {
     complete: (set) => change(set, "spec", (spec) => change(fill(spec, { replicas: 1 }), "template", (template) => defaultPodTemplate(template))),
     validate: ({ object: { spec }, oldObject }) => [
       ...checkNotNegative("spec.replicas", spec.replicas),
@@ -42,4 +43,5 @@ export const admissions: AnyAdmission[] = [builtInAdmission(ReplicaSet, "apps-v1
       ...(spec.template ? checkPodTemplate("spec.template", spec.template) : []),
       ...(oldObject ? checkUnchanged("spec.selector", spec.selector, oldObject.spec.selector) : []),
     ],
-  })];
+  }),
+];

@@ -18,7 +18,8 @@ export const Lease: Kind<Lease> = builtInKind<Lease>({
   columns: [nameColumn, column<Lease>("Holder", ({ spec }) => spec?.holderIdentity ?? ""), ageColumn],
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Lease, "coordination-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Lease, "coordination-v1", {
     validate({ object: { spec = {} } }) {
       const { leaseDurationSeconds, leaseTransitions } = spec;
       return [
@@ -26,4 +27,5 @@ export const admissions: AnyAdmission[] = [builtInAdmission(Lease, "coordination
         ...checkNotNegative("spec.leaseTransitions", leaseTransitions),
       ];
     },
-  })];
+  }),
+];

@@ -23,6 +23,8 @@ export const ConfigMap: Kind<ConfigMap> = builtInKind<ConfigMap>({
   ],
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(ConfigMap, "core-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ConfigMap, "core-v1", {
     validate: ({ object: { data, binaryData } }) => [...checkDataKeys("data", data, binaryData), ...checkDataKeys("binaryData", binaryData)],
-  })];
+  }),
+];

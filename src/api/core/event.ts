@@ -40,11 +40,13 @@ export const Event: Kind<Event> = builtInKind<Event>({
   ],
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Event, "core-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Event, "core-v1", {
     validate({ object }) {
       const { namespace } = object.involvedObject;
       // Events of cluster-scoped objects are kept in the default namespace.
       const matches = (namespace ?? "") === (object.metadata.namespace ?? "") || (namespace === undefined && object.metadata.namespace === "default");
       return matches ? [] : [wrong("involvedObject.namespace", namespace ?? "", "does not match event.namespace")];
     },
-  })];
+  }),
+];

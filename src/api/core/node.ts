@@ -51,7 +51,9 @@ export const Node: Kind<Node> = builtInKind<Node>({
   subresources: { status: true },
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Node, "core-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Node, "core-v1", {
     // What pods may use is everything, until the kubelet says otherwise.
     complete: (node) => change(node, "status", (status) => fill(status, { ...(status.capacity && { allocatable: status.capacity }) })),
-  })];
+  }),
+];

@@ -11,11 +11,20 @@ type Read<T> = DeepReadonly<T>;
 /** How long a pod stays on a node that stopped answering. */
 const TOLERATED_SECONDS = 300;
 /** The classes that every cluster has. */
-const PRIORITIES: Readonly<Record<string, number>> = { "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000 };
+const PRIORITIES: ReadonlyMap<string, number> = new Map([
+  ["system-cluster-critical", 2_000_000_000],
+  ["system-node-critical", 2_000_001_000],
+]);
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export function completeNewPod(pod: Read<Pod>, newUid: () => string): Read<Pod> {
-  let spec: Read<PodSpec> = fill(pod.spec, { enableServiceLinks: true, serviceAccountName: "default", serviceAccount: "default", priority: PRIORITIES[pod.spec.priorityClassName ?? ""] ?? 0, preemptionPolicy: "PreemptLowerPriority" });
+  let spec: Read<PodSpec> = fill(pod.spec, {
+    enableServiceLinks: true,
+    serviceAccountName: "default",
+    serviceAccount: "default",
+    priority: PRIORITIES.get(pod.spec.priorityClassName ?? "") ?? 0,
+    preemptionPolicy: "PreemptLowerPriority",
+  });
   spec = withTolerations(withRequests(spec));
   if (spec.automountServiceAccountToken !== false) spec = withToken(spec, newUid);
   return { ...pod, spec };

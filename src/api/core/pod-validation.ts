@@ -136,7 +136,7 @@ export function checkPodUpdate(spec: Read<PodSpec>, old: Read<PodSpec>, equal: (
     ephemeralContainers: old.ephemeralContainers,
     schedulingGates: old.schedulingGates,
     // Upstream binds a pod to its node through a subresource; here the scheduler writes the name, once.
-    ...(old.nodeName === undefined && { nodeName: spec.nodeName }),
+    ...(old.nodeName === undefined && { nodeName: undefined }),
   };
   const errors: FieldError[] = [];
   if (!equal(settled, old)) errors.push(forbiddenField("spec", POD_UPDATE_RULE));

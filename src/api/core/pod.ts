@@ -37,10 +37,12 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
   hasGeneration: true,
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Pod, "core-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Pod, "core-v1", {
     complete(pod, { operation, newUid }) {
       const defaulted = change(pod, "spec", (spec) => defaultPodSpec(spec));
       return operation === "CREATE" && defaulted.spec?.containers ? completeNewPod(defaulted, newUid) : defaulted;
     },
     validate: ({ object, oldObject }) => (oldObject ? checkPodUpdate(object.spec, oldObject.spec, equalJson) : checkPodSpec("spec", object.spec)),
-  })];
+  }),
+];

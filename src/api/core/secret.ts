@@ -38,11 +38,13 @@ function checkTypedKeys({ type = "Opaque", data = {} }: DeepReadonly<Secret>): F
   return lacking.map((key) => missing(`data[${key}]`));
 }
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Secret, "core-v1", {
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Secret, "core-v1", {
     complete: (secret) => fill(secret, { type: "Opaque" }),
     validate: ({ object, oldObject }) => [
       ...checkDataKeys("data", object.data),
       ...checkTypedKeys(object),
       ...(oldObject ? checkUnchanged("type", object.type, oldObject.type) : []),
     ],
-  })];
+  }),
+];

@@ -1,7 +1,7 @@
 /** Defaults and rules of Cluster. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblem, labelValueProblem, type FieldError } from "../../machinery/index.ts";
-import { forbiddenField, notSupportedYet, wrong } from "../field-errors.ts";
+import { forbiddenField, notSupportedYet, twice, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Cluster } from "../facts/cluster-karmada-v1alpha1.ts";
 
@@ -27,8 +27,11 @@ export function checkCluster({ metadata, spec }: DeepReadonly<Cluster>): FieldEr
     if (problem) errors.push(wrong(`spec.${field}`, spec[field], problem));
   }
   if (spec.zone && (spec.zones?.length !== 1 || spec.zones[0] !== spec.zone)) errors.push(forbiddenField("spec.zone", "deprecated; state it in zones alone"));
+  const taints = new Set<string>();
   for (const [index, { key, effect }] of (spec.taints ?? []).entries()) {
-    if (spec.taints?.slice(0, index).some((taint) => taint.key === key && taint.effect === effect)) errors.push({ type: "Duplicate", field: `spec.taints[${index}]`, message: `Duplicate value: ${JSON.stringify({ key, effect })}` });
+    const taint = JSON.stringify({ key, effect });
+    if (taints.has(taint)) errors.push(twice(`spec.taints[${index}]`, { key, effect }));
+    taints.add(taint);
   }
   if ((spec.resourceModels?.length ?? 0) > 0) errors.push(notSupportedYet("spec.resourceModels"));
   return errors;

@@ -20,5 +20,10 @@ export const OverridePolicy: Kind<OverridePolicy> = customKind<OverridePolicy>({
 });
 
 export const admissions: AnyAdmission[] = [
-  { for: OverridePolicy, on: ["CREATE", "UPDATE"], mutate: ({ object }) => completeOverridePolicy(object), validate: ({ object }) => checkOverridePolicy(object) } satisfies Admission<OverridePolicy>,
+  {
+    for: OverridePolicy,
+    on: ["CREATE", "UPDATE"],
+    mutate: ({ object }) => completeOverridePolicy(object),
+    validate: ({ object }) => checkOverridePolicy(object),
+  } satisfies Admission<OverridePolicy>,
 ];

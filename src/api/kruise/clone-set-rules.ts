@@ -74,13 +74,15 @@ export function checkCloneSet({ object, oldObject, subresource }: Review<CloneSe
   return [
     ...(oldObject && !equalJson(spec.selector, oldObject.spec.selector) ? [forbiddenField("spec", "the selector of a CloneSet cannot be changed")] : []),
     ...checkNotNegative("spec.replicas", spec.replicas),
-    ...(spec.selector ? checkWorkloadSelector(spec.selector, labels, "cloneset") : [missing("spec.selector"), wrong("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")]),
+    ...(spec.selector ? checkWorkloadSelector(spec.selector, labels, "cloneset") : [missing("spec.selector"), unmatched(labels)]),
     ...(spec.template.spec?.containers ? checkPodTemplate("spec.template", spec.template, "cloneset") : [missing("spec.template.spec.containers")]),
     ...checkPodsToDelete(spec.scaleStrategy?.podsToDelete ?? []),
     ...checkStrategy(object),
     ...checkDeadline(spec),
   ];
 }
+
+const unmatched = (labels: unknown): FieldError => wrong("spec.template.metadata.labels", labels, "`selector` does not match template `labels`");
 
 function checkPodsToDelete(names: readonly string[]): FieldError[] {
   const repeated = names.filter((name, index) => names.indexOf(name) < index);

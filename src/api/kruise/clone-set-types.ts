@@ -3,7 +3,13 @@
  * OpenKruise's next release and is stated here as the differences from it.
  */
 import type { KubernetesObject } from "../meta.ts";
-import type { CloneSet as CloneSetFacts, CloneSetScaleStrategy as ScaleStrategyFacts, CloneSetSpec as CloneSetSpecFacts, CloneSetStatus, CloneSetUpdateStrategy as UpdateStrategyFacts } from "../facts/apps-kruise-v1alpha1.ts";
+import type {
+  CloneSet as CloneSetFacts,
+  CloneSetScaleStrategy as ScaleStrategyFacts,
+  CloneSetSpec as CloneSetSpecFacts,
+  CloneSetStatus,
+  CloneSetUpdateStrategy as UpdateStrategyFacts,
+} from "../facts/apps-kruise-v1alpha1.ts";
 import type { InPlaceUpdateStrategy } from "../facts/pub-kruise.ts";
 import type { IntOrString } from "../facts/scalars.ts";
 

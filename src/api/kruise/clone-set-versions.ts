@@ -9,11 +9,11 @@ import { definitionSchema } from "../facts.ts";
 const MOVED = ["partition", "maxUnavailable", "maxSurge", "paused", "priorityStrategy", "scatterStrategy", "inPlaceUpdateStrategy"] as const;
 
 /** v1beta1 field → v1alpha1 annotation. */
-const PRE_DOWNLOAD: Readonly<Record<string, string>> = {
-  imagePreDownloadParallelism: "apps.kruise.io/image-predownload-parallelism",
-  imagePreDownloadTimeoutSeconds: "apps.kruise.io/image-predownload-timeout-seconds",
-  imagePreDownloadMinUpdatedReadyPods: "apps.kruise.io/image-predownload-min-updated-ready-pods",
-};
+const PRE_DOWNLOAD: ReadonlyMap<string, string> = new Map([
+  ["imagePreDownloadParallelism", "apps.kruise.io/image-predownload-parallelism"],
+  ["imagePreDownloadTimeoutSeconds", "apps.kruise.io/image-predownload-timeout-seconds"],
+  ["imagePreDownloadMinUpdatedReadyPods", "apps.kruise.io/image-predownload-min-updated-ready-pods"],
+]);
 
 const objectAt = (parent: JsonObject, key: string): JsonObject => {
   const value = parent[key];
@@ -48,7 +48,7 @@ function updateToBeta(strategy: JsonObject | undefined, annotations: JsonObject)
   const { type, ...rolling } = strategy ?? {};
   if (type === "OnDelete") return { updateStrategy: { type: "OnDelete" } };
   const inPlace: JsonObject = { ...objectAt(rolling, "inPlaceUpdateStrategy") };
-  for (const [field, annotation] of Object.entries(PRE_DOWNLOAD)) {
+  for (const [field, annotation] of PRE_DOWNLOAD) {
     const value = annotations[annotation];
     if (typeof value === "string") inPlace[field] = numberOrText(value);
   }
@@ -90,7 +90,7 @@ function updateToAlpha(updateStrategy: JsonObject | undefined): { strategy?: Jso
   const { podUpdatePolicy, inPlaceUpdateStrategy, ...rolling } = objectAt(updateStrategy, "rollingUpdate");
   const inPlace: JsonObject = {};
   for (const [field, value] of Object.entries(isObject(inPlaceUpdateStrategy) ? inPlaceUpdateStrategy : {})) {
-    const annotation = PRE_DOWNLOAD[field];
+    const annotation = PRE_DOWNLOAD.get(field);
     if (annotation === undefined) inPlace[field] = value;
     else if (typeof value === "string" || typeof value === "number") annotations[annotation] = String(value);
   }

@@ -4,7 +4,7 @@
  * Credentials are looked at before the body is read, so that a stranger cannot make the server hold data for him.
  */
 import type { Clock, Log } from "../../base/index.ts";
-import { notImplemented, unauthorized } from "../../machinery/index.ts";
+import { notImplemented, timedOut, unauthorized } from "../../machinery/index.ts";
 import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request.ts";
 import { ANONYMOUS } from "./authenticator.ts";
 import type { Peer } from "./peer.ts";
@@ -23,6 +23,8 @@ export interface ExchangeDependencies {
 /** How long a peer may take to send its body, and to take an answer that is not a stream. */
 const TRANSFER_TIMEOUT_MS = 60_000;
 const NOTHING = new Uint8Array(0);
+/** Shared, because an error with its stack costs more than a small request. */
+const PEER_GONE = timedOut("the peer went away, or the server stops");
 
 /** A request in progress, as the server keeps it to end it. */
 export interface Exchange {
@@ -75,6 +77,7 @@ class RunningExchange implements Exchange {
       response = failureResponse(error, deps.log);
     }
     if (wire.closed) return;
+    request.answered = true;
     if (!read) wire.discardInput();
     this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
     const sending = sendResponse(wire, response, (stop) => {
@@ -100,7 +103,8 @@ class RunningExchange implements Exchange {
     const stop = this.#stopStream;
     this.#stopStream = undefined;
     stop?.();
-    this.#request.abort();
+    // A stream goes on after the answer; anything else is over with it.
+    if (stop || !this.#request.answered) this.#request.abort();
   }
 }
 
@@ -111,6 +115,8 @@ class IncomingRequest implements ApiRequest {
   readonly headers: Headers;
   body: Uint8Array = NOTHING;
   user: UserInfo = ANONYMOUS;
+  /** Nobody is working on it any more, so its signal needs no abort. */
+  answered = false;
   readonly #search: string;
   #query: URLSearchParams | undefined;
   #controller: AbortController | undefined;
@@ -131,14 +137,14 @@ class IncomingRequest implements ApiRequest {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      if (this.#aborted) this.#controller.abort();
+      if (this.#aborted) this.#controller.abort(PEER_GONE);
     }
     return this.#controller.signal;
   }
 
   abort(): void {
     this.#aborted = true;
-    this.#controller?.abort();
+    this.#controller?.abort(PEER_GONE);
   }
 }
 

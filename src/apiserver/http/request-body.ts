@@ -1,10 +1,8 @@
 /** Reads a request's body within two bounds: its own size, and what all bodies that are being read may take together. */
 import { badRequest, tooLarge, tooManyRequests } from "../../machinery/index.ts";
 import type { ApiError } from "../../machinery/index.ts";
+import { MAX_BODY_BYTES } from "../decode.ts";
 import type { Wire } from "./wire.ts";
-
-/** As in Kubernetes. */
-export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 export interface BodyReader {
   /** Rejects with 413 for a body that is too large, with 429 when too many are on their way. */

@@ -1,30 +1,23 @@
-/** Sends an answer: whole in pieces that are never joined, compressed when it is long and the peer likes that, or as a stream. */
+/** Sends an answer: whole, long ones in pieces that are never joined, compressed when it is long and the peer likes that, or as a stream. */
 import { constants, gzip } from "node:zlib";
 import { promisify } from "node:util";
 import { ApiError, internalError } from "../../machinery/index.ts";
 import type { Log } from "../../base/index.ts";
 import type { ApiResponse, ByteSink, ByteStream } from "../request.ts";
+import { statusResponse } from "../respond.ts";
 import type { Wire } from "./wire.ts";
 
 /** Below this, compressing costs more time than it saves; the bound and the level are those of Kubernetes. */
 const GZIP_FROM_BYTES = 128 * 1024;
+/** One TLS record: up to here a copy costs less than several writes. */
+const JOIN_UP_TO_BYTES = 16 * 1024;
 const compress = promisify(gzip);
 
 /** A failure as a Status. What is not an `ApiError` is a bug of ours: it is logged, and the peer learns only that. */
 export function failureResponse(error: unknown, log: Log): ApiResponse {
   if (!(error instanceof ApiError)) log.error("request failed unexpectedly", { error });
-  const { status } = error instanceof ApiError ? error : internalError("see the server's log");
-  const retryAfter = status.details?.retryAfterSeconds;
-  return {
-    status: status.code,
-    headers: {
-      "content-type": "application/json",
-      "cache-control": "no-cache, private",
-      ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
-      ...(status.code === 401 && { "www-authenticate": 'Bearer realm="flotilla"' }),
-    },
-    body: Buffer.from(JSON.stringify(status)),
-  };
+  const response = statusResponse(error instanceof ApiError ? error : internalError("see the server's log"));
+  return response.status === 401 ? { ...response, headers: { ...response.headers, "www-authenticate": 'Bearer realm="flotilla"' } } : response;
 }
 
 /** Hands an answer to the connection, at once unless it has to be compressed first. `onStream` learns what stops a stream. */
@@ -48,7 +41,7 @@ export function sendResponse(wire: Wire, response: ApiResponse, onStream: (stop:
 function sendWhole(wire: Wire, status: number, headers: ApiResponse["headers"], pieces: readonly Uint8Array[], length: number, withoutBody: boolean): void {
   const end = withoutBody || length === 0;
   wire.respond(status, headers, length, end);
-  if (!end) writePieces(wire, pieces);
+  if (!end) writePieces(wire, pieces, length);
 }
 
 async function sendCompressed(wire: Wire, { status, headers }: ApiResponse, pieces: readonly Uint8Array[], length: number): Promise<void> {
@@ -58,9 +51,9 @@ async function sendCompressed(wire: Wire, { status, headers }: ApiResponse, piec
   sendWhole(wire, status, { ...headers, "content-encoding": "gzip", vary: "Accept-Encoding" }, [packed], packed.length, false);
 }
 
-function writePieces({ output }: Wire, pieces: readonly Uint8Array[]): void {
-  if (pieces.length === 1) {
-    output.end(pieces[0]);
+function writePieces({ output }: Wire, pieces: readonly Uint8Array[], length: number): void {
+  if (pieces.length === 1 || length <= JOIN_UP_TO_BYTES) {
+    output.end(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, length));
     return;
   }
   // Corked, they reach the socket as one vector.

@@ -354,6 +354,23 @@ describe("stopping", () => {
     await expect(getPod(connect(port))).rejects.toMatchObject({ code: "Unreachable", message: expect.stringContaining("nothing listens there") as string });
   });
 
+  test("a long answer that is on its way is finished", async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const { server, port } = await serve(async () => {
+      setImmediate(answer);
+      return { status: 200, headers: {}, body: Array.from({ length: 8 }, () => Buffer.alloc(1024 * 1024)) };
+    });
+    const transport = connect(port);
+    const overHttp1 = http1(port);
+    const overHttp2 = transport.raw({ cluster: "hub", method: "GET", path: "/" }).then(async ({ body }) => Buffer.concat(await Array.fromAsync(body)));
+
+    await answered;
+    const closed = server.close();
+
+    expect([(await overHttp1).body.length, (await overHttp2).length]).toEqual([8 * 1024 * 1024, 8 * 1024 * 1024]);
+    await closed;
+  });
+
   test("a request that does not end is given up after the bound, and its signal is aborted", async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<AbortSignal>();
     const { server, port } = await serve(

@@ -74,6 +74,8 @@ const IDLE_TIMEOUT_MS = 120_000;
 const SWEEP_MS = 10_000;
 const PING_AFTER_SWEEPS = 3;
 const DRAIN_MS = 10_000;
+/** For what was answered already, and for peers that do not read it. */
+const FLUSH_MS = 1_000;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock = systemClock, drainMs = DRAIN_MS } = options;
@@ -188,10 +190,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         if (exchanges.size === 0) onDrained();
       });
       for (const exchange of exchanges) exchange.abort();
-      // Answers are flushed when the exchanges are gone; what remains are idle connections and peers that do not read.
       for (const session of sessions.keys()) session.destroy();
-      for (const socket of sockets) socket.destroy();
+      // The last bytes may still be on their way through the socket.
+      for (const socket of sockets) socket.destroySoon();
+      const flushing = clock.after(FLUSH_MS, () => sockets.forEach((socket) => socket.destroy()));
       await closed;
+      flushing.cancel();
     },
   };
 }

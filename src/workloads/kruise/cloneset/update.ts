@@ -8,7 +8,7 @@ import { computeDiff } from "./diff.ts";
 import { openGate, planInPlaceChange } from "./in-place.ts";
 import type { InPlaceChange } from "./in-place.ts";
 import { nextLifecycleState, withLifecycleState } from "./lifecycle.ts";
-import { REVISION_LABEL, TEMPLATE_HASH_LABEL, shortHash } from "./names.ts";
+import { REVISION_LABEL, SPECIFIED_DELETE_LABEL, TEMPLATE_HASH_LABEL, shortHash } from "./names.ts";
 import { choosePodsToUpdate } from "./update-order.ts";
 import type { PodTemplate } from "./revisions.ts";
 import type { PassInput } from "./scale.ts";
@@ -53,7 +53,9 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
 
   const policy = strategy?.rollingUpdate?.podUpdatePolicy ?? "ReCreate";
   const chosen = choosePodsToUpdate(cloneSet, pods, updateRevision, diff, nowMs);
-  if (policy === "ReCreate") return { ...nothing, recreate: chosen };
+  // A pod that is marked waits for the scale pass to delete it; marking it again would be no change, and so no progress.
+  const unmarked = (pods: readonly ReadonlyPod[]): ReadonlyPod[] => pods.filter(({ metadata }) => metadata.labels?.[SPECIFIED_DELETE_LABEL] === undefined);
+  if (policy === "ReCreate") return { ...nothing, recreate: unmarked(chosen) };
 
   const inPlace: { pod: ReadonlyPod; change: InPlaceChange }[] = [];
   const recreate: ReadonlyPod[] = [];
@@ -65,7 +67,7 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
     else recreate.push(pod);
   }
   // Opening the gate of a pod that is about to close it again would only cost a write.
-  return { inPlace, recreate, refresh: refresh.filter(({ pod }) => !inPlace.some((update) => update.pod === pod)) };
+  return { inPlace, recreate: unmarked(recreate), refresh: refresh.filter(({ pod }) => !inPlace.some((update) => update.pod === pod)) };
 }
 
 function planRefresh(pod: ReadonlyPod, updateRevision: string, nowMs: number): Refresh[] {

@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { deepFreeze, type JsonObject } from "../../base/index.ts";
+import type { Review } from "../admission.ts";
+import { admissions, CloneSet } from "./clone-set.ts";
+import { fromStorage, toStorage } from "./clone-set-versions.ts";
+
+const base = { selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i:1" }] } } };
+const cloneSet = (version: string, spec: object, metadata: object = {}): CloneSet =>
+  ({ apiVersion: `apps.kruise.io/${version}`, kind: "CloneSet", metadata: { name: "a", namespace: "shop", ...metadata }, spec: { ...base, ...spec } });
+
+function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet): Review<CloneSet> {
+  return {
+    operation: oldObject ? "UPDATE" : "CREATE",
+    cluster: "hub",
+    version: "v1beta1",
+    user: { name: "u", groups: [] },
+    object: deepFreeze(object),
+    ...(oldObject && { oldObject: deepFreeze(oldObject) }),
+    dryRun: false,
+    newUid: () => "",
+    warn: (message) => void warnings.push(message),
+  };
+}
+const admission = admissions[0];
+const completed = (object: CloneSet, warnings?: string[]): CloneSet => admission?.mutate?.(review(object, warnings)) as CloneSet;
+const problems = (object: CloneSet, old?: CloneSet): string[] => (admission?.validate?.(review(object, [], old)) ?? []).map(({ field, message }) => `${field}: ${message}`);
+
+const conversions: Record<string, { alpha: JsonObject; beta: JsonObject }> = {
+  "moves partition and the like into rollingUpdate": {
+    alpha: { updateStrategy: { type: "InPlaceIfPossible", partition: "30%", maxUnavailable: 1, paused: true } },
+    beta: { scaleStrategy: { enablePVCReuse: true }, updateStrategy: { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: "30%", maxUnavailable: 1, paused: true } } },
+  },
+  "turns reuse of claims round, since the defaults differ": {
+    alpha: { scaleStrategy: { disablePVCReuse: true, podsToDelete: ["x"] } },
+    beta: { scaleStrategy: { podsToDelete: ["x"] } },
+  },
+  "reads an absent scale strategy as each version means it": {
+    alpha: { scaleStrategy: { disablePVCReuse: true } },
+    beta: {},
+  },
+  "has no rolling update under OnDelete": {
+    alpha: { updateStrategy: { type: "OnDelete" } },
+    beta: { scaleStrategy: { enablePVCReuse: true }, updateStrategy: { type: "OnDelete" } },
+  },
+};
+for (const [behaviour, { alpha, beta }] of Object.entries(conversions)) {
+  test(`conversion ${behaviour}`, () => {
+    const old = deepFreeze({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", metadata: { name: "a" }, spec: alpha }) as JsonObject;
+    const stored = deepFreeze({ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: "a" }, spec: beta }) as JsonObject;
+
+    expect(toStorage(old)).toEqual(stored);
+    expect(fromStorage(stored)).toEqual(old);
+  });
+}
+
+test("conversion keeps image pre-download settings in annotations for v1alpha1 and in fields for v1beta1", () => {
+  const annotations = { "apps.kruise.io/image-predownload-parallelism": "3", "apps.kruise.io/image-predownload-timeout-seconds": "60" };
+  const old: JsonObject = { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", metadata: { name: "a", annotations }, spec: { updateStrategy: { type: "InPlaceOnly" } } };
+
+  const stored = toStorage(old);
+
+  expect(stored).toMatchObject({ spec: { updateStrategy: { rollingUpdate: { inPlaceUpdateStrategy: { imagePreDownloadParallelism: 3, imagePreDownloadTimeoutSeconds: 60 } } } } });
+  expect(fromStorage(stored)).toEqual(old);
+});
+
+test("defaults of v1beta1 stand in rollingUpdate", () => {
+  expect(completed(cloneSet("v1beta1", {})).spec).toMatchObject({
+    replicas: 1,
+    revisionHistoryLimit: 10,
+    updateStrategy: { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "ReCreate", partition: 0, maxUnavailable: "20%", maxSurge: 0 } },
+  });
+});
+
+test("defaults of v1alpha1 stand in updateStrategy", () => {
+  expect(completed(cloneSet("v1alpha1", { updateStrategy: { type: "InPlaceIfPossible" } })).spec.updateStrategy).toEqual({
+    type: "InPlaceIfPossible",
+    partition: 0,
+    maxUnavailable: "20%",
+    maxSurge: 0,
+    inPlaceUpdateStrategy: {},
+  });
+});
+
+test("containers of a template are always pulled, whatever their tag", () => {
+  expect(completed(cloneSet("v1beta1", {})).spec.template.spec?.containers[0]).toMatchObject({ image: "i:1", imagePullPolicy: "Always", terminationMessagePolicy: "File" });
+});
+
+test("a missing selector is taken from the template, with a warning", () => {
+  const warnings: string[] = [];
+
+  const { spec } = completed(cloneSet("v1beta1", { selector: undefined }), warnings);
+
+  expect(spec.selector).toEqual({ matchLabels: { app: "a" } });
+  expect(warnings).toEqual(["spec.selector is missing and was taken from spec.template.metadata.labels; write it as spec.selector.matchLabels"]);
+});
+
+const refusals: Record<string, [version: string, spec: object, want: string[]]> = {
+  "OnDelete in v1alpha1": ["v1alpha1", { updateStrategy: { type: "OnDelete" } }, ['spec.updateStrategy.type: Invalid value: "OnDelete": must be ReCreate, InPlaceIfPossible or InPlaceOnly; v1beta1 has OnDelete']],
+  "a partition that is no share": ["v1alpha1", { updateStrategy: { partition: "abc" } }, ['spec.updateStrategy.partition: Invalid value: "abc": a text must be a percentage, such as 20%']],
+  "an update that can neither add nor remove": [
+    "v1beta1",
+    { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
+    ["spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: maxUnavailable and maxSurge should not both be less than 1"],
+  ],
+  "a surge in place": [
+    "v1beta1",
+    { updateStrategy: { rollingUpdate: { podUpdatePolicy: "InPlaceOnly", maxSurge: 1 } } },
+    ["spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: must be 0 with InPlaceOnly"],
+  ],
+  "a pod that is to be deleted twice": [
+    "v1beta1",
+    { scaleStrategy: { podsToDelete: ["x", "x"] } },
+    ['spec.scaleStrategy.podsToDelete: Invalid value: ["x","x"]: duplicated items ["x"]'],
+  ],
+};
+for (const [behaviour, [version, spec, want]] of Object.entries(refusals)) {
+  test(`refuses ${behaviour}`, () => {
+    expect(problems(completed(cloneSet(version, spec)))).toEqual(want);
+  });
+}
+
+test("accepts a fraction of a percent", () => {
+  expect(problems(completed(cloneSet("v1alpha1", { updateStrategy: { partition: "33.3%" } })))).toEqual([]);
+});
+
+test("refuses to change the selector", () => {
+  const changed = cloneSet("v1beta1", { selector: { matchLabels: { tier: "b" } }, template: { ...base.template, metadata: { labels: { app: "a", tier: "b" } } } });
+
+  expect(problems(completed(changed), completed(cloneSet("v1beta1", {})))).toEqual(["spec: Forbidden: the selector of a CloneSet cannot be changed"]);
+});
+
+test("is served in both versions and stored in v1beta1", () => {
+  expect([CloneSet.storageVersion, ...Object.keys(CloneSet.versions)]).toEqual(["v1beta1", "v1beta1", "v1alpha1"]);
+});
