@@ -16,8 +16,8 @@ import { parseApiVersion, type KubernetesObject } from "./meta.ts";
  * value of the wrong type, so what follows can rely on the types of known fields.
  */
 export function canonicalObject<T extends KubernetesObject>(table: string, name: string, object: DeepReadonly<T>): DeepReadonly<T> {
-  const { apiVersion, kind } = object as DeepReadonly<KubernetesObject>;
-  return explained(kind, apiVersion, () => canonicalStruct(structOf(table, name), object as unknown as JsonObject, "root")) as unknown as DeepReadonly<T>;
+  const { apiVersion } = object as DeepReadonly<KubernetesObject>;
+  return explained(name, apiVersion, () => canonicalStruct(structOf(table, name), object as unknown as JsonObject, "root")) as unknown as DeepReadonly<T>;
 }
 
 /** The same for a part of an object, such as the pod template of a custom kind. */

@@ -24,6 +24,9 @@ interface Job {
   state: "waiting" | "running" | "again" | "delayed";
 }
 
+/** Asked for while it ran; the state changes under an await, which the compiler does not see. */
+const isWantedAgain = ({ state }: Job): boolean => state === "again";
+
 export function createBackground({ clock, log }: { clock: Clock; log: Log }): Background {
   const jobs = new Map<string, Job>();
   const waiting: string[] = [];
@@ -32,8 +35,8 @@ export function createBackground({ clock, log }: { clock: Clock; log: Log }): Ba
   let closed = false;
 
   const start = (): void => {
-    while (!closed && running.size < CONCURRENCY) {
-      const key = waiting.shift();
+    while (running.size < CONCURRENCY) {
+      const key = closed ? undefined : waiting.shift();
       if (key === undefined) return;
       const job = jobs.get(key);
       if (!job) continue;
@@ -53,7 +56,7 @@ export function createBackground({ clock, log }: { clock: Clock; log: Log }): Ba
     try {
       await job.work();
       job.failures = 0;
-      if ((job.state as Job["state"]) === "again") wait(key, job);
+      if (isWantedAgain(job)) wait(key, job);
       else jobs.delete(key);
     } catch (error) {
       if (closed) return;

@@ -4,7 +4,7 @@
  */
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import { dns1035LabelProblem, dnsSubdomainProblem, hasValidationRules } from "../machinery/index.ts";
-import type { FieldError } from "../machinery/index.ts";
+import type { FieldError, Schema } from "../machinery/index.ts";
 import { forbiddenField, invalidValue, requiredValue, unsupportedValue } from "./context.ts";
 import type { RequestContext } from "./context.ts";
 import { ACCEPTED, ESTABLISHED, conditionOf } from "./crd.ts";
@@ -38,11 +38,10 @@ export function prepareDefinition(object: JsonObject, old: JsonObject | undefine
 }
 
 function statusOf(definition: Definition, before: DeepReadonly<Definition> | undefined, table: ResourceTable, now: string): NonNullable<Definition["status"]> {
-  const { names, versions } = definition.spec;
-  const storage = versions.filter((version) => version.storage).map(({ name }) => name);
-  const stored = [...(before?.status?.storedVersions ?? [])];
-  for (const name of storage) if (!stored.includes(name)) stored.push(name);
-  const problem = nameConflict(definition, table);
+  const storage = definition.spec.versions.filter((version) => version.storage).map(({ name }) => name);
+  const storedVersions = [...(before?.status?.storedVersions ?? [])];
+  for (const name of storage) if (!storedVersions.includes(name)) storedVersions.push(name);
+  const { acceptedNames, problem } = acceptNames(definition, before?.status?.acceptedNames, table);
   const known = (before?.status?.conditions ?? []) as DefinitionCondition[];
   const conditions = known.map((condition) => ({ ...condition }));
   const set = (condition: DefinitionCondition): void => {
@@ -53,26 +52,37 @@ function statusOf(definition: Definition, before: DeepReadonly<Definition> | und
   set(problem ?? ACCEPTED);
   // What was established once stays so: its objects are there.
   if (!problem) set(ESTABLISHED);
-  else if (conditionOf(definition, "Established")?.status !== "True") set({ type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" });
-  return { conditions, acceptedNames: problem || !names.kind ? { ...(before?.status?.acceptedNames as DefinitionNames | undefined ?? { plural: "", kind: "" }) } : names, storedVersions: stored };
+  else if (before === undefined || conditionOf(before, "Established")?.status !== "True") set({ type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" });
+  return { conditions, acceptedNames, storedVersions };
 }
 
-/** Another resource of the group that has one of the names already. */
-function nameConflict({ spec: { group, names } }: Definition, table: ResourceTable): DefinitionCondition | undefined {
-  for (const { kind, singular, listKind } of table.resources) {
-    if (kind.group !== group || kind.plural === names.plural) continue;
-    const refuse = (reason: string, name: string): DefinitionCondition => ({ type: "NamesAccepted", status: "False", reason, message: `${JSON.stringify(name)} is already in use` });
-    const taken = new Set([kind.plural, singular, ...(kind.shortNames ?? [])]);
-    if (taken.has(names.plural)) return refuse("PluralConflict", names.plural);
-    if (names.singular && taken.has(names.singular)) return refuse("SingularConflict", names.singular);
-    const short = names.shortNames?.find((name) => taken.has(name));
-    if (short) return refuse("ShortNamesConflict", short);
-    const kinds = [kind.kind, listKind];
-    if (kinds.includes(names.kind)) return refuse("KindConflict", names.kind);
-    if (names.listKind && kinds.includes(names.listKind)) return refuse("ListKindConflict", names.listKind);
-  }
-  return undefined;
+/** The names that no other resource of the group has. Each is accepted or not on its own; the last conflict is the one reported. */
+function acceptNames({ spec: { group, names } }: Definition, before: DeepReadonly<DefinitionNames> | undefined, table: ResourceTable): { acceptedNames: DefinitionNames; problem?: DefinitionCondition } {
+  const others = table.resources.filter(({ kind }) => kind.group === group && kind.plural !== names.plural);
+  const words = new Set(others.flatMap(({ kind, singular }) => [kind.plural, singular, ...(kind.shortNames ?? [])]));
+  const kinds = new Set(others.flatMap(({ kind, listKind }) => [kind.kind, listKind]));
+  const accepted: DefinitionNames = { plural: before?.plural ?? "", kind: before?.kind ?? "" };
+  let problem: DefinitionCondition | undefined;
+  const accept = (isTaken: boolean, reason: string, what: string, take: () => void): void => {
+    if (!isTaken) return take();
+    problem = { type: "NamesAccepted", status: "False", reason, message: `${JSON.stringify(what)} is already in use` };
+  };
+  const { plural, singular = "", shortNames = [], kind, listKind = "" } = names;
+  accept(words.has(plural), "PluralConflict", plural, () => (accepted.plural = plural));
+  accept(words.has(singular), "SingularConflict", singular, () => (accepted.singular = singular));
+  accept(shortNames.some((name) => words.has(name)), "ShortNamesConflict", shortNames.find((name) => words.has(name)) ?? "", () => {
+    if (shortNames.length > 0) accepted.shortNames = shortNames;
+  });
+  accept(kinds.has(kind), "KindConflict", kind, () => (accepted.kind = kind ?? ""));
+  accept(kinds.has(listKind), "ListKindConflict", listKind, () => (accepted.listKind = listKind));
+  if (names.categories?.length) accepted.categories = names.categories;
+  return problem ? { acceptedNames: accepted, problem } : { acceptedNames: accepted };
 }
+
+/** Formats that values are checked against, or that say how a number is held. Others are kept and mean nothing. */
+const KNOWN_FORMATS = new Set(
+  "int32 int64 float double byte binary date date-time password bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13 creditcard ssn hexcolor rgbcolor duration k8s-short-name k8s-long-name int-or-string".split(" "),
+);
 
 /** What is accepted and not carried out is said, never silent. */
 function* warningsOf({ spec }: Definition): Generator<string> {
@@ -80,6 +90,7 @@ function* warningsOf({ spec }: Definition): Generator<string> {
     if (schema?.openAPIV3Schema && hasValidationRules(schema.openAPIV3Schema)) {
       yield `Flotilla does not evaluate x-kubernetes-validations yet: the CEL rules of version ${name} are stored but not enforced`;
     }
+    for (const format of formatsOf(schema?.openAPIV3Schema)) if (!KNOWN_FORMATS.has(format)) yield `unrecognized format ${JSON.stringify(format)}`;
   }
 }
 
@@ -91,7 +102,29 @@ export function markTerminating(object: JsonObject, now: string): void {
   definition.status = { ...definition.status, conditions: [...(definition.status?.conditions ?? []), condition] };
 }
 
-export function validateDefinition(object: JsonObject): FieldError[] {
+function formatsOf(schema: Schema | undefined, found = new Set<string>(), depth = 0): Set<string> {
+  if (!schema || depth > MAX_SCHEMA_DEPTH) return found;
+  if (schema.format) found.add(schema.format);
+  const { properties, items, additionalProperties } = schema;
+  for (const property of Object.values(properties ?? {})) formatsOf(property, found, depth + 1);
+  formatsOf(items, found, depth + 1);
+  if (typeof additionalProperties === "object") formatsOf(additionalProperties, found, depth + 1);
+  return found;
+}
+
+const MAX_SCHEMA_DEPTH = 100;
+
+/** What the objects of an established definition depend on can no longer change. */
+function immutableErrors(definition: Definition, before: DeepReadonly<Definition> | undefined): FieldError[] {
+  if (!before || conditionOf(before, "Established")?.status !== "True") return [];
+  const errors: FieldError[] = [];
+  const { spec } = definition;
+  if (spec.scope !== before.spec.scope) errors.push(invalidValue("spec.scope", spec.scope, "field is immutable"));
+  if (spec.names?.kind !== before.spec.names.kind) errors.push(invalidValue("spec.names.kind", spec.names?.kind, "field is immutable"));
+  return errors;
+}
+
+export function validateDefinition(object: JsonObject, old: JsonObject | undefined): FieldError[] {
   const { metadata, spec } = object as unknown as Definition;
   const errors: FieldError[] = [];
   if (typeof spec !== "object" || spec === null) return [requiredValue("spec")];
@@ -106,7 +139,7 @@ export function validateDefinition(object: JsonObject): FieldError[] {
   if (scope !== "Cluster" && scope !== "Namespaced") errors.push(unsupportedValue("spec.scope", scope ?? "", ["Cluster", "Namespaced"]));
   errors.push(...nameErrors(names ?? { plural: "", kind: "" }), ...versionErrors(versions ?? []));
   if (spec.preserveUnknownFields) errors.push(invalidValue("spec.preserveUnknownFields", true, "must be false in order to use apiextensions.k8s.io/v1"));
-  errors.push(...conversionErrors(conversion, versions ?? []));
+  errors.push(...conversionErrors(conversion, versions ?? []), ...immutableErrors(object as unknown as Definition, old as unknown as DeepReadonly<Definition> | undefined));
   return errors;
 }
 

@@ -142,7 +142,7 @@ function toObject(answer: Answer): JsonObject {
       return objectIn(answer.entry, answer.served);
     case "object":
       return answer.object;
-    case "list": {
+    default: {
       const { served, result } = answer;
       return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: result.entries.map((entry) => objectIn(entry, served)) };
     }

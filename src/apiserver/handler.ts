@@ -35,6 +35,9 @@ export interface HandlerOptions {
 
 export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
   const { deps, log } = options;
+  // Audit ids need to be unique, not secret: one random part for the server and a counter are cheaper than chance per request.
+  const auditPrefix = randomUuid(deps.random).slice(0, 24);
+  let requests = 0;
   return async (request) => {
     const warnings = new Set<string>();
     let response: ApiResponse;
@@ -44,7 +47,7 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
       response = failureResponse(error, request, log);
     }
     const headers = response.headers;
-    headers["audit-id"] = request.headers["audit-id"] || randomUuid(deps.random);
+    headers["audit-id"] = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
     if (warnings.size > 0) headers["warning"] = [...warnings].map(warningHeader);
     return response;
   };
@@ -52,7 +55,7 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
 
 /** `299 - "text"`, with what a quoted string may not hold escaped or left out. */
 function warningHeader(text: string): string {
-  return `299 - "${text.replaceAll(/[\u0000-\u001f\u007f]/g, " ").replaceAll(/["\\]/g, "\\$&")}"`;
+  return `299 - "${text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/["\\]/g, "\\$&")}"`;
 }
 
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {

@@ -9,6 +9,7 @@ import type { JsonObject } from "../base/index.ts";
 import { ApiError, forbidden, notFound } from "../machinery/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import type { RequestContext } from "./context.ts";
+import { isOfLayer } from "./layer.ts";
 import type { ObjectStore } from "./objects.ts";
 import { objectIn } from "./render.ts";
 import { keyOf } from "./resources.ts";
@@ -44,6 +45,7 @@ export function checkNamespace(store: ObjectStore, cluster: LogicalCluster, { na
   if (!namespaces) return;
   const { entry } = store.find(cluster, namespaces, keyOf(namespaces, cluster.name, undefined, namespace));
   if (!entry) throw notFound(NAMESPACES, namespace);
+  if (isOfLayer(entry, cluster)) return;
   // The text is looked for before anything is parsed: almost every namespace stays.
   if (!Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength).includes('"deletionTimestamp"')) return;
   if ((objectIn(entry, namespaces.storage).metadata as JsonObject).deletionTimestamp === undefined) return;

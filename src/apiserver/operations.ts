@@ -109,7 +109,7 @@ export async function operate(deps: OperationDependencies, context: RequestConte
       if (!gone || answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
       return { type: "object", object: deletedStatus(served.resource, objectIn(entry, served)) as unknown as JsonObject, code: 200 };
     }
-    case "deletecollection":
+    default:
       return { type: "list", result: await deleteCollection(deps, context, deletionOptions(context, input.value())), served };
   }
 }
@@ -122,11 +122,11 @@ async function operateScale(deps: OperationDependencies, context: RequestContext
 }
 
 /** The metadata of a list answer. */
-export function listMetadata({ revision, continueToken, remaining }: ListResult, { resource }: ServedVersion): JsonObject {
+export function listMetadata({ revision, continueToken, remaining }: ListResult, { resource }: ServedVersion, isTable = false): JsonObject {
   return {
     resourceVersion: String(revision),
     // Lists of custom resources say so when there is nothing more; those of Kubernetes' own kinds leave it out.
-    ...(continueToken !== undefined ? { continue: continueToken } : !resource.kind.builtIn && { continue: "" }),
+    ...(continueToken !== undefined ? { continue: continueToken } : !resource.kind.builtIn && !isTable && { continue: "" }),
     ...(remaining !== undefined && { remainingItemCount: remaining }),
   };
 }

@@ -22,7 +22,7 @@ export function writeOptions({ query, userAgent, user, inProcess }: RequestConte
   if (dryRun.some((value) => value !== "All")) errors.push(unsupportedValue("dryRun", dryRun, ["All"]));
   const named = query.get("fieldManager") ?? "";
   if (Buffer.byteLength(named) > MAX_MANAGER_BYTES) errors.push({ type: "TooLong", field: "fieldManager", message: `Too long: may not be more than ${MAX_MANAGER_BYTES} bytes` });
-  const unprintable = [...named].findIndex((character) => UNPRINTABLE.test(character));
+  const unprintable = named.search(UNPRINTABLE);
   if (unprintable >= 0) {
     const code = (named.codePointAt(unprintable) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     errors.push({ type: "Invalid", field: "fieldManager", message: `Invalid value: ${JSON.stringify(named)}: invalid character U+${code} (at position ${unprintable})` });

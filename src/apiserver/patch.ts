@@ -86,13 +86,15 @@ async function applyObject(deps: WriteDependencies, context: RequestContext, opt
   const key = keyOf(resource, cluster.name, namespace, name);
 
   if (!deps.store.find(cluster, resource, key).entry && subresource === undefined) {
+    const { uid } = metadataOf(applied);
+    if (typeof uid === "string" && uid !== "") throw conflict(resource.name, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
     const object = compute(undefined);
     const entry = await insertObject(deps, context, options, { object, duplicates: [] }, name, "patch", metadataOf(object).managedFields);
     if (entry) return { entry, created: true };
   }
   return rewriteObject(deps, context, options, "patch", (live) => {
     const sent = metadataOf(applied).resourceVersion;
-    if (typeof sent === "string" && sent !== "" && sent !== metadataOf(live).resourceVersion) throw conflict(resource.name, name, CHANGED_MEANWHILE);
+    if (typeof sent === "string" && sent !== "" && sent !== "0" && sent !== metadataOf(live).resourceVersion) throw conflict(resource.name, name, CHANGED_MEANWHILE);
     const object = compute(live);
     const { managedFields } = metadataOf(object);
     return { object: withSentVersion(object, live), duplicates: [], requiresVersion: false, ...(managedFields !== undefined && { appliedFields: managedFields }) };
@@ -101,7 +103,7 @@ async function applyObject(deps: WriteDependencies, context: RequestContext, opt
 
 function checkApplied({ served, name = "", namespace, subresource }: RequestContext, patch: Json): JsonObject {
   const applied = asPatch(patch);
-  if (applied.apiVersion === undefined || applied.kind === undefined) throw badRequest(`invalid object type: ${String(applied.apiVersion ?? "/")}, Kind=${String(applied.kind ?? "")}`);
+  if (applied.apiVersion === undefined || applied.kind === undefined) throw badRequest(`invalid object type: ${typeof applied.apiVersion !== "string" ? "/" : applied.apiVersion.includes("/") ? applied.apiVersion : `/${applied.apiVersion}`}, Kind=${String(applied.kind ?? "")}`);
   if (applied.apiVersion !== served.apiVersion || applied.kind !== served.resource.kind.kind) {
     throw badRequest(`the apply configuration must be of ${served.apiVersion} ${served.resource.kind.kind}, not ${String(applied.apiVersion)} ${String(applied.kind)}`);
   }

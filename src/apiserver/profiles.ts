@@ -10,6 +10,7 @@ import { copy, invariant } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { CachedEntry } from "../store/index.ts";
 import { definitionOf } from "./crd.ts";
+import type { LayerViewer } from "./layer.ts";
 import { isNamespaceKind, labelNamespace, prepareNamespace } from "./namespaces.ts";
 import { encodeObject, ordered, viewOfWritten } from "./render.ts";
 import { createResource, createResourceTable } from "./resources.ts";
@@ -22,15 +23,6 @@ export interface Profile {
   customs: readonly Kind[];
   /** What exists from the start: namespaces, roles. */
   objects: readonly KubernetesObject[];
-}
-
-/** The cluster that a layer is seen from. */
-export interface LayerViewer {
-  readonly name: string;
-  /** RFC 3339: when the cluster was made, which is when its bootstrap objects were. */
-  readonly createdAt: string;
-  /** The revision of the write that made the cluster. */
-  readonly revision: number;
 }
 
 export interface ProfileLayer {
@@ -77,13 +69,21 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   const sorted = new Map<string, LayerObject[]>();
   for (const [prefix, objects] of layer) sorted.set(prefix, [...objects.values()].toSorted((a, b) => Buffer.compare(Buffer.from(a.relativeKey), Buffer.from(b.relativeKey))));
 
+  const seen = new WeakMap<LayerViewer, Map<LayerObject, CachedEntry>>();
+
   return {
     name,
     table,
     has: (prefix) => layer.has(prefix),
     get(prefix, relativeKey, viewer) {
       const found = layer.get(prefix)?.get(relativeKey);
-      return found && layerEntry(found, prefix, viewer);
+      if (!found) return undefined;
+      // A namespace is looked up by every create in it, so what was found once is kept with the cluster.
+      let entries = seen.get(viewer);
+      if (!entries) seen.set(viewer, (entries = new Map()));
+      let entry = entries.get(found);
+      if (!entry) entries.set(found, (entry = layerEntry(found, prefix, viewer)));
+      return entry;
     },
     list(prefix, within, viewer) {
       const found: CachedEntry[] = [];
@@ -96,7 +96,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
 /** Defaults and the fields that creating the object would have set; uid and times come with the viewer. */
 function complete(resource: Resource, object: KubernetesObject): JsonObject {
   // Copied, because what follows changes it in place, and bootstrap objects belong to whoever wired the server.
-  const completed = resource.storage.compiled.admit(copy(object) as unknown as JsonObject);
+  const completed = resource.storage.compiled.admit(copy(object as unknown as JsonObject));
   if (isNamespaceKind(resource)) {
     labelNamespace(completed);
     prepareNamespace(completed, undefined, {});

@@ -69,7 +69,7 @@ export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = e
   const { value } = entry;
   if (revision === 0) return [value];
   const at = metadataStart(value);
-  return [value.subarray(0, at), encoder.encode(`"resourceVersion":"${revision}",`), value.subarray(at)];
+  return [value.subarray(0, at), Buffer.from(`"resourceVersion":"${revision}",`, "latin1"), value.subarray(at)];
 }
 
 /** The position right after `"metadata":{`. */
@@ -119,7 +119,7 @@ function upgradeStored(object: JsonObject, served: ServedVersion): JsonObject {
 
 function convertFromStorage(entry: CachedEntry, served: ServedVersion): JsonObject {
   const stored = objectIn(entry, served.resource.storage);
-  const converted = copy(served.fromStorage ? served.fromStorage(stored) : stored) as JsonObject;
+  const converted = copy(served.fromStorage ? served.fromStorage(stored) : stored);
   converted.apiVersion = served.apiVersion;
   return admitted(ordered(converted), served);
 }

@@ -50,7 +50,7 @@ export function answerResponse(answer: Answer, representation: Representation, o
   }
   const { result } = answer;
   const objects = (): JsonObject[] => result.entries.map((entry) => objectIn(entry, served));
-  if (as === "table") return valueResponse(200, tableOf(served, objects(), listMetadata(result, served), options), format);
+  if (as === "table") return valueResponse(200, tableOf(served, objects(), listMetadata(result, served, true), options), format);
   if (as === "metadata") return valueResponse(200, metadataListOf(objects(), listMetadata(result, served)), format);
   if (format === "yaml") return valueResponse(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: objects() }, format);
   return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: listBody(served, result) };

@@ -33,7 +33,7 @@ export function tableOf(served: ServedVersion, objects: readonly JsonObject[], m
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata,
-    columnDefinitions: withColumns ? columns.map(definitionOfColumn) : [],
+    columnDefinitions: withColumns ? columns.map(definitionOfColumn) : null,
     rows: objects.map((object) => ({
       cells: cells.map((cell) => cell(object, options.nowMs)),
       ...(options.includeObject !== "None" && { object: options.includeObject === "Object" ? object : partialMetadata(object) }),
@@ -71,13 +71,11 @@ function printed(found: readonly unknown[], type: Column["type"], nowMs: number)
       const time = Date.parse(String(value));
       return Number.isNaN(time) ? "<invalid>" : formatAge(nowMs - time);
     }
-    case "string":
-      if (found.length > 1) return found.map(text).join(" ");
-      return text(value);
+    default:
+      if (found.length > 1) return found.map(textOf).join(" ");
+      return textOf(value);
   }
 }
-
-const text = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 export function partialMetadata(object: JsonObject): JsonObject {
   return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata ?? {} };

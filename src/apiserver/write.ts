@@ -20,6 +20,7 @@ import { checkNamespace, isNamespaceKind } from "./namespaces.ts";
 import type { Found, ObjectStore } from "./objects.ts";
 import { writeOptions } from "./options.ts";
 import type { WriteOptions } from "./options.ts";
+import { isOfLayer } from "./layer.ts";
 import { encodeObject, objectIn, ordered, viewOfWritten } from "./render.ts";
 import { keyOf } from "./resources.ts";
 import type { ServedVersion } from "./resources.ts";
@@ -291,7 +292,7 @@ function checkDefinitionAlive({ store }: WriteDependencies, { cluster, served: {
   const definitions = cluster.table.resource(CRD_GROUP, CRD_PLURAL);
   if (!definitions) return;
   const { entry } = store.find(cluster, definitions, keyOf(definitions, cluster.name, undefined, `${resource.name.resource}.${resource.name.group}`));
-  if (!entry || entry.revision === cluster.revision) return;
+  if (!entry || isOfLayer(entry, cluster)) return;
   if (metadataOf(objectIn(entry, definitions.storage)).deletionTimestamp !== undefined) {
     throw forbidden(resource.name, name, "create not allowed while custom resource definition is terminating");
   }

@@ -2,7 +2,7 @@
  * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no files:
  * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { builtInAdmissions } from "../api/index.ts";
+import { builtInAdmissions, decodeProtobuf } from "../api/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createApiServer } from "../apiserver/index.ts";
 import type { ApiServer } from "../apiserver/index.ts";
@@ -18,7 +18,7 @@ import type { Manager } from "../runtime/index.ts";
 import { createSimulation } from "../simulation/index.ts";
 import { createCache } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
-import { createWorkloadControllers } from "../workloads/index.ts";
+import { createCloneSetAdmission, createWorkloadControllers } from "../workloads/index.ts";
 import { profiles } from "./profiles.ts";
 
 export const HUB = "hub";
@@ -57,7 +57,7 @@ export interface Hub {
 export async function createHub(options: HubOptions): Promise<Hub> {
   const { engine, clock, random, log, kruise, nodes, wrap = (transport) => transport, freeze = false } = options;
   const cache = await createCache(engine);
-  const server = await createApiServer({ cache, clock, random, log, admissions: builtInAdmissions, profiles, freeze });
+  const server = await createApiServer({ cache, clock, random, log, admissions: [...builtInAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB)], decodeProtobuf, profiles, freeze });
   await server.addCluster(HUB, "hub");
 
   const clientFor = (part: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager: `flotilla-${part}` });

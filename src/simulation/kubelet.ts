@@ -47,9 +47,11 @@ export function createKubeletController({ client, informers, clock, times }: Kub
     concurrency: 32,
 
     async reconcile(pod, { key, signal }) {
-      const node = pod.spec.nodeName ? nodes.get({ cluster: key.cluster, name: pod.spec.nodeName }) : undefined;
-      if (!node) return done; // Placement has not been here yet, or the node is not one of ours.
+      if (!pod.spec.nodeName) return done; // Placement has not been here yet.
+      // Also when the node is gone: nobody else would let the pod go.
       if (pod.metadata.deletionTimestamp) return stop(pod, key, signal);
+      const node = nodes.get({ cluster: key.cluster, name: pod.spec.nodeName });
+      if (!node) return done;
       if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return done;
 
       const outdated = outdatedContainers(pod);

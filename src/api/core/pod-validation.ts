@@ -1,7 +1,7 @@
 /** What makes a pod, or the template of pods, impossible to run. The essentials; volumes and affinities are checked by their schema alone. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblem, type FieldError } from "../../machinery/index.ts";
-import { checkLabels, checkNotNegative, forbiddenField, missing, noSuch, twice, wrong } from "../field-errors.ts";
+import { checkLabels, checkNotNegative, forbiddenField, missing, noSuch, notOneOf, twice, wrong } from "../field-errors.ts";
 import type { Container, PodSpec, PodTemplateSpec, Probe, Toleration } from "../facts/core-v1.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -112,6 +112,8 @@ function checkProbe(at: string, probe: Read<Probe>, onceIsEnough: boolean): Fiel
 
 export function checkToleration(at: string, { key, operator, value, effect, tolerationSeconds }: Read<Toleration>): FieldError[] {
   const errors: FieldError[] = [];
+  // Comparisons of numbers are known to the API and not carried out by any scheduler here.
+  if (operator === "Lt" || operator === "Gt") errors.push(notOneOf(`${at}.operator`, operator, ["Equal", "Exists"]));
   if (!key && operator !== "Exists") {
     errors.push(wrong(`${at}.operator`, operator ?? "", 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
   }

@@ -110,7 +110,7 @@ const wrong: Record<string, [spec: object, want: string]> = {
   ],
   "a numeric toleration": [
     { resourceSelectors: [], placement: { clusterTolerations: [{ key: "a", operator: "Gt", value: "1" }] } },
-    'spec.placement.clusterTolerations[0].operator: Invalid value: "Gt": clusters have no numeric taints; use Exists or Equal',
+    'spec.placement.clusterTolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists"',
   ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(wrong)) {

@@ -79,11 +79,7 @@ function unsupported(spec: Read<PropagationSpec>): FieldError[] {
 
 function checkPlacement(at: string, placement: Read<Placement>): FieldError[] {
   const errors: FieldError[] = placement.clusterAffinity ? checkClusterAffinity(`${at}.clusterAffinity`, placement.clusterAffinity) : [];
-  for (const [index, toleration] of (placement.clusterTolerations ?? []).entries()) {
-    const field = `${at}.clusterTolerations[${index}]`;
-    if (toleration.operator === "Lt" || toleration.operator === "Gt") errors.push(wrong(`${field}.operator`, toleration.operator, "clusters have no numeric taints; use Exists or Equal"));
-    else errors.push(...checkToleration(field, toleration));
-  }
+  for (const [index, toleration] of (placement.clusterTolerations ?? []).entries()) errors.push(...checkToleration(`${at}.clusterTolerations[${index}]`, toleration));
   for (const field of ["clusterAffinities", "spreadConstraints"] as const) {
     if ((placement[field]?.length ?? 0) > 0) errors.push(notSupportedYet(`${at}.${field}`));
   }

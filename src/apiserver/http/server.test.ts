@@ -71,6 +71,7 @@ function http1(port: number, options: { path?: string; method?: string; headers?
     const request = https.request({ host: "127.0.0.1", port, ca: authority.certificate, path: options.path ?? "/", method: options.method ?? "GET", headers: options.headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
       response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }));
     });
     request.on("error", reject);
@@ -356,8 +357,9 @@ describe("stopping", () => {
 
   test("a long answer that is on its way is finished", async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    let requests = 0;
     const { server, port } = await serve(async () => {
-      setImmediate(answer);
+      if (++requests === 2) setImmediate(answer);
       return { status: 200, headers: {}, body: Array.from({ length: 8 }, () => Buffer.alloc(1024 * 1024)) };
     });
     const transport = connect(port);

@@ -7,6 +7,7 @@
 import http2 from "node:http2";
 import type { Http2Session } from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
@@ -82,6 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const deps = { handle: options.handle, authenticator: options.authenticator, bodies: createBodyReader({ maxTotalBytes: MAX_TOTAL_BODY_BYTES }), clock, log };
   const exchanges = new Set<Exchange>();
   let onDrained: (() => void) | undefined;
+  let stopping = false;
   const sessions = new Map<Http2Session, SessionState>();
   const sockets = new Set<TLSSocket>();
   const http1Peers = new WeakMap<object, Peer>();
@@ -145,6 +147,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
 
   server.on("secureConnection", (socket) => {
+    // Its handshake began before the server stopped listening.
+    if (stopping) {
+      socket.destroy();
+      return;
+    }
     socket.setNoDelay(true);
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
@@ -177,8 +184,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     setTls: (tls) => server.setSecureContext(secureContext(tls)),
     async close() {
+      stopping = true;
       sweeper?.cancel();
-      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose answer is still being flushed.
+      const closed = new Promise<void>((resolve) => void Server.prototype.close.call(server, () => resolve()));
       for (const exchange of exchanges) exchange.endStream();
       for (const session of sessions.keys()) session.close();
       await new Promise<void>((resolve) => {
@@ -196,6 +205,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       const flushing = clock.after(FLUSH_MS, () => sockets.forEach((socket) => socket.destroy()));
       await closed;
       flushing.cancel();
+      // All connections are gone; now it only lets go of its timer.
+      server.close();
     },
   };
 }

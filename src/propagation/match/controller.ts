@@ -113,7 +113,9 @@ export function createMatchController({ hub, client, templates, policies, bindin
       const asked = policies.get({ cluster: hub, namespace: key.namespace, name: plan.policy.metadata.name });
       const spoken = asked ? await templates.get({ apiVersion: askedVersion(asked, template), kind: key.kind, namespace: key.namespace, name: key.name }, signal) : template;
       if (!spoken) return done;
-      const [change] = await Promise.all([bind(spoken, plan.policy, signal), claim(template, plan.policy, signal)]);
+      // The claim comes first: it moves a Deployment's generation, which the stages behind the binding write onto every copy.
+      await claim(template, plan.policy, signal);
+      const change = await bind(spoken, plan.policy, signal);
       if (change) log.info("binding written", { change, policy: plan.policy.metadata.name });
       return done;
     },

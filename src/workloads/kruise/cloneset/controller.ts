@@ -14,6 +14,7 @@ import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
+import type { Owner } from "../../expectations.ts";
 import { isActive, nextAvailableInMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { unlessChanged } from "../../optimistic.ts";
@@ -24,21 +25,37 @@ import { REVISION_LABEL, shortHash } from "./names.ts";
 import { createPodWriter } from "./pod-writer.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 import { planHistory, planRevisions, templateOf } from "./revisions.ts";
-import type { ReadonlyRevision, RevisionPlan } from "./revisions.ts";
+import type { PodTemplate, ReadonlyRevision, RevisionPlan } from "./revisions.ts";
 import { changesNothing, planScale } from "./scale.ts";
 import { EMPTY_STATUS, deadlineInMs, planStatus } from "./status.ts";
-import type { StatusInput } from "./status.ts";
+import type { CloneSetStatus, StatusInput } from "./status.ts";
 import { changesPods, planUpdate } from "./update.ts";
+
+/** Everything that one pass looks at. */
+interface View {
+  cloneSet: ReadonlyCloneSet;
+  key: ObjectKey;
+  owner: Owner;
+  /** Every pod of the CloneSet, and those that count. */
+  pods: readonly ReadonlyPod[];
+  active: readonly ReadonlyPod[];
+  revisions: readonly ReadonlyRevision[];
+  plan: RevisionPlan;
+  signal: AbortSignal;
+}
+type Failures = StatusInput["failures"];
 
 export function createCloneSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock, random } = deps;
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const revisions = informers.of(ControllerRevision);
-  const expectations = createExpectations(pods, clock);
-  const revisionExpectations = createExpectations(revisions, clock);
+  const podsSeen = createExpectations(pods, clock);
+  const revisionsSeen = createExpectations(revisions, clock);
+  // An old status would name an old current revision, and pods would be made from it.
+  const statusSeen = createExpectations(informers.of(CloneSet), clock);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
-  const writer = createPodWriter({ client, expectations, clock, random });
+  const writer = createPodWriter({ client, expectations: podsSeen, clock, random });
 
   return defineController({
     name: "cloneset",
@@ -50,7 +67,7 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
       // The server's garbage collection removes the pods and revisions of a CloneSet that goes.
       if (cloneSet.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: cloneSet.metadata.uid ?? "" };
-      const waitMs = Math.max(expectations.waitMs(owner), revisionExpectations.waitMs(owner));
+      const waitMs = Math.max(podsSeen.waitMs(owner), revisionsSeen.waitMs(owner), statusSeen.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const all = ownedBy(pods, key.cluster, owner.uid);
@@ -61,46 +78,37 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
         return done;
       }
       const known = ownedBy(revisions, key.cluster, owner.uid);
-      const plan = planRevisions(cloneSet, known);
-      if (plan.write) {
-        const written = await writeRevision(cloneSet, plan, key, signal);
-        if (written) revisionExpectations.wrote(owner, written);
+      const view: View = { cloneSet, key, owner, pods: all, active: all.filter(isActive), revisions: known, plan: planRevisions(cloneSet, known), signal };
+      if (view.plan.write) {
+        await writeRevision(view);
         return done; // The revision, or the status, brings this CloneSet back.
       }
-
-      const active = all.filter(isActive);
-      const { failures, changed } = await runPass(cloneSet, active, all, plan, known, owner, signal);
-      if (changed) {
-        log.debug("pods changed", { revision: plan.update.metadata.name });
-        if (failures.length === 0) return done; // The pods' own changes bring this CloneSet back.
-      }
-      return settle(cloneSet, active, plan, known, failures, key, signal);
+      const { failures, changed } = await runPass(view);
+      if (changed) log.debug("pods changed", { revision: view.plan.update.metadata.name });
+      if (changed && failures.length === 0) return done; // The pods' own changes bring this CloneSet back.
+      return settle(view, failures);
     },
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  async function writeRevision(cloneSet: ReadonlyCloneSet, { update, write, collisionCount }: RevisionPlan, { cluster }: ObjectKey, signal: AbortSignal): Promise<ReadonlyRevision | undefined> {
-    if (write === "update") return unlessChanged(client.update(ControllerRevision, cluster, update, { signal }));
+  async function writeRevision({ cloneSet, owner, plan: { update, write, collisionCount }, signal }: View): Promise<void> {
     try {
-      return await client.create(ControllerRevision, cluster, update, { signal });
+      const written = write === "create" ? await client.create(ControllerRevision, owner.cluster, update, { signal }) : await unlessChanged(client.update(ControllerRevision, owner.cluster, update, { signal }));
+      if (written) revisionsSeen.wrote(owner, written);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       // Somebody else has a revision of this name; the next try has another hash.
-      const status = { ...(cloneSet.status ?? EMPTY_STATUS), collisionCount: collisionCount + 1 };
-      await unlessChanged(client.updateStatus(CloneSet, cluster, { ...cloneSet, status }, { signal }));
-      return undefined;
+      await writeStatus(cloneSet, owner, { ...(cloneSet.status ?? EMPTY_STATUS), collisionCount: collisionCount + 1 }, signal);
     }
   }
 
-  async function runPass(
-    cloneSet: ReadonlyCloneSet,
-    active: readonly ReadonlyPod[],
-    all: readonly ReadonlyPod[],
-    plan: RevisionPlan,
-    known: readonly ReadonlyRevision[],
-    owner: { cluster: string; uid: string },
-    signal: AbortSignal,
-  ): Promise<{ failures: StatusInput["failures"]; changed: boolean }> {
+  async function writeStatus(cloneSet: ReadonlyCloneSet, owner: Owner, status: CloneSetStatus, signal: AbortSignal): Promise<void> {
+    const written = await unlessChanged(client.updateStatus(CloneSet, owner.cluster, { ...cloneSet, status }, { signal }));
+    if (written) statusSeen.wrote(owner, written);
+  }
+
+  /** Scale, or else update. */
+  async function runPass({ cloneSet, owner, pods: all, active, revisions: known, plan, signal }: View): Promise<{ failures: Failures; changed: boolean }> {
     const updateRevision = plan.update.metadata.name;
     const input = { cloneSet, pods: active, updateRevision, nodeOf: (name: string) => nodes.get({ cluster: owner.cluster, name }), nowMs: clock.now() };
     const scale = planScale(input);
@@ -108,7 +116,7 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
       const failures = await failuresOf("FailedScale", writer.scale(owner, cloneSet, scale, plan, all, signal));
       return { failures, changed: true };
     }
-    const templateByHash = (hash: string): ReturnType<typeof templateOf> | undefined => {
+    const templateByHash = (hash: string): PodTemplate | undefined => {
       const revision = known.find(({ metadata }) => shortHash(metadata.name) === hash);
       return revision && templateOf(revision);
     };
@@ -116,24 +124,25 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
     // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would collide.
     const update = { ...planned, refresh: planned.refresh.filter(({ pod }) => pod.spec.nodeName) };
     const failures = await failuresOf("FailedUpdate", writer.update(owner, update, updateRevision, signal));
-    const refusal = update.failure ? [{ type: "FailedUpdate" as const, message: update.failure }] : [];
+    const refusal: Failures = update.failure ? [{ type: "FailedUpdate", message: update.failure }] : [];
     return { failures: [...failures, ...refusal], changed: changesPods(update) };
   }
 
-  /** Status, then what may follow when it is written: `podsToDelete` and history. */
-  async function settle(cloneSet: ReadonlyCloneSet, active: readonly ReadonlyPod[], plan: RevisionPlan, known: readonly ReadonlyRevision[], failures: StatusInput["failures"], key: ObjectKey, signal: AbortSignal): Promise<Result> {
+  /** Status, and what may follow once it is right: `podsToDelete` and history. */
+  async function settle(view: View, failures: Failures): Promise<Result> {
+    const { cloneSet, key, active, plan, signal } = view;
     const nowMs = clock.now();
     const names = { currentRevision: plan.current.metadata.name, updateRevision: plan.update.metadata.name, collisionCount: plan.collisionCount };
     const status = planStatus({ cloneSet, pods: active, revisions: names, labelSelector: formatLabelSelector(selectorOf(cloneSet)), failures, nowMs });
     if (!equalJson(status, cloneSet.status)) {
       const waitMs = statusDelay.waitMs(idOfKey(key));
       if (waitMs > 0 && failures.length === 0) return { requeueAfterMs: waitMs };
-      await unlessChanged(client.updateStatus(CloneSet, key.cluster, { ...cloneSet, status }, { signal }));
+      await writeStatus(cloneSet, view.owner, status, signal);
       statusDelay.settled(idOfKey(key));
     } else {
       statusDelay.settled(idOfKey(key));
-      await dropFinished(cloneSet, active, key, signal);
-      await pruneHistory(cloneSet, active, known, [names.currentRevision, names.updateRevision], key, signal);
+      await dropFinished(view);
+      await pruneHistory(view);
     }
     // Thrown after the status tells of it, so that the pass is tried again with back-off.
     const failed = failures.find(({ cause }) => cause !== undefined);
@@ -143,17 +152,17 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
   }
 
   /** Names of pods that are gone leave `podsToDelete`, or a later pod of that name would be deleted too. */
-  async function dropFinished(cloneSet: ReadonlyCloneSet, active: readonly ReadonlyPod[], key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const named = cloneSet.spec.scaleStrategy?.podsToDelete;
-    const left = named?.filter((name) => active.some(({ metadata }) => metadata.name === name));
-    if (!named || !left || left.length === named.length) return;
-    const { podsToDelete: _podsToDelete, ...scaleStrategy } = cloneSet.spec.scaleStrategy ?? {};
+  async function dropFinished({ cloneSet, active, key, signal }: View): Promise<void> {
+    const { podsToDelete: named = [], ...scaleStrategy } = cloneSet.spec.scaleStrategy ?? {};
+    const left = named.filter((name) => active.some(({ metadata }) => metadata.name === name));
+    if (left.length === named.length) return;
     const spec = { ...cloneSet.spec, scaleStrategy: left.length > 0 ? { ...scaleStrategy, podsToDelete: left } : scaleStrategy };
     await unlessChanged(client.update(CloneSet, key.cluster, { ...cloneSet, spec }, { signal }));
   }
 
-  async function pruneHistory(cloneSet: ReadonlyCloneSet, active: readonly ReadonlyPod[], known: readonly ReadonlyRevision[], used: readonly string[], key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const hashes = new Set([...used.map(shortHash), ...active.map(({ metadata }) => shortHash(metadata.labels?.[REVISION_LABEL] ?? ""))]);
+  async function pruneHistory({ cloneSet, active, revisions: known, plan, key, signal }: View): Promise<void> {
+    const used = [plan.current.metadata.name, plan.update.metadata.name, ...active.map(({ metadata }) => metadata.labels?.[REVISION_LABEL] ?? "")];
+    const hashes = new Set(used.map(shortHash));
     for (const revision of planHistory(cloneSet, known, (name) => hashes.has(shortHash(name)))) {
       await unlessChanged(client.delete(ControllerRevision, keyOf(key.cluster, revision), { preconditions: { uid: revision.metadata.uid ?? "" }, signal }));
     }
@@ -161,7 +170,7 @@ export function createCloneSetController(deps: WorkloadDependencies): Controller
 }
 
 /** A failed pass is told in the status first and thrown afterwards, so it is a value until then. */
-async function failuresOf(type: "FailedScale" | "FailedUpdate", writes: Promise<void>): Promise<StatusInput["failures"]> {
+async function failuresOf(type: "FailedScale" | "FailedUpdate", writes: Promise<void>): Promise<Failures> {
   try {
     await writes;
     return [];

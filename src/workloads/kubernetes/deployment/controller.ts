@@ -2,7 +2,7 @@
  * Deployment: rolls pods from one template to the next by growing one ReplicaSet and shrinking the others.
  *
  * Reads:  Deployment, its ReplicaSets, whether they have pods (for Recreate).
- * Writes: ReplicaSet (create, size, history), Deployment (revision annotation, status).
+ * Writes: ReplicaSet (create, size, history), Deployment (status, and with it the revision annotation).
  * After:  the ReplicaSet controller makes the pods; its status brings the Deployment back for the next step.
  */
 import { Deployment, Pod, ReplicaSet } from "../../../api/index.ts";
@@ -92,20 +92,18 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     }
   }
 
-  /** The rollout has nothing to do in this step: revision, history and status may follow. */
+  /** The rollout has nothing to do in this step: status and history may follow. */
   async function settle(deployment: ReadonlyDeployment, plan: RolloutPlan, key: ObjectKey, signal: AbortSignal): Promise<Result> {
-    if (plan.newReplicaSet && revisionOf(deployment) !== plan.revision) {
-      const annotations = { ...deployment.metadata.annotations, [REVISION_ANNOTATION]: String(plan.revision) };
-      await unlessChanged(client.update(Deployment, key.cluster, { ...deployment, metadata: { ...deployment.metadata, annotations } }, { signal }));
-      return done; // Its own change brings it back.
-    }
     const status = planDeploymentStatus(deployment, plan.newReplicaSet, plan.old, clock.now());
     const deadlineMs = deploymentDeadlineInMs(deployment, status, clock.now());
     const again = deadlineMs === undefined ? done : { requeueAfterMs: deadlineMs };
-    if (!equalJson(status, deployment.status)) {
+    const hasRevision = !plan.newReplicaSet || revisionOf(deployment) === plan.revision;
+    if (!equalJson(status, deployment.status) || !hasRevision) {
       const waitMs = statusDelay.waitMs(idOfKey(key));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      await unlessChanged(client.updateStatus(Deployment, key.cluster, { ...deployment, status }, { signal }));
+      // The revision goes with the status, as upstream writes it: as an update of its own it would count as a new generation.
+      const annotations = hasRevision ? deployment.metadata.annotations : { ...deployment.metadata.annotations, [REVISION_ANNOTATION]: String(plan.revision) };
+      await unlessChanged(client.updateStatus(Deployment, key.cluster, { ...deployment, metadata: { ...deployment.metadata, ...(annotations && { annotations }) }, status }, { signal }));
     }
     statusDelay.settled(idOfKey(key));
     const isComplete = (status.updatedReplicas ?? 0) === replicasOf(deployment) && (status.replicas ?? 0) === replicasOf(deployment);

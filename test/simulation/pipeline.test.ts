@@ -1,0 +1,238 @@
+/** The pipeline as users see it: what they apply on the hub, and what is then on the members and back on the hub. */
+import { afterEach, describe, expect, test } from "vitest";
+import { CloneSet, ConfigMap, Deployment, inVersion, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import type { CloneSetV1alpha1, Kind, KubernetesObject } from "../../src/api/index.ts";
+import type { DeepReadonly } from "../../src/base/index.ts";
+import { isNotFound } from "../../src/machinery/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+
+const SETTLED_MS = 10_000;
+const clusters = { member1: 2, member2: 1, member3: 1 };
+
+let fleet: TestFleet;
+afterEach(() => fleet.stop());
+
+async function start(nodes = 0): Promise<void> {
+  fleet = await startTestFleet({ members: Object.keys(clusters), nodes });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.run(1_000);
+}
+const apply = async (policy: PropagationPolicy): Promise<void> => void (await fleet.client.create(PropagationPolicy, "hub", policy));
+const deploymentPolicy = (): ReturnType<typeof makePolicy> => makePolicy("shop/all").selects("apps/v1", "Deployment").weights(clusters);
+
+async function find<T extends KubernetesObject>(kind: Kind<T>, cluster: string, name: string): Promise<DeepReadonly<T> | undefined> {
+  try {
+    return await fleet.client.get(kind, { cluster, namespace: "shop", name });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+async function onMembers<T extends KubernetesObject, V>(kind: Kind<T>, name: string, read: (object: DeepReadonly<T>) => V): Promise<(V | undefined)[]> {
+  const objects = await Promise.all(Object.keys(clusters).map((cluster) => find(kind, cluster, name)));
+  return objects.map((object) => object && read(object));
+}
+
+describe("a Deployment under a policy with weights", () => {
+  test("is divided over the members, and the hub shows their sum", async () => {
+    await start(3);
+    await apply(deploymentPolicy().build());
+
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(8).build());
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([4, 2, 2]);
+    const web = await find(Deployment, "hub", "web");
+    expect(web?.status).toMatchObject({ replicas: 8, readyReplicas: 8, updatedReplicas: 8, availableReplicas: 8, observedGeneration: web?.metadata.generation });
+    expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toMatchObject([
+      { type: "FullyApplied", status: "True" },
+      { type: "Scheduled", status: "True" },
+    ]);
+  });
+
+  test("follows a change of the template to every member", async () => {
+    await start();
+    await apply(deploymentPolicy().build());
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+    await fleet.run(SETTLED_MS);
+
+    await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } }, { type: "strategic" });
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual(["web:2", "web:2", "web:2"]);
+  });
+
+  test("is divided anew when it is scaled, and a member that gets nothing loses its copy", async () => {
+    await start();
+    await apply(deploymentPolicy().build());
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(8).build());
+    await fleet.run(SETTLED_MS);
+
+    await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 1 } }, { type: "merge" });
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([1, undefined, undefined]);
+  });
+
+  test("loses a field on the members that is dropped from the template", async () => {
+    await start();
+    await apply(deploymentPolicy().build());
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).with(({ spec }) => (spec.minReadySeconds = 5)).build());
+    await fleet.run(SETTLED_MS);
+
+    await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { minReadySeconds: null } }, { type: "merge" });
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.minReadySeconds)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("disappears everywhere when it is deleted on the hub", async () => {
+    await start();
+    await apply(deploymentPolicy().build());
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+    await fleet.run(SETTLED_MS);
+
+    await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", () => true)).toEqual([undefined, undefined, undefined]);
+    expect(await find(ResourceBinding, "hub", "web-deployment")).toBeUndefined();
+    expect((await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" })).items.map(({ metadata }) => metadata.name)).toEqual([expect.stringMatching(/^shop-/)]);
+  });
+
+  test("keeps running when its policy is deleted", async () => {
+    await start();
+    await apply(deploymentPolicy().build());
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+    await fleet.run(SETTLED_MS);
+
+    await fleet.client.delete(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "all" });
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
+    expect((await find(Deployment, "hub", "web"))?.metadata.labels ?? {}).not.toHaveProperty("propagationpolicy.karmada.io/permanent-id");
+  });
+
+  test("that was there before its policy is picked up by it", async () => {
+    await start();
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+    await fleet.run(SETTLED_MS);
+
+    await apply(deploymentPolicy().build());
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
+  });
+
+  test("that no cluster fits says so, and why", async () => {
+    await start();
+    await apply(makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ elsewhere: 1 }).build());
+
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").build());
+    await fleet.run(SETTLED_MS);
+
+    expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toMatchObject([
+      { type: "Scheduled", status: "False", reason: "NoClusterFit", message: "0/3 clusters are available: 3 cluster(s) did not match the placement cluster affinity constraint." },
+    ]);
+  });
+});
+
+describe("on a member", () => {
+  test("an object that was changed there is put right", async () => {
+    await start();
+    await apply(deploymentPolicy().build());
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+    await fleet.run(SETTLED_MS);
+
+    await fleet.client.patch(Deployment, { cluster: "member1", namespace: "shop", name: "web" }, { spec: { replicas: 9 } }, { type: "merge" });
+    await fleet.client.delete(Deployment, { cluster: "member2", namespace: "shop", name: "web" });
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
+  });
+
+  test("an object that Flotilla did not create is left alone, and the hub says so", async () => {
+    await start();
+    await fleet.client.create(Deployment, "member1", makeDeployment("shop/web").image("theirs:1").build());
+    await apply(deploymentPolicy().build());
+
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).image("ours:1").build());
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual(["theirs:1", "ours:1", "ours:1"]);
+    const binding = await find(ResourceBinding, "hub", "web-deployment");
+    expect(binding?.status?.aggregatedStatus?.[0]).toMatchObject({ clusterName: "member1", applied: false, appliedMessage: expect.stringContaining("already exists in the cluster member1") });
+  });
+
+  test("such an object is taken over when the policy says Overwrite", async () => {
+    await start();
+    await fleet.client.create(Deployment, "member1", makeDeployment("shop/web").image("theirs:1").build());
+    await apply(deploymentPolicy().with(({ spec }) => (spec.conflictResolution = "Overwrite")).build());
+
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).image("ours:1").build());
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual(["ours:1", "ours:1", "ours:1"]);
+  });
+
+  test("an override changes only the copies that it names", async () => {
+    await start();
+    await apply(deploymentPolicy().build());
+    await fleet.client.create(OverridePolicy, "hub", {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "OverridePolicy",
+      metadata: { namespace: "shop", name: "registry" },
+      spec: {
+        resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
+        overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { imageOverrider: [{ component: "Registry", operator: "replace", value: "mirror.example.com" }] } }],
+      },
+    } as OverridePolicy);
+
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).image("registry.example.com/web:1").build());
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual(["registry.example.com/web:1", "mirror.example.com/web:1", "registry.example.com/web:1"]);
+  });
+});
+
+describe("a CloneSet", () => {
+  const v1alpha1 = inVersion<CloneSetV1alpha1 & KubernetesObject>(CloneSet, "v1alpha1");
+
+  test.each(["v1alpha1", "v1beta1"])("in %s is divided, runs and reports", async (version) => {
+    await start(3);
+    await apply(makePolicy("shop/all").selects(`apps.kruise.io/${version}`, "CloneSet").weights(clusters).build());
+
+    await fleet.client.create(inVersion(CloneSet, version), "hub", { ...makeCloneSet("shop/web").replicas(8).build(), apiVersion: `apps.kruise.io/${version}` });
+    await fleet.run(SETTLED_MS);
+
+    expect(await onMembers(CloneSet, "web", ({ spec }) => spec.replicas)).toEqual([4, 2, 2]);
+    expect(await onMembers(v1alpha1, "web", ({ spec }) => spec.replicas)).toEqual([4, 2, 2]);
+    expect((await find(CloneSet, "hub", "web"))?.status).toMatchObject({ replicas: 8, readyReplicas: 8, updatedReadyReplicas: 8, observedGeneration: 1 });
+  });
+});
+
+test("an object without replicas is the same on every member", async () => {
+  await start();
+  await apply(makePolicy("shop/all").selects("v1", "ConfigMap", "settings").duplicates(...Object.keys(clusters)).build());
+
+  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } });
+  await fleet.run(SETTLED_MS);
+
+  expect(await onMembers(ConfigMap, "settings", ({ data }) => data)).toEqual([{ colour: "blue" }, { colour: "blue" }, { colour: "blue" }]);
+});
+
+test("a namespace of the hub follows to the members and goes with it, but one that a member had stays", async () => {
+  await start();
+  await fleet.client.create(Namespace, "member1", { apiVersion: "v1", kind: "Namespace", metadata: { name: "tools" } });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "tools" } });
+  await fleet.run(SETTLED_MS);
+  const names = async (cluster: string): Promise<string[]> => (await fleet.client.list(Namespace, { cluster })).items.map(({ metadata }) => metadata.name).filter((name) => name === "tools");
+  expect(await names("member2")).toEqual(["tools"]);
+
+  await fleet.client.delete(Namespace, { cluster: "hub", name: "tools" });
+  await fleet.run(SETTLED_MS);
+
+  expect([await names("member1"), await names("member2")]).toEqual([["tools"], []]);
+});
