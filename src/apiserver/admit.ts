@@ -12,6 +12,7 @@ import { metadataOf, validateMetadata } from "./metadata.ts";
 import type { WriteOptions } from "./options.ts";
 import { ordered } from "./render.ts";
 import { strategyOf } from "./strategies.ts";
+import { textOf } from "./text.ts";
 
 export interface Admissions {
   of(group: string, kind: string): readonly AnyAdmission[];
@@ -78,7 +79,7 @@ export function admitObject(admissions: Admissions, random: Random, request: Adm
   const errors = [...request.errors, ...validateMetadata(metadataOf(object), served.resource), ...served.compiled.validate(object)];
   if (strategy?.validate) errors.push(...strategy.validate(object, oldObject));
   if (errors.length === 0) for (const { validate } of chain) errors.push(...(validate?.(review()) ?? []));
-  if (errors.length > 0) throw invalid(kind.group, kind.kind, String(metadataOf(object).name ?? ""), errors);
+  if (errors.length > 0) throw invalid(kind.group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   return object;
 }
 
@@ -114,5 +115,5 @@ export function admitDeletion(admissions: Admissions, random: Random, context: R
       }),
     );
   }
-  if (errors.length > 0) throw invalid(kind.group, kind.kind, String(metadataOf(object).name ?? ""), errors);
+  if (errors.length > 0) throw invalid(kind.group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
 }

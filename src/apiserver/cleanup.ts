@@ -15,6 +15,7 @@ import { isMarker } from "./objects.ts";
 import type { ObjectStore } from "./objects.ts";
 import { clusterOfKey } from "./resources.ts";
 import type { Resource } from "./resources.ts";
+import { textOf } from "./text.ts";
 
 export interface Cleanup {
   load(entries: Iterable<CachedEntry>): void;
@@ -78,7 +79,7 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
     const found = house.find(key);
     if (!found) return;
     const metadata = metadataOf(found.object);
-    if (metadata.deletionTimestamp === undefined) await house.remove(key, String(metadata.uid), "Background");
+    if (metadata.deletionTimestamp === undefined) await house.remove(key, textOf(metadata.uid), "Background");
   };
 
   const reportRemaining = (key: string, remaining: readonly Remaining[]): Promise<void> =>

@@ -12,6 +12,7 @@ import type { Definition, DefinitionCondition, DefinitionNames, DefinitionVersio
 import { metadataOf } from "./metadata.ts";
 import type { ResourceTable } from "./resources.ts";
 import { schemaErrors } from "./crd-schemas.ts";
+import { textOf } from "./text.ts";
 
 /** Fills in the names and the conversion that a definition leaves out. */
 export function completeDefinition(object: JsonObject): void {
@@ -33,7 +34,7 @@ export function prepareDefinition(object: JsonObject, old: JsonObject | undefine
   if (context.subresource !== undefined || !Array.isArray(definition.spec?.versions)) return;
   const { creationTimestamp, deletionTimestamp } = metadataOf(object);
   const before = old as unknown as DeepReadonly<Definition> | undefined;
-  definition.status = statusOf(definition, before, context.cluster.table, String(creationTimestamp));
+  definition.status = statusOf(definition, before, context.cluster.table, textOf(creationTimestamp));
   if (deletionTimestamp === undefined) for (const text of warningsOf(definition)) context.warn(text);
 }
 

@@ -24,6 +24,7 @@ import { keyOf } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 import type { WriteDependencies } from "./write.ts";
 import type { WriteCause } from "./writes.ts";
+import { textOf } from "./text.ts";
 
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 export const ORPHAN_FINALIZER = "orphan";
@@ -149,10 +150,10 @@ function finalizersFor(metadata: JsonObject, resource: Resource, { propagation }
 function checkPreconditions({ name: resource }: Resource, name: string, object: JsonObject, { preconditions }: DeletionOptions): void {
   const { uid, resourceVersion } = metadataOf(object);
   if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-    throw conflict(resource, name, `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${String(uid)}`);
+    throw conflict(resource, name, `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${textOf(uid)}`);
   }
   if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
-    throw conflict(resource, name, `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${String(resourceVersion)}`);
+    throw conflict(resource, name, `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${textOf(resourceVersion)}`);
   }
 }
 
@@ -171,7 +172,7 @@ export function deletedStatus({ name: { group, resource } }: Resource, object: J
     apiVersion: "v1",
     metadata: {},
     status: "Success",
-    details: { name: String(name), ...(group && { group }), kind: resource, ...(typeof uid === "string" && { uid }) },
+    details: { name: textOf(name), ...(group && { group }), kind: resource, ...(typeof uid === "string" && { uid }) },
   };
 }
 
@@ -180,7 +181,7 @@ export async function deleteCollection(deps: WriteDependencies, context: Request
   const result = await listObjects(deps, context);
   for (const entry of result.entries) {
     const metadata = metadataOf(objectIn(entry, context.served));
-    const item: RequestContext = { ...context, name: String(metadata.name), ...(typeof metadata.namespace === "string" && { namespace: metadata.namespace }) };
+    const item: RequestContext = { ...context, name: textOf(metadata.name), ...(typeof metadata.namespace === "string" && { namespace: metadata.namespace }) };
     try {
       await deleteObject(deps, item, { ...options, preconditions: { ...options.preconditions, ...(typeof metadata.uid === "string" && { uid: metadata.uid }) } }, "deletecollection");
     } catch (error) {

@@ -17,6 +17,7 @@ import { finalizersOf, metadataOf } from "./metadata.ts";
 import { isMarker } from "./objects.ts";
 import { clusterOfKey, keyOf } from "./resources.ts";
 import type { Resource } from "./resources.ts";
+import { textOf } from "./text.ts";
 
 export interface GarbageCollector {
   /** Everything that is there when the server starts. */
@@ -81,7 +82,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const alive = owners.filter((owner) => isAlive(cluster, resource, object, owner));
     if (alive.length === owners.length) return;
     if (alive.length > 0) return house.setOwners(key, (references) => references.filter(({ uid }) => alive.some((owner) => owner.uid === uid)));
-    await house.remove(key, String(metadataOf(object).uid), "Background");
+    await house.remove(key, textOf(metadataOf(object).uid), "Background");
   };
 
   const isAlive = (cluster: LogicalCluster, resource: Resource, object: JsonObject, owner: OwnerReference): boolean => {
@@ -105,7 +106,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     if (!found) return;
     const metadata = metadataOf(found.object);
     const finalizers = finalizersOf(metadata);
-    const uid = String(metadata.uid);
+    const uid = textOf(metadata.uid);
     if (metadata.deletionTimestamp === undefined) return;
     waiting.set(uid, key);
     const keys = [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
@@ -115,17 +116,16 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       return house.removeFinalizer(key, ORPHAN_FINALIZER);
     }
     if (!finalizers.includes(FOREGROUND_FINALIZER)) return void waiting.delete(uid);
-    let blocked = false;
+    let isBlocked = false;
     for (const dependent of keys) {
       const current = house.find(dependent);
       if (!current) continue;
-      blocked ||= ownersOf(current.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
-      await house.remove(dependent, String(metadataOf(current.object).uid), "Foreground");
-      if (house.find(dependent) === undefined) continue;
+      await house.remove(dependent, textOf(metadataOf(current.object).uid), "Foreground");
+      const left = house.find(dependent);
+      if (left && ownersOf(left.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)) isBlocked = true;
     }
-    // Those that are left with a finalizer of their own report back when they go.
-    const remaining = [...(dependents.get(uid) ?? [])].some((dependent) => house.find(dependent) !== undefined && blocked);
-    if (remaining) return;
+    // Those that are left wait for finalizers of their own and report back when they go.
+    if (isBlocked) return;
     waiting.delete(uid);
     return house.removeFinalizer(key, FOREGROUND_FINALIZER);
   };

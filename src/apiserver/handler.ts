@@ -11,12 +11,12 @@ import { healthResponse } from "./health.ts";
 import { representationOf } from "./negotiate.ts";
 import type { Representation } from "./negotiate.ts";
 import { openApiV2Response, openApiV3Response } from "./openapi.ts";
-import { PageNotFound, authorize, findCluster, findResource, operate } from "./operations.ts";
+import { PageNotFound, authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import type { Input, OperationDependencies, Verb } from "./operations.ts";
 import { asksForWatch, checkTimeout, listQuery } from "./options.ts";
 import { patchTypeOf } from "./patch.ts";
 import type { ApiRequest, ApiResponse } from "./request.ts";
-import { answerResponse, jsonResponse, statusResponse, textResponse } from "./respond.ts";
+import { answerResponse, jsonResponse, statusResponse, streamOf, textResponse } from "./respond.ts";
 import { routeOf, splitCluster } from "./router.ts";
 import type { ResourceRoute } from "./router.ts";
 import { selectionOf } from "./selection.ts";
@@ -174,13 +174,10 @@ function nameSelected(query: URLSearchParams): string | undefined {
 }
 
 async function connect({ cluster, served, namespace, name = "", subresource = "", signal }: RequestContext, { rest }: ResourceRoute, { method, query, body }: ApiRequest): Promise<ApiResponse> {
-  const handler = served.resource.kind.subresources.connect?.[subresource];
+  const handler = connectHandler(served, subresource);
   if (!handler) throw new PageNotFound();
   const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, query, body }, signal);
-  if (response.body instanceof Uint8Array) return { status: response.status, headers: response.headers, body: response.body };
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of response.body) chunks.push(chunk);
-  return { status: response.status, headers: response.headers, body: chunks };
+  return { status: response.status, headers: response.headers, body: response.body instanceof Uint8Array ? response.body : streamOf(response.body) };
 }
 
 function watchResponse({ deps }: HandlerOptions, context: RequestContext, route: ResourceRoute, representation: Representation): ApiResponse {

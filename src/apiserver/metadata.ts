@@ -5,6 +5,7 @@ import { annotationsProblem, dnsLabelProblem, dnsSubdomainProblem, dns1035LabelP
 import type { FieldError } from "../machinery/index.ts";
 import { forbiddenField, invalidValue, requiredValue } from "./context.ts";
 import type { Resource } from "./resources.ts";
+import { textOf } from "./text.ts";
 
 export const GENERATED_SUFFIX_LENGTH = 5;
 /** `generateName` is cut so that the name stays a DNS label with its suffix. */
@@ -88,7 +89,7 @@ function validateLabels(labels: Json | undefined): FieldError[] {
   for (const [key, value] of Object.entries(labels)) {
     const keyProblem = labelKeyProblem(key);
     if (keyProblem) errors.push(invalidValue("metadata.labels", key, keyProblem));
-    const valueProblem = labelValueProblem(String(value));
+    const valueProblem = labelValueProblem(textOf(value));
     if (valueProblem) errors.push(invalidValue("metadata.labels", value, valueProblem));
   }
   return errors;
@@ -121,7 +122,7 @@ function validateFinalizers(finalizers: Json | undefined): FieldError[] {
   if (!Array.isArray(finalizers)) return [];
   const errors: FieldError[] = [];
   for (const finalizer of finalizers) {
-    const problem = labelKeyProblem(String(finalizer));
+    const problem = labelKeyProblem(textOf(finalizer));
     if (problem) errors.push(invalidValue("metadata.finalizers", finalizer, problem));
   }
   return errors;

@@ -27,7 +27,7 @@ export function representationOf(accept: string | undefined, isList: boolean): R
 export function negotiate(accept: string | undefined, offers: (as: NonNullable<Accepted["as"]>) => boolean): Accepted {
   let mediaTypeKnown = false;
   for (const { type, parameters } of parseAccept(accept ?? "")) {
-    const format = FORMATS[type];
+    const format = FORMATS.get(type);
     if (!format) continue;
     mediaTypeKnown = true;
     const kind = parameters.get("as");
@@ -39,7 +39,13 @@ export function negotiate(accept: string | undefined, offers: (as: NonNullable<A
   throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${OFFERED}\n`);
 }
 
-const FORMATS: Readonly<Record<string, "json" | "yaml" | undefined>> = { "application/json": "json", "*/*": "json", "application/yaml": "yaml", "": "json" };
+/** A map, because the keys are looked up with what a client sent. */
+const FORMATS = new Map<string, "json" | "yaml">([
+  ["", "json"],
+  ["*/*", "json"],
+  ["application/json", "json"],
+  ["application/yaml", "yaml"],
+]);
 
 interface Clause {
   type: string;

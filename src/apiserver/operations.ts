@@ -1,4 +1,5 @@
 /** One verb on one resource: from a checked request to an answer that is not yet bytes. Both transports come through here. */
+import type { ConnectHandler } from "../api/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
 import { ApiError, methodNotAllowed, notFound, pathNotFound } from "../machinery/index.ts";
@@ -59,11 +60,17 @@ export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute,
     if (name !== undefined) throw missing();
     if (verb !== "list" && verb !== "watch") throw methodNotAllowed();
   }
-  if (subresource === undefined || kind.subresources.connect?.[subresource]) return served;
+  if (subresource === undefined || connectHandler(served, subresource)) return served;
   if (subresource === "status" && kind.subresources.status) return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "scale" && kind.subresources.scale) return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "finalize" && isNamespaceKind(served.resource)) return checkSubresource(served, verb, ["update"]);
   throw pathNotFound();
+}
+
+/** The code behind a subresource that is not stored. The name comes from a path, so only own properties count. */
+export function connectHandler({ resource }: ServedVersion, subresource: string): ConnectHandler | undefined {
+  const { connect } = resource.kind.subresources;
+  return connect && Object.hasOwn(connect, subresource) ? connect[subresource] : undefined;
 }
 
 function checkSubresource(served: ServedVersion, verb: Verb, verbs: readonly Verb[]): ServedVersion {

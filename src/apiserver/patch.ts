@@ -10,6 +10,7 @@ import type { WriteOptions } from "./options.ts";
 import { keyOf } from "./resources.ts";
 import { insertObject, rewriteObject } from "./write.ts";
 import type { Change, WriteDependencies, Written } from "./write.ts";
+import { textOf } from "./text.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",
@@ -45,10 +46,10 @@ function patched({ served, name = "", namespace }: RequestContext, type: Exclude
   const result = type === "json" ? applyJsonPatch(old, value) : type === "merge" ? applyMergePatch(old, asPatch(value)) : applyStrategicMergePatch(old, asPatch(value), served.schema);
   if (!isObject(result)) throw badRequest("the patch does not leave an object");
   if (result.apiVersion !== served.apiVersion || result.kind !== served.resource.kind.kind) {
-    throw invalid("", "", "", [{ type: "Invalid", field: "patch", message: `Invalid value: the patch turns the object into a ${String(result.apiVersion)} ${String(result.kind)}` }]);
+    throw invalid("", "", "", [{ type: "Invalid", field: "patch", message: `Invalid value: the patch turns the object into a ${textOf(result.apiVersion)} ${textOf(result.kind)}` }]);
   }
   const metadata = metadataOf(result);
-  if (metadata.name !== name) throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${name})`);
+  if (metadata.name !== name) throw badRequest(`the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${name})`);
   if (served.resource.namespaced && metadata.namespace !== namespace) throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   return { object: withSentVersion(result, old), duplicates, requiresVersion: false, isPatch: true };
 }
@@ -103,14 +104,14 @@ async function applyObject(deps: WriteDependencies, context: RequestContext, opt
 
 function checkApplied({ served, name = "", namespace, subresource }: RequestContext, patch: Json): JsonObject {
   const applied = asPatch(patch);
-  if (applied.apiVersion === undefined || applied.kind === undefined) throw badRequest(`invalid object type: ${typeof applied.apiVersion !== "string" ? "/" : applied.apiVersion.includes("/") ? applied.apiVersion : `/${applied.apiVersion}`}, Kind=${String(applied.kind ?? "")}`);
+  if (applied.apiVersion === undefined || applied.kind === undefined) throw badRequest(`invalid object type: ${typeof applied.apiVersion !== "string" ? "/" : applied.apiVersion.includes("/") ? applied.apiVersion : `/${applied.apiVersion}`}, Kind=${textOf(applied.kind ?? "")}`);
   if (applied.apiVersion !== served.apiVersion || applied.kind !== served.resource.kind.kind) {
-    throw badRequest(`the apply configuration must be of ${served.apiVersion} ${served.resource.kind.kind}, not ${String(applied.apiVersion)} ${String(applied.kind)}`);
+    throw badRequest(`the apply configuration must be of ${served.apiVersion} ${served.resource.kind.kind}, not ${textOf(applied.apiVersion)} ${textOf(applied.kind)}`);
   }
   const metadata = metadataOf(applied);
   if (metadata.managedFields !== undefined && metadata.managedFields !== null) throw badRequest("metadata.managedFields must be nil");
   if (metadata.name === undefined || metadata.name === "") throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  if (metadata.name !== name) throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${name})`);
+  if (metadata.name !== name) throw badRequest(`the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${name})`);
   if (served.resource.namespaced && metadata.namespace !== undefined && metadata.namespace !== namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }

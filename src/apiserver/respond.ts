@@ -8,7 +8,7 @@ import { listMetadata } from "./operations.ts";
 import type { Answer } from "./operations.ts";
 import type { ListResult } from "./read.ts";
 import { objectIn, piecesIn } from "./render.ts";
-import type { ApiResponse } from "./request.ts";
+import type { ApiResponse, ByteStream } from "./request.ts";
 import type { ServedVersion } from "./resources.ts";
 import { metadataListOf, partialMetadata, tableOf } from "./table.ts";
 import type { TableOptions } from "./table.ts";
@@ -95,4 +95,27 @@ const EVENT_END = encode("}\n");
 /** The bytes of one entry as an event carries them. */
 export function entryLine(type: string, entry: CachedEntry, served: ServedVersion, revision: number): Uint8Array {
   return eventLine(type, piecesIn(entry, served, revision));
+}
+
+/** Chunks that come about one by one (a log that is followed), taken as fast as the peer reads them. */
+export function streamOf(chunks: AsyncIterable<Uint8Array>): ByteStream {
+  return {
+    open(sink) {
+      let closed = false;
+      const pump = async (): Promise<void> => {
+        for await (const chunk of chunks) {
+          if (closed) return;
+          if (!sink.write(chunk)) await new Promise<void>((resume) => sink.onDrain(resume));
+        }
+      };
+      // The status line is sent already, so a source that fails can only end the stream early.
+      const end = (): void => {
+        if (!closed) sink.end();
+      };
+      pump().then(end, end);
+      return () => {
+        closed = true;
+      };
+    },
+  };
 }

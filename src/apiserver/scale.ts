@@ -12,6 +12,7 @@ import { writeOptions } from "./options.ts";
 import { objectIn } from "./render.ts";
 import { rewriteObject } from "./write.ts";
 import type { WriteDependencies } from "./write.ts";
+import { textOf } from "./text.ts";
 
 function pathsOf({ served }: RequestContext): ScalePaths {
   const { scale } = served.resource.kind.subresources;
@@ -44,7 +45,7 @@ export async function updateScale(deps: WriteDependencies, context: RequestConte
     const current = scaleOf(context, old);
     const wanted = compute(current);
     const { name } = metadataOf(wanted);
-    if (name !== undefined && name !== context.name) throw badRequest(`the name of the object (${String(name)}) does not match the name on the URL (${context.name ?? ""})`);
+    if (name !== undefined && name !== context.name) throw badRequest(`the name of the object (${textOf(name)}) does not match the name on the URL (${context.name ?? ""})`);
     const replicas = isObject(wanted.spec) ? (wanted.spec.replicas ?? 0) : 0;
     if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
       throw invalid("autoscaling", "Scale", context.name ?? "", [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")]);

@@ -5,6 +5,7 @@ import { badRequest, matchesLabels, parseFieldSelector, parseLabelSelector } fro
 import type { CachedEntry } from "../store/index.ts";
 import { objectIn } from "./render.ts";
 import type { Resource, ServedVersion } from "./resources.ts";
+import { textOf } from "./text.ts";
 
 export interface Selection {
   /** True when nothing was selected by, so that nothing needs to be parsed. */
@@ -39,7 +40,7 @@ const at =
   (object) => {
     let value: unknown = object;
     for (const part of path.split(".")) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
-    return value === undefined || value === null ? fallback : String(value);
+    return value === undefined || value === null ? fallback : textOf(value);
   };
 
 const paths = (...names: string[]): Record<string, FieldReader> => Object.fromEntries(names.map((name) => [name, at(name)]));

@@ -8,6 +8,7 @@ import { completeDefinition, prepareDefinition, validateDefinition } from "./crd
 import { isNamespaceKind, labelNamespace, prepareNamespace } from "./namespaces.ts";
 import { completePod } from "./pods.ts";
 import type { Resource } from "./resources.ts";
+import { textOf } from "./text.ts";
 
 /** Both changes are made in place, at the top level and in metadata; what lies deeper is replaced, because it may be shared. */
 export interface Strategy {
@@ -44,7 +45,7 @@ function foldStringData(secret: JsonObject): void {
   const { stringData } = secret;
   if (!isObject(stringData)) return;
   const data: JsonObject = isObject(secret.data) ? { ...secret.data } : {};
-  for (const [key, value] of Object.entries(stringData)) data[key] = Buffer.from(String(value)).toString("base64");
+  for (const [key, value] of Object.entries(stringData)) data[key] = Buffer.from(textOf(value)).toString("base64");
   secret.data = data;
   delete secret.stringData;
 }
@@ -54,8 +55,8 @@ const MAX_DATA_BYTES = 1024 * 1024;
 /** All values of a ConfigMap or Secret together. Base64 is counted by what it holds. */
 function dataErrors({ data, binaryData }: JsonObject, field: string, isEncoded: boolean): FieldError[] {
   let total = 0;
-  for (const value of Object.values(isObject(data) ? data : {})) total += isEncoded ? (String(value).length / 4) * 3 : Buffer.byteLength(String(value));
-  for (const value of Object.values(isObject(binaryData) ? binaryData : {})) total += (String(value).length / 4) * 3;
+  for (const value of Object.values(isObject(data) ? data : {})) total += isEncoded ? (textOf(value).length / 4) * 3 : Buffer.byteLength(textOf(value));
+  for (const value of Object.values(isObject(binaryData) ? binaryData : {})) total += (textOf(value).length / 4) * 3;
   return total > MAX_DATA_BYTES ? [{ type: "TooLong", field, message: `Too long: may not be more than ${MAX_DATA_BYTES} bytes` }] : [];
 }
 

@@ -4,6 +4,7 @@ import { isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import { badRequest, compileJsonPath, formatAge } from "../machinery/index.ts";
 import type { ServedVersion } from "./resources.ts";
+import { textOf } from "./text.ts";
 
 export interface TableOptions {
   includeObject: "None" | "Metadata" | "Object";
@@ -68,7 +69,7 @@ function printed(found: readonly unknown[], type: Column["type"], nowMs: number)
     case "boolean":
       return typeof value === "boolean" ? value : null;
     case "date": {
-      const time = Date.parse(String(value));
+      const time = Date.parse(textOf(value));
       return Number.isNaN(time) ? "<invalid>" : formatAge(nowMs - time);
     }
     default:

@@ -212,9 +212,14 @@ class WatchStream {
     const { served, representation } = this.#request;
     const metadata: JsonObject = { resourceVersion: String(revision), ...(initialEnd && { annotations: { "k8s.io/initial-events-end": "true" } }) };
     const bare: JsonObject = { kind: served.resource.kind.kind, apiVersion: served.apiVersion, metadata };
-    const object = representation.as === "table" ? this.#table(bare, revision) : representation.as === "metadata" ? partialMetadata(bare) : bare;
+    const object = representation.as === "table" ? bookmarkTable(bare) : representation.as === "metadata" ? partialMetadata(bare) : bare;
     return encode(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
   }
+}
+
+/** A bookmark has no fields to print; what it says is in the metadata of its row. */
+function bookmarkTable(bare: JsonObject): JsonObject {
+  return { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: bare.metadata ?? {}, columnDefinitions: null, rows: [{ cells: [], object: partialMetadata(bare) }] };
 }
 
 interface SharedLine {

@@ -25,6 +25,7 @@ import { encodeObject, objectIn, ordered, viewOfWritten } from "./render.ts";
 import { keyOf } from "./resources.ts";
 import type { ServedVersion } from "./resources.ts";
 import type { WriteCause } from "./writes.ts";
+import { textOf } from "./text.ts";
 
 export interface WriteDependencies {
   cache: Cache;
@@ -53,9 +54,7 @@ export async function createObject(deps: WriteDependencies, context: RequestCont
   for (let attempt = 1; ; attempt++) {
     const generated = generatedName(metadata, deps.random);
     const name = generated ?? (typeof metadata.name === "string" ? metadata.name : "");
-    // A later attempt needs what an earlier one changed in place.
-    const object = generated === undefined || attempt === MAX_GENERATED_NAMES ? body.object : structuredClone(body.object);
-    const entry = await insertObject(deps, context, options, { object, duplicates: body.duplicates }, name);
+    const entry = await insertObject(deps, context, options, body, name);
     if (entry) return { entry, created: true };
     if (generated === undefined || attempt === MAX_GENERATED_NAMES) throw alreadyExists(context.served.resource.name, name);
   }
@@ -264,17 +263,17 @@ function checkIdentity({ served, namespace }: RequestContext, object: JsonObject
   const metadata = metadataOf(object);
   const sentKind = object.kind ?? "";
   const sentVersion = object.apiVersion ?? "";
-  if (sentVersion !== "" && sentVersion !== served.apiVersion) throw badRequest(`the API version in the data (${String(sentVersion)}) does not match the expected API version (${served.apiVersion})`);
+  if (sentVersion !== "" && sentVersion !== served.apiVersion) throw badRequest(`the API version in the data (${textOf(sentVersion)}) does not match the expected API version (${served.apiVersion})`);
   if (sentKind !== "" && sentKind !== kind.kind) {
-    if (!kind.builtIn) throw invalid(kind.group, String(sentKind), String(metadata.name ?? ""), [invalidValue("kind", sentKind, `must be ${kind.kind}`)]);
-    throw badRequest(`${String(sentKind)} in version ${JSON.stringify(served.version)} cannot be handled as a ${kind.kind}: the endpoint takes ${kind.kind} only`);
+    if (!kind.builtIn) throw invalid(kind.group, textOf(sentKind), textOf(metadata.name ?? ""), [invalidValue("kind", sentKind, `must be ${kind.kind}`)]);
+    throw badRequest(`${textOf(sentKind)} in version ${JSON.stringify(served.version)} cannot be handled as a ${kind.kind}: the endpoint takes ${kind.kind} only`);
   }
   if (namespaced && typeof metadata.namespace === "string" && metadata.namespace !== "" && metadata.namespace !== namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   if (pathName === undefined) return;
   if (metadata.name === undefined || metadata.name === "") throw badRequest(`the name of the object (${pathName} based on URL) was undeterminable: name must be provided`);
-  if (metadata.name !== pathName) throw badRequest(`the name of the object (${String(metadata.name)}) does not match the name on the URL (${pathName})`);
+  if (metadata.name !== pathName) throw badRequest(`the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${pathName})`);
 }
 
 function uidConflict({ served: { resource }, namespace, name = "" }: RequestContext, sent: string, stored: unknown): Error {

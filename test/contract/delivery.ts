@@ -1,0 +1,195 @@
+/** What every `Delivery` promises, whatever reaches the member. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Deployment } from "../../src/api/index.ts";
+import type { KubernetesObject } from "../../src/api/index.ts";
+import type { DeepReadonly } from "../../src/base/index.ts";
+import type { Client, ObjectKey } from "../../src/client/index.ts";
+import type { ApplyPolicy, Delivery, Observation } from "../../src/delivery/index.ts";
+import { isNotFound } from "../../src/machinery/index.ts";
+import { makeDeployment } from "../../src/testing/index.ts";
+
+export interface OpenDelivery {
+  delivery: Delivery;
+  /** Another client of the same member: the member's own users. */
+  member: Client;
+  cluster: string;
+  /** Resolves when the delivery has seen everything that happened. */
+  settle(): Promise<void>;
+  /** Writes that the delivery made so far. */
+  writes(): number;
+  close(): Promise<void>;
+}
+
+const policy: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla", adopt: false };
+const { signal } = new AbortController();
+
+export function describeDelivery(name: string, open: () => Promise<OpenDelivery>): void {
+  describe(`delivery ${name}`, () => {
+    let member: OpenDelivery;
+    let key: ObjectKey;
+    beforeEach(async () => {
+      member = await open();
+      key = { cluster: member.cluster, namespace: "default", name: "web" };
+    });
+    afterEach(() => member.close());
+
+    const web = (change: (deployment: Deployment) => void = () => {}): Deployment => makeDeployment("default/web").replicas(3).with(change).build();
+    const apply = async (manifest: KubernetesObject, changes: Partial<ApplyPolicy> = {}) => {
+      const outcome = await member.delivery.apply(manifest, { ...policy, ...changes }, signal);
+      await member.settle();
+      return outcome;
+    };
+    const stored = async (): Promise<DeepReadonly<Deployment> | undefined> => {
+      try {
+        return await member.member.get(Deployment, key);
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    };
+    const foreign = async (): Promise<void> => {
+      await member.member.create(Deployment, member.cluster, web(({ spec }) => (spec.replicas = 9)));
+      await member.settle();
+    };
+
+    test("creates what is missing and marks it as ours", async () => {
+      const outcome = await apply(web());
+
+      expect(outcome.result).toBe("created");
+      expect((await stored())?.metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
+    });
+
+    test("writes nothing when the member already shows what is wanted", async () => {
+      await apply(web());
+      const before = member.writes();
+
+      expect((await apply(web())).result).toBe("unchanged");
+      expect(member.writes()).toBe(before);
+    });
+
+    test("changes what differs, and removes a field that the manifest no longer has", async () => {
+      await apply(web(({ spec }) => (spec.minReadySeconds = 5)));
+
+      expect((await apply(web(({ spec }) => (spec.replicas = 4)))).result).toBe("updated");
+
+      const object = await stored();
+      expect(object?.spec.replicas).toBe(4);
+      expect(object?.spec.minReadySeconds).toBeUndefined();
+    });
+
+    test("puts right what the member's users changed, and keeps what they added", async () => {
+      await apply(web());
+      await member.member.patch(Deployment, key, { metadata: { labels: { theirs: "yes" } }, spec: { replicas: 7 } }, { type: "merge" });
+      await member.settle();
+
+      expect((await apply(web())).result).toBe("updated");
+
+      const object = await stored();
+      expect(object?.spec.replicas).toBe(3);
+      expect(object?.metadata.labels).toMatchObject({ theirs: "yes" });
+    });
+
+    test("leaves an object alone that is not ours, and says so", async () => {
+      await foreign();
+      const before = member.writes();
+
+      const outcome = await apply(web());
+
+      expect(outcome).toMatchObject({ result: "conflict", message: expect.stringContaining("already exists") });
+      expect(member.writes()).toBe(before);
+      expect((await stored())?.spec.replicas).toBe(9);
+    });
+
+    test("takes such an object over when it may", async () => {
+      await foreign();
+
+      expect((await apply(web(), { adopt: true })).result).toBe("updated");
+
+      expect((await stored())?.spec.replicas).toBe(3);
+    });
+
+    test("never seizes a field that was retained from the member", async () => {
+      await apply(web());
+      await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
+      await member.settle();
+
+      await apply(web(({ spec }) => (spec.paused = true)), { retain: (desired, observed) => ({ ...desired, spec: { ...(desired as Deployment).spec, replicas: (observed as Deployment).spec.replicas } }) as never });
+
+      expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
+    });
+
+    test("only creates in mode create-only, and only looks in mode read-only", async () => {
+      expect((await apply(web(), { mode: "read-only" })).result).toBe("absent");
+      expect((await apply(web(), { mode: "create-only" })).result).toBe("created");
+      expect((await apply(web(({ spec }) => (spec.replicas = 5)), { mode: "create-only" })).result).toBe("unchanged");
+
+      expect((await stored())?.spec.replicas).toBe(3);
+    });
+
+    test("replaces the whole object in mode update, and keeps the member's own labels", async () => {
+      await apply(web(), { mode: "update" });
+      await member.member.patch(Deployment, key, { metadata: { labels: { theirs: "yes" } } }, { type: "merge" });
+      await member.settle();
+
+      await apply(web(({ spec }) => (spec.replicas = 5)), { mode: "update" });
+
+      const object = await stored();
+      expect(object?.spec.replicas).toBe(5);
+      expect(object?.metadata.labels).toMatchObject({ theirs: "yes", "karmada.io/managed": "true" });
+    });
+
+    test("leaves ignored fields to the member once the object exists", async () => {
+      await apply(web());
+      await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
+      await member.settle();
+
+      await apply(web(({ spec }) => ((spec.replicas = 4), (spec.paused = true))), { ignoreFields: ["spec.replicas"] });
+
+      expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
+    });
+
+    test("removes what is ours and nothing else", async () => {
+      await apply(web());
+      await member.delivery.remove(web0, { mode: "delete" }, signal);
+      expect(await stored()).toBeUndefined();
+
+      await foreign();
+      await member.delivery.remove(web0, { mode: "delete" }, signal);
+      expect((await stored())?.spec.replicas).toBe(9);
+      await expect(member.delivery.remove({ ...web0, name: "absent" }, { mode: "delete" }, signal)).resolves.toBeUndefined();
+    });
+
+    test("releases an object without touching what runs", async () => {
+      await apply(web());
+
+      await member.delivery.remove(web0, { mode: "release" }, signal);
+
+      const object = await stored();
+      expect(object?.spec.replicas).toBe(3);
+      expect(object?.metadata.labels ?? {}).not.toHaveProperty("karmada.io/managed");
+    });
+
+    test("shows what the member has, and tells of every change", async () => {
+      await apply(web());
+      const subscription = member.delivery.observe([web0]);
+      const seen: Observation[] = [];
+      subscription.onChange((observation) => seen.push(observation));
+      await member.settle();
+      expect(subscription.isFresh(web0)).toBe(true);
+      expect(subscription.get(web0)).toMatchObject({ spec: { replicas: 3 } });
+
+      await member.member.delete(Deployment, key);
+      await member.settle();
+
+      expect(seen.at(-1)).toEqual({ ref: web0, object: undefined });
+      expect(subscription.get(web0)).toBeUndefined();
+      subscription.close();
+    });
+
+    test("refuses a kind that the member does not serve, by name", async () => {
+      await expect(apply({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "default", name: "a" } })).rejects.toThrow("does not serve Widget in example.dev/v1");
+    });
+  });
+}
+
+const web0 = { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" };
