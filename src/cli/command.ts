@@ -54,5 +54,5 @@ export interface Command<F extends Record<string, Flag> = Record<string, Flag>> 
 }
 
 export function defineCommand<F extends Record<string, Flag>>(command: Command<F>): Command {
-  return command as unknown as Command;
+  return command;
 }

@@ -31,7 +31,7 @@ function readArguments(command: Command, flags: Record<string, Flag>, argv: read
   const options = Object.fromEntries(Object.entries(flags).map(([name, { type, short }]) => [name, { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }) }]));
   try {
     const { positionals, values } = parseArgs({ args: [...argv], options, allowPositionals: true });
-    return { positionals, values: values as Record<string, string | boolean | undefined> };
+    return { positionals, values: values };
   } catch (error) {
     const text = error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error);
     throw new UsageError(`${text}; see 'flotilla ${command.name} --help'`, { cause: error });

@@ -112,7 +112,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     async stop() {
       await Promise.all([hubManager.stop(), memberManager.stop()]);
       await propagation.close();
-      await Promise.all([hubInformers.close(), memberInformers.close()]);
+      hubInformers.close();
+      memberInformers.close();
       await server.close();
       await cache.close();
       await engine.close();

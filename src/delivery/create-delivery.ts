@@ -50,7 +50,7 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
 
   async function create(kind: AnyKind, manifest: Manifest, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome> {
     try {
-      return { result: "created", object: await client.create(kind, cluster, manifest as never, { signal }) };
+      return { result: "created", object: await client.create(kind, cluster, manifest, { signal }) };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const observed = await read(kind, keyOf(manifest.metadata), signal);
@@ -74,7 +74,7 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
     await takeOwnership(kind, observed, policy.fieldManager, signal);
     let wanted = withoutRetained(manifest, retained);
     for (const path of policy.ignoreFields ?? []) wanted = withoutPath(wanted, path);
-    return client.apply(kind, cluster, wanted as never, { force: policy.force, fieldManager: policy.fieldManager, signal });
+    return client.apply(kind, cluster, wanted, { force: policy.force, fieldManager: policy.fieldManager, signal });
   }
 
   /** What we once wrote by create or PUT becomes ours by apply, so that a field missing from the next manifest is removed. */

@@ -30,7 +30,7 @@ export function planClusterStatus(cluster: DeepReadonly<Cluster>, sighting: Sigh
       }
     : {};
   const status = { ...before, ...facts, conditions };
-  return equalJson(status, before) ? cluster : { ...cluster, status: status as DeepReadonly<Status> };
+  return equalJson(status, before) ? cluster : { ...cluster, status: status };
 }
 
 /** A count of zero is left out, as the server leaves it out: writing it would look like a change for ever. */

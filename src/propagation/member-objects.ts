@@ -49,10 +49,12 @@ export function createMemberObjects({ works, deliveryFor, hub }: { works: Inform
   }
 
   works.subscribe(({ object, deleted }) => {
-    if (!deleted) return void follow(object);
     const id = idOf(object.metadata);
-    followed.get(id)?.subscription.close();
-    followed.delete(id);
+    if (!deleted) follow(object);
+    else {
+      followed.get(id)?.subscription.close();
+      followed.delete(id);
+    }
   });
 
   return {

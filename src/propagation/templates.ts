@@ -114,7 +114,7 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
     source<K>(map: (event: ObjectEvent) => Iterable<K>) {
       const source = createDynamicSource<K>(informers, map);
       for (const kind of followed.values()) source.add(kind);
-      sources.push(source as DynamicSource<unknown>);
+      sources.push(source);
       return source;
     },
   };

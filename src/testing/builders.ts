@@ -51,7 +51,7 @@ export function makeDeployment(path: string): WorkloadBuilder<Deployment> {
     kind: "Deployment",
     metadata: { namespace, name },
     spec: { replicas: 1, selector: { matchLabels: { app: name } }, template: podTemplate(name, `${name}:1`) },
-  } as Deployment);
+  });
 }
 
 export function makeCloneSet(path: string): WorkloadBuilder<CloneSet> {
@@ -61,7 +61,7 @@ export function makeCloneSet(path: string): WorkloadBuilder<CloneSet> {
     kind: "CloneSet",
     metadata: { namespace, name },
     spec: { replicas: 1, selector: { matchLabels: { app: name } }, template: podTemplate(name, `${name}:1`) },
-  } as CloneSet);
+  });
 }
 
 export interface PolicyBuilder extends Builder<PropagationPolicy> {

@@ -22,7 +22,7 @@ async function open(fleet: TestFleet, transport: Transport, settle: () => Promis
     settle,
     writes: () => counted.total(),
     async close() {
-      await informers.close();
+      informers.close();
       await closeMore();
       await fleet.stop();
     },

@@ -188,7 +188,7 @@ describe("on a member", () => {
         resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
         overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { imageOverrider: [{ component: "Registry", operator: "replace", value: "mirror.example.com" }] } }],
       },
-    } as OverridePolicy);
+    });
 
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).image("registry.example.com/web:1").build());
     await fleet.run(SETTLED_MS);

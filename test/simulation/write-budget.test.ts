@@ -21,7 +21,7 @@ async function reportReady({ client }: TestFleet, cluster: string, name: string)
   const deployment = await client.get(Deployment, { cluster, namespace: "shop", name });
   const replicas = deployment.spec.replicas ?? 0;
   const status = { observedGeneration: deployment.metadata.generation, replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
-  await client.updateStatus(Deployment, cluster, { ...copy(deployment), status } as Deployment);
+  await client.updateStatus(Deployment, cluster, { ...copy(deployment), status });
 }
 
 test("a workload on two members costs at most 12 writes until its status is back, and none in the minute after", async () => {

@@ -96,7 +96,7 @@ function follow({ name: cluster, client }: Endpoint, namespace: string, signal: 
   void (async () => {
     try {
       for await (const events of client.watch(kind, { cluster, namespace, sendInitialEvents: true, signal })) {
-        for (const event of events) if (event.type !== "BOOKMARK" && event.type !== "DELETED" && fits(event.object as never)) seen.add(event.object.metadata.name);
+        for (const event of events) if (event.type !== "BOOKMARK" && event.type !== "DELETED" && fits(event.object)) seen.add(event.object.metadata.name);
       }
     } catch (error) {
       if (!signal.aborted) throw error;

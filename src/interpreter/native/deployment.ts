@@ -18,12 +18,12 @@ export const deploymentInterpreter: KindInterpreter<Deployment> = {
     return { replicas: spec.replicas ?? 0, ...(requirements && { requirements }) };
   },
   reviseReplicas(deployment, replicas) {
-    const revised = copy(deployment) as Deployment;
+    const revised = copy(deployment);
     revised.spec.replicas = replicas;
     return revised;
   },
   retain(desired, observed) {
-    const retained = copy(desired) as Deployment;
+    const retained = copy(desired);
     if (desired.metadata.labels?.[RETAIN_REPLICAS] === "true" && observed.spec.replicas !== undefined) retained.spec.replicas = observed.spec.replicas;
     return retained;
   },

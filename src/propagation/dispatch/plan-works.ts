@@ -40,7 +40,7 @@ export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Temp
   const targets = binding.spec.clusters ?? [];
   const isDivisible = interpreter.replicas(template) !== undefined;
   const shares: Share[] = targets.map(({ name, replicas }) => ({ cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0 }));
-  const bare = prune(template as never);
+  const bare = prune(template);
   const copies = isDivisible ? interpreter.divide(bare, shares) : undefined;
   return targets.map(({ name: cluster }) => {
     const rendered = render(copies?.get(cluster) ?? bare, cluster);

@@ -5,7 +5,8 @@
  * Writes: ResourceBinding, except what later stages own in it; the claim (label and annotations) on the template.
  * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
  */
-import { PropagationPolicy, ResourceBinding } from "../../api/index.ts";
+import type { PropagationPolicy} from "../../api/index.ts";
+import { ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { TerminalError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";

@@ -22,5 +22,5 @@ export function planScheduled(binding: Binding, plan: SchedulePlan, generation: 
     ...(plan.outcome === "scheduled" && plan.affinityName !== undefined && { schedulerObservingAffinityName: plan.affinityName }),
     conditions,
   };
-  return equalJson(status, before) ? binding : { ...binding, status: status as Binding["status"] };
+  return equalJson(status, before) ? binding : { ...binding, status: status };
 }

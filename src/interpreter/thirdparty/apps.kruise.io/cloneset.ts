@@ -23,7 +23,7 @@ export const cloneSetInterpreter: KindInterpreter<CloneSet> = {
     return { replicas: spec.replicas ?? 1, ...(requirements && { requirements }) };
   },
   reviseReplicas(cloneSet, replicas) {
-    const revised = copy(cloneSet) as CloneSet;
+    const revised = copy(cloneSet);
     revised.spec.replicas = replicas;
     return revised;
   },

@@ -1,0 +1,132 @@
+/** A server on a memory store for the tests of this folder: a clock that stands still, one seed, frozen results. */
+import { ConfigMap, CustomResourceDefinition, Deployment, Namespace, Pod, ReplicaSet, Secret, builtInAdmissions } from "../api/index.ts";
+import type { AnyAdmission, Kind, KubernetesObject } from "../api/index.ts";
+import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts";
+import type { FakeClock, JsonObject } from "../base/index.ts";
+import type { Transport } from "../client/index.ts";
+import { createCache, createMemoryEngine } from "../store/index.ts";
+import type { Cache, Engine } from "../store/index.ts";
+import type { Profile } from "./profiles.ts";
+import type { ApiResponse, UserInfo } from "./request.ts";
+import { createApiServer } from "./server.ts";
+import type { ApiServer } from "./server.ts";
+
+export const ADMIN: UserInfo = { name: "admin", groups: ["system:masters", "system:authenticated"] };
+
+const namespace = (name: string): KubernetesObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+const BUILT_INS: readonly Kind[] = [Namespace, ConfigMap, Secret, Pod, Deployment, ReplicaSet, CustomResourceDefinition];
+export const PROFILE: Profile = { builtIns: BUILT_INS, customs: [], objects: [namespace("default"), namespace("kube-system")] };
+
+export interface Answered {
+  status: number;
+  headers: ApiResponse["headers"];
+  body: JsonObject;
+  text: string;
+  response: ApiResponse;
+}
+
+export interface TestServer {
+  server: ApiServer;
+  cache: Cache;
+  engine: Engine;
+  clock: FakeClock;
+  transport: Transport;
+  /** One request to the hub, or to what the path names. */
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  /** Resolves when the server's own work is done. */
+  settle(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  profiles?: Record<string, Profile>;
+  clusters?: Record<string, string>;
+  admissions?: readonly AnyAdmission[];
+  engine?: Engine;
+  user?: UserInfo;
+}
+
+export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const clock = createFakeClock();
+  const engine = options.engine ?? createMemoryEngine();
+  const cache = await createCache(engine);
+  const server = await createApiServer({
+    cache,
+    clock,
+    random: createSeededRandom(1),
+    log: silentLog,
+    admissions: options.admissions ?? builtInAdmissions,
+    profiles: options.profiles ?? { hub: PROFILE },
+    freeze: true,
+  });
+  for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" })) await server.addCluster(name, profile);
+  const user = options.user ?? ADMIN;
+  const signal = new AbortController().signal;
+
+  return {
+    server,
+    cache,
+    engine,
+    clock,
+    transport: server.transport(user),
+    async request(method, path, body, headers = {}) {
+      const [pathname = "", search = ""] = path.split("?");
+      const bytes = body === undefined ? new Uint8Array() : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+      const response = await server.handle({ method, path: pathname, query: new URLSearchParams(search), headers: { "user-agent": "test/1", ...headers }, body: bytes, user, signal });
+      const text = textOfBody(response.body);
+      return { status: response.status, headers: response.headers, text, body: text.startsWith("{") ? (JSON.parse(text) as JsonObject) : {}, response };
+    },
+    async settle() {
+      do await new Promise((resolve) => setImmediate(resolve));
+      while (!server.isQuiet());
+    },
+  };
+}
+
+function textOfBody(body: ApiResponse["body"]): string {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  return Array.isArray(body) ? Buffer.concat(body as readonly Uint8Array[]).toString() : "";
+}
+
+export const MERGE = { "content-type": "application/merge-patch+json" };
+
+export function makeConfigMap(name: string, extra: JsonObject = {}): JsonObject {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...(extra.metadata as JsonObject | undefined) }, data: { a: "1" } };
+}
+
+export function makeDeployment(name: string): JsonObject {
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
+    spec: { selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } } },
+  };
+}
+
+/** A definition of `Widget` with a default, a status and a scale. */
+export function makeDefinition(spec: JsonObject = {}): JsonObject {
+  const schema = {
+    type: "object",
+    properties: {
+      spec: { type: "object", properties: { size: { type: "integer", default: 3 }, replicas: { type: "integer" } } },
+      status: { type: "object", properties: { phase: { type: "string" }, replicas: { type: "integer" } } },
+    },
+  };
+  return {
+    metadata: { name: "widgets.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { plural: "widgets", kind: "Widget", shortNames: ["wd"] },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schema },
+          subresources: { status: {}, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+        },
+      ],
+      ...spec,
+    },
+  };
+}
