@@ -73,6 +73,7 @@ class WatchStream {
   start(): void {
     const { cluster, served, namespace, query, signal } = this.#request;
     const { resource, version } = served;
+    this.#lastRevision = query.resourceVersion ?? 0;
     this.#schedule();
     this.#stop = startWatch(
       this.#deps,

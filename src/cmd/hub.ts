@@ -13,7 +13,7 @@ import type { Delivery } from "../delivery/index.ts";
 import { createInterpreter } from "../interpreter/index.ts";
 import { createMembershipController, joinCluster } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
-import { createInformers, createManager } from "../runtime/index.ts";
+import { createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import { createSimulation } from "../simulation/index.ts";
 import { createCache } from "../store/index.ts";
@@ -60,13 +60,16 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const server = await createApiServer({ cache, clock, random, log, admissions: [...builtInAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB)], decodeProtobuf, profiles, freeze });
   await server.addCluster(HUB, "hub");
 
-  const clientFor = (part: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager: `flotilla-${part}` });
-  const client = clientFor("system");
+  const connect = (part: string, fieldManager: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
+  const client = connect("system", "flotilla-system");
   const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
   // One set of informers and controllers serves all simulated members: their keys carry the cluster.
   const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", except: [HUB] } });
 
-  const executor = createClient({ transport: wrap(server.transport(SYSTEM_USER), "execute"), fieldManager: "flotilla" });
+  // Controllers read their own writes: what a client is answered goes straight into the informers.
+  const writeThrough = (plain: Client): Client => createWriteThroughClient(plain, [hubInformers, memberInformers]);
+  const clientFor = (part: string): Client => writeThrough(connect(part, `flotilla-${part}`));
+  const executor = writeThrough(connect("execute", "flotilla"));
   const observer = createObserver(memberInformers);
   const deliveries = new Map<string, Delivery>();
   const isMember = (cluster: string): boolean => cluster !== HUB && server.clusters().includes(cluster);

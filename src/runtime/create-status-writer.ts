@@ -2,8 +2,8 @@
  * The `StatusWriter` of one kind. Per object it gathers the changes of all owners for a short window, applies them to the
  * newest version it knows, and writes once, or not at all when nothing differs.
  *
- * The newest version is the lister's, or what this writer got back from its own last write when the lister has not seen
- * that yet; so a burst of changes does not run into conflicts with itself.
+ * With a write-through client the lister has its own last write already, so a burst of changes does not run into conflicts
+ * with itself; without one, a conflict costs a read.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "../base/index.ts";
@@ -11,15 +11,12 @@ import type { Client, ObjectKey } from "../client/index.ts";
 import { isConflict, isNotFound } from "../machinery/index.ts";
 import type { Lister } from "./controller.ts";
 import { idOfKey } from "./define-controller.ts";
-import { isNewer } from "./resource-version.ts";
 import type { StatusWriter } from "./status-writer.ts";
 
 /** Each conflict means that somebody else made progress; after this many in a row the write waits for its back-off. */
 const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 60_000;
-/** Remembered answers that are looked at again with every write; more than one, so that they shrink faster than they grow. */
-const FORGET_PER_WRITE = 2;
 
 export interface StatusWriterOptions<T extends KubernetesObject> {
   client: Client;
@@ -46,8 +43,6 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   const { client, kind, lister, clock, windowMs, log } = options;
   const gathering = new Map<string, Pending<T>>();
   const writing = new Map<string, Promise<void>>();
-  /** Answers that the lister may not have seen yet, oldest first. */
-  const answers = new Map<string, { key: ObjectKey; object: DeepReadonly<T> }>();
   let closed = false;
 
   /** Writes after a while, or earlier where that was already planned. */
@@ -87,12 +82,12 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   };
 
   const write = async (id: string, { key, byOwner }: Pending<T>): Promise<void> => {
-    let object = newestOf(id, key) ?? (await read(key));
+    let object = lister.get(key) ?? (await read(key));
     for (let attempt = 1; object; attempt++) {
       const next = applyAll(id, object, byOwner);
       if (equalJson(statusOf(next), statusOf(object))) return;
       try {
-        remember(id, key, await client.updateStatus(kind, key.cluster, next));
+        await client.updateStatus(kind, key.cluster, next);
         return;
       } catch (error) {
         if (isNotFound(error)) return;
@@ -122,22 +117,6 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       }
     }
     return next;
-  };
-
-  const newestOf = (id: string, key: ObjectKey): DeepReadonly<T> | undefined => {
-    const listed = lister.get(key);
-    const answer = answers.get(id)?.object;
-    return answer && listed && isNewer(answer, listed) ? answer : listed;
-  };
-  const remember = (id: string, key: ObjectKey, object: DeepReadonly<T>): void => {
-    answers.delete(id);
-    answers.set(id, { key, object });
-    let looked = 0;
-    for (const [otherId, other] of answers) {
-      if (looked++ === FORGET_PER_WRITE) break;
-      const listed = lister.get(other.key);
-      if (!listed || !isNewer(other.object, listed)) answers.delete(otherId);
-    }
   };
 
   return {

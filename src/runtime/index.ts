@@ -7,3 +7,4 @@ export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
 export { createOwnedSet, OwnedSetError, type Changes, type OwnedSet, type OwnedSetOptions } from "./owned-set.ts";
 export { createDynamicSource, informerSource, type DynamicSource } from "./sources.ts";
 export type * from "./status-writer.ts";
+export { createWriteThroughClient } from "./write-through.ts";

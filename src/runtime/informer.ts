@@ -10,6 +10,7 @@ import { isExpired, isInvalid, isNotFound } from "../machinery/index.ts";
 import { abortable } from "./abortable.ts";
 import type { Informer, Lane, ObjectEvent } from "./controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
+import { isLater, isNewer } from "./resource-version.ts";
 
 /** A lost connection is tried again soon, and never less than twice a minute. */
 const FIRST_RECONNECT_MS = 200;
@@ -118,6 +119,18 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== own);
     };
+  }
+
+  /**
+   * Takes the answer to a write of ours as if its event had come already, so that whoever wrote it reads it. An answer that
+   * the watch has overtaken says nothing new and is left out: the object may have been deleted since.
+   */
+  note(cluster: string, object: DeepReadonly<T>): void {
+    const { namespace, name, uid, resourceVersion = "" } = object.metadata;
+    if (this.#state !== "following" || this.#resourceVersion === undefined || !isLater(resourceVersion, this.#resourceVersion)) return;
+    const stored = this.#store.find(cluster, namespace, name);
+    // Another object of that name is for the watch to sort out, in order.
+    if (stored ? stored.object.metadata.uid === uid : true) this.#present(cluster, object);
   }
 
   async #run(): Promise<void> {
@@ -257,7 +270,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     }
     stored.listing = this.#listing;
     const old = stored.object;
-    if (old.metadata.resourceVersion === resourceVersion) return;
+    // What we noted from our own writes may be ahead of the watch.
+    if (old.metadata.resourceVersion === resourceVersion || isNewer(old, object)) return;
     this.#store.replace(stored, object);
     this.#tell({ cluster, object, old, deleted: false }, lane);
   }

@@ -1,6 +1,6 @@
 /** The informers that the controllers of one process share: one per kind and version, opened on first use. */
 import { formatApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
-import { invariant, systemRandom, type Clock, type Log, type Random } from "../base/index.ts";
+import { invariant, systemRandom, type Clock, type DeepReadonly, type Log, type Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { Informer, Informers } from "./controller.ts";
 import { SharedInformer, type Scope } from "./informer.ts";
@@ -21,6 +21,8 @@ export interface SharedInformers extends Informers {
   isQuiet(): boolean;
   /** The kinds whose list is under way. */
   busy(): string[];
+  /** Tells the informer of this kind, if there is one for this cluster, what a write of ours brought about. */
+  note(kind: Kind, cluster: string, object: DeepReadonly<KubernetesObject>): void;
   /** Ends all watches. */
   close(): void;
 }
@@ -29,10 +31,12 @@ export function createInformers(options: InformersOptions): SharedInformers {
   const { client, clock, log, scope, random = systemRandom } = options;
   const closing = new AbortController();
   const opened = new Map<string, SharedInformer<KubernetesObject>>();
+  const idOf = (kind: Kind): string => `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
+  const covers = (cluster: string): boolean => (scope.cluster === "*" ? !scope.except?.includes(cluster) : scope.cluster === cluster);
   return {
     of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
       invariant(!closing.signal.aborted, `the informers were closed when ${kind.plural} were asked for`);
-      const id = `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
+      const id = idOf(kind);
       let informer = opened.get(id);
       if (!informer) opened.set(id, (informer = new SharedInformer<KubernetesObject>({ kind, client, clock, random, log, scope, signal: closing.signal })));
       // The kind carries the type: an informer opened for it holds objects of that type.
@@ -43,6 +47,9 @@ export function createInformers(options: InformersOptions): SharedInformers {
     },
     isQuiet: () => opened.values().every((informer) => informer.isQuiet()),
     busy: () => Array.from(opened.values().filter((informer) => !informer.isQuiet()), ({ kind }) => kind.plural),
+    note(kind, cluster, object) {
+      if (covers(cluster)) opened.get(idOf(kind))?.note(cluster, object);
+    },
     close: () => closing.abort(),
   };
 }

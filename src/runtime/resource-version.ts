@@ -8,11 +8,13 @@ import type { DeepReadonly } from "../base/index.ts";
  * which only servers older than the guarantee give, are never newer.
  */
 export function isNewer(a: DeepReadonly<KubernetesObject>, b: DeepReadonly<KubernetesObject>): boolean {
-  if (a.metadata.uid !== b.metadata.uid) return false;
-  const left = a.metadata.resourceVersion ?? "";
-  const right = b.metadata.resourceVersion ?? "";
-  if (!DECIMAL.test(left) || !DECIMAL.test(right)) return false;
-  return left.length === right.length ? left > right : left.length > right.length;
+  return a.metadata.uid === b.metadata.uid && isLater(a.metadata.resourceVersion ?? "", b.metadata.resourceVersion ?? "");
+}
+
+/** True when version `a` comes after version `b`. */
+export function isLater(a: string, b: string): boolean {
+  if (!DECIMAL.test(a) || !DECIMAL.test(b)) return false;
+  return a.length === b.length ? a > b : a.length > b.length;
 }
 
 const DECIMAL = /^(0|[1-9][0-9]*)$/;
