@@ -3,6 +3,7 @@ import { CloneSet } from "../api/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { compareVersions } from "./crd.ts";
 import { MERGE, PROFILE, createTestServer, makeDefinition } from "./test-server.ts";
+import { textOf } from "./text.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
@@ -141,7 +142,7 @@ describe("a definition", () => {
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
     const cloneSet = (version: string): JsonObject => ({ apiVersion: `apps.kruise.io/${version}`, kind: "CloneSet", metadata: { name: version }, spec: { replicas: 2, selector: { matchLabels: { a: "b" } }, template } });
 
-    const versions = ((body.spec as JsonObject).versions as JsonObject[]).map(({ name }) => String(name));
+    const versions = ((body.spec as JsonObject).versions as JsonObject[]).map(({ name }) => textOf(name));
     for (const version of versions) await request("POST", `/apis/apps.kruise.io/${version}/namespaces/default/clonesets`, cloneSet(version));
     const lists = await Promise.all(versions.map((version) => request("GET", `/apis/apps.kruise.io/${version}/clonesets`)));
 

@@ -54,6 +54,13 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       const keys = dependents.get(uid);
       keys?.delete(key);
       if (keys?.size === 0) dependents.delete(uid);
+    }
+  };
+  /** A dependent that is gone is what its owners may be waiting for. */
+  const forget = (key: string): void => {
+    const owners = known.get(key)?.owners ?? [];
+    unfile(key);
+    for (const { uid } of owners) {
       const owner = waiting.get(uid);
       if (owner !== undefined) attendOwner(owner);
     }
@@ -63,7 +70,6 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   const attendDependent = (key: string): void => house.enqueue(`dependent ${key}`, () => settleDependent(key));
 
   const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
-    if (isMarker(entry)) return unfile(entry.key);
     const bytes = Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength);
     const owners = bytes.includes('"ownerReferences":[{') ? ownersOf(house.read(entry)) : [];
     if (owners.length > 0 || known.has(entry.key)) file(entry.key, owners);
@@ -120,7 +126,8 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     for (const dependent of keys) {
       const current = house.find(dependent);
       if (!current) continue;
-      await house.remove(dependent, textOf(metadataOf(current.object).uid), "Foreground");
+      const metadata = metadataOf(current.object);
+      if (metadata.deletionTimestamp === undefined) await house.remove(dependent, textOf(metadata.uid), "Foreground");
       const left = house.find(dependent);
       if (left && ownersOf(left.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)) isBlocked = true;
     }
@@ -132,12 +139,12 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
 
   return {
     load(entries) {
-      for (const entry of entries) observeEntry(entry, true);
+      for (const entry of entries) if (!isMarker(entry)) observeEntry(entry, true);
     },
     observe({ entry, previous }) {
       const now = entry && !isMarker(entry) ? entry : undefined;
       if (now) observeEntry(now, previous === undefined || isMarker(previous));
-      else if (entry ?? previous) unfile((entry ?? previous)?.key ?? "");
+      else forget((entry ?? previous)?.key ?? "");
       const uid = previous && !isMarker(previous) && !now ? uidOf(previous) : undefined;
       if (uid === undefined) return;
       waiting.delete(uid);

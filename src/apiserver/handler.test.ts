@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../base/index.ts";
 import { createTestServer, makeConfigMap, makeDefinition } from "./test-server.ts";
+import { textOf } from "./text.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -93,7 +94,7 @@ describe("OpenAPI", () => {
 
     const index = await request("GET", "/openapi/v3");
     const { serverRelativeURL } = (index.body.paths as JsonObject)["apis/apps/v1"] as JsonObject;
-    const document = await request("GET", String(serverRelativeURL));
+    const document = await request("GET", textOf(serverRelativeURL));
     const stale = await request("GET", "/openapi/v3/apis/apps/v1?hash=old");
 
     expect(document.headers["cache-control"]).toContain("immutable");

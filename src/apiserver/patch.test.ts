@@ -90,7 +90,7 @@ describe("applying", () => {
   test("reads YAML", async () => {
     const { request } = await createTestServer();
 
-    const { body } = await request("PATCH", `${CONFIG_MAPS}/m?fieldManager=one`, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  a: on\n".replace("on", '"on"'), APPLY);
+    const { body } = await request("PATCH", `${CONFIG_MAPS}/m?fieldManager=one`, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  a: "on"\n', APPLY);
 
     expect(body.data).toEqual({ a: "on" });
   });

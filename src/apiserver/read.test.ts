@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/index.ts";
 import { createCache } from "../store/index.ts";
 import { createTestServer, makeConfigMap, makeDeployment } from "./test-server.ts";
 import type { Answered, TestServer } from "./test-server.ts";
+import { textOf } from "./text.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -40,7 +41,7 @@ describe("listing", () => {
     const first = await request("GET", `${CONFIG_MAPS}?limit=2`);
     await request("DELETE", `${CONFIG_MAPS}/c`);
     await request("POST", CONFIG_MAPS, makeConfigMap("e"));
-    const second = await request("GET", `${CONFIG_MAPS}?limit=2&continue=${String(metadataIn(first).continue)}`);
+    const second = await request("GET", `${CONFIG_MAPS}?limit=2&continue=${textOf(metadataIn(first).continue)}`);
 
     expect(namesIn(first)).toEqual(["a", "b"]);
     expect(metadataIn(first)).toMatchObject({ remainingItemCount: 2 });
@@ -68,8 +69,8 @@ describe("listing", () => {
     await createCache(first.engine);
     const second = await createTestServer({ clusters: {}, engine: first.engine });
 
-    const gone = await second.request("GET", `${CONFIG_MAPS}?limit=5&continue=${String(metadataIn(page).continue)}`);
-    const rest = await second.request("GET", `${CONFIG_MAPS}?limit=5&continue=${String(metadataIn(gone).continue)}`);
+    const gone = await second.request("GET", `${CONFIG_MAPS}?limit=5&continue=${textOf(metadataIn(page).continue)}`);
+    const rest = await second.request("GET", `${CONFIG_MAPS}?limit=5&continue=${textOf(metadataIn(gone).continue)}`);
 
     expect([gone.status, gone.body.reason]).toEqual([410, "Expired"]);
     expect(namesIn(rest)).toEqual(["b", "c", "d"]);

@@ -4,6 +4,7 @@ import type { TransportWatchEvent } from "../client/index.ts";
 import type { ByteStream } from "./request.ts";
 import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition } from "./test-server.ts";
 import type { TestServer } from "./test-server.ts";
+import { textOf } from "./text.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -44,7 +45,7 @@ async function watch({ request }: TestServer, query: string, headers?: Record<st
   return stream;
 }
 
-const typesOf = (stream: Stream): string[] => stream.events().map(({ type, object }) => `${type} ${String((object.metadata as JsonObject).name ?? "")}`.trim());
+const typesOf = (stream: Stream): string[] => stream.events().map(({ type, object }) => `${type} ${textOf((object.metadata as JsonObject).name ?? "")}`.trim());
 
 describe("a watch", () => {
   test("tells what is there, then every change", async () => {
@@ -184,7 +185,7 @@ describe("the direct transport", () => {
     abort.abort();
     await reading;
 
-    const told = seen.map(({ type, cluster, object }) => `${type} ${cluster}/${String((object.metadata as JsonObject).name)}`);
+    const told = seen.map(({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`);
     expect(told.slice(0, 2)).toEqual(["ADDED hub/default", "ADDED hub/kube-system"]);
     expect(told.slice(2, 5).toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
     expect(told.slice(5).toSorted()).toEqual(["DELETED paris/default", "DELETED paris/kube-system", "DELETED paris/shop"]);

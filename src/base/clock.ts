@@ -30,9 +30,14 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** The last second that was formatted: a busy server writes the same one thousands of times. */
+let formatted = { second: Number.NaN, text: "" };
+
 /** RFC 3339 in UTC with whole seconds, as `metav1.Time` is written. */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(ms / 1000);
+  if (formatted.second !== second) formatted = { second, text: `${new Date(ms).toISOString().slice(0, 19)}Z` };
+  return formatted.text;
 }
 
 export const systemClock: Clock = {

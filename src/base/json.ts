@@ -31,7 +31,13 @@ function copyJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyJson);
   if (typeof value !== "object" || value === null) return value;
   const result: Record<string, unknown> = {};
-  for (const key in value) setOwn(result, key, copyJson((value as Record<string, unknown>)[key]));
+  for (const key in value) {
+    const item = (value as Record<string, unknown>)[key];
+    // Most values are scalars; copying them here saves a call each.
+    const copied = typeof item === "object" && item !== null ? copyJson(item) : item;
+    if (key === "__proto__") setOwn(result, key, copied);
+    else result[key] = copied;
+  }
   return result;
 }
 

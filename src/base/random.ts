@@ -1,3 +1,5 @@
+import { getRandomValues } from "node:crypto";
+
 /** Chance enters through `Random`, so that a seed repeats a run. */
 export interface Random {
   /** A number in [0, 1). */
@@ -6,9 +8,25 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
+/** Bytes are drawn from the system in portions: a draw costs the same for sixteen of them as for thousands. */
+const POOL_BYTES = 8192;
+let pool = new Uint8Array(0);
+let used = 0;
+
 export const systemRandom: Random = {
   next: () => Math.random(),
-  bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+  bytes(length) {
+    if (length > POOL_BYTES) return getRandomValues(new Uint8Array(length));
+    if (pool.length - used < length) {
+      pool = getRandomValues(new Uint8Array(POOL_BYTES));
+      used = 0;
+    }
+    // A copy, so that nobody holds on to bytes that somebody else gets, and each is given out once.
+    const taken = pool.slice(used, used + length);
+    pool.fill(0, used, used + length);
+    used += length;
+    return taken;
+  },
 };
 
 /** The same sequence for the same seed (mulberry32). For tests and simulations, never for secrets. */

@@ -1,5 +1,5 @@
 /** How we recognise, on a member, an object that Flotilla delivered. The label is Karmada's, so that users can come and leave. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 
@@ -12,13 +12,18 @@ export function isOurs(object: DeepReadonly<KubernetesObject>): boolean {
 }
 
 export function digestOf(manifest: DeepReadonly<KubernetesObject>): string {
-  return createHash("sha256").update(JSON.stringify(manifest)).digest("base64url").slice(0, 22);
+  return hash("sha256", JSON.stringify(manifest), "base64url").slice(0, 22);
 }
 
+/** Manifests are shared and never changed, and each is looked at several times while it settles: it is marked once. */
+const marked = new WeakMap<object, DeepReadonly<KubernetesObject>>();
+
 /** The manifest with our marks on it. */
-export function mark<T extends KubernetesObject>(manifest: DeepReadonly<T>): DeepReadonly<T> {
+export function mark(manifest: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> {
+  const known = marked.get(manifest);
+  if (known) return known;
   const { labels, annotations } = manifest.metadata;
-  return {
+  const result = {
     ...manifest,
     metadata: {
       ...manifest.metadata,
@@ -26,6 +31,8 @@ export function mark<T extends KubernetesObject>(manifest: DeepReadonly<T>): Dee
       annotations: { ...annotations, [APPLIED_DIGEST]: digestOf(manifest) },
     },
   };
+  marked.set(manifest, result);
+  return result;
 }
 
 /** A merge patch that takes our marks and Karmada's records off an object that stays on the member. */

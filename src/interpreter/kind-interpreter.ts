@@ -56,14 +56,15 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   kind: string;
   replicas?(object: DeepReadonly<T>): Replicas;
   components?(object: DeepReadonly<T>): Component[];
-  reviseReplicas?(object: DeepReadonly<T>, replicas: number): T;
+  /** Shares with its input what stays the same. */
+  reviseReplicas?(object: DeepReadonly<T>, replicas: number): DeepReadonly<T>;
   /**
    * Every member's copy at once, keyed by cluster: here a partition, a budget or ordinals become fleet-wide. Without it each
    * copy is `reviseReplicas(object, share.replicas)`.
    */
-  divide?(object: DeepReadonly<T>, shares: readonly Share[]): ReadonlyMap<string, T>;
+  divide?(object: DeepReadonly<T>, shares: readonly Share[]): ReadonlyMap<string, DeepReadonly<T>>;
   /** The desired object with the fields that the member's own controllers decide taken from what is observed. */
-  retain?(desired: DeepReadonly<T>, observed: DeepReadonly<T>): T;
+  retain?(desired: DeepReadonly<T>, observed: DeepReadonly<T>): DeepReadonly<T>;
   /** What of a member object goes back to the hub. Without it, the whole status. */
   reflectStatus?(object: DeepReadonly<T>): Json | undefined;
   /** The template with the members' statuses summed. Returns the template itself when nothing differs. */

@@ -51,8 +51,22 @@ export function pathSegmentProblem(name: string): string | undefined {
   return illegal ? `may not contain '${illegal}'` : undefined;
 }
 
+/** Keys that were found to be fine: the same few are on every object of a fleet. Emptied when it is full. */
+const goodKeys = new Set<string>();
+const MAX_GOOD_KEYS = 2000;
+
 /** `prefix/name` of labels, annotations and finalizers; the prefix is a DNS subdomain. */
 export function labelKeyProblem(key: string): string | undefined {
+  if (goodKeys.has(key)) return undefined;
+  const problem = findKeyProblem(key);
+  if (problem === undefined) {
+    if (goodKeys.size >= MAX_GOOD_KEYS) goodKeys.clear();
+    goodKeys.add(key);
+  }
+  return problem;
+}
+
+function findKeyProblem(key: string): string | undefined {
   const slash = key.indexOf("/");
   const name = key.slice(slash + 1);
   if (slash === 0) return "prefix part must be non-empty";

@@ -1,6 +1,5 @@
 /** apps/v1 Deployment, as Karmada reads it. */
 import type { Deployment } from "../../api/index.ts";
-import { copy } from "../../base/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";
 import { podDependencies } from "../pod-dependencies.ts";
 import { podRequirements } from "../pod-requirements.ts";
@@ -17,15 +16,10 @@ export const deploymentInterpreter: KindInterpreter<Deployment> = {
     const requirements = podRequirements(spec.template);
     return { replicas: spec.replicas ?? 0, ...(requirements && { requirements }) };
   },
-  reviseReplicas(deployment, replicas) {
-    const revised = copy(deployment);
-    revised.spec.replicas = replicas;
-    return revised;
-  },
+  reviseReplicas: (deployment, replicas) => ({ ...deployment, spec: { ...deployment.spec, replicas } }),
   retain(desired, observed) {
-    const retained = copy(desired);
-    if (desired.metadata.labels?.[RETAIN_REPLICAS] === "true" && observed.spec.replicas !== undefined) retained.spec.replicas = observed.spec.replicas;
-    return retained;
+    const isRetained = desired.metadata.labels?.[RETAIN_REPLICAS] === "true" && observed.spec.replicas !== undefined;
+    return isRetained ? { ...desired, spec: { ...desired.spec, replicas: observed.spec.replicas } } : desired;
   },
   reflectStatus: (deployment) => reflectCounters(deployment, [...COUNTERS, "observedGeneration"]),
   aggregateStatus: (deployment, items) => aggregateCounters(deployment, items, { counters: COUNTERS, omitsZero: true }),

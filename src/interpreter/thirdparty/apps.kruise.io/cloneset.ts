@@ -5,7 +5,6 @@
  * (`expectedUpdatedReplicas`), instead of unhealthy for as long as the stage lasts.
  */
 import type { CloneSet } from "../../../api/index.ts";
-import { copy } from "../../../base/index.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
 import { podRequirements } from "../../pod-requirements.ts";
@@ -22,11 +21,7 @@ export const cloneSetInterpreter: KindInterpreter<CloneSet> = {
     // OpenKruise runs one replica when the field is absent.
     return { replicas: spec.replicas ?? 1, ...(requirements && { requirements }) };
   },
-  reviseReplicas(cloneSet, replicas) {
-    const revised = copy(cloneSet);
-    revised.spec.replicas = replicas;
-    return revised;
-  },
+  reviseReplicas: (cloneSet, replicas) => ({ ...cloneSet, spec: { ...cloneSet.spec, replicas } }),
   reflectStatus: (cloneSet) => reflectCounters(cloneSet, [...COUNTERS, ...TEXTS, "observedGeneration"]),
   aggregateStatus: (cloneSet, items) => aggregateCounters(cloneSet, items, { counters: COUNTERS, texts: TEXTS }),
   isHealthy({ metadata, spec, status }) {
