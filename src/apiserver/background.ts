@@ -29,15 +29,16 @@ const isWantedAgain = ({ state }: Job): boolean => state === "again";
 
 export function createBackground({ clock, log }: { clock: Clock; log: Log }): Background {
   const jobs = new Map<string, Job>();
-  const waiting: string[] = [];
+  const waiting = new Set<string>();
   const timers = new Set<Timer>();
   const running = new Set<Promise<void>>();
   let closed = false;
 
   const start = (): void => {
     while (running.size < CONCURRENCY) {
-      const key = closed ? undefined : waiting.shift();
-      if (key === undefined) return;
+      const { value: key } = waiting.values().next();
+      if (key === undefined || closed) return;
+      waiting.delete(key);
       const job = jobs.get(key);
       if (!job) continue;
       job.state = "running";
@@ -50,7 +51,7 @@ export function createBackground({ clock, log }: { clock: Clock; log: Log }): Ba
   };
   const wait = (key: string, job: Job): void => {
     job.state = "waiting";
-    waiting.push(key);
+    waiting.add(key);
   };
   const perform = async (key: string, job: Job): Promise<void> => {
     try {

@@ -15,7 +15,7 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "./delete.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import { isMarker } from "./objects.ts";
-import { clusterOfKey, keyOf } from "./resources.ts";
+import { clusterOfKey, keyOf, memoized } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 import { textOf } from "./text.ts";
 
@@ -74,8 +74,13 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const owners = bytes.includes('"ownerReferences":[{') ? ownersOf(house.read(entry)) : [];
     if (owners.length > 0 || known.has(entry.key)) file(entry.key, owners);
     // Its owner may have gone between the decision to create it and now.
-    if (isNew && owners.length > 0) attendDependent(entry.key);
+    if (isNew && owners.length > 0 && hasLostOwner(entry.key)) attendDependent(entry.key);
     if (bytes.includes('"deletionTimestamp"') && (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`))) attendOwner(entry.key);
+  };
+
+  const hasLostOwner = (key: string): boolean => {
+    const found = house.find(key);
+    return found !== undefined && ownersOf(found.object).some((owner) => !isAlive(found.cluster, found.resource, found.object, owner));
   };
 
   /** Deletes a dependent when none of its owners is left; takes those that are gone out of it otherwise. */
@@ -93,7 +98,8 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
 
   const isAlive = (cluster: LogicalCluster, resource: Resource, object: JsonObject, owner: OwnerReference): boolean => {
     const { group, kind } = gvkOf(owner);
-    const ownerResource = cluster.table.resources.find((candidate) => candidate.kind.group === group && candidate.kind.kind === kind);
+    const kinds = memoized(cluster.table, "resources by kind", () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])));
+    const ownerResource = kinds.get(`${group}/${kind}`);
     // A kind that is not served may come back; nothing is deleted on what cannot be seen.
     if (!ownerResource) return true;
     if (ownerResource.namespaced && !resource.namespaced) return true;

@@ -70,7 +70,7 @@ function sharedDocument(served: readonly ServedVersion[], path: string): Documen
 }
 
 function makeDocument(served: readonly ServedVersion[], path: string): Document {
-  const components = new Components();
+  const components = new Components(served[0]?.resource.kind.builtIn === true);
   const paths: JsonObject = {};
   for (const version of served) {
     components.addKind(version);
@@ -125,10 +125,17 @@ function componentName({ kind }: Resource, version: string): string {
 class Components {
   readonly schemas: JsonObject = {};
   readonly #names = new Map<Record<string, Schema>, string>();
+  /** Kubernetes' own kinds have no open fields in their documents, only objects of which nothing is said. */
+  readonly #isBuiltIn: boolean;
+
+  constructor(isBuiltIn: boolean) {
+    this.#isBuiltIn = isBuiltIn;
+  }
 
   addKind({ resource, version, schema }: ServedVersion): void {
     const name = componentName(resource, version);
-    this.schemas[META_COMPONENT] ??= this.#convert(OBJECT_META, META_COMPONENT, new Map());
+    const metadata = this.#isBuiltIn ? (schema.properties?.metadata ?? OBJECT_META) : OBJECT_META;
+    this.schemas[META_COMPONENT] ??= this.#expand(metadata, META_COMPONENT, new Map());
     const uses = new Map<Record<string, Schema>, number>();
     countUses(schema, uses);
     const properties: JsonObject = {};
@@ -171,10 +178,12 @@ class Components {
 
   /** Everything but the parts that hold other schemas. Rules on values are for the server to check. */
   #scalars(schema: Schema): JsonObject {
-    const { properties: _p, items: _i, additionalProperties: _a, allOf: _all, anyOf: _any, oneOf: _one, not: _n, "x-kubernetes-int-or-string": intOrString, required, ...rest } = schema;
+    const { properties: _p, items: _i, additionalProperties: _a, allOf: _all, anyOf: _any, oneOf: _one, not: _n, "x-kubernetes-int-or-string": intOrString, "x-kubernetes-preserve-unknown-fields": open, required, ...rest } = schema;
     return {
       ...(rest as JsonObject),
       ...(required && required.length > 0 && { required }),
+      // A schema that says nothing at all is left out by kubectl's templates, which then fail.
+      ...(open && (!this.#isBuiltIn || Object.keys(rest).length === 0) && { "x-kubernetes-preserve-unknown-fields": true }),
       ...(intOrString && { oneOf: [{ type: "integer" }, { type: "string" }], format: "int-or-string" }),
     };
   }

@@ -81,8 +81,7 @@ function metadataStart(value: Uint8Array): number {
 function isVerbatim(entry: CachedEntry, view: View): boolean {
   const object = objectIn(entry, view.served);
   const { resourceVersion: _, ...metadata } = object.metadata as JsonObject;
-  const same = Buffer.compare(encodeObject({ ...object, metadata }), entry.value) === 0;
-  return same;
+  return Buffer.compare(encodeObject({ ...object, metadata }), entry.value) === 0;
 }
 
 function viewOf(entry: CachedEntry, served: ServedVersion): View {
