@@ -223,7 +223,7 @@ function scaleErrors({ subresources }: DefinitionVersion, field: string): FieldE
   return errors;
 }
 
-/** Several versions need a conversion: none, or ours, which is why a webhook is accepted for kinds that we convert ourselves. */
+/** Several versions need a conversion. A webhook would not be called, so it is refused where it would be needed. */
 function conversionErrors(conversion: Definition["spec"]["conversion"], versions: readonly DefinitionVersion[]): FieldError[] {
   const strategy = conversion?.strategy ?? "None";
   if (strategy !== "None" && strategy !== "Webhook") return [unsupportedValue("spec.conversion.strategy", strategy, ["None", "Webhook"])];

@@ -155,7 +155,7 @@ export function createHttpConnection(options: { server: URL; tls: TlsOptions; cl
       closed = true;
       http1?.destroy();
       // Whoever still waits for an attempt to connect learns its failure from it, not from here.
-      await connecting?.catch(() => {});
+      await Promise.allSettled([connecting]);
       for (const session of sessions) session.http2.destroy();
     },
   };

@@ -47,7 +47,8 @@ async function startParts(
   signal: AbortSignal,
 ): Promise<Fleet> {
   progress("starting the API server");
-  const hub = await createHub({ engine, clock: systemClock, random: systemRandom, log, kruise: options.kruise, nodes: options.nodes });
+  const failed = Promise.withResolvers<Error>();
+  const hub = await createHub({ engine, clock: systemClock, random: systemRandom, log, kruise: options.kruise, nodes: options.nodes, onFailure: failed.resolve });
   opened.splice(0, 1, () => hub.stop());
   const certificates = await ensureCertificates({
     directory: join(data, "pki"),
@@ -86,7 +87,7 @@ async function startParts(
 
   progress("waiting for the members to be ready");
   await membersReady(hub, members, signal);
-  return { url, members, kubeconfigs, stop: closeAll, failed: new Promise(() => {}) };
+  return { url, members, kubeconfigs, stop: closeAll, failed: failed.promise };
 }
 
 async function membersReady(hub: Hub, members: readonly string[], signal: AbortSignal): Promise<void> {

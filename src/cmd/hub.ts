@@ -16,7 +16,7 @@ import { createPropagation } from "../propagation/index.ts";
 import { createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import { createSimulation } from "../simulation/index.ts";
-import { createCache } from "../store/index.ts";
+import { createCache, StoreError } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
 import { createCloneSetAdmission, createWorkloadControllers } from "../workloads/index.ts";
 import { profiles } from "./profiles.ts";
@@ -35,6 +35,8 @@ export interface HubOptions {
   nodes: number;
   /** Wraps the in-process transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Told when the store cannot go on; everything that needs it fails from then on. */
+  onFailure?(error: Error): void;
   /** Freezes what readers share, so that a test fails where somebody changes it. */
   freeze?: boolean;
 }
@@ -56,7 +58,12 @@ export interface Hub {
 
 export async function createHub(options: HubOptions): Promise<Hub> {
   const { engine, clock, random, log, kruise, nodes, wrap = (transport) => transport, freeze = false } = options;
-  const cache = await createCache(engine);
+  const cache = await createCache(engine, {
+    onError(error) {
+      log.error("store failed", { error });
+      if (error instanceof StoreError) options.onFailure?.(error);
+    },
+  });
   const server = await createApiServer({ cache, clock, random, log, admissions: [...builtInAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB)], decodeProtobuf, profiles, freeze });
   await server.addCluster(HUB, "hub");
 

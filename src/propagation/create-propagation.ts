@@ -19,6 +19,7 @@ import { createRenderer } from "./override/renderer.ts";
 import { createReflectController } from "./reflect/controller.ts";
 import { createScheduleController } from "./schedule/controller.ts";
 import { createTemplates } from "./templates.ts";
+import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES } from "./well-known.ts";
 import { indexWorks, worksOfBinding, worksOfNamespace } from "./works.ts";
 
 export interface PropagationDependencies {
@@ -89,7 +90,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       templateChanges: templates.source(({ cluster, object }) => [{ cluster, namespace: object.metadata.namespace ?? "", name: bindingName(object.kind, object.metadata.name) }]),
       interpreter,
       render: createRenderer({ hub, clusters, overridePolicies: informers.of(OverridePolicy), clusterOverridePolicies: informers.of(ClusterOverridePolicy) }),
-      works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf }),
+      works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
     }),
     createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }),
     createReflectController({ memberObjects, interpreter, workStatus }),

@@ -27,6 +27,8 @@ export interface OwnedSetOptions<T extends KubernetesObject, O> {
   clusterOf(owner: O): string;
   /** What belongs to the owner now; usually an index of the informer. */
   current(owner: O): readonly DeepReadonly<T>[];
+  /** Annotations that nobody else writes: one of them that is not desired any more is removed. All others are left alone. */
+  ownAnnotations?: readonly string[];
 }
 
 export interface Changes {
@@ -51,7 +53,8 @@ export class OwnedSetError extends FlotillaError {
 }
 
 export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetOptions<T, O>): OwnedSet<T, O> {
-  const { client, kind, clusterOf, current } = options;
+  const { client, kind, clusterOf, current, ownAnnotations = [] } = options;
+  const merged = (object: DeepReadonly<T>, desired: DeepReadonly<T>): DeepReadonly<T> => mergeObject(object, desired, ownAnnotations);
   /**
    * What a server that fills in defaults made of a desired object: an object that reads like that is right, although it
    * differs from what is desired. Objects that the server left as they were sent are not kept.
@@ -152,20 +155,25 @@ async function runAll(what: string, tasks: readonly (() => Promise<keyof Changes
 }
 
 /** The object with everything that is desired in it. */
-function merged<T extends KubernetesObject>(object: DeepReadonly<T>, desired: DeepReadonly<T>): DeepReadonly<T> {
+function mergeObject<T extends KubernetesObject>(object: DeepReadonly<T>, desired: DeepReadonly<T>, ownAnnotations: readonly string[]): DeepReadonly<T> {
   const { status: _ignored, ...fields } = desired as DeepReadonly<T> & { status?: unknown };
-  return { ...object, ...fields, metadata: mergedMeta(object.metadata, desired.metadata) };
+  return { ...object, ...fields, metadata: mergedMeta(object.metadata, desired.metadata, ownAnnotations) };
 }
 
-function mergedMeta(meta: DeepReadonly<ObjectMeta>, desired: DeepReadonly<ObjectMeta>): DeepReadonly<ObjectMeta> {
+function mergedMeta(meta: DeepReadonly<ObjectMeta>, desired: DeepReadonly<ObjectMeta>, ownAnnotations: readonly string[]): DeepReadonly<ObjectMeta> {
   const { labels, annotations, finalizers, ownerReferences } = desired;
   return {
     ...meta,
     ...(labels && { labels: { ...meta.labels, ...labels } }),
-    ...(annotations && { annotations: { ...meta.annotations, ...annotations } }),
+    ...(annotations && { annotations: { ...without(meta.annotations ?? {}, ownAnnotations), ...annotations } }),
     ...(finalizers && { finalizers: [...new Set([...(meta.finalizers ?? []), ...finalizers])] }),
     ...(ownerReferences && { ownerReferences: mergedOwners(meta.ownerReferences ?? [], ownerReferences) }),
   };
+}
+
+function without(entries: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {
+  if (!names.some((name) => name in entries)) return entries;
+  return Object.fromEntries(Object.entries(entries).filter(([name]) => !names.includes(name)));
 }
 
 function mergedOwners(owners: readonly DeepReadonly<OwnerReference>[], desired: readonly DeepReadonly<OwnerReference>[]): DeepReadonly<OwnerReference>[] {

@@ -116,7 +116,7 @@ class SqliteEngine implements Engine {
     this.#checkOpen();
     const first = this.#ask({ type: "scan", prefix });
     // Whoever iterates gets the error; whoever does not is not interested in it.
-    first.catch(() => {});
+    void Promise.allSettled([first]);
     return this.#entries(first);
   }
 

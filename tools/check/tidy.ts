@@ -2,8 +2,8 @@
 import type { SourceFile } from "./sources.ts";
 
 const MAX_LINES = 400;
-/** Tables, generated facts and fixtures may be long. */
-const MAY_BE_LONG = /facts\/|testdata\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.md$|\.json$/;
+/** Tables, generated facts, fixtures and the suites that state a whole contract may be long. */
+const MAY_BE_LONG = /facts\/|testdata\/|test\/contract\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.md$|\.json$/;
 const NOBODYS_HOME = /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/;
 
 const rules: ((file: SourceFile) => string | undefined)[] = [
