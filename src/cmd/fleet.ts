@@ -70,10 +70,11 @@ async function startParts(
 
   progress("starting the controllers");
   await hub.start(signal);
-  const members = Array.from({ length: options.members }, (_, index) => `member${index + 1}`);
-  progress(`adding ${members.length} members`);
+  progress(`adding ${options.members} members`);
   const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
-  await hub.addMembers(members, endpointOf, signal);
+  const wanted = Array.from({ length: options.members }, (_, index) => `member${index + 1}`);
+  // Members of an earlier start are still members, also when fewer are asked for now.
+  const members = await hub.addMembers(wanted, endpointOf, signal);
 
   progress("writing kubeconfigs");
   const { admin } = certificates.clients;

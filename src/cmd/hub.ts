@@ -51,8 +51,8 @@ export interface Hub {
   isQuiet(): boolean;
   /** Starts the controllers; resolves when they have seen everything that is stored. */
   start(signal: AbortSignal): Promise<void>;
-  /** Adds simulated members, or finds them again; resolves when they exist and have joined. */
-  addMembers(names: readonly string[], endpointOf: (name: string) => string, signal: AbortSignal): Promise<void>;
+  /** Adds simulated members, or finds them again; resolves when they exist and have joined, with all that there are. */
+  addMembers(names: readonly string[], endpointOf: (name: string) => string, signal: AbortSignal): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -113,11 +113,15 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       await Promise.all([hubManager.whenSynced(signal), memberManager.whenSynced(signal)]);
     },
     async addMembers(names, endpointOf, signal) {
-      for (const name of names) {
-        await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
+      const known = server.clusters().filter((name) => name !== HUB);
+      const members = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      for (const name of members) {
+        // A member that is there already keeps what it was made with.
+        if (!known.includes(name)) await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
         if (nodes > 0) await simulation.ensureNodes(name, nodes, {}, signal);
         await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name }, signal);
       }
+      return members;
     },
     async stop() {
       await Promise.all([hubManager.stop(), memberManager.stop()]);

@@ -1,7 +1,9 @@
 /** Joining a member: the Cluster object that stands for it, and the namespace for its Works. Safe to repeat. */
 import { Cluster, Namespace } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import { isAlreadyExists } from "../machinery/index.ts";
+import { isNotFound } from "../machinery/index.ts";
 
 export interface JoinRequest {
   name: string;
@@ -15,14 +17,18 @@ export interface JoinRequest {
 
 export async function joinCluster(client: Client, hub: string, request: JoinRequest, signal: AbortSignal): Promise<void> {
   const { name, ...spec } = request;
-  await createOnce(client.create(Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: `karmada-es-${name}` } }, { signal }));
-  await createOnce(client.create(Cluster, hub, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push", ...spec } }, { signal }));
+  await ensure(client, Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: `karmada-es-${name}` } }, signal);
+  const cluster = await ensure(client, Cluster, hub, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push", ...spec } }, signal);
+  // A member that joined before may have moved.
+  if (cluster.spec.apiEndpoint !== spec.apiEndpoint) await client.patch(Cluster, { cluster: hub, name }, { spec: { apiEndpoint: spec.apiEndpoint } }, { type: "merge", signal });
 }
 
-async function createOnce(creation: Promise<unknown>): Promise<void> {
+/** Creates what is not there; what is there is left as it is. */
+async function ensure<T extends KubernetesObject>(client: Client, kind: Kind<T>, cluster: string, object: DeepReadonly<T>, signal: AbortSignal): Promise<DeepReadonly<T>> {
   try {
-    await creation;
+    return await client.get(kind, { cluster, name: object.metadata.name }, { signal });
   } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
+    if (!isNotFound(error)) throw error;
+    return await client.create(kind, cluster, object, { signal });
   }
 }

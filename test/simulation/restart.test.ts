@@ -1,0 +1,26 @@
+/** A fleet that starts again on its data continues where it was: it finds everything in place and writes nothing. */
+import { expect, test } from "vitest";
+import { CloneSet, Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
+import { createMemoryEngine } from "../../src/store/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+
+test("a converged fleet that is started again writes nothing", async () => {
+  // The process goes and comes back; the store stays.
+  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const options = { members: ["member1", "member2"], nodes: 2, engine };
+  const first = await startTestFleet(options);
+  await first.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await first.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").selects("apps.kruise.io/v1beta1", "CloneSet").weights({ member1: 2, member2: 1 }).build());
+  await first.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(3).build());
+  await first.client.create(CloneSet, "hub", makeCloneSet("shop/cart").replicas(6).build());
+  await first.run(30_000);
+  expect((await first.client.get(CloneSet, { cluster: "hub", namespace: "shop", name: "cart" })).status).toMatchObject({ readyReplicas: 6 });
+  await first.stop();
+
+  const second = await startTestFleet(options);
+  await second.run(120_000);
+
+  expect(second.writes()).toEqual([]);
+  await second.stop();
+});
