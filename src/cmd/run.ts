@@ -1,0 +1,62 @@
+/** Reads the command line, runs the command, turns its end into an exit code. */
+import { FlotillaError, messageOf, systemClock, UsageError } from "../base/index.ts";
+import { commands, createOutput, parseCommandLine, renderHelp, renderOverview } from "../cli/index.ts";
+import type { Command, FleetStarter } from "../cli/index.ts";
+import { createProgress } from "./progress.ts";
+
+const OK = 0;
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+export async function main([name, ...rest]: string[]): Promise<number> {
+  try {
+    if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+      process.stdout.write(`${renderOverview(commands)}\n`);
+      return name === undefined ? WRONG_USAGE : OK;
+    }
+    if (name === "--version") return await main(["version", ...rest]);
+    const entry = commands.find((command) => command.name === name);
+    if (!entry) throw new UsageError(`there is no command '${name}'; 'flotilla help' lists them`);
+    return await run(await entry.load(), rest);
+  } catch (error) {
+    process.stderr.write(`flotilla${name ? ` ${name}` : ""}: ${messageOf(error)}\n`);
+    if (!(error instanceof FlotillaError) && process.env["FLOTILLA_DEBUG"] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    return error instanceof UsageError ? WRONG_USAGE : FAILED;
+  }
+}
+
+async function run(command: Command, argv: string[]): Promise<number> {
+  const { args, flags, format, help } = parseCommandLine(command, argv);
+  if (help) {
+    process.stdout.write(`${renderHelp(command)}\n`);
+    return OK;
+  }
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new FlotillaError("Stopped", "stopped by a signal"));
+  process.once("SIGINT", stop);
+  process.once("SIGTERM", stop);
+  const progress = createProgress(process.stderr, systemClock);
+  try {
+    await command.run({
+      args,
+      flags: flags as never,
+      output: createOutput({ format, write: (text) => void process.stdout.write(text), showProgress: progress.show }),
+      signal: stopping.signal,
+      clock: systemClock,
+      startFleet,
+      connect: async (kubeconfig) => (await import("./connect.ts")).connect(kubeconfig),
+      environment: process.env,
+    });
+    return OK;
+  } finally {
+    progress.show("");
+    process.off("SIGINT", stop);
+    process.off("SIGTERM", stop);
+  }
+}
+
+/** Loaded only by the commands that start a fleet. */
+async function startFleet(...args: Parameters<FleetStarter>): ReturnType<FleetStarter> {
+  const { startFleet: start } = await import("./fleet.ts");
+  return start(...args);
+}
