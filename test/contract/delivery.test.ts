@@ -1,9 +1,11 @@
+import { Deployment } from "../../src/api/index.ts";
 import { createAuthenticator, createCertificateAuthority, createHttpServer } from "../../src/apiserver/index.ts";
 import { silentLog, sleep, systemClock } from "../../src/base/index.ts";
 import { countWrites, createClient, createHttp2Transport, createKindResolver } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
 import { createDelivery, createObserver } from "../../src/delivery/index.ts";
 import { createInformers } from "../../src/runtime/index.ts";
+import type { SharedInformers } from "../../src/runtime/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { describeDelivery } from "./delivery.ts";
@@ -11,10 +13,9 @@ import type { OpenDelivery } from "./delivery.ts";
 
 const CLUSTER = "member1";
 
-async function open(fleet: TestFleet, transport: Transport, settle: () => Promise<void>, closeMore: () => Promise<void>): Promise<OpenDelivery> {
+async function open(fleet: TestFleet, transport: Transport, informers: SharedInformers, settle: () => Promise<void>, closeMore: () => Promise<void>): Promise<OpenDelivery> {
   const counted = countWrites(transport);
   const client = createClient({ transport: counted.transport, fieldManager: "flotilla" });
-  const informers = createInformers({ client, clock: systemClock, log: silentLog, scope: { cluster: CLUSTER } });
   return {
     delivery: createDelivery({ client, cluster: CLUSTER, kinds: createKindResolver({ client, cluster: CLUSTER }), observer: createObserver(informers) }),
     member: fleet.client,
@@ -31,7 +32,8 @@ async function open(fleet: TestFleet, transport: Transport, settle: () => Promis
 
 describeDelivery("by direct calls", async () => {
   const fleet = await startTestFleet({ members: [CLUSTER] });
-  return open(fleet, fleet.hub.server.transport({ name: "flotilla", groups: ["system:masters"] }), () => fleet.settle(), () => Promise.resolve());
+  const informers = createInformers({ client: fleet.client, clock: systemClock, log: silentLog, scope: { cluster: CLUSTER } });
+  return open(fleet, fleet.hub.server.transport({ name: "flotilla", groups: ["system:masters"] }), informers, () => fleet.settle(), () => Promise.resolve());
 });
 
 describeDelivery("over HTTP/2", async () => {
@@ -46,12 +48,16 @@ describeDelivery("over HTTP/2", async () => {
   });
   const { port } = await http.listen(0);
   const transport = createHttp2Transport({ server: new URL(`https://127.0.0.1:${port}/clusters/${CLUSTER}`), cluster: { only: CLUSTER }, ca: authority.certificate, token: "secret" });
-  // Events take a turn over the network; a moment is enough, and a test that is too early fails loudly.
+  // Events come over the network in their own time: settled is when the delivery's view equals the member's.
+  const follower = createClient({ transport, fieldManager: "follower" });
+  const informers = createInformers({ client: follower, clock: systemClock, log: silentLog, scope: { cluster: CLUSTER } });
+  const versions = (objects: readonly { metadata: { name: string; resourceVersion?: string } }[]): string => objects.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort().join();
   const settle = async (): Promise<void> => {
     await fleet.settle();
-    await sleep(systemClock, 60);
+    const { items } = await fleet.client.list(Deployment, { cluster: CLUSTER });
+    while (versions(informers.of(Deployment).list()) !== versions(items)) await sleep(systemClock, 1);
   };
-  return open(fleet, transport, settle, async () => {
+  return open(fleet, transport, informers, settle, async () => {
     await transport.close();
     await http.close();
   });
