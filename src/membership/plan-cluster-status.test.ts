@@ -5,7 +5,7 @@ import { planApiEnablements, planClusterStatus } from "./plan-cluster-status.ts"
 import type { Sighting } from "./plan-cluster-status.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
-const node = (name: string, ready: "True" | "False"): Node => ({ apiVersion: "v1", kind: "Node", metadata: { name }, status: { conditions: [{ type: "Ready", status: ready }] } }) as Node;
+const node = (name: string, ready: "True" | "False"): Node => ({ apiVersion: "v1", kind: "Node", metadata: { name }, status: { conditions: [{ type: "Ready", status: ready }] } });
 const well: Sighting = { reached: true, version: "v1.36.3", apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }], nodes: [node("a", "True"), node("b", "False")] };
 
 describe("a member that answers", () => {
