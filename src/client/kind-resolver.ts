@@ -22,6 +22,8 @@ export interface KindResolver {
   resolve(ref: { apiVersion: string; kind: string }): Promise<AnyKind>;
   /** What is already known, without asking. */
   known(ref: { apiVersion: string; kind: string }): AnyKind | undefined;
+  /** The cluster may serve it differently now, or no longer: the next question is asked anew. */
+  forget(ref: { apiVersion: string; kind: string }): void;
 }
 
 interface ResourceRow {
@@ -53,6 +55,7 @@ export function createKindResolver({ client, cluster }: { client: Client; cluste
 
   return {
     known: (ref) => kinds.get(idOf(ref)),
+    forget: (ref) => void kinds.delete(idOf(ref)),
     async resolve(ref) {
       const known = kinds.get(idOf(ref));
       if (known) return known;

@@ -13,6 +13,7 @@ import { holdsIn, withoutPath, withoutRetained } from "./compare.ts";
 import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef } from "./delivery.ts";
 import { APPLIED_DIGEST, isOurs, mark, releasePatch } from "./marks.ts";
 import type { Observer } from "./observer.ts";
+import { planTakeover } from "./plan-takeover.ts";
 import { subscribe } from "./subscription.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
@@ -77,15 +78,12 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
     return client.apply(kind, cluster, wanted, { force: policy.force, fieldManager: policy.fieldManager, signal });
   }
 
-  /** What we once wrote by create or PUT becomes ours by apply, so that a field missing from the next manifest is removed. */
-  async function takeOwnership(kind: AnyKind, observed: Manifest, manager: string, signal: AbortSignal): Promise<void> {
-    const managed = observed.metadata.managedFields ?? [];
-    if (managed.some((entry) => entry.manager === manager && entry.operation === "Apply")) return;
-    const written = managed.find((entry) => entry.manager === manager && entry.operation === "Update" && !entry.subresource);
-    if (!written) return;
-    const managedFields = managed.map((entry) => (entry === written ? { ...entry, operation: "Apply" } : entry));
+  /** What we, or Karmada before us, wrote by create or PUT becomes ours by apply, so that a field missing from the next manifest is removed. */
+  async function takeOwnership(kind: AnyKind, observed: Manifest, manager: string, signal: AbortSignal): Promise<Manifest> {
+    const managedFields = planTakeover(observed.metadata.managedFields ?? [], manager);
+    if (!managedFields) return observed;
     const patch = { metadata: { managedFields, resourceVersion: observed.metadata.resourceVersion ?? null } };
-    await client.patch(kind, keyOf(observed.metadata), patch as unknown as Json, { type: "merge", signal });
+    return client.patch(kind, keyOf(observed.metadata), patch as unknown as Json, { type: "merge", signal });
   }
 
   /** Karmada's way: the whole object, with what the member's own controllers put into its metadata kept. */
@@ -126,6 +124,8 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
           if (policy.mode === "read-only") return { result: "absent" };
           return await create(kind, marked, policy, signal);
         } catch (error) {
+          // Not the object but its kind may be gone, or served under another name: the next try asks the member again.
+          if (isNotFound(error)) kinds.forget(manifest);
           if (!isConflict(error) || attempt >= RACE_RETRIES) throw error;
         }
       }

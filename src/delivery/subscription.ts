@@ -9,23 +9,27 @@ export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds
   let closed = false;
 
   const waiting = new Set(refs);
+  const placeOf = ({ namespace, name }: ObjectRef): { cluster: string; namespace?: string; name: string } => ({ cluster, ...(namespace && { namespace }), name });
+  const tell = (ref: ObjectRef): void => {
+    const kind = kinds.known(ref);
+    if (!closed && kind) for (const listener of listeners) listener({ ref, object: observer.informer(kind).get(placeOf(ref)) });
+  };
 
-  /**
-   * Follows what can be followed. A kind that the member was never asked about is unknown here; delivering the object makes
-   * it known, so whoever reads next finds it followed.
-   */
+  /** Follows what can be followed, and says so: what was there already was reported before anyone listened. */
   function follow(): void {
-    if (closed) return;
     for (const ref of waiting) {
       const kind = kinds.known(ref);
-      if (!kind) continue;
+      if (closed || !kind) continue;
       waiting.delete(ref);
       stops.push(observer.listen(kind, placeOf(ref), (object) => listeners.forEach((listener) => listener({ ref, object }))));
+      queueMicrotask(() => tell(ref));
     }
   }
-  const placeOf = ({ namespace, name }: ObjectRef): { cluster: string; namespace?: string; name: string } => ({ cluster, ...(namespace && { namespace }), name });
 
   follow();
+  // A kind that the member was never asked about. When it does not serve it, apply says so and asks again; the kind that it
+  // then finds is followed at the next look.
+  for (const ref of waiting) void Promise.allSettled([kinds.resolve(ref)]).then(follow);
   return {
     get(ref) {
       follow();
@@ -36,7 +40,7 @@ export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds
     isFresh(ref) {
       follow();
       const kind = kinds.known(ref);
-      return kind !== undefined && observer.informer(kind).synced;
+      return kind !== undefined && observer.informer(kind).fresh;
     },
     onChange: (listener) => void listeners.push(listener),
     close() {

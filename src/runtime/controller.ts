@@ -83,8 +83,10 @@ export interface Lister<T extends KubernetesObject> {
 
 export interface Informer<T extends KubernetesObject> extends Lister<T> {
   readonly kind: Kind<T>;
-  /** True once the first list is complete. */
+  /** True once the first list is complete; what was seen stays readable also while the connection is lost. */
   readonly synced: boolean;
+  /** True while the list is complete and the connection alive: only then does absence mean absence. */
+  readonly fresh: boolean;
   whenSynced(signal: AbortSignal): Promise<void>;
   /** Calls back for everything present and for every change, in order. */
   subscribe(listener: (event: ObjectEvent<T>, lane: Lane) => void): () => void;

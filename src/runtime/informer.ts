@@ -6,7 +6,7 @@
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { FlotillaError, sleep, type Clock, type DeepReadonly, type Log, type LogFields, type Random } from "../base/index.ts";
 import type { Client, ObjectKey, WatchEvent } from "../client/index.ts";
-import { isExpired, isInvalid, isNotFound } from "../machinery/index.ts";
+import { ApiError, isExpired, isInvalid, isNotFound } from "../machinery/index.ts";
 import { abortable } from "./abortable.ts";
 import type { Informer, Lane, ObjectEvent } from "./controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
@@ -71,6 +71,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   get synced(): boolean {
     return this.#synced;
+  }
+
+  get fresh(): boolean {
+    return this.#synced && this.#state === "following";
   }
 
   whenSynced(signal: AbortSignal): Promise<void> {
@@ -206,6 +210,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#firstAnswer.resolve();
     } else {
       this.#report("lost", failure.error);
+      // A refusal is an answer too: one kind that may not be read must not keep every controller from starting.
+      if (failure.error instanceof ApiError) this.#firstAnswer.resolve();
     }
     this.#state = "waiting";
     const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
