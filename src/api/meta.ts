@@ -44,13 +44,6 @@ export interface KubernetesObject {
   metadata: ObjectMeta;
 }
 
-/** An object of which nothing is known beyond its metadata. */
-export interface Unstructured extends KubernetesObject {
-  spec?: Json;
-  status?: Json;
-  [field: string]: unknown;
-}
-
 export interface GroupVersionKind {
   group: string;
   version: string;

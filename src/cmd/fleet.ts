@@ -2,7 +2,7 @@
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createAuthenticator, createHttpServer, ensureCertificates } from "../apiserver/index.ts";
-import { createLog, FlotillaError, messageOf, sleep, systemClock, systemRandom } from "../base/index.ts";
+import { createLog, FlotillaError, sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Log, LogLevel } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
 import { kubeconfigPath } from "../cli/index.ts";
@@ -131,8 +131,3 @@ function createStderrLog(level: LogLevel): Log {
     },
   });
 }
-
-process.on("unhandledRejection", (error) => {
-  process.stderr.write(`flotilla: a failure that nobody handled: ${messageOf(error)}\n`);
-  process.exit(1);
-});

@@ -116,8 +116,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       const known = server.clusters().filter((name) => name !== HUB);
       const members = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       for (const name of members) {
-        // A member that is there already keeps what it was made with.
-        if (!known.includes(name)) await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
+        // One that is asked for must be what is asked for; an earlier one that is not mentioned stays what it was.
+        if (names.includes(name)) await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
         if (nodes > 0) await simulation.ensureNodes(name, nodes, {}, signal);
         await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name }, signal);
       }

@@ -9,6 +9,11 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 
 export async function main([name, ...rest]: string[]): Promise<number> {
+  // A failure that nobody awaits is a bug; going on with half of a program would hide it.
+  process.once("unhandledRejection", (error) => {
+    process.stderr.write(`flotilla: a failure that nobody handled: ${messageOf(error)}\n`);
+    process.exit(FAILED);
+  });
   try {
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
       process.stdout.write(`${renderOverview(commands)}\n`);

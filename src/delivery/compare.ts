@@ -1,5 +1,5 @@
 /** Comparisons between what is wanted and what a member shows. Pure. */
-import { equalJson, isObject } from "../base/index.ts";
+import { equalJson, isObject, setOwn } from "../base/index.ts";
 
 /**
  * Whether everything that `desired` states holds in `observed`. A member adds defaults and status, so more may be there;
@@ -33,8 +33,8 @@ export function withoutRetained<T>(desired: T, retained: unknown): T {
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(desired)) {
     const kept = retained[key];
-    if (isObject(value) && isObject(kept)) result[key] = withoutRetained(value, kept);
-    else if (equalJson(value, kept)) result[key] = value;
+    if (isObject(value) && isObject(kept)) setOwn(result, key, withoutRetained(value, kept));
+    else if (equalJson(value, kept)) setOwn(result, key, value);
   }
   return result as T;
 }

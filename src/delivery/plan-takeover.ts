@@ -3,7 +3,7 @@
  * a later manifest lacks disappear. Pure.
  */
 import type { ManagedFieldsEntry } from "../api/index.ts";
-import type { DeepReadonly, Json } from "../base/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
 import { unionOf } from "../machinery/index.ts";
 import type { FieldSet } from "../machinery/index.ts";
 
@@ -21,5 +21,5 @@ export function planTakeover(managedFields: readonly Entry[], manager: string): 
   const isOwn = (entry: Entry): boolean => entry.manager === manager && entry.operation === "Apply" && !entry.subresource;
   const fields = [...managedFields.filter(isOwn), ...taken].map(({ fieldsV1 }) => fieldsV1 as FieldSet | undefined).reduce<FieldSet | undefined>(unionOf, undefined);
   const rest = managedFields.filter((entry) => !isTaken(entry) && !isOwn(entry));
-  return [...rest, { ...newest, manager, operation: "Apply", fieldsV1: (fields ?? {}) as Json }];
+  return [...rest, { ...newest, manager, operation: "Apply", fieldsV1: fields ?? {} }];
 }

@@ -97,4 +97,3 @@ export const isAlreadyExists = hasReason("AlreadyExists");
 export const isConflict = hasReason("Conflict");
 export const isExpired = hasReason("Expired", "Gone");
 export const isInvalid = hasReason("Invalid");
-export const isForbidden = hasReason("Forbidden");

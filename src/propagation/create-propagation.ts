@@ -18,9 +18,10 @@ import { createNamespacesController } from "./namespaces/controller.ts";
 import { createRenderer } from "./override/renderer.ts";
 import { createReflectController } from "./reflect/controller.ts";
 import { createScheduleController } from "./schedule/controller.ts";
+import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES } from "./well-known.ts";
-import { indexWorks, worksOfBinding, worksOfNamespace } from "./works.ts";
+import { indexWorks, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
 
 export interface PropagationDependencies {
   /** The logical cluster of the hub. */
@@ -33,12 +34,6 @@ export interface PropagationDependencies {
   clock: Clock;
   log: Log;
 }
-
-/**
- * How long status changes of one object are gathered. Long enough to join what the stages and the members' controllers
- * report about one event, short enough that nobody waits for it.
- */
-export const STATUS_WINDOW_MS = 50;
 
 export interface Propagation {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
@@ -60,7 +55,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
   const workStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: Work, lister: works });
   const bindingStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: ResourceBinding, lister: bindings });
-  const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies, bindings, definitions: informers.of(CustomResourceDefinition), log });
+  const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies, bindings, definitions: informers.of(CustomResourceDefinition), clock, log });
   const memberObjects = createMemberObjects({ works, deliveryFor, hub });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
 
@@ -90,6 +85,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       templateChanges: templates.source(({ cluster, object }) => [{ cluster, namespace: object.metadata.namespace ?? "", name: bindingName(object.kind, object.metadata.name) }]),
       interpreter,
       render: createRenderer({ hub, clusters, overridePolicies: informers.of(OverridePolicy), clusterOverridePolicies: informers.of(ClusterOverridePolicy) }),
+      removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
       works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
     }),
     createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }),

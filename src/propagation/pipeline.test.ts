@@ -9,10 +9,11 @@ import { pipeline } from "./pipeline.ts";
 
 const writersOf = (field: string): string[] => pipeline.filter(({ writes }) => writes.includes(field)).map(({ name }) => name);
 
-test("every field has one writer", () => {
-  const fields = pipeline.flatMap(({ writes }) => writes);
+test("every field has one writer, and nobody writes inside another's field", () => {
+  const fields = pipeline.flatMap(({ name, writes }) => writes.map((field) => ({ name, field })));
+  const collisions = fields.flatMap((a) => fields.filter((b) => a !== b && (b.field === a.field || b.field.startsWith(`${a.field}.`) || b.field.startsWith(`${a.field}[`))).map((b) => `${a.name} ${a.field} and ${b.name} ${b.field}`));
 
-  expect(fields.filter((field) => writersOf(field).length > 1)).toEqual([]);
+  expect(collisions).toEqual([]);
 });
 
 test("every stage reads something that a stage before it, a user or a member wrote", () => {
@@ -57,5 +58,21 @@ describe("in a running fleet", () => {
     expect(work && Object.keys(owned(work, "status"))).toEqual(["flotilla-status"]);
     expect(Object.keys(owned(binding, "status"))).toEqual(["flotilla-status"]);
     expect(Object.keys(owned(template, "status"))).toEqual(["flotilla-aggregate"]);
+  });
+
+  test("a stage writes only the kinds that the table names", async () => {
+    fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
+    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build());
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+    await fleet.run(20_000);
+
+    const plurals: Record<string, string> = { ResourceBinding: "resourcebindings.work.karmada.io", Work: "works.work.karmada.io", template: "deployments.apps" };
+    for (const { name, writes } of pipeline) {
+      const named = new Set(writes.map((field) => plurals[field.split(".")[0] ?? ""]));
+      const written = new Set(fleet.writes().filter(({ part, cluster }) => part === name && cluster === "hub").map(({ resource }) => resource));
+
+      expect([...written].filter((resource) => !named.has(resource)), name).toEqual([]);
+    }
   });
 });

@@ -2,7 +2,7 @@
  * The pipeline: the life of an object from a user's apply to pods on members and back. Start reading here.
  *
  * Stages never call each other. They meet in the API objects: each reads what the ones before it wrote, and every field has
- * one writer. `pipeline.test.ts` holds this table against the controllers and against who wrote what in a running fleet.
+ * one writer. `pipeline.test.ts` holds this table, and what each controller says it writes, against a running fleet.
  */
 export interface Stage {
   name: string;
@@ -19,9 +19,12 @@ export const pipeline: readonly Stage[] = [
     does: "finds the policy for a template and keeps the binding of the two",
     reads: ["template", "PropagationPolicy"],
     writes: [
-      "template.metadata.labels",
-      "template.metadata.annotations",
-      "ResourceBinding.metadata",
+      "template.metadata.labels[propagationpolicy.karmada.io]",
+      "template.metadata.annotations[propagationpolicy.karmada.io]",
+      "ResourceBinding.metadata.labels",
+      "ResourceBinding.metadata.annotations[propagationpolicy.karmada.io]",
+      "ResourceBinding.metadata.ownerReferences",
+      "ResourceBinding.metadata.finalizers",
       "ResourceBinding.spec.resource",
       "ResourceBinding.spec.replicas",
       "ResourceBinding.spec.replicaRequirements",
@@ -59,7 +62,7 @@ export const pipeline: readonly Stage[] = [
     name: "execute",
     does: "applies a Work's manifests on its member, and again when they drift",
     reads: ["Work.spec", "member"],
-    writes: ["member", "Work.status.conditions[Applied]"],
+    writes: ["member", "Work.status.conditions[Applied]", "Work.status.conditions[Dispatching]"],
   },
   {
     name: "reflect",

@@ -5,10 +5,10 @@
  * A kind is served in several versions and still one object. Each object is therefore known by group and kind, looked at in
  * the first version that anybody named, and read in another one where a policy asks for it.
  */
-import { gvkOf, parseApiVersion } from "../api/index.ts";
+import { formatApiVersion, gvkOf, parseApiVersion } from "../api/index.ts";
 import type { CustomResourceDefinition, KubernetesObject, PropagationPolicy, ResourceBinding } from "../api/index.ts";
-import { messageOf } from "../base/index.ts";
-import type { DeepReadonly, Log } from "../base/index.ts";
+import { equalJson, messageOf } from "../base/index.ts";
+import type { Clock, DeepReadonly, Log } from "../base/index.ts";
 import { UnknownKindError } from "../client/index.ts";
 import type { AnyKind, KindResolver } from "../client/index.ts";
 import { createDynamicSource } from "../runtime/index.ts";
@@ -35,14 +35,17 @@ export interface TemplateRef extends KindRef {
 export type Template = DeepReadonly<KubernetesObject>;
 
 export interface Templates {
-  /** Undefined when it is not there. Throws `UnknownKindError` when the hub does not serve its kind in this version. */
-  get(ref: TemplateRef, signal: AbortSignal): Promise<Template | undefined>;
+  /**
+   * Undefined when it is not there; `unknown` while the list of its kind is not complete, which a reconcile must not wait
+   * for. Throws `UnknownKindError` when the hub does not serve its kind in this version.
+   */
+  get(ref: TemplateRef): Promise<Template | undefined | "unknown">;
   kindOf(ref: KindRef): Promise<AnyKind>;
   /** In the version that is followed; undefined when it is not there, or nobody named its kind. */
   find(key: TemplateKey): Template | undefined;
   /** Everything of a kind that is known, in one namespace. */
   list(ref: KindRef, namespace: string): readonly Template[];
-  /** Keys for every template that is there, appears or changes. */
+  /** Keys for every template that is there, appears or changes; what is summed onto its status is no change. */
   source<K>(map: (event: ObjectEvent) => Iterable<K>): Source<K>;
 }
 
@@ -53,15 +56,21 @@ export interface TemplatesDependencies {
   policies: Informer<PropagationPolicy>;
   bindings: Informer<ResourceBinding>;
   definitions: Informer<CustomResourceDefinition>;
+  clock: Clock;
   log: Log;
 }
+
+/** How long after a failed question the hub is asked again which kinds it serves. */
+const ASK_AGAIN_MS = 1_000;
+/** When a stage looks again after `unknown`. Templates that are listed meanwhile bring most keys back by themselves. */
+export const LOOK_AGAIN_MS = 500;
 
 export function keyOfTemplate(template: Template): TemplateKey {
   const { group, kind } = gvkOf(template);
   return { group, kind, namespace: template.metadata.namespace ?? "", name: template.metadata.name };
 }
 
-export function createTemplates({ hub, informers, kinds, policies, bindings, definitions, log }: TemplatesDependencies): Templates {
+export function createTemplates({ hub, informers, kinds, policies, bindings, definitions, clock, log }: TemplatesDependencies): Templates {
   /** The version in which a kind is followed, by group and kind. */
   const followed = new Map<string, AnyKind>();
   /** Kinds that somebody named and the hub did not serve at the time. */
@@ -80,8 +89,12 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
         for (const source of sources) source.add(kind);
       },
       (error: unknown) => {
-        missing.set(`${ref.apiVersion}/${ref.kind}`, ref);
-        if (!(error instanceof UnknownKindError)) log.warn("kind of a template not resolved", { ...ref, error: messageOf(error) });
+        // A kind that is not served is waited for; a failure to ask is over sooner.
+        if (error instanceof UnknownKindError) missing.set(`${ref.apiVersion}/${ref.kind}`, ref);
+        else {
+          log.warn("kind of a template not resolved, asking again", { ...ref, error: messageOf(error) });
+          clock.after(ASK_AGAIN_MS, () => follow(ref));
+        }
       },
     );
   }
@@ -93,14 +106,22 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
   bindings.subscribe(({ object, deleted }) => {
     if (!deleted) follow(object.spec.resource);
   });
-  // A new definition may be the one that a policy has been waiting for.
-  definitions.subscribe(() => missing.forEach(follow));
+  definitions.subscribe(({ object: { spec }, deleted }) => {
+    // A new definition may be the one that a policy has been waiting for.
+    if (!deleted) return missing.forEach(follow);
+    // One that is gone is asked for again: it may come back under another name, or in other versions.
+    for (const { name } of spec.versions) kinds.forget({ apiVersion: formatApiVersion(spec.group, name), kind: spec.names.kind });
+    const known = followed.get(idOf(spec.group, spec.names.kind));
+    if (!known) return;
+    followed.delete(idOf(spec.group, spec.names.kind));
+    missing.set(idOf(spec.group, spec.names.kind), { apiVersion: formatApiVersion(spec.group, known.storageVersion), kind: spec.names.kind });
+  });
 
   return {
     kindOf: (ref) => kinds.resolve(ref),
-    async get(ref, signal) {
+    async get(ref) {
       const informer = informers.of<KubernetesObject>(await kinds.resolve(ref));
-      await informer.whenSynced(signal);
+      if (!informer.synced) return "unknown";
       return informer.get({ cluster: hub, ...(ref.namespace && { namespace: ref.namespace }), name: ref.name });
     },
     find({ group, kind, namespace, name }) {
@@ -112,12 +133,23 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
       return known ? informers.of<KubernetesObject>(known).list({ cluster: hub, namespace }) : [];
     },
     source<K>(map: (event: ObjectEvent) => Iterable<K>) {
-      const source = createDynamicSource<K>(informers, map);
+      const source = createDynamicSource<K>(informers, (event) => (isStatusOnly(event) ? [] : map(event)));
       for (const kind of followed.values()) source.add(kind);
       sources.push(source);
       return source;
     },
   };
+}
+
+/** Kinds with a status count the changes of the rest in their generation. */
+function isStatusOnly({ object: { metadata }, old, deleted }: ObjectEvent): boolean {
+  if (!old || deleted || metadata.generation === undefined || metadata.generation !== old.metadata.generation) return false;
+  return (
+    metadata.uid === old.metadata.uid &&
+    metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
+    equalJson(metadata.labels, old.metadata.labels) &&
+    equalJson(metadata.annotations, old.metadata.annotations)
+  );
 }
 
 /** Objects of the control planes themselves are never templates, nor what only makes sense where it happened. */

@@ -18,7 +18,6 @@ export const BINDING_FINALIZER = "karmada.io/binding-controller";
 export const APPLIED_PLACEMENT = "policy.karmada.io/applied-placement";
 
 /** dispatch: on Works. */
-export const WORK_ID = "work.karmada.io/permanent-id";
 export const APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides";
 export const APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-overrides";
 /** Held until execute has removed the manifests from the member. */

@@ -1,6 +1,8 @@
 /** The Works of the hub, found by the binding or namespace that they belong to without looking at all of them. */
-import type { ResourceBinding, Work } from "../api/index.ts";
+import { Work } from "../api/index.ts";
+import type { ResourceBinding } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
+import type { Client } from "../client/index.ts";
 import type { Informer } from "../runtime/index.ts";
 import { BINDING_ID, NAMESPACE_LABEL } from "./well-known.ts";
 
@@ -20,6 +22,15 @@ export function indexWorks(works: Informer<Work>): void {
 export function worksOfBinding(works: Informer<Work>, binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] {
   const id = binding.metadata.labels?.[BINDING_ID];
   return id ? works.by(BY_BINDING, id) : [];
+}
+
+/** Deletes a binding's Works by what the server has, because an informer may not have seen the newest yet. */
+export async function removeWorksOfBinding(client: Client, hub: string, binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void> {
+  const id = binding.metadata.labels?.[BINDING_ID];
+  if (!id) return;
+  const { items } = await client.list(Work, { cluster: hub, labelSelector: `${BINDING_ID}=${id}`, signal });
+  const live = items.filter(({ metadata }) => !metadata.deletionTimestamp);
+  await Promise.all(live.map(({ metadata: { namespace = "", name } }) => client.delete(Work, { cluster: hub, namespace, name }, { signal })));
 }
 
 export function worksOfNamespace(works: Informer<Work>, namespace: string): DeepReadonly<Work>[] {

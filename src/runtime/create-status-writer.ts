@@ -32,6 +32,8 @@ type ChangeOf<T> = (object: DeepReadonly<T>) => DeepReadonly<T>;
 
 interface Pending<T> {
   key: ObjectKey;
+  /** Which object the changes are about: a namesake that takes its place must not get them. */
+  uid: string | undefined;
   byOwner: Map<string, ChangeOf<T>>;
   failures: number;
   /** When it is written, once that is scheduled. */
@@ -75,15 +77,16 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     const next = gathering.get(id);
     if (failed) {
       // What came in meanwhile is newer than what failed.
-      const joined: Pending<T> = { key: pending.key, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]), failures: pending.failures };
+      const joined: Pending<T> = { key: pending.key, uid: next?.uid ?? pending.uid, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]), failures: pending.failures };
       gathering.set(id, joined);
       schedule(id, joined, Math.min(FIRST_BACKOFF_MS * 2 ** (pending.failures - 1), MAX_BACKOFF_MS));
     } else if (next) schedule(id, next, windowMs);
   };
 
-  const write = async (id: string, { key, byOwner }: Pending<T>): Promise<void> => {
+  const write = async (id: string, { key, uid, byOwner }: Pending<T>): Promise<void> => {
     let object = lister.get(key) ?? (await read(key));
     for (let attempt = 1; object; attempt++) {
+      if (uid !== undefined && object.metadata.uid !== uid) return;
       const next = applyAll(id, object, byOwner);
       if (equalJson(statusOf(next), statusOf(object))) return;
       try {
@@ -123,8 +126,10 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     set(key, owner, change, { patienceMs = windowMs } = {}) {
       if (closed) return;
       const id = idOfKey(key);
-      const pending = gathering.get(id) ?? { key, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 };
-      gathering.set(id, pending);
+      const { uid } = lister.get(key)?.metadata ?? {};
+      let pending = gathering.get(id);
+      if (pending && pending.uid !== uid) pending.timer?.cancel();
+      if (!pending || pending.uid !== uid) gathering.set(id, (pending = { key, uid, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 }));
       pending.byOwner.set(owner, change);
       // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its back-off.
       if (!writing.has(id) && pending.failures === 0) schedule(id, pending, patienceMs);

@@ -1,6 +1,6 @@
 /** The pipeline as users see it: what they apply on the hub, and what is then on the members and back on the hub. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, ConfigMap, Deployment, inVersion, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import { CloneSet, Cluster, ConfigMap, Deployment, inVersion, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
 import type { CloneSetV1alpha1, Kind, KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { isNotFound } from "../../src/machinery/index.ts";
@@ -113,6 +113,7 @@ describe("a Deployment under a policy with weights", () => {
 
     expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
     expect((await find(Deployment, "hub", "web"))?.metadata.labels ?? {}).not.toHaveProperty("propagationpolicy.karmada.io/permanent-id");
+    expect((await find(ResourceBinding, "hub", "web-deployment"))?.metadata.labels).not.toHaveProperty("propagationpolicy.karmada.io/permanent-id");
   });
 
   test("that was there before its policy is picked up by it", async () => {
@@ -197,6 +198,41 @@ describe("on a member", () => {
   });
 });
 
+test("an override that selects clusters by label follows a cluster that gets the label", async () => {
+  await start();
+  await apply(deploymentPolicy().build());
+  await fleet.client.create(OverridePolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { namespace: "shop", name: "edge" },
+    spec: { overrideRules: [{ targetCluster: { labelSelector: { matchLabels: { edge: "yes" } } }, overriders: { labelsOverrider: [{ operator: "add", value: { edge: "yes" } }] } }] },
+  });
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+  await fleet.run(SETTLED_MS);
+  const labels = (): Promise<(string | undefined)[]> => onMembers(Deployment, "web", ({ metadata }) => metadata.labels?.["edge"]);
+  expect(await labels()).toEqual([undefined, undefined, undefined]);
+
+  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { metadata: { labels: { edge: "yes" } } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+
+  expect(await labels()).toEqual([undefined, "yes", undefined]);
+});
+
+test("a Work that is suspended is not applied until it goes on", async () => {
+  await start();
+  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } };
+  const key = { cluster: "hub", namespace: "karmada-es-member1", name: "by-hand" };
+  await fleet.client.create(Work, "hub", { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { namespace: key.namespace, name: key.name }, spec: { suspendDispatching: true, workload: { manifests: [manifest] } } });
+  await fleet.run(SETTLED_MS);
+  expect(await find(ConfigMap, "member1", "settings")).toBeUndefined();
+  expect((await fleet.client.get(Work, key)).status?.conditions).toMatchObject([{ type: "Dispatching", status: "False", reason: "SuspendDispatching" }]);
+
+  await fleet.client.patch(Work, key, { spec: { suspendDispatching: false } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+
+  expect((await find(ConfigMap, "member1", "settings"))?.data).toEqual({ colour: "blue" });
+});
+
 describe("a CloneSet", () => {
   const v1alpha1 = inVersion<CloneSetV1alpha1 & KubernetesObject>(CloneSet, "v1alpha1");
 
@@ -235,4 +271,16 @@ test("a namespace of the hub follows to the members and goes with it, but one th
   await fleet.run(SETTLED_MS);
 
   expect([await names("member1"), await names("member2")]).toEqual([["tools"], []]);
+});
+
+test("a namespace that opts out of propagation stays on the members with everything in it", async () => {
+  await start();
+  await apply(deploymentPolicy().build());
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+  await fleet.run(SETTLED_MS);
+
+  await fleet.client.patch(Namespace, { cluster: "hub", name: "shop" }, { metadata: { labels: { "namespace.karmada.io/skip-auto-propagation": "true" } } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+
+  expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
 });

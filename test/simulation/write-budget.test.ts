@@ -1,10 +1,10 @@
 /** Budgets are counts first: what a workload costs in API writes, and that a converged fleet writes nothing. */
 import { afterEach, expect, test } from "vitest";
-import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
+import { CloneSet, Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
 import { copy } from "../../src/base/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
 /** From the user's apply until the hub shows the members' status, on two members, the user's own write included. */
 const WRITES_PER_WORKLOAD = 12;
@@ -24,28 +24,67 @@ async function reportReady({ client }: TestFleet, cluster: string, name: string)
   await client.updateStatus(Deployment, cluster, { ...copy(deployment), status });
 }
 
+/** What the pipeline wrote: everything but the members' own business, which is to run pods and report status. */
+function pipelineWrites(fleet: TestFleet): { total: number; text: string } {
+  const writes = fleet.writes().filter(({ part, cluster, subresource }) => part !== "member" && !(cluster !== "hub" && subresource === "status"));
+  return {
+    total: writes.reduce((sum, { count }) => sum + count, 0),
+    text: writes.map(({ part, cluster, verb, resource, subresource, count }) => `${count} × ${part} ${verb} ${resource}${subresource && `/${subresource}`} on ${cluster}`).join("\n"),
+  };
+}
+
+async function start(nodes: number): Promise<TestFleet> {
+  fleet = await startTestFleet({ members: ["member1", "member2"], nodes });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  const policy = makePolicy("shop/all").selects("apps/v1", "Deployment").selects("apps.kruise.io/v1beta1", "CloneSet").weights({ member1: 2, member2: 1 });
+  await fleet.client.create(PropagationPolicy, "hub", policy.build());
+  await fleet.run(MINUTE_MS);
+  fleet.resetWrites();
+  return fleet;
+}
+
+async function expectSilence(running: TestFleet): Promise<void> {
+  running.resetWrites();
+  await running.run(MINUTE_MS);
+  expect(running.writes()).toEqual([]);
+}
+
 test("a workload on two members costs at most 12 writes until its status is back, and none in the minute after", async () => {
-  fleet = await startTestFleet({ members: ["member1", "member2"] });
-  const { client } = fleet;
-  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 2, member2: 1 }).build());
-  await fleet.run(MINUTE_MS);
-  fleet.resetWrites();
+  const running = await start(0);
 
-  await client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
-  await fleet.settle();
-  await reportReady(fleet, "member1", "web");
-  await reportReady(fleet, "member2", "web");
-  await fleet.run(5_000);
+  await running.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
+  await running.settle();
+  await reportReady(running, "member1", "web");
+  await reportReady(running, "member2", "web");
+  await running.run(5_000);
 
-  const seen = await client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
+  const seen = await running.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
   expect(seen.status).toMatchObject({ replicas: 6, readyReplicas: 6, availableReplicas: 6, observedGeneration: seen.metadata.generation });
-  // The members' status is written by their own controllers, which this test stands in for.
-  const pipeline = fleet.writes().filter(({ cluster, subresource }) => !(cluster !== "hub" && subresource === "status"));
-  const total = pipeline.reduce((sum, { count }) => sum + count, 0);
-  expect(total, pipeline.map(({ part, cluster, verb, resource, subresource, count }) => `${count} × ${part} ${verb} ${resource}/${subresource} on ${cluster}`).join("\n")).toBeLessThanOrEqual(WRITES_PER_WORKLOAD);
+  const { total, text } = pipelineWrites(running);
+  expect(total, text).toBeLessThanOrEqual(WRITES_PER_WORKLOAD);
+  await expectSilence(running);
+});
 
-  fleet.resetWrites();
-  await fleet.run(MINUTE_MS);
-  expect(fleet.writes()).toEqual([]);
+test("so does a Deployment whose pods really start", async () => {
+  const running = await start(3);
+
+  await running.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
+  await running.run(10_000);
+
+  expect((await running.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 6 });
+  const { total, text } = pipelineWrites(running);
+  expect(total, text).toBeLessThanOrEqual(WRITES_PER_WORKLOAD);
+  await expectSilence(running);
+});
+
+test("so does a CloneSet whose pods really start", async () => {
+  const running = await start(3);
+
+  await running.client.create(CloneSet, "hub", makeCloneSet("shop/web").replicas(6).build());
+  await running.run(10_000);
+
+  expect((await running.client.get(CloneSet, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 6 });
+  const { total, text } = pipelineWrites(running);
+  expect(total, text).toBeLessThanOrEqual(WRITES_PER_WORKLOAD);
+  await expectSilence(running);
 });

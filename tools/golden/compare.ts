@@ -1,5 +1,5 @@
 /** How a result is held against a recording: nil equals empty, several results may be right, errors are errors. */
-import { isObject, messageOf, type Json, type JsonObject } from "../../src/base/index.ts";
+import { isObject, InvariantError, messageOf, type Json, type JsonObject } from "../../src/base/index.ts";
 import type { CaseRunner, GoldenCase } from "./golden.ts";
 
 export interface FunctionRunner {
@@ -37,6 +37,8 @@ function attempt(run: FunctionRunner["run"], input: JsonObject): JsonObject {
   try {
     return run(input);
   } catch (error) {
+    // A bug of ours is not the error that was asked for.
+    if (error instanceof TypeError || error instanceof ReferenceError || error instanceof InvariantError) throw error;
     return { error: messageOf(error) };
   }
 }

@@ -33,6 +33,7 @@ export function checkCluster({ metadata, spec }: DeepReadonly<Cluster>): FieldEr
     if (taints.has(taint)) errors.push(twice(`spec.taints[${index}]`, { key, effect }));
     taints.add(taint);
   }
+  if (spec.syncMode === "Pull") errors.push(notSupportedYet("spec.syncMode: Pull"));
   if ((spec.resourceModels?.length ?? 0) > 0) errors.push(notSupportedYet("spec.resourceModels"));
   return errors;
 }

@@ -10,7 +10,7 @@ import { FlotillaError, sleep } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import { findKubectl } from "../kubectl.ts";
 import type { Stage, Step } from "../demo/story.ts";
-import { story } from "../demo/story.ts";
+import { tellStory } from "../demo/story.ts";
 
 /** How long a step may take to become true. Generous: a loaded machine must not fail an honest story. */
 const STEP_LIMIT_MS = 120_000;
@@ -47,6 +47,7 @@ export const demoCommand = defineCommand({
             for (const line of text.trimEnd().split("\n")) output.say(`  ${line}`);
           },
         };
+        const story = tellStory();
         for (const [index, step] of story.entries()) {
           output.say(`\n${index + 1}. ${step.title}`);
           await step.act(stage);

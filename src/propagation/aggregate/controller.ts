@@ -14,6 +14,8 @@ import type { ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, StatusWriter } from "../../runtime/index.ts";
+import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
+import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
 import { isTooEarly, planAggregation, planItems } from "./plan-aggregation.ts";
@@ -43,20 +45,24 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     writes: [ResourceBinding],
     concurrency: CONCURRENCY,
 
-    async reconcile(binding, { key, signal }) {
+    async reconcile(binding, { key }) {
       // Before the first schedule there is nothing to sum, and the template keeps the status that it has.
       if (!binding.spec.clusters?.length || binding.metadata.deletionTimestamp) return done;
       const works = deps.worksOf(binding);
       if (isTooEarly(binding, works)) return done;
       const items = planItems(works);
       const now = formatTime(deps.clock.now());
-      if (planAggregation(binding, items, now) !== binding) deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now));
-      const template = await deps.templates.get(binding.spec.resource, signal);
+      // A failure is told at once, and so is the end of a rollout; what lies between may wait for it.
+      const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
+      const timing = isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS };
+      if (planAggregation(binding, items, now) !== binding) deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), timing);
+      const template = await deps.templates.get(binding.spec.resource);
+      if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       const summed = (newest: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> => deps.interpreter.aggregateStatus(newest, items) ?? newest;
       if (template && template.metadata.uid === binding.spec.resource.uid && summed(template) !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;
-        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", summed);
+        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", summed, timing);
       }
       return done;
     },

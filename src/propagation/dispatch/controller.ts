@@ -5,13 +5,15 @@
  * Writes: Work, in each cluster's execution namespace; nothing else.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
-import { ClusterOverridePolicy, OverridePolicy, ResourceBinding, Work } from "../../api/index.ts";
+import { Cluster, ClusterOverridePolicy, OverridePolicy, ResourceBinding, Work } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, Source } from "../../runtime/index.ts";
+import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { BINDING_FINALIZER, BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
 import { planWorks } from "./plan-works.ts";
@@ -25,6 +27,8 @@ export interface DispatchDependencies {
   interpreter: Pick<Interpreter, "divide" | "replicas">;
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
+  /** Deletes every Work of a binding, also one that no informer has seen yet. */
+  removeWorks(binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void>;
   works: { replace(owner: DeepReadonly<ResourceBinding>, desired: readonly Work[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
 }
 
@@ -43,6 +47,8 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       // An override may select any object in its reach, so every binding there is looked at again.
       watch(OverridePolicy, ({ cluster, object }) => bindingsIn(cluster, object.metadata.namespace)),
       watch(ClusterOverridePolicy, ({ cluster }) => bindingsIn(cluster)),
+      // Overrides select clusters by labels, provider, region and zones.
+      watch(Cluster, ({ cluster, object, old, deleted }) => (old && !deleted && !selectsAnew(old, object) ? [] : bindingsIn(cluster))),
       // A Work that somebody changed or deleted is put right.
       watch(Work, ({ cluster, object, old, deleted }) => {
         const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = object.metadata.annotations ?? {};
@@ -54,7 +60,8 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { log, signal }) {
-      const template = await deps.templates.get(binding.spec.resource, signal);
+      const template = await deps.templates.get(binding.spec.resource);
+      if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
@@ -65,8 +72,12 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     },
 
     async finalize(binding, { signal }) {
-      await deps.works.replace(binding, [], signal);
+      await deps.removeWorks(binding, signal);
       return done;
     },
   });
+}
+
+function selectsAnew(before: DeepReadonly<Cluster>, after: DeepReadonly<Cluster>): boolean {
+  return before.metadata.generation !== after.metadata.generation || !equalJson(before.metadata.labels, after.metadata.labels);
 }

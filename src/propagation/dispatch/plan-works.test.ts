@@ -79,3 +79,13 @@ test("overrides come after the division and win", () => {
   expect(work?.spec.workload?.manifests?.[0]).toMatchObject({ spec: { replicas: 1 } });
   expect(work?.metadata.annotations).toMatchObject({ "policy.karmada.io/applied-overrides": "[{}]" });
 });
+
+test("a binding that is suspended for a cluster makes a Work there that waits", () => {
+  const template = makeDeployment("shop/web").build();
+  const binding = makeBinding(template)
+    .targets("paris", "oslo")
+    .with(({ spec }) => (spec.suspension = { dispatchingOnClusters: { clusterNames: ["oslo"] } }))
+    .build();
+
+  expect(planWorks(binding, template, keepTemplate).map(({ spec }) => spec.suspendDispatching)).toEqual([undefined, true]);
+});

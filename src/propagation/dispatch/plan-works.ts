@@ -69,6 +69,8 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
       finalizers: [WORK_FINALIZER],
     },
     spec: {
+      ...(isSuspended(binding, cluster) && { suspendDispatching: true }),
+      ...(binding.spec.preserveResourcesOnDeletion && { preserveResourcesOnDeletion: true }),
       workload: {
         manifests: [
           stamp(rendered.object, { [BINDING_ID]: bindingId }, {
@@ -83,6 +85,10 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
       },
     },
   };
+}
+
+function isSuspended({ spec: { suspension } }: DeepReadonly<ResourceBinding>, cluster: string): boolean {
+  return suspension?.dispatching === true || suspension?.dispatchingOnClusters?.clusterNames?.includes(cluster) === true;
 }
 
 /** A valid annotation on the template wins over the policy. */

@@ -2,12 +2,12 @@
  * Execute applies a Work's manifests on its member, and again whenever they drift there.
  *
  * Reads:  Work, the member's objects.
- * Writes: the objects on the member; the condition `Applied` in the Work's status.
+ * Writes: the objects on the member; the conditions `Applied` and `Dispatching` in the Work's status.
  * Before: dispatch made the Work. After: reflect brings the objects' status back.
  */
 import { Work } from "../../api/index.ts";
-import { formatTime } from "../../base/index.ts";
-import type { Clock } from "../../base/index.ts";
+import { FlotillaError, formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ApplyPolicy, Delivery } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done } from "../../runtime/index.ts";
@@ -16,8 +16,9 @@ import type { ObjectKey } from "../../client/index.ts";
 import { manifestsOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import { clusterNameOf } from "../names.ts";
+import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { CONFLICT_RESOLUTION, WORK_FINALIZER } from "../well-known.ts";
-import { failureOf, planApplied } from "./plan-applied.ts";
+import { failureOf, planApplied, planDispatching } from "./plan-applied.ts";
 import type { Attempt } from "./plan-applied.ts";
 
 export interface ExecuteDependencies {
@@ -32,13 +33,12 @@ export interface ExecuteDependencies {
 export const FIELD_MANAGER = "flotilla";
 /** How many Works are delivered at the same time: enough to keep several members busy, few enough to bound memory. */
 const CONCURRENCY = 64;
-const SUCCESS_PATIENCE_MS = 500;
 
 export function createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }: ExecuteDependencies): Controller<ObjectKey> {
-  const deliveryOf = (work: { metadata: { readonly namespace?: string } }): Delivery => {
-    const cluster = clusterNameOf(work.metadata.namespace ?? "");
-    const delivery = cluster === undefined ? undefined : deliveryFor(cluster);
-    if (!delivery) throw new Error(`no connection to cluster ${cluster ?? work.metadata.namespace}; is it joined?`);
+  const deliveryOf = (work: DeepReadonly<Work>): Delivery => {
+    const { namespace = "" } = work.metadata;
+    const delivery = deliveryFor(clusterNameOf(namespace) ?? "");
+    if (!delivery) throw new FlotillaError("NotJoined", `no connection to the cluster of ${namespace}; has it joined?`);
     return delivery;
   };
 
@@ -51,6 +51,10 @@ export function createExecuteController({ deliveryFor, memberObjects, interprete
     concurrency: CONCURRENCY,
 
     async reconcile(work, { key, log, signal }) {
+      const now = formatTime(clock.now());
+      if (planDispatching(work, now) !== work) workStatus.set(key, "dispatching", (newest) => planDispatching(newest, now));
+      if (work.spec.suspendDispatching) return done;
+
       const attempts: { kind: string; attempt: Attempt }[] = [];
       for (const manifest of manifestsOf(work)) {
         const policy: ApplyPolicy = {
@@ -70,10 +74,9 @@ export function createExecuteController({ deliveryFor, memberObjects, interprete
       if (changed > 0) log.info("manifests applied", { manifests: changed });
 
       const failure = failureOf(attempts);
-      const now = formatTime(clock.now());
       if (planApplied(work, failure, now) !== work) {
         // Reflect is about to report the applied object; a success waits for that, a failure does not.
-        workStatus.set(key, "execute", (newest) => planApplied(newest, failure, now), failure === undefined ? { patienceMs: SUCCESS_PATIENCE_MS } : {});
+        workStatus.set(key, "execute", (newest) => planApplied(newest, failure, now), failure === undefined ? { patienceMs: PROGRESS_PATIENCE_MS } : {});
       }
       for (const { attempt } of attempts) if (attempt.result === "failed") throw attempt.error; // Seen on the Work; tried again with back-off.
       return done;

@@ -3,7 +3,7 @@ import type { Work } from "../../api/index.ts";
 import { messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ApplyOutcome } from "../../delivery/index.ts";
-import { withCondition } from "../../machinery/index.ts";
+import { findCondition, withCondition } from "../../machinery/index.ts";
 
 /** What became of one manifest: an outcome of delivery, or the error that stopped it. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown };
@@ -27,4 +27,19 @@ export function planApplied(work: DeepReadonly<Work>, failure: string | undefine
     now,
   );
   return conditions === work.status?.conditions ? work : { ...work, status: { ...work.status, conditions } };
+}
+
+/** Whether the Work is being dispatched; said only once it was suspended, because everything else is dispatched. */
+export function planDispatching(work: DeepReadonly<Work>, now: string): DeepReadonly<Work> {
+  const before = work.status?.conditions ?? [];
+  const isSuspended = work.spec.suspendDispatching === true;
+  if (!isSuspended && !findCondition(before, "Dispatching")) return work;
+  const conditions = withCondition(
+    before,
+    isSuspended
+      ? { type: "Dispatching", status: "False", reason: "SuspendDispatching", message: "Work dispatching is in a suspended state." }
+      : { type: "Dispatching", status: "True", reason: "Dispatching", message: "Work is being dispatched to member clusters." },
+    now,
+  );
+  return conditions === before ? work : { ...work, status: { ...work.status, conditions } };
 }

@@ -5,7 +5,7 @@
  * Writes: ResourceBinding, except what later stages own in it; the claim (label and annotations) on the template.
  * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
  */
-import type { PropagationPolicy} from "../../api/index.ts";
+import type { Kind, PropagationPolicy } from "../../api/index.ts";
 import { ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { TerminalError } from "../../base/index.ts";
@@ -14,9 +14,9 @@ import type { Interpreter } from "../../interpreter/index.ts";
 import { isNotFound } from "../../machinery/index.ts";
 import { defineKeyedController, done, informerSource, watch } from "../../runtime/index.ts";
 import type { Controller, Informer, Lister } from "../../runtime/index.ts";
-import { isReservedNamespace } from "../names.ts";
+import { bindingName, isReservedNamespace } from "../names.ts";
 import { matchesResource } from "../resource-selector.ts";
-import { keyOfTemplate } from "../templates.ts";
+import { keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
 import type { Template, TemplateKey, Templates } from "../templates.ts";
 import { alignSelectors, askedVersion } from "./align-selectors.ts";
 import { bindingConflict, mergeBinding, planBinding } from "./plan-binding.ts";
@@ -65,13 +65,13 @@ export function createMatchController({ hub, client, templates, policies, bindin
     return "updated";
   }
 
-  async function claim(template: Template, policy: Policy | undefined, signal: AbortSignal): Promise<void> {
+  /** Puts a policy's claim on an object, or takes it off. */
+  async function claim(object: Template, kind: Kind, policy: Policy | undefined, signal: AbortSignal): Promise<void> {
     const wanted = policy ? claimMetadata(policy) : { labels: {}, annotations: {} };
-    const labels = differences(template.metadata.labels ?? {}, wanted.labels, CLAIM_LABELS);
-    const annotations = differences(template.metadata.annotations ?? {}, wanted.annotations, CLAIM_ANNOTATIONS);
+    const labels = differences(object.metadata.labels ?? {}, wanted.labels, CLAIM_LABELS);
+    const annotations = differences(object.metadata.annotations ?? {}, wanted.annotations, CLAIM_ANNOTATIONS);
     if (Object.keys(labels).length + Object.keys(annotations).length === 0) return;
-    const kind = await templates.kindOf(template);
-    const { namespace, name } = template.metadata;
+    const { namespace, name } = object.metadata;
     try {
       await client.patch(kind, { cluster: hub, ...(namespace && { namespace }), name }, { metadata: { labels, annotations } }, { type: "merge", signal });
     } catch (error) {
@@ -107,15 +107,18 @@ export function createMatchController({ hub, client, templates, policies, bindin
       const candidates = policies.list({ cluster: hub, namespace: key.namespace }).map((policy) => alignSelectors(policy, template));
       const plan = planMatch({ template, policies: candidates, clusterPolicies: [] });
       if (plan.outcome === "none") {
-        // The binding stays: losing a policy must not remove what runs.
-        await claim(template, undefined, signal);
+        // The binding stays: losing a policy must not remove what runs. Only the claim goes, from both.
+        await claim(template, await templates.kindOf(template), undefined, signal);
+        const binding = bindings.get({ cluster: hub, namespace: key.namespace, name: bindingName(key.kind, key.name) });
+        if (binding && !bindingConflict(binding, template)) await claim(binding, ResourceBinding, undefined, signal);
         return done;
       }
       const asked = policies.get({ cluster: hub, namespace: key.namespace, name: plan.policy.metadata.name });
-      const spoken = asked ? await templates.get({ apiVersion: askedVersion(asked, template), kind: key.kind, namespace: key.namespace, name: key.name }, signal) : template;
+      const spoken = asked ? await templates.get({ apiVersion: askedVersion(asked, template), kind: key.kind, namespace: key.namespace, name: key.name }) : template;
+      if (spoken === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       if (!spoken) return done;
       // The claim comes first: it moves a Deployment's generation, which the stages behind the binding write onto every copy.
-      await claim(template, plan.policy, signal);
+      await claim(template, await templates.kindOf(template), plan.policy, signal);
       const change = await bind(spoken, plan.policy, signal);
       if (change) log.info("binding written", { change, policy: plan.policy.metadata.name });
       return done;

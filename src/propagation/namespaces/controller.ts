@@ -32,9 +32,8 @@ export function createNamespacesController({ namespaces, clusters, works }: Name
     ],
 
     async reconcile(key, { log, signal }) {
-      const namespace = namespaces.get(key);
-      // A namespace that is gone from the hub goes from the members too; delivery leaves alone what it did not create.
-      const desired = namespace ? planNamespaceWorks(namespace, clusters.list({ cluster: key.cluster })) : [];
+      const desired = planNamespaceWorks(namespaces.get(key), clusters.list({ cluster: key.cluster }));
+      if (desired === "leave") return done;
       const changes = await works.replace(key, desired, signal);
       if (changes.created + changes.deleted > 0) log.info("namespace works written", { namespace: key.name, ...changes });
       return done;

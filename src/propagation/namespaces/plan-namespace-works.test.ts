@@ -9,8 +9,7 @@ const clusters = [makeCluster("paris"), makeCluster("oslo", ({ metadata }) => (m
 test("a namespace goes to every member that stays, with its labels", () => {
   const works = planNamespaceWorks(namespace("shop", { labels: { team: "a" } }), clusters);
 
-  expect(works.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-paris"]);
-  expect(works[0]?.spec.workload?.manifests).toMatchObject([{ kind: "Namespace", metadata: { name: "shop", labels: { team: "a" } } }]);
+  expect(works).toMatchObject([{ metadata: { namespace: "karmada-es-paris" }, spec: { workload: { manifests: [{ kind: "Namespace", metadata: { name: "shop", labels: { team: "a" } } }] } } }]);
 });
 
 const stays: Record<string, Namespace> = {
@@ -19,10 +18,14 @@ const stays: Record<string, Namespace> = {
   "the hub's own karmada-system": namespace("karmada-system"),
   "the namespace of a member's Works": namespace("karmada-es-paris"),
   "one that opted out": namespace("shop", { labels: { "namespace.karmada.io/skip-auto-propagation": "true" } }),
-  "one that is being deleted": namespace("shop", { deletionTimestamp: "2024-05-01T12:00:00Z" }),
 };
 for (const [which, object] of Object.entries(stays)) {
-  test(`stays on the hub: ${which}`, () => {
-    expect(planNamespaceWorks(object, clusters)).toEqual([]);
+  test(`stays on the hub, and nothing on the members is touched: ${which}`, () => {
+    expect(planNamespaceWorks(object, clusters)).toBe("leave");
   });
 }
+
+test("a namespace that is gone from the hub, or on its way, goes from the members", () => {
+  expect(planNamespaceWorks(undefined, clusters)).toEqual([]);
+  expect(planNamespaceWorks(namespace("shop", { deletionTimestamp: "2024-05-01T12:00:00Z" }), clusters)).toEqual([]);
+});

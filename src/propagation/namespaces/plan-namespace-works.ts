@@ -4,15 +4,20 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { executionNamespace, isReservedNamespace, workName } from "../names.ts";
 import { NAMESPACE_LABEL, SKIP_NAMESPACE, WORK_FINALIZER, WORK_NAME, WORK_NAMESPACE } from "../well-known.ts";
 
-export function planNamespaceWorks(namespace: DeepReadonly<Namespace>, clusters: readonly DeepReadonly<Cluster>[]): Work[] {
-  if (!isPropagated(namespace)) return [];
+/**
+ * The Works that carry a namespace, or `leave` for one that is none of ours: opting out stops the propagation and removes
+ * nothing. Only a namespace that is gone from the hub, or on its way, goes from the members too.
+ */
+export function planNamespaceWorks(namespace: DeepReadonly<Namespace> | undefined, clusters: readonly DeepReadonly<Cluster>[]): Work[] | "leave" {
+  if (!namespace || namespace.metadata.deletionTimestamp) return [];
+  if (!isPropagated(namespace)) return "leave";
   return clusters.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => planNamespaceWork(namespace, metadata.name));
 }
 
 /** Every cluster has its own `default` and `kube-*`; templates in `default` find it there. */
-export function isPropagated({ metadata }: DeepReadonly<Namespace>): boolean {
+function isPropagated({ metadata }: DeepReadonly<Namespace>): boolean {
   const isClustersOwn = metadata.name === "default" || metadata.name.startsWith("kube-");
-  return !isClustersOwn && !isReservedNamespace(metadata.name) && metadata.labels?.[SKIP_NAMESPACE] !== "true" && !metadata.deletionTimestamp;
+  return !isClustersOwn && !isReservedNamespace(metadata.name) && metadata.labels?.[SKIP_NAMESPACE] !== "true";
 }
 
 function planNamespaceWork({ metadata }: DeepReadonly<Namespace>, cluster: string): Work {

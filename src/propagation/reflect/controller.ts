@@ -12,6 +12,7 @@ import { defineController, done } from "../../runtime/index.ts";
 import type { Controller, StatusWriter } from "../../runtime/index.ts";
 import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
+import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { WORK_NAME } from "../well-known.ts";
 import { planReflection } from "./plan-reflection.ts";
 import type { Seen } from "./plan-reflection.ts";
@@ -41,7 +42,11 @@ export function createReflectController({ memberObjects, interpreter, workStatus
         const isThisWorks = object?.metadata.annotations?.[WORK_NAME] === work.metadata.name;
         return object && isThisWorks && resource !== undefined ? { ref, resource, object } : undefined;
       });
-      if (planReflection(work, seen, interpreter) !== work) workStatus.set(key, "reflect", (newest) => planReflection(newest, seen, interpreter));
+      const reflected = planReflection(work, seen, interpreter);
+      if (reflected !== work) {
+        const isSettled = reflected.status?.manifestStatuses?.every(({ health }) => health === "Healthy");
+        workStatus.set(key, "reflect", (newest) => planReflection(newest, seen, interpreter), isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS });
+      }
       return done;
     },
   });

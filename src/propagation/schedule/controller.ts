@@ -10,8 +10,9 @@ import { Cluster, ResourceBinding } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { defineController, done, watch } from "../../runtime/index.ts";
+import { defineController, done, idOfKey, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, StatusWriter } from "../../runtime/index.ts";
+import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
 import { planSchedule } from "./plan-schedule.ts";
 import { planScheduled } from "./plan-scheduled.ts";
@@ -26,16 +27,20 @@ export interface ScheduleDependencies {
 
 export const SCHEDULER_NAME = "default-scheduler";
 const CONCURRENCY = 64;
-/** How long a success waits for company in the status write; people and tools poll less often than this. */
-const SUCCESS_PATIENCE_MS = 500;
 
 export function createScheduleController({ client, bindings, clusters, bindingStatus, clock }: ScheduleDependencies): Controller<ObjectKey> {
+  /** Moves with every change of a cluster that can change a decision. */
+  let era = 0;
+  /** What each binding was last decided on: the same binding in the same era is decided the same way. */
+  const decided = new Map<string, { uid: string | undefined; generation: number | undefined; era: number }>();
+
   return defineController({
     name: "schedule",
     for: ResourceBinding,
     watches: [
       watch(Cluster, ({ cluster, object, old, deleted }) => {
         if (old && !deleted && !changesFit(old, object)) return [];
+        era++;
         return bindings.list({ cluster }).map(({ metadata }) => ({ cluster, namespace: metadata.namespace ?? "", name: metadata.name }));
       }),
     ],
@@ -45,6 +50,10 @@ export function createScheduleController({ client, bindings, clusters, bindingSt
     async reconcile(binding, { key, log, signal }) {
       const { spec, metadata } = binding;
       if (metadata.deletionTimestamp || spec.suspension?.scheduling || (spec.schedulerName ?? SCHEDULER_NAME) !== SCHEDULER_NAME) return done;
+
+      const last = decided.get(idOfKey(key));
+      if (last?.uid === metadata.uid && last?.generation === metadata.generation && last?.era === era) return done;
+      const decision = { uid: metadata.uid, era };
 
       const plan = planSchedule({ binding, clusters: clusters.list({ cluster: key.cluster }) });
       let scheduled = binding;
@@ -60,9 +69,12 @@ export function createScheduleController({ client, bindings, clusters, bindingSt
       const now = formatTime(clock.now());
       const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);
       // A success is seen in spec.clusters at once; its condition may wait for what the members report. A failure may not.
-      if (outcome(scheduled) !== scheduled) bindingStatus.set(key, "schedule", outcome, plan.outcome === "unschedulable" ? {} : { patienceMs: SUCCESS_PATIENCE_MS });
+      if (outcome(scheduled) !== scheduled) bindingStatus.set(key, "schedule", outcome, plan.outcome === "unschedulable" ? {} : { patienceMs: PROGRESS_PATIENCE_MS });
+      decided.set(idOfKey(key), { ...decision, generation: scheduled.metadata.generation });
       return done;
     },
+
+    forget: (key) => void decided.delete(idOfKey(key)),
   });
 }
 
