@@ -72,10 +72,12 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
   }
 
   async function apply(kind: AnyKind, manifest: Manifest, retained: Manifest, observed: Manifest, policy: ApplyPolicy, signal: AbortSignal): Promise<Manifest> {
-    await takeOwnership(kind, observed, policy.fieldManager, signal);
+    const { resourceVersion } = (await takeOwnership(kind, observed, policy.fieldManager, signal)).metadata;
     let wanted = withoutRetained(manifest, retained);
     for (const path of policy.ignoreFields ?? []) wanted = withoutPath(wanted, path);
-    return client.apply(kind, cluster, wanted, { force: policy.force, fieldManager: policy.fieldManager, signal });
+    // Only what was judged is changed: an object that somebody put in its place since then is a conflict, and judged anew.
+    const judged = { ...wanted, metadata: { ...wanted.metadata, ...(resourceVersion && { resourceVersion }) } };
+    return client.apply(kind, cluster, judged, { force: policy.force, fieldManager: policy.fieldManager, signal });
   }
 
   /** What we, or Karmada before us, wrote by create or PUT becomes ours by apply, so that a field missing from the next manifest is removed. */

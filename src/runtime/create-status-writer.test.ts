@@ -190,6 +190,18 @@ describe("failing", () => {
     expect(await status()).toEqual({ replicas: "3" });
   });
 
+  test("a change is not written onto a namesake that took the object's place", async () => {
+    const { client, clock, seen, writer, status, settle } = await setUp({ windowMs: 10 });
+    writer.set(key, "reflect", setting("replicas", "3"));
+    await client.delete(Widget, key);
+    seen.object = await client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop" } });
+
+    clock.advance(10);
+    await settle();
+
+    expect(await status()).toBeUndefined();
+  });
+
   test("a change that throws is dropped and the others are written", async () => {
     const { writer, status, settle } = await setUp();
 

@@ -100,6 +100,18 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.spec.replicas).toBe(9);
     });
 
+    test("leaves an object alone that took the place of ours a moment ago", async () => {
+      await apply(web());
+      // The delivery has not seen any of this when it decides.
+      await member.member.delete(Deployment, key);
+      await member.member.create(Deployment, member.cluster, web(({ spec }) => (spec.replicas = 9)));
+
+      const outcome = await member.delivery.apply(web(({ spec }) => (spec.replicas = 4)), policy, signal);
+
+      expect(outcome.result).toBe("conflict");
+      expect((await stored())?.spec.replicas).toBe(9);
+    });
+
     test("takes such an object over when it may", async () => {
       await foreign();
 

@@ -1,12 +1,12 @@
 /** The pipeline as users see it: what they apply on the hub, and what is then on the members and back on the hub. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, Cluster, ConfigMap, Deployment, inVersion, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import { CloneSet, Cluster, ConfigMap, CustomResourceDefinition, Deployment, inVersion, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
 import type { CloneSetV1alpha1, Kind, KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { isNotFound } from "../../src/machinery/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { makeBinding, makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
 const SETTLED_MS = 10_000;
 const clusters = { member1: 2, member2: 1, member3: 1 };
@@ -257,6 +257,23 @@ test("an object without replicas is the same on every member", async () => {
   await fleet.run(SETTLED_MS);
 
   expect(await onMembers(ConfigMap, "settings", ({ data }) => data)).toEqual([{ colour: "blue" }, { colour: "blue" }, { colour: "blue" }]);
+});
+
+test("bindings of a kind that is gone do not hold up the others", async () => {
+  await start();
+  const definition = { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] };
+  await fleet.client.create(CustomResourceDefinition, "hub", { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: definition } as CustomResourceDefinition);
+  const orphans = Array.from({ length: 100 }, (_, index) => makeBinding({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "shop", name: `widget-${index}` } }).targets("member1").build());
+  for (const binding of orphans) await fleet.client.create(ResourceBinding, "hub", binding);
+  await fleet.run(1_000);
+  await fleet.client.delete(CustomResourceDefinition, { cluster: "hub", name: "widgets.example.dev" });
+  await fleet.run(1_000);
+
+  await apply(deploymentPolicy().build());
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+  await fleet.run(SETTLED_MS);
+
+  expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
 });
 
 test("a namespace of the hub follows to the members and goes with it, but one that a member had stays", async () => {
