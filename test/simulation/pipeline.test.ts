@@ -262,7 +262,7 @@ test("an object without replicas is the same on every member", async () => {
 test("bindings of a kind that is gone do not hold up the others", async () => {
   await start();
   const definition = { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] };
-  await fleet.client.create(CustomResourceDefinition, "hub", { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: definition } as CustomResourceDefinition);
+  await fleet.client.create(CustomResourceDefinition, "hub", { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: definition });
   const orphans = Array.from({ length: 100 }, (_, index) => makeBinding({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "shop", name: `widget-${index}` } }).targets("member1").build());
   for (const binding of orphans) await fleet.client.create(ResourceBinding, "hub", binding);
   await fleet.run(1_000);
