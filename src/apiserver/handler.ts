@@ -2,7 +2,7 @@
 import { messageOf, randomUuid } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
-import { ApiError, internalError, methodNotAllowed, unavailable } from "../machinery/index.ts";
+import { ApiError, internalError, methodNotAllowed, unavailable, notImplemented } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "./decode.ts";
 import type { Body, ProtobufDecoder } from "./decode.ts";
@@ -175,7 +175,7 @@ function nameSelected(query: URLSearchParams): string | undefined {
 
 async function connect({ cluster, served, namespace, name = "", subresource = "", signal }: RequestContext, { rest }: ResourceRoute, { method, query, body }: ApiRequest): Promise<ApiResponse> {
   const handler = connectHandler(served, subresource);
-  if (!handler) throw new PageNotFound();
+  if (!handler) throw served.resource.kind.kind === "Pod" ? notImplemented(`${subresource} of pods`) : new PageNotFound();
   const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, query, body }, signal);
   return { status: response.status, headers: response.headers, body: response.body instanceof Uint8Array ? response.body : streamOf(response.body) };
 }

@@ -172,7 +172,8 @@ function decodeToken(text: string): Token {
   try {
     token = JSON.parse(Buffer.from(text, "base64url").toString());
   } catch (error) {
-    throw badRequest(`continue key is not valid: ${(error as Error).message}`);
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest("continue key is not valid: it was not made by this server");
   }
   const { v, rv, start, n } = (token ?? {}) as Record<string, unknown>;
   if (v !== TOKEN_VERSION || typeof rv !== "number" || typeof start !== "string" || !Number.isSafeInteger(rv)) throw badRequest("continue key is not valid: it was not made by this server");

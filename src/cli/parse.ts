@@ -33,8 +33,9 @@ function readArguments(command: Command, flags: Record<string, Flag>, argv: read
     const { positionals, values } = parseArgs({ args: [...argv], options, allowPositionals: true });
     return { positionals, values: values };
   } catch (error) {
-    const text = error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error);
-    throw new UsageError(`${text}; see 'flotilla ${command.name} --help'`, { cause: error });
+    // Node explains itself over several lines; the first says what is wrong.
+    const [text] = (error instanceof Error ? error.message : String(error)).split(/[.\n]\s/);
+    throw new UsageError(`${text}; see 'flotilla ${command.name} --help'`);
   }
 }
 

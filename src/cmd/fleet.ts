@@ -1,5 +1,5 @@
 /** Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port. */
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createAuthenticator, createHttpServer, ensureCertificates } from "../apiserver/index.ts";
 import { createLog, FlotillaError, sleep, systemClock, systemRandom } from "../base/index.ts";
@@ -11,6 +11,7 @@ import { Cluster } from "../api/index.ts";
 import { isConditionTrue } from "../machinery/index.ts";
 import { createMemoryEngine, openSqliteEngine } from "../store/index.ts";
 import type { Engine } from "../store/index.ts";
+import { ensureDirectory } from "./data-directory.ts";
 import { createHub, HUB } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 
@@ -20,7 +21,7 @@ const READY_POLL_MS = 20;
 export const startFleet: FleetStarter = async (options, progress, signal) => {
   const data = resolve(options.data);
   const log = createStderrLog(options.logLevel);
-  await mkdir(data, { recursive: true, mode: 0o700 });
+  await ensureDirectory(data);
 
   progress("opening the store");
   const engine = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: join(data, "flotilla.db") });

@@ -3,6 +3,7 @@
  * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { builtInAdmissions, decodeProtobuf } from "../api/index.ts";
+import { FlotillaError } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createApiServer } from "../apiserver/index.ts";
 import type { ApiServer } from "../apiserver/index.ts";
@@ -11,7 +12,7 @@ import type { Client, Transport } from "../client/index.ts";
 import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createInterpreter } from "../interpreter/index.ts";
-import { createMembershipController, joinCluster } from "../membership/index.ts";
+import { createMembershipController, joinCluster, membershipAdmissions } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
 import { createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
@@ -64,7 +65,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const server = await createApiServer({ cache, clock, random, log, admissions: [...builtInAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB)], decodeProtobuf, profiles, freeze });
+  const server = await createApiServer({ cache, clock, random, log, admissions: [...builtInAdmissions, ...membershipAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB)], decodeProtobuf, profiles, freeze });
   await server.addCluster(HUB, "hub");
 
   const connect = (part: string, fieldManager: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
@@ -101,6 +102,15 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock });
   if (nodes > 0) memberManager.add(...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random }), ...simulation.controllers);
 
+  async function addCluster(name: string): Promise<void> {
+    try {
+      await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
+    } catch (error) {
+      const had = kruise === "installed" ? "without" : "with";
+      throw new FlotillaError("Cluster", `${name} was made ${had} OpenKruise in this data directory; start it as it was, or choose another directory with --data DIR`, { cause: error });
+    }
+  }
+
   return {
     server,
     cache,
@@ -117,7 +127,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       const members = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       for (const name of members) {
         // One that is asked for must be what is asked for; an earlier one that is not mentioned stays what it was.
-        if (names.includes(name)) await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
+        if (names.includes(name)) await addCluster(name);
         if (nodes > 0) await simulation.ensureNodes(name, nodes, {}, signal);
         await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name }, signal);
       }

@@ -15,6 +15,7 @@ export async function main([name, ...rest]: string[]): Promise<number> {
     process.exit(FAILED);
   });
   try {
+    if (name === "help" && rest[0] !== undefined) return await main([rest[0], "--help"]);
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
       process.stdout.write(`${renderOverview(commands)}\n`);
       return name === undefined ? WRONG_USAGE : OK;

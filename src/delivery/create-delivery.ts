@@ -82,7 +82,7 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
 
   /** What we, or Karmada before us, wrote by create or PUT becomes ours by apply, so that a field missing from the next manifest is removed. */
   async function takeOwnership(kind: AnyKind, observed: Manifest, manager: string, signal: AbortSignal): Promise<Manifest> {
-    const managedFields = planTakeover(observed.metadata.managedFields ?? [], manager);
+    const managedFields = planTakeover(observed.metadata.managedFields ?? [], manager, !isOurs(observed));
     if (!managedFields) return observed;
     const patch = { metadata: { managedFields, resourceVersion: observed.metadata.resourceVersion ?? null } };
     return client.patch(kind, keyOf(observed.metadata), patch as unknown as Json, { type: "merge", signal });

@@ -12,9 +12,12 @@ const PREDECESSORS: ReadonlySet<string> = new Set(["karmada-controller-manager",
 
 type Entry = DeepReadonly<ManagedFieldsEntry>;
 
-/** The new list of managers; undefined when there is nothing to take over. */
-export function planTakeover(managedFields: readonly Entry[], manager: string): Entry[] | undefined {
-  const isTaken = ({ manager: name = "", operation, subresource }: Entry): boolean => operation === "Update" && !subresource && (name === manager || PREDECESSORS.has(name));
+/**
+ * The new list of managers; undefined when there is nothing to take over. An object that is adopted changes hands whole: what
+ * its maker stated and the manifest does not is removed, or two authors would be mixed into one workload.
+ */
+export function planTakeover(managedFields: readonly Entry[], manager: string, isAdopted: boolean): Entry[] | undefined {
+  const isTaken = ({ manager: name = "", operation, subresource }: Entry): boolean => !subresource && (isAdopted ? name !== manager || operation === "Update" : operation === "Update" && (name === manager || PREDECESSORS.has(name)));
   const taken = managedFields.filter(isTaken);
   const [newest] = taken;
   if (!newest) return undefined;

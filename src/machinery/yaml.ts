@@ -83,13 +83,14 @@ function reading<T>(read: () => T): T {
 }
 
 /** Copies what the reader made into JSON without shared parts. */
-function toJson(value: unknown, budget: { left: number }): Json {
+function toJson(value: unknown, budget: { left: number }, depth = 0): Json {
   budget.left -= 1;
-  if (budget.left < 0) throw badRequest("error converting YAML to JSON: yaml: document contains excessive aliasing");
-  if (Array.isArray(value)) return value.map((item) => toJson(item, budget));
+  // Deeper than any document that was read: an anchor that contains itself.
+  if (budget.left < 0 || depth > MAX_DEPTH) throw badRequest("error converting YAML to JSON: yaml: document contains excessive aliasing");
+  if (Array.isArray(value)) return value.map((item) => toJson(item, budget, depth + 1));
   if (typeof value !== "object" || value === null) return (value ?? null) as Json;
   const object: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) setOwn(object, key, toJson(item, budget));
+  for (const [key, item] of Object.entries(value)) setOwn(object, key, toJson(item, budget, depth + 1));
   return object;
 }
 

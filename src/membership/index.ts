@@ -1,2 +1,3 @@
+export * from "./admissions.ts";
 export * from "./controller.ts";
 export * from "./join.ts";

@@ -81,6 +81,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     createScheduleController({ client: clientFor("schedule"), bindings, clusters, bindingStatus, clock }),
     createDispatchController({
       bindings,
+      bindingStatus,
+      clock,
       templates,
       templateChanges: templates.source(({ cluster, object }) => [{ cluster, namespace: object.metadata.namespace ?? "", name: bindingName(object.kind, object.metadata.name) }]),
       interpreter,

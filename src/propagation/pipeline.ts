@@ -56,7 +56,7 @@ export const pipeline: readonly Stage[] = [
     name: "dispatch",
     does: "makes one Work per target cluster, with that member's copy",
     reads: ["ResourceBinding", "template", "override"],
-    writes: ["Work.metadata", "Work.spec"],
+    writes: ["Work.metadata", "Work.spec", "ResourceBinding.status.conditions[Dispatched]"],
   },
   {
     name: "execute",

@@ -1,15 +1,16 @@
 /** One controller at work: its queue, its sources and its workers. The manager owns it. */
 import { FlotillaError, TerminalError, type Clock, type Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import { isConflict } from "../machinery/index.ts";
 import { abortable } from "./abortable.ts";
 import type { Controller, Informer, Result, RunContext, Source } from "./controller.ts";
 import type { SharedInformers } from "./informers.ts";
 import { createQueue, type Queue } from "./queue.ts";
 import { informerSource } from "./sources.ts";
 
-/** Somebody else wrote first: expected now and then, worth a line when it goes on. */
-const CONFLICTS_BEFORE_WARNING = 5;
+/** With the back-off of the queue this is about a third of a second. */
+const FAILURES_BEFORE_WARNING = 7;
+/** And this about twenty seconds. */
+const FAILURES_BEFORE_ERROR = 13;
 /** How many keys an answer about what is busy names. */
 const MAX_NAMED_KEYS = 5;
 
@@ -153,7 +154,7 @@ export class ControllerRunner<K> {
   #succeed(key: K, log: Log, { requeueAfterMs }: Result): void {
     if (requeueAfterMs !== undefined) this.#queue.addAfter(key, requeueAfterMs);
     const failures = this.#queue.succeeded(key);
-    if (failures > CONFLICTS_BEFORE_WARNING) log.info("reconcile works again", { failures });
+    if (failures >= FAILURES_BEFORE_WARNING) log.info("reconcile works again", { failures });
   }
 
   #fail(key: K, log: Log, error: unknown): void {
@@ -164,9 +165,12 @@ export class ControllerRunner<K> {
       return;
     }
     const failures = this.#queue.addFailed(key);
-    const isFirst = failures === (isConflict(error) ? CONFLICTS_BEFORE_WARNING : 1);
-    if (!isFirst) log.debug("reconcile failed again", { failures, error });
-    else if (error instanceof FlotillaError) log.warn("reconcile failed, trying again", { failures, error });
+    // What a second or third try mends (a namespace that is on its way, a race) is not worth a line; what lasts needs a person.
+    if (error instanceof FlotillaError) {
+      if (failures === FAILURES_BEFORE_WARNING) log.warn("reconcile keeps failing, trying again", { failures, error });
+      else if (failures === FAILURES_BEFORE_ERROR) log.error("reconcile fails again and again", { failures, error });
+      else log.debug("reconcile failed", { failures, error });
+    } else if (failures > 1) log.debug("reconcile failed again", { failures, error });
     // Not one of the errors we know, so probably a mistake of ours: where it happened matters more than what it says.
     else log.error("reconcile failed unexpectedly, trying again", { failures, error, stack: error instanceof Error ? error.stack : undefined });
   }

@@ -115,9 +115,11 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     test("takes such an object over when it may", async () => {
       await foreign();
 
-      expect((await apply(web(), { adopt: true })).result).toBe("updated");
+      expect((await apply(web(({ spec }) => (spec.template.spec = { containers: [{ name: "ours", image: "ours:1" }] } as never)), { adopt: true })).result).toBe("updated");
 
-      expect((await stored())?.spec.replicas).toBe(3);
+      const object = await stored();
+      expect(object?.spec.replicas).toBe(3);
+      expect(object?.spec.template.spec?.containers.map(({ name }) => name)).toEqual(["ours"]);
     });
 
     test("never seizes a field that was retained from the member", async () => {

@@ -218,6 +218,48 @@ test("an override that selects clusters by label follows a cluster that gets the
   expect(await labels()).toEqual([undefined, "yes", undefined]);
 });
 
+test("an override that cannot be applied is told on the binding, and the members keep what they have", async () => {
+  await start();
+  await apply(deploymentPolicy().build());
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+  await fleet.run(SETTLED_MS);
+
+  await fleet.client.create(OverridePolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { namespace: "shop", name: "wrong" },
+    spec: { overrideRules: [{ overriders: { plaintext: [{ path: "/spec/nope/deeper", operator: "replace", value: 1 }] } }] },
+  } as unknown as OverridePolicy);
+  await fleet.run(SETTLED_MS);
+
+  expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "False", message: expect.stringContaining("override policy wrong") }));
+  expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
+});
+
+test("a Work that carries a namespace comes back when somebody deletes it", async () => {
+  await start();
+  const works = async (): Promise<number> => (await fleet.client.list(Work, { cluster: "hub", labelSelector: "flotilla.dev/namespace=shop" })).items.length;
+  const [work] = (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1", labelSelector: "flotilla.dev/namespace=shop" })).items;
+  await fleet.client.delete(Work, { cluster: "hub", namespace: "karmada-es-member1", name: work?.metadata.name ?? "" });
+  await fleet.run(SETTLED_MS);
+
+  expect(await works()).toBe(3);
+  expect((await fleet.client.get(Namespace, { cluster: "member1", name: "shop" })).status?.phase).toBe("Active");
+});
+
+test("a workload that is scaled to zero is reported as zero", async () => {
+  await start(3);
+  await apply(deploymentPolicy().build());
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).with(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { requests: { cpu: "100m" } } })).build());
+  await fleet.run(SETTLED_MS);
+
+  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 0 } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+
+  const web = await find(Deployment, "hub", "web");
+  expect(web?.status).toEqual({ observedGeneration: web?.metadata.generation });
+});
+
 test("a Work that is suspended is not applied until it goes on", async () => {
   await start();
   const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } };

@@ -175,7 +175,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     async listen(port, host = "127.0.0.1") {
       await new Promise<void>((resolve, reject) => {
-        server.once("error", (cause) => reject(new ListenError(`listening on ${host} port ${port}: choose another port, or stop what uses it`, { cause })));
+        server.once("error", (cause) => reject(new ListenError(`listening on ${host} port ${port}: ${(cause as NodeJS.ErrnoException).code === "EACCES" ? "this user may not use it; choose one above 1023" : "choose another port, or stop what uses it"}`, { cause })));
         server.listen(port, host, resolve);
       });
       server.on("error", (error) => log.error("server failed", { error }));
@@ -237,7 +237,7 @@ function secureContext({ certificate, key, clientCa }: ServerTls): { cert: strin
 
 /** Streaming into pods needs protocols that we do not speak yet; the peer hears that instead of a hanging socket. */
 function refuseUpgrade(request: IncomingMessage, socket: Duplex): void {
-  const body = JSON.stringify(notImplemented(`upgrading a connection to ${String(request.headers.upgrade).slice(0, 64)}`).status);
+  const body = JSON.stringify(notImplemented(`exec, attach, cp and port-forward (upgrading a connection to ${String(request.headers.upgrade).slice(0, 64)})`).status);
   socket.on("error", () => {});
   socket.end(`HTTP/1.1 501 Not Implemented\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

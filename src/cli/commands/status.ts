@@ -33,7 +33,7 @@ export const statusCommand = defineCommand({
 export interface FleetStatus {
   server: string;
   members: { name: string; ready: string; version: string; nodes: string; age: string }[];
-  workloads: { namespace: string; name: string; kind: string; desired: number; ready: number; applied: string; placement: string }[];
+  workloads: { namespace: string; name: string; kind: string; desired: number | undefined; ready: number; applied: string; placement: string }[];
 }
 
 export function summarise(server: string, clusters: readonly DeepReadonly<Cluster>[], bindings: readonly DeepReadonly<ResourceBinding>[], nowMs: number): FleetStatus {
@@ -50,12 +50,18 @@ export function summarise(server: string, clusters: readonly DeepReadonly<Cluste
       namespace: spec.resource.namespace ?? "",
       name: spec.resource.name,
       kind: spec.resource.kind,
-      desired: spec.replicas ?? 0,
+      desired: desiredOf(spec),
       ready: (status?.aggregatedStatus ?? []).reduce((sum, item) => sum + readyOf(item.status), 0),
       applied: findCondition(status?.conditions ?? [], "FullyApplied")?.status ?? (metadata.deletionTimestamp ? "Deleting" : "Unknown"),
       placement: (spec.clusters ?? []).map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" "),
     })),
   };
+}
+
+/** Over all members: each of them runs everything when replicas are duplicated. Undefined for what runs no replicas. */
+function desiredOf({ replicas, clusters = [] }: DeepReadonly<ResourceBinding>["spec"]): number | undefined {
+  if (replicas === undefined) return undefined;
+  return clusters.length === 0 ? replicas : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);
 }
 
 function readyOf(status: unknown): number {
@@ -67,7 +73,7 @@ export function renderStatus({ server, members, workloads }: FleetStatus): strin
   const memberTable = renderTable(["MEMBER", "READY", "VERSION", "NODES", "AGE"], members.map(({ name, ready, version, nodes, age }) => [name, ready, version, nodes, age]));
   const workloadTable = renderTable(
     ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT"],
-    workloads.map(({ namespace, name, kind, desired, ready, applied, placement }) => [namespace, name, kind, `${ready}/${desired}`, applied, placement || "<not scheduled>"]),
+    workloads.map(({ namespace, name, kind, desired, ready, applied, placement }) => [namespace, name, kind, desired === undefined ? "-" : `${ready}/${desired}`, applied, placement || "<not scheduled>"]),
   );
   return [
     `hub ${server}`,

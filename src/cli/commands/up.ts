@@ -1,4 +1,5 @@
 /** `flotilla up`: a hub and simulated members in this process, until Ctrl-C. */
+import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import type { Fleet } from "../fleet.ts";
@@ -18,6 +19,7 @@ export const upCommand = defineCommand({
     "log-level": { type: "string", choices: ["debug", "info", "warn", "error"], default: "warn", description: "what to log to standard error" },
   },
   async run({ flags, output, signal, startFleet, environment }) {
+    if (flags.data === "") throw new UsageError("--data needs the name of a directory");
     const data = flags.data ?? defaultDataDirectory(environment);
     const fleet = await startFleet(
       {
@@ -33,7 +35,7 @@ export const upCommand = defineCommand({
       signal,
     );
     output.progress("");
-    output.result({ url: fleet.url, members: [...fleet.members], kubeconfigs: Object.fromEntries(fleet.kubeconfigs) }, () => renderReady(fleet, flags.nodes));
+    output.result({ url: fleet.url, members: [...fleet.members], kubeconfigs: Object.fromEntries(fleet.kubeconfigs) }, () => renderReady(fleet));
     try {
       const failure = await Promise.race([fleet.failed, aborted(signal)]);
       if (failure) throw failure;
@@ -44,11 +46,11 @@ export const upCommand = defineCommand({
   },
 });
 
-function renderReady({ url, members, kubeconfigs }: Fleet, nodes: number): string {
+function renderReady({ url, members, kubeconfigs }: Fleet): string {
   const hub = kubeconfigs.get("hub") ?? "";
   const shown = members.length > 4 ? `${members.slice(0, 3).join(", ")} … ${members.at(-1)}` : members.join(", ");
   return [
-    `ready  ${url}  hub and ${members.length} member${members.length === 1 ? "" : "s"}${members.length > 0 ? ` (${shown}), ${nodes} node${nodes === 1 ? "" : "s"} each` : ""}`,
+    `ready  ${url}  hub and ${members.length} member${members.length === 1 ? "" : "s"}${members.length > 0 ? ` (${shown})` : ""}`,
     "",
     `  export KUBECONFIG=${hub}`,
     "  kubectl get clusters",

@@ -46,8 +46,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { key }) {
-      // Before the first schedule there is nothing to sum, and the template keeps the status that it has.
-      if (!binding.spec.clusters?.length || binding.metadata.deletionTimestamp) return done;
+      if (binding.metadata.deletionTimestamp) return done;
       const works = deps.worksOf(binding);
       if (isTooEarly(binding, works)) return done;
       const items = planItems(works);

@@ -21,8 +21,10 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
  */
 export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
   if (binding.status?.aggregatedStatus) return false;
+  // Before the first schedule the template keeps the status that it has.
+  if (!binding.spec.clusters?.length) return true;
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
-  return tried < (binding.spec.clusters?.length ?? 0);
+  return tried < binding.spec.clusters.length;
 }
 
 function itemOf(work: DeepReadonly<Work>): Item {

@@ -2,20 +2,21 @@
  * Dispatch turns a scheduled ResourceBinding into one Work per target cluster.
  *
  * Reads:  ResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
- * Writes: Work, in each cluster's execution namespace; nothing else.
+ * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding where that failed.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
 import { Cluster, ClusterOverridePolicy, OverridePolicy, ResourceBinding, Work } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
-import { equalJson } from "../../base/index.ts";
-import type { DeepReadonly } from "../../base/index.ts";
+import { equalJson, formatTime, messageOf } from "../../base/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
-import type { Controller, Lister, Source } from "../../runtime/index.ts";
+import type { Controller, Lister, Source, StatusWriter } from "../../runtime/index.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { BINDING_FINALIZER, BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
+import { planDispatched } from "./plan-dispatched.ts";
 import { planWorks } from "./plan-works.ts";
 import type { Rendered } from "./plan-works.ts";
 
@@ -27,6 +28,8 @@ export interface DispatchDependencies {
   interpreter: Pick<Interpreter, "divide" | "replicas">;
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
+  bindingStatus: StatusWriter<ResourceBinding>;
+  clock: Clock;
   /** Deletes every Work of a binding, also one that no informer has seen yet. */
   removeWorks(binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void>;
   works: { replace(owner: DeepReadonly<ResourceBinding>, desired: readonly Work[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
@@ -37,6 +40,22 @@ const CONCURRENCY = 64;
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
   const bindingsIn = (cluster: string, namespace?: string): ObjectKey[] =>
     deps.bindings.list({ cluster, ...(namespace && { namespace }) }).map(({ metadata }) => ({ cluster, namespace: metadata.namespace ?? "", name: metadata.name }));
+
+  /** An override that cannot be applied leaves the Works as they are, and the binding says why. */
+  function plan(binding: DeepReadonly<ResourceBinding>, template: DeepReadonly<KubernetesObject>, key: ObjectKey): Work[] {
+    const now = formatTime(deps.clock.now());
+    const say = (failure: string | undefined): void => {
+      if (planDispatched(binding, failure, now) !== binding) deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
+    };
+    try {
+      const works = planWorks(binding, template, deps);
+      say(undefined);
+      return works;
+    } catch (error) {
+      say(messageOf(error));
+      throw error;
+    }
+  }
 
   return defineController({
     name: "dispatch",
@@ -59,13 +78,13 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     writes: [Work],
     concurrency: CONCURRENCY,
 
-    async reconcile(binding, { log, signal }) {
+    async reconcile(binding, { key, log, signal }) {
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
-      const desired = planWorks(binding, template, deps);
+      const desired = plan(binding, template, key);
       const changes = await deps.works.replace(binding, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) log.info("works dispatched", { clusters: desired.length, ...changes });
       return done;

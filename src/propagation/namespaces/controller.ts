@@ -9,6 +9,7 @@ import { Cluster, Namespace, Work } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { defineKeyedController, done, idOfKey, watch } from "../../runtime/index.ts";
 import type { Controller, Lister } from "../../runtime/index.ts";
+import { NAMESPACE_LABEL } from "../well-known.ts";
 import { planNamespaceWorks } from "./plan-namespace-works.ts";
 
 export interface NamespacesDependencies {
@@ -25,6 +26,11 @@ export function createNamespacesController({ namespaces, clusters, works }: Name
     idOf: idOfKey,
     sources: [
       watch(Namespace, ({ cluster, object }) => [{ cluster, name: object.metadata.name }]),
+      // A Work that somebody deleted or changed is put right.
+      watch(Work, ({ cluster, object, old, deleted }) => {
+        const name = object.metadata.labels?.[NAMESPACE_LABEL];
+        return name && (deleted || (old && old.metadata.generation !== object.metadata.generation)) ? [{ cluster, name }] : [];
+      }),
       // A new member needs every namespace; nothing else about a cluster matters here.
       watch(Cluster, ({ cluster, object, old, deleted }) =>
         old && !deleted && old.metadata.deletionTimestamp === object.metadata.deletionTimestamp ? [] : namespaces.list({ cluster }).map(({ metadata }) => ({ cluster, name: metadata.name })),
