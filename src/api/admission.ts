@@ -23,6 +23,11 @@ export interface Review<T> {
   object: DeepReadonly<T>;
   /** What is stored now; absent for CREATE. */
   oldObject?: DeepReadonly<T>;
+  /**
+   * The old object again, when it passed these admissions in this process. `object` shares what it repeats of it, so a part that
+   * is the very same in both needs no second look.
+   */
+  settled?: DeepReadonly<T>;
   dryRun: boolean;
   /** An id for what is being created, from the server's source of chance; two calls give two ids. */
   newUid(): string;

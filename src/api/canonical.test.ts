@@ -78,3 +78,12 @@ test("does not repeat a secret that is not base64", () => {
 
   expect(() => canonicalObject("core-v1", "Secret", secret)).toThrow(/Secret\.data: expected a text in base64$/);
 });
+
+test("leaves out a map that holds nothing but nulls, and is content with what it made", () => {
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, data: { a: null } } as unknown as KubernetesObject;
+
+  const canonical = canonicalObject("core-v1", "Secret", deepFreeze(secret));
+
+  expect(canonical).toEqual({ apiVersion: "v1", kind: "Secret", metadata: { name: "a" } });
+  expect(canonicalObject("core-v1", "Secret", canonical)).toBe(canonical);
+});

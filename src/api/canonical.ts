@@ -7,22 +7,23 @@
  * write for ever. The fact tables say which field does what.
  */
 import { isObject, setOwn, type DeepReadonly, type Json, type JsonObject } from "../base/index.ts";
-import { badRequest, formatQuantity, tryParseQuantity } from "../machinery/index.ts";
+import { badRequest, formatQuantity, partOf, tryParseQuantity } from "../machinery/index.ts";
 import { structOf, type FactField, type FactStruct, type FactType, type Leaf } from "./facts.ts";
 import { parseApiVersion, type KubernetesObject } from "./meta.ts";
 
 /**
  * Returns the object itself when it already has the form. Fields that the kind does not have are left alone. Throws 400 for a
- * value of the wrong type, so what follows can rely on the types of known fields.
+ * value of the wrong type, so what follows can rely on the types of known fields. Parts that are the very same in `settled`,
+ * which has the form, are not looked at again.
  */
-export function canonicalObject<T extends KubernetesObject>(table: string, name: string, object: DeepReadonly<T>): DeepReadonly<T> {
+export function canonicalObject<T extends KubernetesObject>(table: string, name: string, object: DeepReadonly<T>, settled?: DeepReadonly<T>): DeepReadonly<T> {
   const { apiVersion } = object as DeepReadonly<KubernetesObject>;
-  return explained(name, apiVersion, () => canonicalStruct(structOf(table, name), object as unknown as JsonObject, "root")) as unknown as DeepReadonly<T>;
+  return explained(name, apiVersion, () => canonicalStruct(structOf(table, name), object as unknown as JsonObject, "root", settled as unknown as JsonObject)) as unknown as DeepReadonly<T>;
 }
 
 /** The same for a part of an object, such as the pod template of a custom kind. */
 export function canonicalPart(table: string, name: string, value: JsonObject, { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): JsonObject {
-  return explained(kind, apiVersion, () => canonicalStruct(structOf(table, name), value, "inside"));
+  return explained(kind, apiVersion, () => canonicalStruct(structOf(table, name), value, "inside", undefined));
 }
 
 class WrongTypeError extends Error {
@@ -42,7 +43,7 @@ function explained(kind: string, apiVersion: string, work: () => JsonObject): Js
 /** Where required fields that are missing get their zero: on top and in the status. Elsewhere their absence is an error to report. */
 type Place = "root" | "status" | "inside";
 
-function canonicalStruct(struct: FactStruct, value: JsonObject, place: Place): JsonObject {
+function canonicalStruct(struct: FactStruct, value: JsonObject, place: Place, settled: Json | undefined): JsonObject {
   const { flat } = struct;
   let result = value;
   const own = (): JsonObject => (result === value ? (result = { ...value }) : result);
@@ -50,13 +51,15 @@ function canonicalStruct(struct: FactStruct, value: JsonObject, place: Place): J
     const field = flat.get(key);
     if (!field) continue;
     const before = value[key] ?? null;
-    const after = before === null ? null : canonicalField(struct, field, before, placeOf(place, key));
+    const known = settled === undefined ? undefined : partOf(settled, key);
+    if (before === known && before !== null) continue;
+    const after = before === null ? null : canonicalField(struct, field, before, placeOf(place, key), known);
     if (after === null || isOmitted(field, after, place)) delete own()[key];
     else if (after !== before) own()[key] = after;
   }
   for (const field of alwaysWritten(struct)) {
     if (result[field.name] !== undefined) continue;
-    if (field.type.shape === "struct") own()[field.name] = canonicalStruct(field.type.struct, {}, placeOf(place, field.name));
+    if (field.type.shape === "struct") own()[field.name] = canonicalStruct(field.type.struct, {}, placeOf(place, field.name), undefined);
     else if (place !== "inside" || field.optional || isOpenText(struct, field)) own()[field.name] = zeroOf(field.type);
   }
   return result;
@@ -64,42 +67,50 @@ function canonicalStruct(struct: FactStruct, value: JsonObject, place: Place): J
 
 const placeOf = (place: Place, key: string): Place => (place === "status" || (place === "root" && key === "status") ? "status" : "inside");
 
-function canonicalField(struct: FactStruct, field: FactField, value: Json, place: Place): Json {
+function canonicalField(struct: FactStruct, field: FactField, value: Json, place: Place, settled: Json | undefined): Json {
   try {
-    return canonicalValue(field.type, value, place);
+    return canonicalValue(field.type, value, place, settled);
   } catch (error) {
     if (error instanceof WrongTypeError && error.field === "") error.field = `${struct.name}.${field.name}`;
     throw error;
   }
 }
 
-function canonicalValue(type: FactType, value: Json, place: Place): Json {
+function canonicalValue(type: FactType, value: Json, place: Place, settled: Json | undefined): Json {
   if (type.shape === "leaf") return canonicalLeaf(type.leaf, value);
-  if (type.shape === "struct") return canonicalStruct(type.struct, isObject(value) ? value : refuse("an object", value), place);
-  const item = (inner: Json): Json => {
-    if (inner !== null) return canonicalValue(type.of, inner, place);
-    // Inside lists and maps null stands for the zero of their items.
-    return type.of.shape === "struct" ? canonicalStruct(type.of.struct, {}, place) : zeroOf(type.of);
-  };
-  if (type.shape === "list") {
-    if (!Array.isArray(value)) return refuse("a list", value);
-    let items: Json[] | undefined;
-    for (const [index, before] of value.entries()) {
-      const after = item(before);
-      if (after !== before) (items ??= [...value])[index] = after;
-    }
-    return items ?? value;
+  if (type.shape === "struct") return canonicalStruct(type.struct, isObject(value) ? value : refuse("an object", value), place, settled);
+  if (type.shape === "list") return canonicalList(type.of, Array.isArray(value) ? value : refuse("a list", value), place, settled);
+  return canonicalMap(type.of, isObject(value) ? value : refuse("an object", value), place, settled);
+}
+
+function canonicalList(of: FactType, list: Json[], place: Place, settled: Json | undefined): Json[] {
+  let items: Json[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const before = list[index] as Json;
+    const after = canonicalItem(of, before, place, Array.isArray(settled) ? settled[index] : undefined);
+    if (after !== before) (items ??= [...list])[index] = after;
   }
-  if (!isObject(value)) return refuse("an object", value);
-  let result = value;
-  for (const key of Object.keys(value)) {
-    const before = value[key] ?? null;
-    const after = item(before);
-    if (after === before) continue;
-    if (result === value) result = { ...value };
-    setOwn(result, key, after);
+  return items ?? list;
+}
+
+function canonicalMap(of: FactType, map: JsonObject, place: Place, settled: Json | undefined): JsonObject {
+  let result = map;
+  for (const key of Object.keys(map)) {
+    const before = map[key] ?? null;
+    const after = canonicalItem(of, before, place, settled === undefined ? undefined : partOf(settled, key));
+    // A null that has no zero to stand for is nothing: pruning would take it out, and leave an empty map behind.
+    if (after === before && after !== null) continue;
+    if (result === map) result = { ...map };
+    if (after === null) Reflect.deleteProperty(result, key);
+    else setOwn(result, key, after);
   }
   return result;
+}
+
+function canonicalItem(of: FactType, value: Json, place: Place, settled: Json | undefined): Json {
+  if (value !== null) return value === settled ? value : canonicalValue(of, value, place, settled);
+  // Inside lists and maps null stands for the zero of their items.
+  return of.shape === "struct" ? canonicalStruct(of.struct, {}, place, undefined) : zeroOf(of);
 }
 
 /** Long enough to recognise what was sent, short enough for an answer and a log. */

@@ -70,9 +70,21 @@ export function builtInAdmission<T extends KubernetesObject>(
     for: kind,
     on: ["CREATE", "UPDATE"],
     mutate(review) {
-      const object = canonicalObject<T>(facts, kind.kind, review.object);
-      return complete && review.subresource !== "status" ? complete(object, review) : object;
+      const object = canonicalObject<T>(facts, kind.kind, review.object, review.settled);
+      return complete && needsRules(review, object) ? complete(object, review) : object;
     },
-    ...(validate && { validate: (review: Review<T>) => (review.subresource === "status" ? [] : validate(review)) }),
+    ...(validate && { validate: (review: Review<T>) => (needsRules(review, review.object) ? validate(review) : []) }),
   };
+}
+
+/** Rules look at names, labels, annotations and what lies outside of metadata; names never change. */
+function needsRules<T extends KubernetesObject>({ subresource, settled }: Review<T>, object: DeepReadonly<T>): boolean {
+  if (subresource === "status") return false;
+  if (!settled) return true;
+  const { metadata } = object as DeepReadonly<KubernetesObject>;
+  const { metadata: before } = settled as DeepReadonly<KubernetesObject>;
+  if (metadata.labels !== before.labels || metadata.annotations !== before.annotations) return true;
+  for (const key in object) if (key !== "metadata" && object[key as keyof typeof object] !== settled[key as keyof typeof settled]) return true;
+  for (const key in settled) if (!Object.hasOwn(object, key)) return true;
+  return false;
 }

@@ -35,6 +35,8 @@ export interface AdmitRequest {
   object: JsonObject;
   /** What is stored now, in the same version. */
   oldObject?: JsonObject;
+  /** The old object again, when it is known to have passed all of this: what the object shares with it is not looked at again. */
+  settled?: JsonObject | undefined;
   /** Keys that the body held twice. */
   duplicates: readonly string[];
   /** What is wrong already. */
@@ -45,7 +47,7 @@ export interface AdmitRequest {
 
 /** The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every field error. */
 export function admitObject(admissions: Admissions, random: Random, request: AdmitRequest): JsonObject {
-  const { context, options, operation, oldObject, duplicates } = request;
+  const { context, options, operation, oldObject, settled, duplicates } = request;
   const { served } = context;
   const { kind } = served.resource;
   const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes(operation));
@@ -58,6 +60,7 @@ export function admitObject(admissions: Admissions, random: Random, request: Adm
     user: context.user,
     object,
     ...(oldObject && { oldObject }),
+    ...(settled && { settled }),
     dryRun: options.dryRun,
     newUid: () => randomUuid(random),
     warn: context.warn,
@@ -69,14 +72,14 @@ export function admitObject(admissions: Admissions, random: Random, request: Adm
     if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated as JsonObject).metadata as JsonObject } });
   }
   const unknown: string[] = [];
-  object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? {} : { unknownFields: unknown });
+  object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? { settled } : { unknownFields: unknown, settled });
   reportFields(unknown, duplicates, context, options);
   const strategy = strategyOf(served.resource);
   strategy?.complete?.(object);
   object = request.track(object);
   strategy?.prepare?.(object, oldObject, context);
 
-  const errors = [...request.errors, ...validateMetadata(metadataOf(object), served.resource), ...served.compiled.validate(object)];
+  const errors = [...request.errors, ...validateMetadata(metadataOf(object), served.resource, settled && metadataOf(settled)), ...served.compiled.validate(object, settled)];
   if (strategy?.validate) errors.push(...strategy.validate(object, oldObject));
   if (errors.length === 0) for (const { validate } of chain) errors.push(...(validate?.(review()) ?? []));
   if (errors.length > 0) throw invalid(kind.group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);

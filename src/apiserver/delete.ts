@@ -19,7 +19,7 @@ import { writeOptions } from "./options.ts";
 import { graceSecondsOf } from "./pods.ts";
 import { listObjects } from "./read.ts";
 import type { ListResult } from "./read.ts";
-import { objectIn, ordered } from "./render.ts";
+import { objectIn, ordered, settledIn, viewOfWritten } from "./render.ts";
 import { keyOf } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 import type { WriteDependencies } from "./write.ts";
@@ -104,7 +104,7 @@ async function removeOrMark(deps: WriteDependencies, { cluster, served }: Reques
     return revision === undefined ? undefined : { entry: found.entry, gone: true };
   }
   if (marked === "marked already" || options.dryRun) return { entry: found.entry, gone: false };
-  const entry = await deps.store.put(cluster, storage, found, marked, cause);
+  const entry = await deps.store.put(cluster, found, viewOfWritten(storage, marked, settledIn(found.entry, storage) !== undefined), cause);
   if (entry && isDefinition(resource)) deps.clusters.refresh(cluster);
   return entry && { entry, gone: false };
 }

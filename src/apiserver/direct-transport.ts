@@ -1,17 +1,18 @@
 /**
  * The transport for controllers in the same process: the same operations, without bytes in between. What it hands out is the
- * object that all readers share; what it is handed is copied.
+ * object that all readers share; what it is handed is copied, except for parts that are those of the stored object anyway.
  */
-import { copy, deepFreeze, isObject } from "../base/index.ts";
+import { deepFreeze, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "../client/index.ts";
-import { badRequest, expired } from "../machinery/index.ts";
+import { badRequest, copySharing, expired } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
 import { listQuery } from "./options.ts";
 import { authorize, findCluster, findResource, listMetadata, operate } from "./operations.ts";
 import type { Answer, Input, OperationDependencies, Verb } from "./operations.ts";
 import { objectAt, objectIn } from "./render.ts";
 import type { ApiRequest, ApiResponse, ByteStream, UserInfo } from "./request.ts";
+import { keyOf } from "./resources.ts";
 import { startWatch } from "./watch.ts";
 import type { Notice } from "./watch.ts";
 
@@ -54,7 +55,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
   return {
     async send(request: TransportRequest, signal = NEVER): Promise<JsonObject> {
       const context = contextOf(request.path, request.verb, request.query, signal);
-      return shared(toObject(await operate(deps, context, request.verb, inputOf(request))));
+      return shared(toObject(await operate(deps, context, request.verb, inputOf(deps, context, request))));
     },
 
     async *watch({ path, query }, signal): AsyncGenerator<TransportWatchEvent[]> {
@@ -123,17 +124,24 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
 const NO_QUERY = new URLSearchParams();
 const NEVER = new AbortController().signal;
 
-function inputOf({ body, patchType }: TransportRequest): Input {
+function inputOf(deps: OperationDependencies, context: RequestContext, { verb, body, patchType }: TransportRequest): Input {
   return {
     object() {
       if (!isObject(body)) throw badRequest("the request has no object");
-      return { object: copy(body), duplicates: [] };
+      const stored = verb === "update" ? storedObject(deps, context) : undefined;
+      return { object: copySharing(body, stored) as JsonObject, duplicates: [] };
     },
     // A patch is read, never kept or changed.
     value: () => body as Json | undefined,
     patch: () => ({ value: body as Json, duplicates: [] }),
     patchType: () => patchType ?? "merge",
   };
+}
+
+/** What an update is about to replace, if it is there. */
+function storedObject({ store }: OperationDependencies, { cluster, served, namespace, name = "" }: RequestContext): JsonObject | undefined {
+  const { entry } = store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
+  return entry && objectIn(entry, served);
 }
 
 function toObject(answer: Answer): JsonObject {

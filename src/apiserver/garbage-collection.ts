@@ -15,6 +15,7 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "./delete.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import { isMarker } from "./objects.ts";
+import { knownObject } from "./render.ts";
 import { clusterOfKey, keyOf, memoized } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 import { textOf } from "./text.ts";
@@ -70,12 +71,26 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   const attendDependent = (key: string): void => house.enqueue(`dependent ${key}`, () => settleDependent(key));
 
   const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
-    const bytes = Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength);
-    const owners = bytes.includes('"ownerReferences":[{') ? ownersOf(house.read(entry)) : [];
+    const { owners, mayWait } = observed(entry);
     if (owners.length > 0 || known.has(entry.key)) file(entry.key, owners);
     // Its owner may have gone between the decision to create it and now.
     if (isNew && owners.length > 0 && hasLostOwner(entry.key)) attendDependent(entry.key);
-    if (bytes.includes('"deletionTimestamp"') && (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`))) attendOwner(entry.key);
+    if (mayWait) attendOwner(entry.key);
+  };
+
+  /** Owners, and whether the object may wait for its dependents. Its bytes are searched when nobody has parsed them: most objects have neither. */
+  const observed = (entry: CachedEntry): { owners: OwnerReference[]; mayWait: boolean } => {
+    const object = knownObject(entry);
+    if (object) {
+      const metadata = metadataOf(object);
+      const finalizers = finalizersOf(metadata);
+      return { owners: ownersOf(object), mayWait: metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND_FINALIZER) || finalizers.includes(ORPHAN_FINALIZER)) };
+    }
+    const bytes = Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength);
+    return {
+      owners: bytes.includes('"ownerReferences":[{') ? ownersOf(house.read(entry)) : [],
+      mayWait: bytes.includes('"deletionTimestamp"') && (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`)),
+    };
   };
 
   const hasLostOwner = (key: string): boolean => {

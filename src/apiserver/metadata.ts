@@ -66,9 +66,20 @@ function nameProblem({ kind }: Resource, name: string): string | undefined {
   return dnsSubdomainProblem(name);
 }
 
-export function validateMetadata(metadata: JsonObject, resource: Resource): FieldError[] {
+/** `settled` is metadata that was found valid; what is the very same in both is not looked at again. */
+export function validateMetadata(metadata: JsonObject, resource: Resource, settled?: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
-  const { name, generateName } = metadata;
+  const isNews = (field: string): boolean => settled === undefined || metadata[field] !== settled[field];
+  if (isNews("name") || isNews("generateName")) errors.push(...validateName(metadata, resource));
+  if (isNews("labels")) errors.push(...validateLabels(metadata.labels));
+  if (isNews("annotations")) errors.push(...validateAnnotations(metadata.annotations));
+  if (isNews("ownerReferences")) errors.push(...validateOwners(metadata.ownerReferences));
+  if (isNews("finalizers")) errors.push(...validateFinalizers(metadata.finalizers));
+  return errors;
+}
+
+function validateName({ name, generateName }: JsonObject, resource: Resource): FieldError[] {
+  const errors: FieldError[] = [];
   if (typeof generateName === "string" && generateName !== "") {
     // A prefix may end in a dash, which the suffix completes.
     const problem = nameProblem(resource, `${generateName.slice(0, MAX_GENERATED_BASE)}${NAME_ALPHABET[0]}`);
@@ -79,7 +90,6 @@ export function validateMetadata(metadata: JsonObject, resource: Resource): Fiel
     const problem = nameProblem(resource, name);
     if (problem) errors.push(invalidValue("metadata.name", name, problem));
   }
-  errors.push(...validateLabels(metadata.labels), ...validateAnnotations(metadata.annotations), ...validateOwners(metadata.ownerReferences), ...validateFinalizers(metadata.finalizers));
   return errors;
 }
 

@@ -6,9 +6,11 @@ import { invariant } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { Cache, CachedEntry, CacheEvent } from "../store/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
-import { encodeObject, viewOfWritten } from "./render.ts";
+import { encodeSharing } from "./encode.ts";
+import { formerOf } from "./render.ts";
+import type { WrittenView } from "./render.ts";
 import { prefixOf } from "./resources.ts";
-import type { Resource, ServedVersion } from "./resources.ts";
+import type { Resource } from "./resources.ts";
 import type { WriteCounter, WriteCause } from "./writes.ts";
 
 /** The stored form of "this object of the profile was deleted": the JSON text `null`. */
@@ -34,8 +36,8 @@ export interface ObjectStore {
   count(cluster: LogicalCluster, resource: Resource, namespace?: string): number;
   /** The state that the events after a revision led away from. Throws `CompactedError` when it can no longer be told. */
   listAt(revision: number, cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
-  /** The entry as written, or undefined when somebody else was faster. The object must not be changed any more. */
-  put(cluster: LogicalCluster, served: ServedVersion, found: Found, object: JsonObject, cause: WriteCause): Promise<CachedEntry | undefined>;
+  /** The entry as written, or undefined when somebody else was faster. The view is of the storage version; its object must not be changed any more. */
+  put(cluster: LogicalCluster, found: Found, written: WrittenView, cause: WriteCause): Promise<CachedEntry | undefined>;
   /** The revision of the deletion, or undefined when somebody else was faster. */
   remove(cluster: LogicalCluster, resource: Resource, found: Found, cause: WriteCause): Promise<number | undefined>;
   /** An event as watchers of the cluster see it: markers and the layer are resolved. */
@@ -94,14 +96,14 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       return [...before.values()].sort(byKey);
     },
 
-    async put(cluster, served, { key, expect }, object, cause) {
+    async put(cluster, { key, entry: former, expect }, { object, view }, cause) {
       invariant((object.metadata as JsonObject).resourceVersion === undefined, `the value of ${key} has no resourceVersion`);
-      const value = encodeObject(object);
-      const memo = viewOfWritten(served, object);
-      const outcome = await cache.write({ key, expect, value }, memo);
+      const { value, layout } = encodeSharing(object, former && formerOf(former, view.served));
+      view.layout = layout;
+      const outcome = await cache.write({ key, expect, value }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
-      return { key, revision: outcome.revision, value, memo };
+      return { key, revision: outcome.revision, value, memo: view };
     },
 
     async remove(cluster, resource, { key, expect }, cause) {

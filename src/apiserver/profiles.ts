@@ -119,7 +119,7 @@ function layerEntry({ served, relativeKey, object }: LayerObject, prefix: string
       const { resourceVersion: _, ...stored } = metadata;
       return encodeObject({ ...own, metadata: stored });
     },
-    memo: viewOfWritten(served, own),
+    memo: viewOfWritten(served, own, false).view,
   };
 }
 

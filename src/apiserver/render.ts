@@ -1,23 +1,35 @@
 /**
  * Objects as they are served. Bytes are the truth: the stored value goes out as it is, with `resourceVersion` spliced in. What
- * had to be computed (the parsed form, another version) is kept beside the entry and goes with it.
+ * had to be computed (another version) is kept beside the entry and goes with it; the parsed form while somebody reads it.
  *
  * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the place to splice is found in its first bytes.
  */
 import { copy, isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { CachedEntry } from "../store/index.ts";
+import type { Former, Layout } from "./encode.ts";
 import type { ServedVersion } from "./resources.ts";
 
 /** An object in one version; the entries of other versions hang on `next`, and almost every entry has one view only. */
 export interface View {
   readonly served: ServedVersion;
-  object?: JsonObject;
+  /** Held by whoever reads it, an informer above all; when nobody does, the bytes are parsed again. */
+  object?: WeakRef<JsonObject>;
   /** The stored value is what this version serves, byte for byte. */
   verbatim?: boolean;
+  /** The object passed admission and validation in this very version, so what a later write shares with it is known to be right. */
+  settled?: boolean;
   /** Set when it is not: the whole object with its resourceVersion. */
   bytes?: Uint8Array;
+  /** Where the parts of the object lie in the stored value. */
+  layout?: Layout;
   next?: View;
+}
+
+/** An object that was just written, and its view. */
+export interface WrittenView {
+  object: JsonObject;
+  view: View;
 }
 
 const encoder = new TextEncoder();
@@ -36,19 +48,43 @@ export function ordered(object: JsonObject): JsonObject {
 }
 
 /** What a writer already has, to be kept beside the entry it writes. */
-export function viewOfWritten(served: ServedVersion, object: JsonObject): View {
-  return { served, object, verbatim: true };
+export function viewOfWritten(served: ServedVersion, object: JsonObject, settled: boolean): WrittenView {
+  return { object, view: { served, object: new WeakRef(object), verbatim: true, settled } };
+}
+
+/** The object in a version when it is known to have passed admission and validation in it. */
+export function settledIn(entry: CachedEntry, served: ServedVersion): JsonObject | undefined {
+  return viewOf(entry, served).settled ? objectIn(entry, served) : undefined;
 }
 
 /** The object in a version, with its resourceVersion. Shared: nobody may change it. */
 export function objectIn(entry: CachedEntry, served: ServedVersion): JsonObject {
   const view = viewOf(entry, served);
-  const object = (view.object ??= served.isStorage ? parseStored(entry, served) : convertFromStorage(entry, served));
+  const object = view.object?.deref() ?? readInto(view, entry);
   const metadata = object.metadata as JsonObject;
   if (metadata.resourceVersion === undefined && entry.revision > 0) {
     metadata.resourceVersion = String(entry.revision);
   }
   return object;
+}
+
+function readInto(view: View, entry: CachedEntry): JsonObject {
+  const { served } = view;
+  const object = served.isStorage ? parseStored(entry, served) : convertFromStorage(entry, served);
+  view.object = new WeakRef(object);
+  return object;
+}
+
+/** The object in whatever version somebody already has it; undefined when it would have to be parsed. */
+export function knownObject({ memo }: CachedEntry): JsonObject | undefined {
+  return (memo as View | undefined)?.object?.deref();
+}
+
+/** The bytes of an entry, for a write that shares parts with its object. */
+export function formerOf(entry: CachedEntry, served: ServedVersion): Former | undefined {
+  const { layout, object } = viewOf(entry, served);
+  const former = layout && object?.deref();
+  return former && { object: former, value: entry.value, layout };
 }
 
 /** The object as it was, at the revision of the change that removed it from sight. */

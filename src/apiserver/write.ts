@@ -4,7 +4,7 @@
  */
 import { equalJson, isObject } from "../base/index.ts";
 import type { Clock, Json, JsonObject, Random } from "../base/index.ts";
-import { ApiError, CHANGED_MEANWHILE, alreadyExists, badRequest, conflict, forbidden, invalid, notFound } from "../machinery/index.ts";
+import { ApiError, CHANGED_MEANWHILE, alreadyExists, badRequest, conflict, copySharing, forbidden, invalid, notFound } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { Cache, CachedEntry } from "../store/index.ts";
 import { admitObject } from "./admit.ts";
@@ -21,7 +21,8 @@ import type { Found, ObjectStore } from "./objects.ts";
 import { writeOptions } from "./options.ts";
 import type { WriteOptions } from "./options.ts";
 import { isOfLayer } from "./layer.ts";
-import { encodeObject, objectIn, ordered, viewOfWritten } from "./render.ts";
+import { encodeObject, objectIn, ordered, settledIn, viewOfWritten } from "./render.ts";
+import type { WrittenView } from "./render.ts";
 import { keyOf } from "./resources.ts";
 import type { ServedVersion } from "./resources.ts";
 import type { WriteCause } from "./writes.ts";
@@ -80,24 +81,24 @@ export async function insertObject(deps: WriteDependencies, context: RequestCont
   checkDefinitionAlive(deps, context, name);
   const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
   if (found.entry) return undefined;
-  return storeObject(deps, context, options, found, object, cause);
+  return storeObject(deps, context, options, found, object, cause, true);
 }
 
-/** Puts a prepared object, converted to the storage version; undefined when somebody was faster. */
-async function storeObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject, verb: WriteCause["verb"]): Promise<CachedEntry | undefined> {
+/** Puts a prepared object, converted to the storage version; undefined when somebody was faster. `settled`: all of its rules were looked at, now or before. */
+async function storeObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject, verb: WriteCause["verb"], settled: boolean): Promise<CachedEntry | undefined> {
   const { cluster, served, subresource } = context;
   const { storage, name } = served.resource;
-  const stored = toStorage(object, served);
-  if (options.dryRun) return unstoredEntry(found, storage, stored);
-  const entry = await deps.store.put(cluster, storage, found, stored, { verb, name, ...(subresource !== undefined && { subresource }) });
+  const written = viewOfWritten(storage, toStorage(object, served), settled && served.isStorage);
+  if (options.dryRun) return unstoredEntry(found, written);
+  const entry = await deps.store.put(cluster, found, written, { verb, name, ...(subresource !== undefined && { subresource }) });
   // A definition is served at once: whoever waits for this answer may use it.
   if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
   return entry;
 }
 
 /** The answer to a dry run: what would be there, at the revision of what is. */
-function unstoredEntry({ key, entry }: Found, storage: ServedVersion, object: JsonObject): CachedEntry {
-  return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: viewOfWritten(storage, object) };
+function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
+  return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: view };
 }
 
 function toStorage(object: JsonObject, served: ServedVersion): JsonObject {
@@ -114,7 +115,7 @@ export async function updateObject(deps: WriteDependencies, context: RequestCont
     const { uid } = metadataOf(body.object);
     const { uid: storedUid } = metadataOf(old);
     if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
-    return { object: body.object, duplicates: body.duplicates, requiresVersion: true };
+    return { object: copySharing(body.object, old) as JsonObject, duplicates: body.duplicates, requiresVersion: true };
   });
 }
 
@@ -139,11 +140,13 @@ export async function rewriteObject(deps: WriteDependencies, context: RequestCon
       const found = deps.store.find(cluster, served.resource, key);
       if (!found.entry) throw notFound(served.resource.name, name);
       const old = objectIn(found.entry, served);
+      const settled = settledIn(found.entry, served);
       const wanted = change(old);
       const insists = checkVersion(context, wanted, found.entry);
-      const next = wanted.isPatch ? explainPatch(() => prepareUpdate(deps, context, options, old, wanted)) : prepareUpdate(deps, context, options, old, wanted);
+      const prepare = (): JsonObject => prepareUpdate(deps, context, options, old, settled, wanted);
+      const next = wanted.isPatch ? explainPatch(prepare) : prepare();
       if (equalJson(withoutVersion(old), next)) return { entry: found.entry, created: false };
-      const entry = isFinished(next, served) ? await removeFinished(deps, context, options, found, next) : await storeObject(deps, context, options, found, next, verb);
+      const entry = isFinished(next, served) ? await removeFinished(deps, context, options, found, next) : await storeObject(deps, context, options, found, next, verb, settled !== undefined || context.subresource === undefined);
       if (entry) return { entry, created: false };
       if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
     }
@@ -160,7 +163,7 @@ function explainPatch<T>(work: () => T): T {
   }
 }
 
-function prepareUpdate(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, { object: given, duplicates, appliedFields }: Change): JsonObject {
+function prepareUpdate(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, settled: JsonObject | undefined, { object: given, duplicates, appliedFields }: Change): JsonObject {
   const { served, subresource } = context;
   const { kind } = served.resource;
   const givenMetadata = metadataOf(given);
@@ -170,7 +173,7 @@ function prepareUpdate(deps: WriteDependencies, context: RequestContext, options
   const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
   const track = (admitted: JsonObject): JsonObject =>
     appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields) : withManagers(admitted, appliedFields);
-  next = admitObject(deps.admissions, deps.random, { context, options, operation: "UPDATE", object: next, oldObject: old, duplicates, errors, track });
+  next = admitObject(deps.admissions, deps.random, { context, options, operation: "UPDATE", object: next, oldObject: old, settled, duplicates, errors, track });
   if (kind.hasGeneration && (changesSpec(old, next, kind.subresources.status === true) || changesRollout(context, old, next))) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
   return next;
 }
@@ -205,9 +208,8 @@ function statusMetadata(metadata: JsonObject, old: JsonObject): JsonObject {
 /** Anything outside metadata, and outside status where that has its own subresource. */
 function changesSpec(old: JsonObject, next: JsonObject, ignoreStatus: boolean): boolean {
   const ignored = (key: string): boolean => key === "metadata" || key === "apiVersion" || key === "kind" || (ignoreStatus && key === "status");
-  for (const key in next) if (!ignored(key) && !equalJson(next[key], old[key])) return true;
-  for (const key in old) if (!ignored(key) && next[key] === undefined) return true;
-  return false;
+  if (Object.keys(next).some((key) => !ignored(key) && !equalJson(next[key], old[key]))) return true;
+  return Object.keys(old).some((key) => !ignored(key) && next[key] === undefined);
 }
 
 /** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of what it wants. */
@@ -229,7 +231,7 @@ function isFinished(object: JsonObject, { resource }: ServedVersion): boolean {
 
 async function removeFinished(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject): Promise<CachedEntry | undefined> {
   const { cluster, served } = context;
-  const last = unstoredEntry(found, served.resource.storage, toStorage(object, served));
+  const last = unstoredEntry(found, viewOfWritten(served.resource.storage, toStorage(object, served), false));
   if (options.dryRun) return last;
   const revision = await deps.store.remove(cluster, served.resource, found, { verb: "delete", name: served.resource.name });
   if (revision !== undefined && isDefinition(served.resource)) deps.clusters.refresh(cluster);

@@ -1,7 +1,7 @@
 /** How an applied configuration joins the live object, and how fields that nobody wants any more leave it. */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { childSet, isMember, type FieldSet } from "./field-set.ts";
-import { elementOf, fieldSchema, indexList, shapeOf } from "./field-shape.ts";
+import { elementOf, fieldElement, fieldSchema, indexList, shapeOf } from "./field-shape.ts";
 import type { Schema } from "./schema.ts";
 
 /** The live object with the applied one laid over it. Shares what stays as it is. */
@@ -102,7 +102,7 @@ function removeFrom(value: Json, set: FieldSet, schema: Schema | undefined): Jso
 function removeFromMap(map: JsonObject, set: FieldSet, schema: Schema | undefined): Json | undefined {
   let result: JsonObject | undefined;
   for (const key in map) {
-    const below = childSet(set, `f:${key}`);
+    const below = childSet(set, fieldElement(key));
     if (below === undefined) continue;
     const before = map[key] as Json;
     const after = isMember(below) ? undefined : removeFrom(before, below, fieldSchema(schema, key));

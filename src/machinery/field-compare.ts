@@ -1,7 +1,7 @@
 /** What changed between two versions of an object, as sets of fields. Parts that both share are skipped at once. */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
-import { asRoot, isMember, makeFieldSet, unionOf, type FieldSet } from "./field-set.ts";
-import { fieldSchema, indexList, shapeOf } from "./field-shape.ts";
+import { asRoot, MEMBER, SELF, unionOf, type FieldSet } from "./field-set.ts";
+import { elementOf, fieldElement, fieldSchema, indexList, shapeOf } from "./field-shape.ts";
 import type { Schema } from "./schema.ts";
 
 export interface FieldChanges {
@@ -11,8 +11,8 @@ export interface FieldChanges {
 }
 
 const UNCHANGED: FieldChanges = { changed: undefined, removed: undefined };
-const CHANGED: FieldChanges = { changed: makeFieldSet(undefined, true), removed: undefined };
-const REMOVED: FieldChanges = { changed: undefined, removed: makeFieldSet(undefined, true) };
+const CHANGED: FieldChanges = { changed: MEMBER, removed: undefined };
+const REMOVED: FieldChanges = { changed: undefined, removed: MEMBER };
 
 export function compareFields(before: JsonObject, after: JsonObject, schema: Schema): FieldChanges {
   const { changed, removed } = compareMaps(before, after, schema);
@@ -21,13 +21,38 @@ export function compareFields(before: JsonObject, after: JsonObject, schema: Sch
 
 function compareValues(before: Json | undefined, after: Json | undefined, schema: Schema | undefined): FieldChanges {
   if (before === after) return UNCHANGED;
-  const inside = compareInside(before, after, schema);
-  if (before === undefined) return { changed: asMember(inside.changed), removed: inside.removed };
-  if (after === undefined) return { changed: inside.changed, removed: asMember(inside.removed) };
-  return inside;
+  if (before === undefined) return { changed: allFields(after as Json, schema), removed: undefined };
+  if (after === undefined) return { changed: undefined, removed: allFields(before, schema) };
+  return compareInside(before, after, schema);
 }
 
-const asMember = (set: FieldSet | undefined): FieldSet | undefined => (set && isMember(set) ? set : makeFieldSet(set, true));
+/** What comes or goes with a value: itself and everything in it. */
+function allFields(value: Json, schema: Schema | undefined): FieldSet {
+  const shape = shapeOf(schema, value);
+  if (shape === "leaf") return MEMBER;
+  return shape === "map" ? allOfMap(value as JsonObject, schema) : allOfList(shape, value as Json[], schema);
+}
+
+function allOfMap(map: JsonObject, schema: Schema | undefined): FieldSet {
+  let fields: FieldSet | undefined;
+  for (const key in map) {
+    const value = map[key];
+    if (value !== undefined) setOwn((fields ??= { [SELF]: MEMBER }), fieldElement(key), allFields(value, fieldSchema(schema, key)));
+  }
+  return fields ?? MEMBER;
+}
+
+function allOfList(shape: "set" | "list-map", list: readonly Json[], schema: Schema | undefined): FieldSet {
+  if (list.length === 0) return MEMBER;
+  const fields: FieldSet = { [SELF]: MEMBER };
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index] as Json;
+    const element = elementOf(shape, schema, item, index);
+    // Elements that are there twice cannot be told apart: they are one leaf.
+    setOwn(fields, element, Object.hasOwn(fields, element) ? MEMBER : allFields(item, schema?.items));
+  }
+  return fields;
+}
 
 function compareInside(before: Json | undefined, after: Json | undefined, schema: Schema | undefined): FieldChanges {
   const shape = shapeOf(schema, after ?? before);
@@ -58,21 +83,25 @@ function compareLeaves(before: Json | undefined, after: Json | undefined, schema
 function compareMaps(before: JsonObject | undefined, after: JsonObject | undefined, schema: Schema | undefined): FieldChanges {
   let changed: FieldSet | undefined;
   let removed: FieldSet | undefined;
-  for (const key in after) {
+  // Not `for in`: V8 keeps compiling and discarding a rarely reached `before[key]` in such a loop.
+  for (const key of keysOf(after)) {
     const left = before !== undefined && Object.hasOwn(before, key) ? before[key] : undefined;
-    const right = after[key];
+    const right = (after as JsonObject)[key];
     if (left === right) continue;
     const inside = compareValues(left, right, fieldSchema(schema, key));
-    if (inside.changed) setOwn((changed ??= {}), `f:${key}`, inside.changed);
-    if (inside.removed) setOwn((removed ??= {}), `f:${key}`, inside.removed);
+    if (inside.changed) setOwn((changed ??= {}), fieldElement(key), inside.changed);
+    if (inside.removed) setOwn((removed ??= {}), fieldElement(key), inside.removed);
   }
-  for (const key in before) {
+  for (const key of keysOf(before)) {
     if (after !== undefined && Object.hasOwn(after, key)) continue;
-    const inside = compareValues(before[key], undefined, fieldSchema(schema, key));
-    if (inside.removed) setOwn((removed ??= {}), `f:${key}`, inside.removed);
+    const inside = compareValues((before as JsonObject)[key], undefined, fieldSchema(schema, key));
+    if (inside.removed) setOwn((removed ??= {}), fieldElement(key), inside.removed);
   }
   return changed || removed ? { changed, removed } : UNCHANGED;
 }
+
+const keysOf = (map: JsonObject | undefined): readonly string[] => (map === undefined ? NO_KEYS : Object.keys(map));
+const NO_KEYS: readonly string[] = [];
 
 function compareLists(shape: "set" | "list-map", before: readonly Json[], after: readonly Json[], schema: Schema | undefined): FieldChanges {
   const left = indexList(shape, schema, before);

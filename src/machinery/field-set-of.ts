@@ -1,7 +1,7 @@
 /** The fields that a configuration states: what its applier owns. */
 import { setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { asRoot, isMember, makeFieldSet, type FieldSet } from "./field-set.ts";
-import { elementOf, elementSchema, fieldSchema, isNamedField, shapeOf } from "./field-shape.ts";
+import { elementOf, elementSchema, fieldElement, fieldSchema, isNamedField, shapeOf } from "./field-shape.ts";
 import type { Schema } from "./schema.ts";
 
 /** The set of an object. Leaves, elements of lists and keys of maps are members; a structure is one only when it is empty. */
@@ -23,7 +23,7 @@ function setOfMap(map: JsonObject, schema: Schema | undefined): FieldSet | undef
   for (const key in map) {
     const below = setOf(map[key] as Json, fieldSchema(schema, key));
     const child = isNamedField(schema, key) ? below : asMember(below);
-    if (child) setOwn((children ??= {}), `f:${key}`, child);
+    if (child) setOwn((children ??= {}), fieldElement(key), child);
   }
   return children ?? makeFieldSet(undefined, true);
 }

@@ -10,8 +10,8 @@ import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 
 export type FieldSet = JsonObject;
 
-const SELF = ".";
-const MEMBER: FieldSet = Object.freeze({});
+export const SELF = ".";
+export const MEMBER: FieldSet = Object.freeze({});
 
 /** The set with these children, itself a member or not. */
 export function makeFieldSet(children: FieldSet | undefined, member: boolean): FieldSet | undefined {
@@ -40,6 +40,8 @@ export function unionOf(a: FieldSet | undefined, b: FieldSet | undefined): Field
 /** The members of `a` that are no members of `b`. A member of `b` does not remove what lies below it in `a`. */
 export function differenceOf(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   if (a === undefined || b === undefined) return a;
+  const loses = isMember(a) && isMember(b);
+  if (!loses && !haveCommonChild(a, b)) return a;
   const children: FieldSet = {};
   let changed = false;
   for (const key in a) {
@@ -49,9 +51,12 @@ export function differenceOf(a: FieldSet | undefined, b: FieldSet | undefined): 
     if (rest !== undefined) setOwn(children, key, rest);
     if (rest !== before) changed = true;
   }
-  const member = isMember(a);
-  const stays = member && !isMember(b);
-  return !changed && member === stays ? a : makeFieldSet(orNothing(children), stays);
+  return !changed && !loses ? a : makeFieldSet(orNothing(children), !loses && isMember(a));
+}
+
+function haveCommonChild(a: FieldSet, b: FieldSet): boolean {
+  for (const key in b) if (key !== SELF && Object.hasOwn(a, key)) return true;
+  return false;
 }
 
 export function intersectionOf(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {

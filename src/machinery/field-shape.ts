@@ -53,6 +53,21 @@ function keysOf(schema: Schema): readonly ListKey[] {
   return keys;
 }
 
+const fieldElements = new Map<string, string>();
+/** Far more than the schemas of a fleet name; keys of maps that clients make up are not kept beyond it. */
+const MAX_FIELD_ELEMENTS = 10_000;
+
+/** The step of a path that leads to a field. Field names are few, and a text that is made once is found faster than made again. */
+export function fieldElement(key: string): string {
+  let element = fieldElements.get(key);
+  if (element === undefined) {
+    element = `f:${key}`;
+    if (fieldElements.size < MAX_FIELD_ELEMENTS && key.length <= MAX_KEPT_KEY) fieldElements.set(key, element);
+  }
+  return element;
+}
+const MAX_KEPT_KEY = 64;
+
 /** What identifies an element of a set or of a list with keys. Keys that have a default may be left out. */
 export function elementOf(shape: "set" | "list-map", schema: Schema | undefined, item: Json, index: number): string {
   if (shape === "set") return `v:${JSON.stringify(item)}`;

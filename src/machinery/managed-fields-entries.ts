@@ -22,7 +22,7 @@ export const isSameOwner = (a: Owner, b: Owner): boolean =>
   a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource && (a.operation === "Apply" || a.apiVersion === b.apiVersion);
 
 export interface DecodeOptions {
-  /** Entries that a client sent are read with suspicion; those that were stored we wrote ourselves. */
+  /** Entries that a client sent are read with suspicion and written anew, without what it made up; those that were stored we wrote ourselves. */
   fromClient: boolean;
   /** Entries of versions that are not served any more are left out. */
   isServed?: ((apiVersion: string) => boolean) | undefined;
@@ -46,7 +46,7 @@ function decodeOwner(entry: JsonObject, fromClient: boolean): Owner | undefined 
   if (operation !== "Apply" && operation !== "Update") return undefined;
   if (typeof manager !== "string" || typeof apiVersion !== "string" || apiVersion === "" || typeof subresource !== "string") return undefined;
   if (fieldsType !== "FieldsV1" || !isObject(fieldsV1) || (fromClient && !isFieldSet(fieldsV1))) return undefined;
-  return { manager, operation, apiVersion, subresource, time: typeof time === "string" ? time : undefined, fields: Object.keys(fieldsV1).length > 0 ? fieldsV1 : undefined, entry };
+  return { manager, operation, apiVersion, subresource, time: typeof time === "string" ? time : undefined, fields: Object.keys(fieldsV1).length > 0 ? fieldsV1 : undefined, ...(!fromClient && { entry }) };
 }
 
 /** An explicit `[]` or `[{}]` asks to forget all owners. */

@@ -138,6 +138,15 @@ describe("an update", () => {
     expect(entriesOf(record({ before: created, after: make({ data: { a: "1", b: "1" } }, rewritten as Json) }))).toEqual(rewritten);
   });
 
+  test("stores of the owners in a request what an owner has, and nothing that the client made up", () => {
+    const before = record({ after: make({ data: { a: "1" } }) });
+    const sent = { manager: "beta", operation: "Update", apiVersion: "v1", time: NOON, fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } };
+
+    const after = record({ before, after: make({ data: { a: "1" } }, [{ ...sent, extra: null }]) });
+
+    expect(entriesOf(after)).toEqual([sent]);
+  });
+
   test("forgets owners of versions that are not served any more", () => {
     const foreign = [{ manager: "x", operation: "Update", apiVersion: "nope/v9", fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } }];
 

@@ -69,7 +69,7 @@ function startingPoint({ before, after, subresource = "", isServed }: UpdateReco
   if (subresource === "" && given !== stored) {
     if (isReset(given)) return { owners: [], entries: undefined };
     const owners = decodeOwners(given, { fromClient: true, isServed });
-    if (owners && Array.isArray(given)) return { owners, entries: owners.length === given.length ? given : undefined };
+    if (owners && Array.isArray(given)) return { owners, entries: undefined };
   }
   const owners = decodeOwners(stored, { fromClient: false, isServed }) ?? [];
   return { owners, entries: Array.isArray(stored) && owners.length === stored.length ? stored : undefined };

@@ -51,6 +51,7 @@ class Automaton implements Pattern {
   private readonly entry: number;
   private cache = new Map<string, DeterministicState>();
   private cachedSteps = 0;
+  private start: DeterministicState | undefined;
 
   constructor(pattern: string) {
     this.pattern = pattern;
@@ -58,7 +59,7 @@ class Automaton implements Pattern {
   }
 
   test(text: string): boolean {
-    let current = this.deterministic(this.closure([this.entry], "start"));
+    let current = (this.start ??= this.deterministic(this.closure([this.entry], "start")));
     for (let index = 0; index < text.length; index++) {
       if (current.matched) return true;
       const code = text.codePointAt(index) ?? 0;
@@ -100,6 +101,7 @@ class Automaton implements Pattern {
   private forget(): void {
     for (const state of this.cache.values()) state.transitions.clear();
     this.cache = new Map();
+    this.start = undefined;
     this.cachedSteps = 0;
   }
 

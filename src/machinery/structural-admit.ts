@@ -6,6 +6,7 @@ import { copy, isObject, setOwn, type Json, type JsonObject } from "../base/inde
 import { formatPath, type PathStep } from "./field-path.ts";
 import { OBJECT_META } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
+import { partOf } from "./share.ts";
 
 /** Where the walk is, kept only when somebody wants to know what is removed. */
 export interface AdmitContext {
@@ -72,21 +73,25 @@ function childrenOf(schema: Schema): NodeChildren {
   };
 }
 
-export function admitNode(node: SchemaNode, value: Json, context: AdmitContext | undefined): Json {
-  if (node.isLeaf) return value;
-  if (Array.isArray(value)) return admitList(node, value, context);
-  return isObject(value) ? admitMap(node, value, context) : value;
+/** `settled` is the value at the same place of an object that was admitted before: what is the very same stays as it is. */
+export function admitNode(node: SchemaNode, value: Json, context: AdmitContext | undefined, settled: Json | undefined): Json {
+  if (node.isLeaf || value === settled) return value;
+  if (Array.isArray(value)) return admitList(node, value, context, Array.isArray(settled) ? settled : NOTHING);
+  return isObject(value) ? admitMap(node, value, context, settled) : value;
 }
 
-function admitList(node: SchemaNode, list: Json[], context: AdmitContext | undefined): Json {
+const NOTHING: readonly Json[] = [];
+
+function admitList(node: SchemaNode, list: Json[], context: AdmitContext | undefined, settled: readonly Json[]): Json {
   const { items } = node.below;
   if (!items || (items.isLeaf && items.fallback === undefined)) return list;
   let result: Json[] | undefined;
   for (let index = 0; index < list.length; index++) {
     const before = list[index] as Json;
+    if (before === settled[index] && before !== null) continue;
     context?.path.push(index);
     const present = before === null && !items.nullable && items.fallback !== undefined ? copy(items.fallback) : before;
-    const after = admitNode(items, present, context);
+    const after = admitNode(items, present, context, settled[index]);
     context?.path.pop();
     if (after === before) continue;
     result ??= [...list];
@@ -95,10 +100,11 @@ function admitList(node: SchemaNode, list: Json[], context: AdmitContext | undef
   return result ?? list;
 }
 
-function admitMap(node: SchemaNode, map: JsonObject, context: AdmitContext | undefined): Json {
+function admitMap(node: SchemaNode, map: JsonObject, context: AdmitContext | undefined, settled: Json | undefined): Json {
   const { fields, rest, defaults } = node.below;
   let result: JsonObject | undefined;
-  for (const key in map) {
+  // Not `for in`: V8 keeps compiling and discarding a rarely reached `map[key]` in such a loop.
+  for (const key of Object.keys(map)) {
     const before = map[key] as Json;
     const child = fields.get(key) ?? rest;
     if (child === "keep") continue;
@@ -111,19 +117,21 @@ function admitMap(node: SchemaNode, map: JsonObject, context: AdmitContext | und
       if (child.nullable) continue;
       result ??= { ...map };
       if (child.fallback === undefined || child.fallback === null) Reflect.deleteProperty(result, key);
-      else setOwn(result, key, admitNode(child, copy(child.fallback), undefined));
+      else setOwn(result, key, admitNode(child, copy(child.fallback), undefined, undefined));
       continue;
     }
     if (child.isLeaf) continue;
+    const known = settled === undefined ? undefined : partOf(settled, key);
+    if (before === known) continue;
     context?.path.push(key);
-    const after = admitNode(child, before, context);
+    const after = admitNode(child, before, context, known);
     context?.path.pop();
     if (after !== before) setOwn((result ??= { ...map }), key, after);
   }
   for (const [key, fallback] of defaults) {
     if (Object.hasOwn(map, key)) continue;
     const child = fields.get(key);
-    setOwn((result ??= { ...map }), key, child ? admitNode(child, copy(fallback), undefined) : copy(fallback));
+    setOwn((result ??= { ...map }), key, child ? admitNode(child, copy(fallback), undefined, undefined) : copy(fallback));
   }
   return result ?? map;
 }

@@ -10,6 +10,7 @@ import { labelKeyProblem, labelValueProblem } from "./names.ts";
 import { OBJECT_META } from "./object-meta-schema.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
 import type { Schema } from "./schema.ts";
+import { partOf } from "./share.ts";
 import type { FieldError } from "./status.ts";
 
 export interface ValidationContext {
@@ -85,8 +86,9 @@ function nodeOf(schema: Schema): ValidationNode {
 /** A hostile object should cost one answer, not megabytes of it. */
 const MAX_ERRORS = 100;
 
-export function validateNode(node: ValidationNode, value: Json, context: ValidationContext): void {
-  if (typeof value === node.plainType) return;
+/** `settled` is the value at the same place of a valid object: what is the very same is not looked at again. */
+export function validateNode(node: ValidationNode, value: Json, context: ValidationContext, settled?: Json): void {
+  if (typeof value === node.plainType || value === settled) return;
   const { schema } = node;
   if (context.errors.length >= MAX_ERRORS) return;
   if (value === null) {
@@ -97,10 +99,10 @@ export function validateNode(node: ValidationNode, value: Json, context: Validat
   if (node.hasJunctors) checkJunctors(schema, value, context);
   if (typeof value === "string") checkText(node, value, context);
   else if (typeof value === "number") checkNumber(schema, value, context);
-  else if (Array.isArray(value)) checkList(node, value, context);
+  else if (Array.isArray(value)) checkList(node, value, context, settled);
   if (schema.enum && !schema.enum.some((allowed) => equalJson(allowed, value)))
     report(context, "NotSupported", `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((allowed) => JSON.stringify(allowed)).join(", ")}`);
-  if (isObject(value)) checkMap(node, value, context);
+  if (isObject(value)) checkMap(node, value, context, settled);
 }
 
 function report({ path, errors }: ValidationContext, type: FieldError["type"], message: string): void {
@@ -153,9 +155,8 @@ function checkNumber(schema: Schema, value: number, context: ValidationContext):
   const { minimum, maximum, multipleOf, format } = schema;
   if (schema.type === "integer") {
     const range = format === undefined ? undefined : INTEGER_RANGES[format];
-    const where = formatPath(context.path);
-    if (!Number.isInteger(value)) reportWithoutField(context, `Checked value must be of type integer ${range ? `with format ${format}` : "(default format)"} in ${where}`);
-    else if (range && (value < range[0] || value > range[1])) reportWithoutField(context, `Checked value must be of type integer with format ${format} in ${where}`);
+    if (!Number.isInteger(value)) reportWithoutField(context, `Checked value must be of type integer ${range ? `with format ${format}` : "(default format)"} in ${formatPath(context.path)}`);
+    else if (range && (value < range[0] || value > range[1])) reportWithoutField(context, `Checked value must be of type integer with format ${format} in ${formatPath(context.path)}`);
   }
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) reportInvalid(context, value, `should be a multiple of ${multipleOf}`);
   if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum)) reportInvalid(context, value, `should be less than ${schema.exclusiveMaximum ? "" : "or equal to "}${maximum}`);
@@ -168,9 +169,9 @@ function isMultiple(value: number, step: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
 }
 
-function checkList({ schema, items }: ValidationNode, list: readonly Json[], context: ValidationContext): void {
+function checkList({ schema, items }: ValidationNode, list: readonly Json[], context: ValidationContext, settled: Json | undefined): void {
   const { minItems, maxItems } = schema;
-  if (items) checkItems(items, list, context);
+  if (items) checkItems(items, list, context, Array.isArray(settled) ? settled : NOTHING);
   if (minItems !== undefined && list.length < minItems) reportInvalid(context, list.length, `should have at least ${minItems} items`);
   if (maxItems !== undefined && list.length > maxItems) report(context, "TooMany", `Too many: ${list.length}: must have at most ${maxItems} items`);
   for (const { index, message } of listTypeErrors(schema, list)) {
@@ -180,22 +181,26 @@ function checkList({ schema, items }: ValidationNode, list: readonly Json[], con
   }
 }
 
-function checkItems(node: ValidationNode, list: readonly Json[], context: ValidationContext): void {
+const NOTHING: readonly Json[] = [];
+
+function checkItems(node: ValidationNode, list: readonly Json[], context: ValidationContext, settled: readonly Json[]): void {
   for (let index = 0; index < list.length; index++) {
     context.path.push(index);
-    validateNode(node, list[index] as Json, context);
+    validateNode(node, list[index] as Json, context, settled[index]);
     context.path.pop();
   }
 }
 
-function checkMap(node: ValidationNode, map: JsonObject, context: ValidationContext): void {
+function checkMap(node: ValidationNode, map: JsonObject, context: ValidationContext, settled: Json | undefined): void {
   if (node.hasSizes && !checkSize(node.schema, Object.keys(map).length, context)) return;
-  for (const key in map) {
+  for (const key of Object.keys(map)) {
     const child = node.field(key);
     const value = map[key] as Json;
     if (!child || typeof value === child.plainType) continue;
+    const known = settled === undefined ? undefined : partOf(settled, key);
+    if (value === known) continue;
     context.path.push(key);
-    validateNode(child, value, context);
+    validateNode(child, value, context, known);
     context.path.pop();
   }
   if (node.isEmbedded) checkEmbeddedLabels(map["metadata"], context);
@@ -238,27 +243,27 @@ function trial(schema: Schema, value: Json, path: readonly PathStep[]): FieldErr
 /** `allOf`, `anyOf`, `oneOf` and `not`. Structural schemas state only value constraints in them. */
 function checkJunctors(schema: Schema, value: Json, context: ValidationContext): void {
   const { allOf, anyOf, oneOf, not } = schema;
-  const where = JSON.stringify(formatPath(context.path));
+  const where = (): string => JSON.stringify(formatPath(context.path));
   if (anyOf && schema["x-kubernetes-int-or-string"] !== true) {
     const trials = anyOf.map((option) => trial(option, value, context.path));
     if (!trials.some((errors) => errors.length === 0)) {
       context.errors.push(...closest(trials));
-      reportWithoutField(context, `${where} must validate at least one schema (anyOf)`);
+      reportWithoutField(context, `${where()} must validate at least one schema (anyOf)`);
     }
   }
   if (oneOf) {
     const trials = oneOf.map((option) => trial(option, value, context.path));
     const valid = trials.filter((errors) => errors.length === 0).length;
     if (valid === 0) context.errors.push(...closest(trials));
-    if (valid !== 1) reportWithoutField(context, `${where} must validate one and only one schema (oneOf). ${valid === 0 ? "None validated" : `Found ${valid} valid alternatives`}`);
+    if (valid !== 1) reportWithoutField(context, `${where()} must validate one and only one schema (oneOf). ${valid === 0 ? "None validated" : `Found ${valid} valid alternatives`}`);
   }
   if (allOf) {
     const trials = allOf.map((part) => trial(part, value, context.path));
     const failed = trials.filter((errors) => errors.length > 0);
     for (const errors of failed) context.errors.push(...errors);
-    if (failed.length > 0) reportWithoutField(context, `${where} must validate all the schemas (allOf)${failed.length === trials.length ? ". None validated" : ""}`);
+    if (failed.length > 0) reportWithoutField(context, `${where()} must validate all the schemas (allOf)${failed.length === trials.length ? ". None validated" : ""}`);
   }
-  if (not && trial(not, value, context.path).length === 0) reportWithoutField(context, `${where} must not validate the schema (not)`);
+  if (not && trial(not, value, context.path).length === 0) reportWithoutField(context, `${where()} must not validate the schema (not)`);
 }
 
 /** Of several failed alternatives the one that came closest tells the user most. */

@@ -16,11 +16,14 @@ export interface CompiledSchema {
   /**
    * Removes what the schema does not know and fills in defaults. The object is not changed: the answer shares what stays as
    * it is, and is the same object when nothing changes. Paths of removed fields (`spec.list[0].y`) are added to
-   * `unknownFields` in the order in which they appear.
+   * `unknownFields` in the order in which they appear. Parts that are the very same in `settled` are passed over.
    */
-  admit(object: JsonObject, options?: { unknownFields?: string[] }): JsonObject;
-  /** Everything that is wrong with the object, which should be admitted before. */
-  validate(object: JsonObject): FieldError[];
+  admit(object: JsonObject, options?: { unknownFields?: string[]; settled?: JsonObject | undefined }): JsonObject;
+  /**
+   * Everything that is wrong with the object, which should be admitted before. `settled` is an object that was admitted and
+   * found valid by this schema: parts that are the very same in both are not looked at again.
+   */
+  validate(object: JsonObject, settled?: JsonObject): FieldError[];
 }
 
 const compiled = new WeakMap<Schema, CompiledSchema>();
@@ -40,12 +43,12 @@ function compile(root: Schema): CompiledSchema {
   return {
     admit(object, options) {
       const context: AdmitContext | undefined = options?.unknownFields && { unknownFields: options.unknownFields, path: [] };
-      return admitNode(admission, object, context) as JsonObject;
+      return admitNode(admission, object, context, options?.settled) as JsonObject;
     },
-    validate(object) {
+    validate(object, settled) {
       validation ??= new ValidationNode(root);
       const errors: FieldError[] = [];
-      validateNode(validation, object, { path: [], errors });
+      validateNode(validation, object, { path: [], errors }, settled);
       return errors;
     },
   };
