@@ -1,5 +1,5 @@
 /** The edge of the API server: a request comes in, is routed, authorised and answered. Whatever goes wrong becomes a Status here. */
-import { messageOf, randomUuid } from "../base/index.ts";
+import { randomUuid } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
 import { ApiError, internalError, methodNotAllowed, unavailable, notImplemented } from "../machinery/index.ts";
@@ -61,8 +61,9 @@ function warningHeader(text: string): string {
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
   if (error instanceof ApiError) return statusResponse(error, wantsYaml(headers.accept) ? "yaml" : "json");
-  log.error("request failed", { method, path, error: messageOf(error) });
-  return statusResponse(internalError(messageOf(error)));
+  log.error("request failed", { method, path, error });
+  // What went wrong inside is for the log, not for the peer.
+  return statusResponse(internalError("the server could not handle the request; its log says why"));
 }
 
 const wantsYaml = (accept: string | undefined): boolean => accept === "application/yaml";

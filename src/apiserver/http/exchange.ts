@@ -65,7 +65,8 @@ class RunningExchange implements Exchange {
     try {
       refuseUnsupported(wire);
       request.user = (await identify(wire.headers, peer, deps)) ?? ANONYMOUS;
-      if (wire.hasBody) {
+      // A stranger may write nothing, so what it sends is not worth keeping: the core refuses the request without it.
+      if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
         request.body = await deps.bodies.read(wire);
         read = true;

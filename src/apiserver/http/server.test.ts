@@ -132,7 +132,7 @@ describe("requests", () => {
   test("the core sees method, path, query and body, and other clusters below their prefix", async () => {
     const { port } = await serve(echo);
 
-    const answer = await connect(port).send({ verb: "create", path: { ...pods, cluster: "paris" }, query: { fieldManager: "a b" }, body: { name: "é" } });
+    const answer = await connect(port, { token: "s3cret" }).send({ verb: "create", path: { ...pods, cluster: "paris" }, query: { fieldManager: "a b" }, body: { name: "é" } });
 
     expect(answer).toMatchObject({ method: "POST", path: "/clusters/paris/api/v1/namespaces/shop/pods", query: { fieldManager: "a b" }, body: '{"name":"é"}' });
   });
@@ -140,7 +140,7 @@ describe("requests", () => {
   test("HTTP/1.1 works on the same port", async () => {
     const { port } = await serve(echo);
 
-    const answer = await http1(port, { method: "POST", path: "/x?y=z", body: Buffer.from("hello") });
+    const answer = await http1(port, { method: "POST", path: "/x?y=z", headers: { authorization: "Bearer s3cret" }, body: Buffer.from("hello") });
 
     expect(JSON.parse(answer.body.toString())).toMatchObject({ method: "POST", path: "/x", query: { y: "z" }, body: "hello" });
     expect(answer.headers["content-length"]).toBe(String(answer.body.length));
@@ -150,8 +150,15 @@ describe("requests", () => {
     const { port } = await serve(echo);
     const body = { data: "x".repeat(3 * 1024 * 1024) };
 
-    await expect(connect(port).send({ verb: "create", path: pods, body })).rejects.toMatchObject({ status: { code: 413, reason: "RequestEntityTooLarge" } });
-    expect((await http1(port, { method: "POST", headers: { "content-length": "4000000", expect: "100-continue" } })).status).toBe(413);
+    await expect(connect(port, { token: "s3cret" }).send({ verb: "create", path: pods, body })).rejects.toMatchObject({ status: { code: 413, reason: "RequestEntityTooLarge" } });
+    expect((await http1(port, { method: "POST", headers: { authorization: "Bearer s3cret", "content-length": "4000000", expect: "100-continue" } })).status).toBe(413);
+  });
+
+  test("what a stranger sends is not kept for it", async () => {
+    const { port } = await serve(echo);
+
+    expect(await connect(port).send({ verb: "create", path: pods, body: { data: "x".repeat(1024 * 1024) } })).toMatchObject({ body: "", user: { name: "system:anonymous" } });
+    expect(JSON.parse((await http1(port, { method: "POST", path: "/x", body: Buffer.from("hello") })).body.toString())).toMatchObject({ body: "" });
   });
 
   test("HEAD is answered with the head alone", async () => {
