@@ -1,6 +1,4 @@
 export * from "./client.ts";
-export { countWrites } from "./count-writes.ts";
-export type { WriteCount, WriteCounter } from "./count-writes.ts";
 export { createClient } from "./create-client.ts";
 export * from "./errors.ts";
 export { createHttp2Transport } from "./http2-transport.ts";
@@ -10,3 +8,4 @@ export type { Kubeconfig, KubeconfigConnection } from "./kubeconfig.ts";
 export { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";
 export * from "./transport.ts";
 export * from "./kind-resolver.ts";
+export * from "./find.ts";

@@ -7,6 +7,7 @@
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
+import { find } from "../client/index.ts";
 import type { AnyKind, Client, KindResolver, ObjectKey } from "../client/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
 import { holdsIn, withoutPath, withoutRetained } from "./compare.ts";
@@ -40,14 +41,7 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
     return read(kind, key, signal);
   }
 
-  async function read(kind: AnyKind, key: ObjectKey, signal: AbortSignal): Promise<Manifest | undefined> {
-    try {
-      return await client.get(kind, key, { signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
+  const read = (kind: AnyKind, key: ObjectKey, signal: AbortSignal): Promise<Manifest | undefined> => find(client, kind, key, { signal });
 
   async function create(kind: AnyKind, manifest: Manifest, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome> {
     try {

@@ -2,8 +2,8 @@
 import { Cluster, Namespace } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
+import { find } from "../client/index.ts";
 import type { Client } from "../client/index.ts";
-import { isNotFound } from "../machinery/index.ts";
 
 export interface JoinRequest {
   name: string;
@@ -25,10 +25,5 @@ export async function joinCluster(client: Client, hub: string, request: JoinRequ
 
 /** Creates what is not there; what is there is left as it is. */
 async function ensure<T extends KubernetesObject>(client: Client, kind: Kind<T>, cluster: string, object: DeepReadonly<T>, signal: AbortSignal): Promise<DeepReadonly<T>> {
-  try {
-    return await client.get(kind, { cluster, name: object.metadata.name }, { signal });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    return await client.create(kind, cluster, object, { signal });
-  }
+  return (await find(client, kind, { cluster, name: object.metadata.name }, { signal })) ?? client.create(kind, cluster, object, { signal });
 }

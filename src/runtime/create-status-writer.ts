@@ -7,7 +7,7 @@
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "../base/index.ts";
-import type { Client, ObjectKey } from "../client/index.ts";
+import { find, type Client, type ObjectKey } from "../client/index.ts";
 import { isConflict, isNotFound } from "../machinery/index.ts";
 import type { Lister } from "./controller.ts";
 import { idOfKey } from "./define-controller.ts";
@@ -84,7 +84,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   };
 
   const write = async (id: string, { key, uid, byOwner }: Pending<T>): Promise<void> => {
-    let object = lister.get(key) ?? (await read(key));
+    let object = lister.get(key) ?? (await find(client, kind, key));
     for (let attempt = 1; object; attempt++) {
       if (uid !== undefined && object.metadata.uid !== uid) return;
       const next = applyAll(id, object, byOwner);
@@ -97,15 +97,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
         if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
         log.debug("status changed meanwhile, trying again", { kind: kind.kind, key: id, attempt });
       }
-      object = await read(key);
-    }
-  };
-  const read = async (key: ObjectKey): Promise<DeepReadonly<T> | undefined> => {
-    try {
-      return await client.get(kind, key);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
+      object = await find(client, kind, key);
     }
   };
   /** All waiting changes in the order of their owners' names. A change that throws is a bug of its owner and is dropped alone. */

@@ -1,7 +1,7 @@
 /** Puts a controller's finalizer on an object and takes it off, leaving those of others alone. */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import type { Client, ObjectKey } from "../client/index.ts";
+import { find, type Client, type ObjectKey } from "../client/index.ts";
 import { isConflict, isNotFound } from "../machinery/index.ts";
 
 /** Each conflict means that somebody else made progress; more in a row than this is left to the queue's back-off. */
@@ -37,17 +37,8 @@ export async function setFinalizer<T extends KubernetesObject>(
       if (isNotFound(error)) return;
       if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
     }
-    const read = await readOrUndefined(client, kind, key, signal);
+    const read = await find(client, kind, key, { signal });
     if (!read || read.metadata.uid !== object.metadata.uid) return;
     newest = read;
-  }
-}
-
-async function readOrUndefined<T extends KubernetesObject>(client: Client, kind: Kind<T>, key: ObjectKey, signal: AbortSignal): Promise<DeepReadonly<T> | undefined> {
-  try {
-    return await client.get(kind, key, { signal });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
   }
 }

@@ -4,11 +4,11 @@ import { CloneSet, ControllerRevision, CustomResourceDefinition, Deployment, Nam
 import { createApiServer } from "../apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { countWrites, createClient } from "../client/index.ts";
+import { createClient } from "../client/index.ts";
 import { createInformers, createManager } from "../runtime/index.ts";
 import { createSimulation } from "../simulation/index.ts";
 import { createCache, createMemoryEngine } from "../store/index.ts";
-import { reconcileUntilQuiet } from "../testing/index.ts";
+import { countWrites, reconcileUntilQuiet } from "../testing/index.ts";
 import { createCloneSetAdmission, createWorkloadControllers } from "./index.ts";
 
 const CLUSTER = "member1";

@@ -1,11 +1,12 @@
 import { Deployment } from "../../src/api/index.ts";
 import { createAuthenticator, createCertificateAuthority, createHttpServer } from "../../src/apiserver/index.ts";
 import { silentLog, sleep, systemClock } from "../../src/base/index.ts";
-import { countWrites, createClient, createHttp2Transport, createKindResolver } from "../../src/client/index.ts";
+import { createClient, createHttp2Transport, createKindResolver } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
 import { createDelivery, createObserver } from "../../src/delivery/index.ts";
 import { createInformers } from "../../src/runtime/index.ts";
 import type { SharedInformers } from "../../src/runtime/index.ts";
+import { countWrites } from "../../src/testing/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { describeDelivery } from "./delivery.ts";

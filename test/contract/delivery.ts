@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Deployment } from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
+import { find } from "../../src/client/index.ts";
 import type { Client, ObjectKey } from "../../src/client/index.ts";
 import type { ApplyPolicy, Delivery, Observation } from "../../src/delivery/index.ts";
-import { isNotFound } from "../../src/machinery/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
 
 export interface OpenDelivery {
@@ -39,14 +39,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       await member.settle();
       return outcome;
     };
-    const stored = async (): Promise<DeepReadonly<Deployment> | undefined> => {
-      try {
-        return await member.member.get(Deployment, key);
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
-    };
+    const stored = (): Promise<DeepReadonly<Deployment> | undefined> => find(member.member, Deployment, key);
     const foreign = async (): Promise<void> => {
       await member.member.create(Deployment, member.cluster, web(({ spec }) => (spec.replicas = 9)));
       await member.settle();

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet, Cluster, ConfigMap, CustomResourceDefinition, Deployment, inVersion, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
 import type { CloneSetV1alpha1, Kind, KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
-import { isNotFound } from "../../src/machinery/index.ts";
+import { find as findObject } from "../../src/client/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeBinding, makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
@@ -22,14 +22,8 @@ async function start(nodes = 0): Promise<void> {
 const apply = async (policy: PropagationPolicy): Promise<void> => void (await fleet.client.create(PropagationPolicy, "hub", policy));
 const deploymentPolicy = (): ReturnType<typeof makePolicy> => makePolicy("shop/all").selects("apps/v1", "Deployment").weights(clusters);
 
-async function find<T extends KubernetesObject>(kind: Kind<T>, cluster: string, name: string): Promise<DeepReadonly<T> | undefined> {
-  try {
-    return await fleet.client.get(kind, { cluster, namespace: "shop", name });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
+const find = <T extends KubernetesObject>(kind: Kind<T>, cluster: string, name: string): Promise<DeepReadonly<T> | undefined> => findObject(fleet.client, kind, { cluster, namespace: "shop", name });
+
 async function onMembers<T extends KubernetesObject, V>(kind: Kind<T>, name: string, read: (object: DeepReadonly<T>) => V): Promise<(V | undefined)[]> {
   const objects = await Promise.all(Object.keys(clusters).map((cluster) => find(kind, cluster, name)));
   return objects.map((object) => object && read(object));

@@ -1,12 +1,13 @@
 /** A whole fleet on a fake clock, a seed and a store in memory: what controller and simulation tests run on. */
 import { createFakeClock, createSeededRandom, silentLog } from "../../base/index.ts";
 import type { FakeClock, Log } from "../../base/index.ts";
-import { countWrites } from "../../client/index.ts";
-import type { Client, WriteCount, WriteCounter } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
 import { createHub } from "../../cmd/index.ts";
 import type { Hub } from "../../cmd/index.ts";
 import { createMemoryEngine } from "../../store/index.ts";
 import type { Engine } from "../../store/index.ts";
+import { countWrites } from "../count-writes.ts";
+import type { WriteCount, WriteCounter } from "../count-writes.ts";
 import { reconcileUntilQuiet } from "../reconcile-until-quiet.ts";
 
 export interface TestFleetOptions {

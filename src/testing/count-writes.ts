@@ -1,5 +1,5 @@
 /** A transport that counts the writes which pass through it. Budgets are counts first: tests assert them. */
-import type { Transport, WriteVerb } from "./transport.ts";
+import type { Transport, WriteVerb } from "../client/index.ts";
 
 export interface WriteCount {
   cluster: string;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { countWrites } from "./count-writes.ts";
-import type { Transport, TransportRequest } from "./transport.ts";
+import type { Transport, TransportRequest } from "../client/index.ts";
 
 const silent: Transport = {
   send: async () => ({}),
