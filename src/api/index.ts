@@ -82,3 +82,4 @@ export type {
 } from "./facts/work-karmada-v1alpha2.ts";
 export type { CloneSetCondition, CloneSetStatus } from "./facts/apps-kruise-v1alpha1.ts";
 export type { CloneSetInPlaceUpdateStrategy, CloneSetRollingUpdate, CloneSetScaleStrategy, CloneSetSpec, CloneSetUpdateStrategy, CloneSetV1alpha1 } from "./kruise/clone-set-types.ts";
+export * from "./karmada/names.ts";

@@ -5,7 +5,7 @@
 import { builtInAdmissions, decodeProtobuf } from "../api/index.ts";
 import { FlotillaError } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
-import { createApiServer } from "../apiserver/index.ts";
+import { createApiServer, HUB } from "../apiserver/index.ts";
 import type { ApiServer } from "../apiserver/index.ts";
 import { createClient, createKindResolver } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
@@ -22,7 +22,7 @@ import type { Cache, Engine } from "../store/index.ts";
 import { createCloneSetAdmission, createWorkloadControllers } from "../workloads/index.ts";
 import { profiles } from "./profiles.ts";
 
-export const HUB = "hub";
+export { HUB };
 /** In-process parts of Flotilla act as administrators of every logical cluster. */
 const SYSTEM_USER = { name: "system:flotilla", groups: ["system:masters", "system:authenticated"] };
 

@@ -1,5 +1,5 @@
 /** Joining a member: the Cluster object that stands for it, and the namespace for its Works. Safe to repeat. */
-import { Cluster, Namespace } from "../api/index.ts";
+import { Cluster, executionNamespace, Namespace } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { find } from "../client/index.ts";
@@ -17,7 +17,7 @@ export interface JoinRequest {
 
 export async function joinCluster(client: Client, hub: string, request: JoinRequest, signal: AbortSignal): Promise<void> {
   const { name, ...spec } = request;
-  await ensure(client, Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: `karmada-es-${name}` } }, signal);
+  await ensure(client, Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: executionNamespace(name) } }, signal);
   const cluster = await ensure(client, Cluster, hub, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push", ...spec } }, signal);
   // A member that joined before may have moved.
   if (cluster.spec.apiEndpoint !== spec.apiEndpoint) await client.patch(Cluster, { cluster: hub, name }, { spec: { apiEndpoint: spec.apiEndpoint } }, { type: "merge", signal });

@@ -1,5 +1,5 @@
 /** Wires the stages of the pipeline to informers and clients of a hub. */
-import { Cluster, ClusterOverridePolicy, CustomResourceDefinition, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
+import { bindingName, Cluster, ClusterOverridePolicy, CustomResourceDefinition, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log } from "../base/index.ts";
 import { createKindResolver } from "../client/index.ts";
@@ -13,7 +13,6 @@ import { createExecuteController } from "./execute/controller.ts";
 import { createMatchController } from "./match/controller.ts";
 import { createMemberObjects } from "./member-objects.ts";
 import type { DeliveryFor } from "./member-objects.ts";
-import { bindingName } from "./names.ts";
 import { createNamespacesController } from "./namespaces/controller.ts";
 import { createRenderer } from "./override/renderer.ts";
 import { createReflectController } from "./reflect/controller.ts";

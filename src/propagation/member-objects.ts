@@ -7,7 +7,7 @@ import type { DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
 import type { Delivery, ObjectRef, Subscription } from "../delivery/index.ts";
 import type { Informer, Source } from "../runtime/index.ts";
-import { clusterNameOf } from "./names.ts";
+import { clusterNameOf } from "../api/index.ts";
 
 export interface MemberObjects {
   /** Says which Works to look at because of their members' objects. Each controller takes its own. */

@@ -3,7 +3,7 @@ import type { ResourceBinding, Work } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition, withCondition } from "../../machinery/index.ts";
-import { clusterNameOf } from "../names.ts";
+import { clusterNameOf } from "../../api/index.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 

@@ -3,7 +3,7 @@ import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { TEMPLATE_GENERATION } from "../../interpreter/index.ts";
 import type { Interpreter, Share } from "../../interpreter/index.ts";
-import { executionNamespace, workName } from "../names.ts";
+import { executionNamespace, workName } from "../../api/index.ts";
 import {
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,

@@ -5,7 +5,7 @@
  * Writes: the objects on the member; the conditions `Applied` and `Dispatching` in the Work's status.
  * Before: dispatch made the Work. After: reflect brings the objects' status back.
  */
-import { Work } from "../../api/index.ts";
+import { clusterNameOf, Work } from "../../api/index.ts";
 import { FlotillaError, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ApplyPolicy, Delivery } from "../../delivery/index.ts";
@@ -15,7 +15,6 @@ import type { Controller, StatusWriter } from "../../runtime/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { manifestsOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
-import { clusterNameOf } from "../names.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { CONFLICT_RESOLUTION, WORK_FINALIZER } from "../well-known.ts";
 import { failureOf, planApplied, planDispatching } from "./plan-applied.ts";

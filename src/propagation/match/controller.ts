@@ -6,7 +6,7 @@
  * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
  */
 import type { Kind, PropagationPolicy } from "../../api/index.ts";
-import { ResourceBinding } from "../../api/index.ts";
+import { bindingName, isReservedNamespace, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { TerminalError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -14,7 +14,6 @@ import type { Interpreter } from "../../interpreter/index.ts";
 import { isNotFound } from "../../machinery/index.ts";
 import { defineKeyedController, done, informerSource, watch } from "../../runtime/index.ts";
 import type { Controller, Informer, Lister } from "../../runtime/index.ts";
-import { bindingName, isReservedNamespace } from "../names.ts";
 import { matchesResource } from "../resource-selector.ts";
 import { keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
 import type { Template, TemplateKey, Templates } from "../templates.ts";

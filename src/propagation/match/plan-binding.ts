@@ -4,10 +4,9 @@
  * Match owns the fields that follow from template and policy; the clusters, evictions and rebalance requests that others
  * write are left as they are. A binding carries its finalizer from the start, which saves a write.
  */
-import { controllerOf, controllerReference, parseApiVersion, type KubernetesObject, type ResourceBinding } from "../../api/index.ts";
+import { bindingName, controllerOf, controllerReference, parseApiVersion, type KubernetesObject, type ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { Replicas } from "../../interpreter/index.ts";
-import { bindingName } from "../names.ts";
 import { BINDING_FINALIZER } from "../well-known.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 

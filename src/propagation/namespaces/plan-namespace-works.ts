@@ -1,7 +1,7 @@
 /** Decides which members get a copy of a hub namespace: all of them, unless it is the hub's own or opted out. Pure. */
 import type { Cluster, Namespace, Work } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { executionNamespace, isReservedNamespace, workName } from "../names.ts";
+import { executionNamespace, isReservedNamespace, workName } from "../../api/index.ts";
 import { NAMESPACE_LABEL, SKIP_NAMESPACE, WORK_FINALIZER, WORK_NAME, WORK_NAMESPACE } from "../well-known.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** `names.jsonl`: function and arguments to the name. */
-import * as derived from "../../../src/propagation/names.ts";
+import * as derived from "../../../src/api/index.ts";
 import { compareResults, pick } from "../compare.ts";
 
 const functions: Readonly<Record<string, (...args: string[]) => string | boolean>> = {

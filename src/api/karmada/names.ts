@@ -4,7 +4,7 @@
  * A binding's name does not contain the API group: `apps/StatefulSet` and `apps.kruise.io/StatefulSet` of one name share a
  * binding name. Whoever creates a binding finds the other owner there and reports the collision; see `planBinding`.
  */
-import { fnv1a32, safeEncode } from "../machinery/index.ts";
+import { fnv1a32, safeEncode } from "../../machinery/index.ts";
 
 /** Where the Works of a member cluster live. */
 export const EXECUTION_NAMESPACE_PREFIX = "karmada-es-";
