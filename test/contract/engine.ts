@@ -44,6 +44,8 @@ async function changesBetween(engine: Engine, after: number, upTo: number): Prom
 const inShort = (changes: readonly Change[]): [key: string, revision: number, value: string | null][] => changes.map(({ key, revision, value }) => [key, revision, text(value)]);
 
 export function describeEngine(name: string, abilities: { reopens: boolean; snapshots: boolean }, open: () => Promise<OpenedEngine>): void {
+  if (!abilities.reopens) process.stdout.write(`skipped for ${name}: what it keeps goes with the process, so it cannot be opened again\n`);
+  if (!abilities.snapshots) process.stdout.write(`skipped for ${name}: it has no file to write a snapshot to\n`);
   describe(`the ${name} engine`, () => {
     const closing: (() => Promise<void>)[] = [];
     afterEach(async () => {
