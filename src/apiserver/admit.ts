@@ -10,6 +10,7 @@ import type { FieldError } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
 import { metadataOf, validateMetadata } from "./metadata.ts";
 import type { WriteOptions } from "./options.ts";
+import type { ServedVersion } from "./resources.ts";
 import { ordered } from "./render.ts";
 import { strategyOf } from "./strategies.ts";
 import { textOf } from "./text.ts";
@@ -79,11 +80,22 @@ export function admitObject(admissions: Admissions, random: Random, request: Adm
   object = request.track(object);
   strategy?.prepare?.(object, oldObject, context);
 
-  const errors = [...request.errors, ...validateMetadata(metadataOf(object), served.resource, settled && metadataOf(settled)), ...served.compiled.validate(object, settled)];
+  const errors = [...request.errors, ...validateMetadata(metadataOf(object), served.resource, settled && metadataOf(settled)), ...newErrors(served.compiled.validate(object, settled), oldObject, served)];
   if (strategy?.validate) errors.push(...strategy.validate(object, oldObject));
   if (errors.length === 0) for (const { validate } of chain) errors.push(...(validate?.(review()) ?? []));
   if (errors.length > 0) throw invalid(kind.group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   return object;
+}
+
+/**
+ * What is wrong now and was not wrong before. A definition that became stricter must not lock the objects that were written
+ * under the old one: their finalizers could never be removed.
+ */
+function newErrors(errors: FieldError[], oldObject: JsonObject | undefined, { compiled }: ServedVersion): FieldError[] {
+  if (errors.length === 0 || !oldObject) return errors;
+  const textOfError = ({ field, message }: FieldError): string => `${field}: ${message}`;
+  const known = new Set(compiled.validate(oldObject).map(textOfError));
+  return errors.filter((error) => !known.has(textOfError(error)));
 }
 
 /** Unknown and duplicate fields: refused, warned of, or dropped in silence. */

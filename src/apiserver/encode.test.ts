@@ -58,3 +58,9 @@ test("leaves out what JSON cannot say", () => {
 
   expect(text(encodeSharing(object).value)).toBe('{"metadata":{},"status":{}}');
 });
+
+test("a value begins with apiVersion, kind and metadata also when a field looks like a number", () => {
+  const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "a" }, "1": { metadata: { x: 1 } } };
+
+  expect(Buffer.from(encodeSharing(object).value).toString()).toBe('{"apiVersion":"v1","kind":"Widget","metadata":{"name":"a"},"1":{"metadata":{"x":1}}}');
+});

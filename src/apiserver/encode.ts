@@ -26,6 +26,8 @@ export interface Former {
 }
 
 const encoder = new TextEncoder();
+/** Stored values begin with these, whatever else an object has: the resourceVersion is spliced in by that. */
+export const FIRST_FIELDS: readonly string[] = ["apiVersion", "kind", "metadata"];
 const FIRST_SIZE = 64 * 1024;
 /** A buffer that a huge object needed once is not kept. */
 const KEPT_SIZE = 1024 * 1024;
@@ -37,7 +39,7 @@ const MAX_PARTS = 12;
 /** The value to store. `object` has no resourceVersion, and its first keys are apiVersion, kind and metadata. */
 export function encodeSharing(object: JsonObject, former?: Former): Encoded {
   const writer = new Writer(former);
-  writer.fields(object, (key, value) => (key === "metadata" && isObject(value) ? writer.fields(value, writeMetadata) : writer.part(key, value)));
+  writer.fields(object, (key, value) => (key === "metadata" && isObject(value) ? writer.fields(value, writeMetadata) : writer.part(key, value)), FIRST_FIELDS);
   return writer.finish();
 
   function writeMetadata(key: string, value: Json): void {
@@ -64,16 +66,19 @@ class Writer {
     this.#pending += text;
   }
 
-  fields(map: JsonObject, write: (key: string, value: Json) => void): void {
+  /** `first` are written before the others: JavaScript lists keys that look like numbers before all that were put in earlier. */
+  fields(map: JsonObject, write: (key: string, value: Json) => void, first: readonly string[] = []): void {
     let before = "{";
-    for (const key in map) {
+    const field = (key: string): void => {
       const value = map[key];
       // JSON has no such value; an absent field says the same.
-      if (value === undefined) continue;
+      if (value === undefined) return;
       this.text(`${before}${JSON.stringify(key)}:`);
       write(key, value);
       before = ",";
-    }
+    };
+    for (const key of first) if (Object.hasOwn(map, key)) field(key);
+    for (const key in map) if (!first.includes(key)) field(key);
     this.text(before === "{" ? "{}" : "}");
   }
 

@@ -4,9 +4,10 @@
  *
  * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the place to splice is found in its first bytes.
  */
-import { copy, isObject } from "../base/index.ts";
+import { copy, invariant, isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { CachedEntry } from "../store/index.ts";
+import { encodeSharing, FIRST_FIELDS } from "./encode.ts";
 import type { Former, Layout } from "./encode.ts";
 import type { ServedVersion } from "./resources.ts";
 
@@ -38,7 +39,12 @@ const METADATA = '"metadata":{';
 
 /** The value to store. `object` has no resourceVersion, and its first keys are apiVersion, kind and metadata. */
 export function encodeObject(object: JsonObject): Uint8Array {
-  return encoder.encode(JSON.stringify(object));
+  for (const key in object) {
+    if (key === FIRST_FIELDS[0]) return encoder.encode(JSON.stringify(object));
+    break;
+  }
+  // A key that looks like a number comes first in any JavaScript object.
+  return encodeSharing(object).value;
 }
 
 /** The same object with the keys in the order that stored values have. */
@@ -110,7 +116,9 @@ export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = e
 
 /** The position right after `"metadata":{`. */
 function metadataStart(value: Uint8Array): number {
-  return Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).indexOf(METADATA) + METADATA.length;
+  const at = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).indexOf(METADATA);
+  invariant(at >= 0, "a stored value does not begin with apiVersion, kind and metadata");
+  return at + METADATA.length;
 }
 
 /** After a restart the schema may be another than the one the value was written under; equal bytes prove that nothing changes. */

@@ -50,7 +50,7 @@ class WatchStream {
   readonly #deps: WatchDependencies & { random: Random };
   readonly #request: WatchRequest;
   readonly #sink: ByteSink;
-  readonly #timers: Timer[] = [];
+  readonly #timers = new Set<Timer>();
   #stop: () => void = () => {};
   /** Objects that were there at the start and are not written yet. */
   #initial: readonly Notice[] = [];
@@ -120,17 +120,19 @@ class WatchStream {
     const { clock, random } = this.#deps;
     const { timeoutSeconds, allowBookmarks } = this.#request.query;
     const timeoutMs = timeoutSeconds !== undefined && timeoutSeconds > 0 ? timeoutSeconds * 1000 : MIN_TIMEOUT_MS * (1 + random.next());
-    this.#timers.push(clock.after(timeoutMs, () => this.#end()));
+    this.#timers.add(clock.after(timeoutMs, () => this.#end()));
     if (!allowBookmarks) return;
-    if (timeoutMs >= LAST_BOOKMARK_MS) this.#timers.push(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()));
+    if (timeoutMs >= LAST_BOOKMARK_MS) this.#timers.add(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()));
     this.#repeat(clock);
   }
 
   #repeat(clock: Clock): void {
-    this.#timers[2] = clock.after(BOOKMARK_INTERVAL_MS, () => {
+    const timer = clock.after(BOOKMARK_INTERVAL_MS, () => {
+      this.#timers.delete(timer);
       this.#bookmark();
       if (!this.#closed) this.#repeat(clock);
     });
+    this.#timers.add(timer);
   }
 
   #bookmark(): void {

@@ -110,6 +110,16 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["BOOKMARK"]);
   });
 
+  test("ends at a timeout that leaves no time for a bookmark", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=1");
+
+    server.clock.advance(1000);
+
+    expect(stream.ended).toBe(true);
+    expect(typesOf(stream)).toEqual([]);
+  });
+
   test("waits for a slow peer and goes on where it stopped", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));

@@ -40,10 +40,17 @@ export function formatTime(ms: number): string {
   return formatted.text;
 }
 
+/** Timers beyond 2^31 - 1 ms fire at once in Node; a longer wait takes several. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, delayMs);
+    let timer: NodeJS.Timeout;
+    const wait = (leftMs: number): void => {
+      timer = leftMs > LONGEST_TIMER_MS ? setTimeout(() => wait(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS) : setTimeout(run, leftMs);
+    };
+    wait(delayMs);
     return { cancel: () => clearTimeout(timer) };
   },
 };

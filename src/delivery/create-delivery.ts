@@ -7,7 +7,7 @@
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
-import { find } from "../client/index.ts";
+import { find, UnknownKindError } from "../client/index.ts";
 import type { AnyKind, Client, KindResolver, ObjectKey } from "../client/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
 import { holdsIn, withoutPath, withoutRetained } from "./compare.ts";
@@ -42,6 +42,16 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
   }
 
   const read = (kind: AnyKind, key: ObjectKey, signal: AbortSignal): Promise<Manifest | undefined> => find(client, kind, key, { signal });
+
+  /** Undefined when the member was asked and does not serve the kind. */
+  async function servedKind(ref: ObjectRef): Promise<AnyKind | undefined> {
+    try {
+      return await kinds.resolve(ref);
+    } catch (error) {
+      if (error instanceof UnknownKindError) return undefined;
+      throw error;
+    }
+  }
 
   async function create(kind: AnyKind, manifest: Manifest, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome> {
     try {
@@ -128,7 +138,8 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
     },
 
     async remove(ref, policy, signal) {
-      const kind = await kinds.resolve(ref);
+      const kind = await servedKind(ref);
+      if (!kind) return; // With its kind the object is gone as well.
       const key = keyOf(ref);
       const observed = await read(kind, key, signal);
       settled.delete(placeOf({ ...ref, metadata: { name: ref.name, namespace: ref.namespace } }));

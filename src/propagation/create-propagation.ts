@@ -6,7 +6,7 @@ import { createKindResolver } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { createOwnedSet, createStatusWriter } from "../runtime/index.ts";
-import type { Controller, Informers, StatusWriter } from "../runtime/index.ts";
+import type { Controller, Informers, ObjectEvent, StatusWriter } from "../runtime/index.ts";
 import { createAggregateController } from "./aggregate/controller.ts";
 import { createDispatchController } from "./dispatch/controller.ts";
 import { createExecuteController } from "./execute/controller.ts";
@@ -20,7 +20,7 @@ import { createScheduleController } from "./schedule/controller.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES } from "./well-known.ts";
-import { indexWorks, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
+import { indexWorks, isOfSameBinding, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
 
 export interface PropagationDependencies {
   /** The logical cluster of the hub. */
@@ -58,6 +58,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const memberObjects = createMemberObjects({ works, deliveryFor, hub });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
 
+  const bindingOf = ({ cluster, object }: ObjectEvent): ObjectKey[] => [{ cluster, namespace: object.metadata.namespace ?? "", name: bindingName(object.kind, object.metadata.name) }];
+
   const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
   const templateStatus = async (ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>> => {
     const id = `${ref.apiVersion}/${ref.kind}`;
@@ -83,15 +85,15 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       bindingStatus,
       clock,
       templates,
-      templateChanges: templates.source(({ cluster, object }) => [{ cluster, namespace: object.metadata.namespace ?? "", name: bindingName(object.kind, object.metadata.name) }]),
+      templateChanges: templates.source(bindingOf),
       interpreter,
       render: createRenderer({ hub, clusters, overridePolicies: informers.of(OverridePolicy), clusterOverridePolicies: informers.of(ClusterOverridePolicy) }),
       removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
-      works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
+      works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
     }),
     createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }),
     createReflectController({ memberObjects, interpreter, workStatus }),
-    createAggregateController({ worksOf, templates, interpreter, bindingStatus, templateStatus, clock }),
+    createAggregateController({ worksOf, templates, templateChanges: templates.source(bindingOf, { statusToo: true }), interpreter, bindingStatus, templateStatus, clock }),
   ];
   const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, bindingStatus, ...templateWriters.values()];
   return {

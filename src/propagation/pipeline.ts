@@ -2,11 +2,11 @@
  * The pipeline: the life of an object from a user's apply to pods on members and back. Start reading here.
  *
  * Stages never call each other. They meet in the API objects: each reads what the ones before it wrote, and every field has
- * one writer. `pipeline.test.ts` holds this table, and what each controller says it writes, against a running fleet.
+ * one writer. `pipeline.test.ts` holds this table against a running fleet.
  */
 export interface Stage {
+  /** Also the folder under `propagation`. */
   name: string;
-  /** The folder under `propagation`. */
   does: string;
   reads: readonly string[];
   /** `Kind.path`, where `template` stands for the object that the user applied and `member` for its copies. */

@@ -45,8 +45,8 @@ export interface Templates {
   find(key: TemplateKey): Template | undefined;
   /** Everything of a kind that is known, in one namespace. */
   list(ref: KindRef, namespace: string): readonly Template[];
-  /** Keys for every template that is there, appears or changes; what is summed onto its status is no change. */
-  source<K>(map: (event: ObjectEvent) => Iterable<K>): Source<K>;
+  /** Keys for every template that is there, appears or changes; a change of its status alone counts only where that is asked for. */
+  source<K>(map: (event: ObjectEvent) => Iterable<K>, options?: { statusToo?: boolean }): Source<K>;
 }
 
 export interface TemplatesDependencies {
@@ -132,8 +132,8 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
       const known = followed.get(idOf(parseApiVersion(ref.apiVersion).group, ref.kind));
       return known ? informers.of<KubernetesObject>(known).list({ cluster: hub, namespace }) : [];
     },
-    source<K>(map: (event: ObjectEvent) => Iterable<K>) {
-      const source = createDynamicSource<K>(informers, (event) => (isStatusOnly(event) ? [] : map(event)));
+    source<K>(map: (event: ObjectEvent) => Iterable<K>, { statusToo = false } = {}) {
+      const source = createDynamicSource<K>(informers, (event) => (!statusToo && isStatusOnly(event) ? [] : map(event)));
       for (const kind of followed.values()) source.add(kind);
       sources.push(source);
       return source;

@@ -1,10 +1,11 @@
 /** The Works of the hub, found by the binding or namespace that they belong to without looking at all of them. */
 import { Work } from "../api/index.ts";
 import type { ResourceBinding } from "../api/index.ts";
+import { equalJson } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import type { Informer } from "../runtime/index.ts";
-import { BINDING_ID, NAMESPACE_LABEL } from "./well-known.ts";
+import type { Informer, ObjectEvent } from "../runtime/index.ts";
+import { BINDING_ID, BINDING_NAME, BINDING_NAMESPACE, NAMESPACE_LABEL } from "./well-known.ts";
 
 const BY_BINDING = "binding";
 const BY_NAMESPACE = "namespace";
@@ -35,4 +36,17 @@ export async function removeWorksOfBinding(client: Client, hub: string, binding:
 
 export function worksOfNamespace(works: Informer<Work>, namespace: string): DeepReadonly<Work>[] {
   return works.by(BY_NAMESPACE, namespace);
+}
+
+/** Whether two Works were made for one binding; a label that somebody took off does not change that. */
+export function isOfSameBinding(a: DeepReadonly<Work>, b: DeepReadonly<Work>): boolean {
+  const of = ({ metadata: { annotations } }: DeepReadonly<Work>): string => `${annotations?.[BINDING_NAMESPACE]}/${annotations?.[BINDING_NAME]}`;
+  return of(a) === of(b);
+}
+
+/** Whether more than a Work's status changed: then whoever made it looks whether it is still right. */
+export function isTouched({ object, old, deleted }: ObjectEvent<Work>): boolean {
+  if (deleted) return true;
+  if (!old) return false;
+  return old.metadata.generation !== object.metadata.generation || !equalJson(old.metadata.labels, object.metadata.labels) || !equalJson(old.metadata.annotations, object.metadata.annotations);
 }

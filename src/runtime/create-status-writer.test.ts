@@ -202,6 +202,22 @@ describe("failing", () => {
     expect(await status()).toBeUndefined();
   });
 
+  test("what failed for an object is not tried on its namesake", async () => {
+    const { client, clock, seen, writer, status, settle } = await setUp({ windowMs: 10 });
+    client.failNext("updateStatus", forbidden(widgets, "a", "not allowed"));
+    writer.set(key, "execute", setting("old", "1"));
+    clock.advance(10);
+    await client.delete(Widget, key);
+    seen.object = await client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop" } });
+    writer.set(key, "reflect", setting("new", "2"));
+    await settle();
+
+    clock.advance(200);
+    await settle();
+
+    expect(await status()).toEqual({ new: "2" });
+  });
+
   test("a change that throws is dropped and the others are written", async () => {
     const { writer, status, settle } = await setUp();
 

@@ -77,7 +77,10 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     const next = gathering.get(id);
     if (failed) {
       // What came in meanwhile is newer than what failed.
-      const joined: Pending<T> = { key: pending.key, uid: next?.uid ?? pending.uid, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]), failures: pending.failures };
+      const isNamesake = next !== undefined && next.uid !== pending.uid;
+      const joined: Pending<T> = isNamesake ? next : { ...pending, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]) };
+      delete joined.due;
+      delete joined.timer;
       gathering.set(id, joined);
       schedule(id, joined, Math.min(FIRST_BACKOFF_MS * 2 ** (pending.failures - 1), MAX_BACKOFF_MS));
     } else if (next) schedule(id, next, windowMs);

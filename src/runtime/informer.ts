@@ -284,7 +284,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   #vanished(cluster: string, object: DeepReadonly<T>): void {
     const stored = this.#store.find(cluster, object.metadata.namespace, object.metadata.name);
-    if (stored) this.#drop(stored, object);
+    // A namesake that we made since then is noted already; the deletion is not about it.
+    if (stored?.object.metadata.uid === object.metadata.uid && stored) this.#drop(stored, object);
   }
 
   #drop(stored: Stored<T>, object: DeepReadonly<T>): void {

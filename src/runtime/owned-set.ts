@@ -27,6 +27,8 @@ export interface OwnedSetOptions<T extends KubernetesObject, O> {
   clusterOf(owner: O): string;
   /** What belongs to the owner now; usually an index of the informer. */
   current(owner: O): readonly DeepReadonly<T>[];
+  /** Whether an object that is in the way is the owner's after all, although `current` does not show it. Unset asks for the desired labels and owners. */
+  isOwn?(found: DeepReadonly<T>, desired: DeepReadonly<T>): boolean;
   /** Annotations that nobody else writes: one of them that is not desired any more is removed. All others are left alone. */
   ownAnnotations?: readonly string[];
 }
@@ -53,7 +55,7 @@ export class OwnedSetError extends FlotillaError {
 }
 
 export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetOptions<T, O>): OwnedSet<T, O> {
-  const { client, kind, clusterOf, current, ownAnnotations = [] } = options;
+  const { client, kind, clusterOf, current, isOwn = carriesMarks, ownAnnotations = [] } = options;
   const merged = (object: DeepReadonly<T>, desired: DeepReadonly<T>): DeepReadonly<T> => mergeObject(object, desired, ownAnnotations);
   /**
    * What a server that fills in defaults made of a desired object: an object that reads like that is right, although it
@@ -84,7 +86,7 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
       if (!isAlreadyExists(error)) throw error;
       const found = await client.get(kind, key, { signal });
       // Ours, and only not seen yet; anything else was made by somebody else and is not touched.
-      if (!carriesMarks(found, desired)) throw error;
+      if (!isOwn(found, desired)) throw error;
       return update(key, found, desired, signal);
     }
   };

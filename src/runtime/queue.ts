@@ -15,8 +15,6 @@ import { Fifo } from "./fifo.ts";
 export const FIRST_RETRY_MS = 5;
 /** A key that keeps failing is looked at once a minute: often enough to recover unattended, too rare to hurt anyone. */
 export const LAST_RETRY_MS = 60_000;
-/** Timers beyond 2^31 - 1 ms fire at once in Node; a longer wait takes several. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface Item<K> extends Due {
   readonly id: string;
@@ -100,7 +98,7 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
     const first = delayed.first();
     if (timer && timer.atMs === first?.dueMs) return;
     timer?.handle.cancel();
-    timer = first && { atMs: first.dueMs, handle: clock.after(Math.min(LONGEST_TIMER_MS, Math.max(0, first.dueMs - clock.now())), fire) };
+    timer = first && { atMs: first.dueMs, handle: clock.after(Math.max(0, first.dueMs - clock.now()), fire) };
   };
   const delay = (item: Item<K>, delayMs: number): void => {
     const dueMs = clock.now() + Math.max(0, delayMs);

@@ -3,10 +3,12 @@ import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
 import type { KubernetesObject } from "../meta.ts";
 
-/** Gives a new object an id; an update that leaves the label out keeps the one it has. */
+/** Gives a new object an id; an update keeps the one it has, whatever it says. */
 export function withPermanentId<T extends KubernetesObject>({ object, oldObject, newUid }: Review<T>, label: string): DeepReadonly<T> {
   const { metadata } = object as DeepReadonly<KubernetesObject>;
-  if (metadata.labels?.[label] || !isObject(metadata.labels ?? {})) return object;
-  const id = (oldObject as DeepReadonly<KubernetesObject> | undefined)?.metadata.labels?.[label] || newUid();
+  if (!isObject(metadata.labels ?? {})) return object;
+  const given = (oldObject as DeepReadonly<KubernetesObject> | undefined)?.metadata.labels?.[label];
+  const id = given || metadata.labels?.[label] || newUid();
+  if (metadata.labels?.[label] === id) return object;
   return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, [label]: id } } };
 }

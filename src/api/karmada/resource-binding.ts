@@ -32,5 +32,5 @@ export const ResourceBinding: Kind<ResourceBinding> = customKind<ResourceBinding
 const BINDING_ID = "resourcebinding.karmada.io/permanent-id";
 
 export const admissions: AnyAdmission[] = [
-  { for: ResourceBinding, on: ["CREATE"], mutate: (review) => withPermanentId(review, BINDING_ID) } satisfies Admission<ResourceBinding>,
+  { for: ResourceBinding, on: ["CREATE", "UPDATE"], mutate: (review) => withPermanentId(review, BINDING_ID) } satisfies Admission<ResourceBinding>,
 ];

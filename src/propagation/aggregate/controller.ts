@@ -13,7 +13,7 @@ import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
-import type { Controller, StatusWriter } from "../../runtime/index.ts";
+import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
@@ -23,6 +23,8 @@ import { isTooEarly, planAggregation, planItems } from "./plan-aggregation.ts";
 export interface AggregateDependencies {
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   templates: Pick<Templates, "get" | "kindOf">;
+  /** Keys of the bindings whose template changed, its status included. */
+  templateChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "aggregateStatus">;
   bindingStatus: StatusWriter<ResourceBinding>;
   /** The writer for templates of this kind. */
@@ -37,6 +39,8 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     name: "aggregate",
     for: ResourceBinding,
     watches: [
+      // A status that somebody wrote over is put right.
+      { source: deps.templateChanges },
       watch(Work, ({ cluster, object }) => {
         const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = object.metadata.annotations ?? {};
         return name ? [{ cluster, ...(namespace && { namespace }), name }] : [];

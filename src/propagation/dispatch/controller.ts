@@ -16,9 +16,10 @@ import type { Controller, Lister, Source, StatusWriter } from "../../runtime/ind
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { BINDING_FINALIZER, BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
+import { isTouched } from "../works.ts";
 import { planDispatched } from "./plan-dispatched.ts";
 import { planWorks } from "./plan-works.ts";
-import type { Rendered } from "./plan-works.ts";
+import type { Rendered } from "../override/renderer.ts";
 
 export interface DispatchDependencies {
   bindings: Lister<ResourceBinding>;
@@ -69,10 +70,9 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       // Overrides select clusters by labels, provider, region and zones.
       watch(Cluster, ({ cluster, object, old, deleted }) => (old && !deleted && !selectsAnew(old, object) ? [] : bindingsIn(cluster))),
       // A Work that somebody changed or deleted is put right.
-      watch(Work, ({ cluster, object, old, deleted }) => {
-        const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = object.metadata.annotations ?? {};
-        const isSpecChange = deleted || (old !== undefined && old.metadata.generation !== object.metadata.generation);
-        return name && isSpecChange ? [{ cluster, namespace: namespace ?? "", name }] : [];
+      watch(Work, (event) => {
+        const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = (event.old ?? event.object).metadata.annotations ?? {};
+        return name && isTouched(event) ? [{ cluster: event.cluster, namespace: namespace ?? "", name }] : [];
       }),
     ],
     writes: [Work],

@@ -18,17 +18,10 @@ import {
   WORK_NAME,
   WORK_NAMESPACE,
 } from "../well-known.ts";
+import type { Rendered } from "../override/renderer.ts";
 import { prune } from "./prune.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
-
-/** A member's copy after overrides, and the record of what they changed. */
-export interface Rendered {
-  object: Template;
-  /** JSON for the Work's annotations; unset when nothing applied. */
-  appliedOverrides?: string;
-  appliedClusterOverrides?: string;
-}
 
 export interface PlanWorks {
   interpreter: Pick<Interpreter, "divide" | "replicas">;

@@ -99,6 +99,8 @@ export function createMatchController({ hub, client, templates, policies, bindin
     ],
 
     async reconcile(key, { log, signal }) {
+      // No policies and policies that were not listed yet look alike; only the first means that a claim has ended.
+      if (!policies.synced) return { requeueAfterMs: LOOK_AGAIN_MS };
       const template = templates.find(key);
       // With the template goes its binding, which it owns.
       if (!template || template.metadata.deletionTimestamp || !key.namespace || isReservedNamespace(key.namespace)) return done;

@@ -10,6 +10,7 @@ import type { ObjectKey } from "../../client/index.ts";
 import { defineKeyedController, done, idOfKey, watch } from "../../runtime/index.ts";
 import type { Controller, Lister } from "../../runtime/index.ts";
 import { NAMESPACE_LABEL } from "../well-known.ts";
+import { isTouched } from "../works.ts";
 import { planNamespaceWorks } from "./plan-namespace-works.ts";
 
 export interface NamespacesDependencies {
@@ -27,9 +28,9 @@ export function createNamespacesController({ namespaces, clusters, works }: Name
     sources: [
       watch(Namespace, ({ cluster, object }) => [{ cluster, name: object.metadata.name }]),
       // A Work that somebody deleted or changed is put right.
-      watch(Work, ({ cluster, object, old, deleted }) => {
-        const name = object.metadata.labels?.[NAMESPACE_LABEL];
-        return name && (deleted || (old && old.metadata.generation !== object.metadata.generation)) ? [{ cluster, name }] : [];
+      watch(Work, (event) => {
+        const name = (event.old ?? event.object).metadata.labels?.[NAMESPACE_LABEL];
+        return name && isTouched(event) ? [{ cluster: event.cluster, name }] : [];
       }),
       // A new member needs every namespace; nothing else about a cluster matters here.
       watch(Cluster, ({ cluster, object, old, deleted }) =>

@@ -5,6 +5,7 @@
 import type { Cluster, ClusterOverridePolicy, KubernetesObject, OverridePolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Lister } from "../../runtime/index.ts";
+import { OverrideError } from "./override-error.ts";
 import { formatApplied, planOverrides } from "./plan-overrides.ts";
 
 export interface RendererDependencies {
@@ -14,14 +15,16 @@ export interface RendererDependencies {
   clusterOverridePolicies: Lister<ClusterOverridePolicy>;
 }
 
-export interface RenderedCopy {
+/** A member's copy after overrides, and the record of what they changed. */
+export interface Rendered {
   object: DeepReadonly<KubernetesObject>;
+  /** JSON for the Work's annotations; unset when nothing applied. */
   appliedOverrides?: string;
   appliedClusterOverrides?: string;
 }
 
 export function createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }: RendererDependencies) {
-  return (object: DeepReadonly<KubernetesObject>, clusterName: string): RenderedCopy => {
+  return (object: DeepReadonly<KubernetesObject>, clusterName: string): Rendered => {
     const { namespace } = object.metadata;
     const local = namespace ? overridePolicies.list({ cluster: hub, namespace }) : [];
     const everywhere = clusterOverridePolicies.list({ cluster: hub });
@@ -29,8 +32,15 @@ export function createRenderer({ hub, clusters, overridePolicies, clusterOverrid
     // A cluster that has left has no labels or zones to select by; its Work is about to go as well.
     if (!cluster || local.length + everywhere.length === 0) return { object };
     const plan = planOverrides({ object, cluster, clusterOverridePolicies: everywhere, overridePolicies: local });
+    requireSameObject(object, plan.object);
     const appliedOverrides = formatApplied(plan.appliedOverrides);
     const appliedClusterOverrides = formatApplied(plan.appliedClusterOverrides);
     return { object: plan.object, ...(appliedOverrides && { appliedOverrides }), ...(appliedClusterOverrides && { appliedClusterOverrides }) };
   };
+}
+
+/** A copy under another name would be another object: nothing would remove the one that is there. */
+function requireSameObject(before: DeepReadonly<KubernetesObject>, after: DeepReadonly<KubernetesObject>): void {
+  const identity = ({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): string => JSON.stringify([apiVersion, kind, metadata.namespace, metadata.name]);
+  if (identity(before) !== identity(after)) throw new OverrideError("an override may not change apiVersion, kind, name or namespace of the object");
 }

@@ -15,7 +15,7 @@ import type { MemberObjects } from "../member-objects.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { WORK_NAME } from "../well-known.ts";
 import { planReflection } from "./plan-reflection.ts";
-import type { Seen } from "./plan-reflection.ts";
+import type { Sight } from "./plan-reflection.ts";
 
 export interface ReflectDependencies {
   memberObjects: MemberObjects;
@@ -35,11 +35,12 @@ export function createReflectController({ memberObjects, interpreter, workStatus
 
     async reconcile(work, { key }) {
       if (work.metadata.deletionTimestamp) return done;
-      const seen = refsOf(work).map((ref): Seen | undefined => {
+      const seen = refsOf(work).map((ref): Sight => {
         const object = memberObjects.get(work, ref);
         const resource = memberObjects.resourceOf(work, ref);
         // An object of the same name that is not this Work's has nothing to say here; execute reports it.
         const isThisWorks = object?.metadata.annotations?.[WORK_NAME] === work.metadata.name;
+        if (!object && memberObjects.isFresh(work, ref)) return "absent";
         return object && isThisWorks && resource !== undefined ? { ref, resource, object } : undefined;
       });
       const reflected = planReflection(work, seen, interpreter);

@@ -36,3 +36,9 @@ test("an unchanged status gives the Work itself back, so that nothing is written
 
   expect(planReflection(work, [seen], createInterpreter())).toBe(work);
 });
+
+test("an object that is known to be gone is not reported any more", () => {
+  const work = planReflection(makeWork("paris", "web").build(), [seen], createInterpreter());
+
+  expect(planReflection(work, ["absent"], createInterpreter()).status?.manifestStatuses).toEqual([]);
+});

@@ -15,9 +15,13 @@ export interface Seen {
 
 type ManifestStatus = NonNullable<NonNullable<Work["status"]>["manifestStatuses"]>[number];
 
-export function planReflection(work: DeepReadonly<Work>, seen: readonly (Seen | undefined)[], interpreter: Pick<Interpreter, "reflectStatus" | "health">): DeepReadonly<Work> {
+/** `absent`: the member's view is fresh and the object is not there. Undefined: nothing is known right now. */
+export type Sight = Seen | "absent" | undefined;
+
+export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[], interpreter: Pick<Interpreter, "reflectStatus" | "health">): DeepReadonly<Work> {
   const before = work.status?.manifestStatuses ?? [];
   const manifestStatuses = seen.flatMap((item, ordinal) => {
+    if (item === "absent") return [];
     // What cannot be seen right now keeps what was last known of it.
     if (!item) return before.filter(({ identifier }) => identifier.ordinal === ordinal);
     return [statusOf(item, ordinal, interpreter)];

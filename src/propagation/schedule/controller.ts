@@ -61,7 +61,8 @@ export function createScheduleController({ client, bindings, clusters, bindingSt
         const placement = JSON.stringify(spec.placement ?? {});
         const isSame = equalJson(plan.clusters, spec.clusters ?? []) && metadata.annotations?.[APPLIED_PLACEMENT] === placement;
         if (!isSame) {
-          const patch = { metadata: { annotations: { [APPLIED_PLACEMENT]: placement } }, spec: { clusters: plan.clusters } };
+          // The decision is about this version: a binding that changed meanwhile is a conflict, and is decided anew.
+          const patch = { metadata: { resourceVersion: metadata.resourceVersion, annotations: { [APPLIED_PLACEMENT]: placement } }, spec: { clusters: plan.clusters } };
           scheduled = await client.patch(ResourceBinding, key, patch as unknown as Json, { type: "merge", signal });
           log.info("binding scheduled", { clusters: plan.clusters.length });
         }

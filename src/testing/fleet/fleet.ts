@@ -1,7 +1,7 @@
 /** A whole fleet on a fake clock, a seed and a store in memory: what controller and simulation tests run on. */
 import { createFakeClock, createSeededRandom, silentLog } from "../../base/index.ts";
 import type { FakeClock, Log } from "../../base/index.ts";
-import type { Client } from "../../client/index.ts";
+import type { Client, Transport } from "../../client/index.ts";
 import { createHub } from "../../cmd/index.ts";
 import type { Hub } from "../../cmd/index.ts";
 import { createMemoryEngine } from "../../store/index.ts";
@@ -18,6 +18,8 @@ export interface TestFleetOptions {
   seed?: number;
   log?: Log;
   engine?: Engine;
+  /** Stands between a part of the fleet and the server, for example to hold it up. */
+  wrap?(transport: Transport, part: string): Transport;
 }
 
 export interface TestFleet {
@@ -48,7 +50,7 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     nodes,
     freeze: true,
     wrap(transport, part) {
-      const counter = countWrites(transport);
+      const counter = countWrites(options.wrap?.(transport, part) ?? transport);
       counters.push({ part, counter });
       return counter.transport;
     },
