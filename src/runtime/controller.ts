@@ -38,7 +38,7 @@ export type Lane = "fresh" | "resync";
 /** A controller as the manager runs it. */
 export interface Controller<K = unknown> {
   readonly name: string;
-  /** The kinds it writes. Kinds that users choose at run time (templates, members' objects) cannot be listed here. */
+  /** The kinds it writes, for people who look for a field's writer. Kinds that users choose (templates, members' objects) cannot be listed. */
   readonly writes: readonly Kind[];
   /** How many keys at the same time. */
   readonly concurrency: number;

@@ -75,7 +75,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
         return name && isTouched(event) ? [{ cluster: event.cluster, namespace: namespace ?? "", name }] : [];
       }),
     ],
-    writes: [Work],
+    writes: [Work, ResourceBinding],
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { key, log, signal }) {
