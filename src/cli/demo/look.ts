@@ -48,8 +48,18 @@ export function summarisePods(pods: readonly PodView[], members: readonly string
   return members.map((member) => `${member} ${pods.filter((pod) => pod.member === member && pod.ready).length}`).join(", ");
 }
 
-/** A counter of a workload's status on the hub. */
-export async function sumOf(stage: Kubectl, workload: string, counter = "readyReplicas"): Promise<number> {
-  const { status } = JSON.parse(await stage.kubectl("hub", "get", workload, "-n", "shop", "-o", "json")) as { status?: Record<string, unknown> };
-  return Number(status?.[counter] ?? 0);
+/** How many replicas the hub reports as ready. */
+export async function readyOnHub(stage: Kubectl, workload: string): Promise<number> {
+  return (await statusOnHub(stage, workload)).counters["readyReplicas"] ?? 0;
+}
+
+/** Whether the hub reports the newest version of a workload, and nothing else, as running with all its replicas. */
+export async function isRolledOut(stage: Kubectl, workload: string, replicas: number): Promise<boolean> {
+  const { isCurrent, counters } = await statusOnHub(stage, workload);
+  return isCurrent && ["replicas", "updatedReplicas", "readyReplicas"].every((counter) => counters[counter] === replicas);
+}
+
+async function statusOnHub(stage: Kubectl, workload: string): Promise<{ isCurrent: boolean; counters: Record<string, number> }> {
+  const { metadata, status = {} } = JSON.parse(await stage.kubectl("hub", "get", workload, "-n", "shop", "-o", "json")) as { metadata: { generation: number }; status?: Record<string, number> };
+  return { isCurrent: status["observedGeneration"] === metadata.generation, counters: status };
 }

@@ -1,6 +1,6 @@
 /** The story that the demo tells: each step acts with kubectl and says what must then be seen. */
 import { join } from "node:path";
-import { allReady, podsOf, summarisePods, sumOf } from "./look.ts";
+import { allReady, isRolledOut, podsOf, readyOnHub, summarisePods } from "./look.ts";
 import type { PodView } from "./look.ts";
 
 export interface Stage {
@@ -70,8 +70,8 @@ export function tellStory(): Step[] {
       title: "The hub shows the sum",
       act: async () => {},
       async observe(stage) {
-        const web = await sumOf(stage, "cloneset/web");
-        const cart = await sumOf(stage, "deployment/cart");
+        const web = await readyOnHub(stage, "cloneset/web");
+        const cart = await readyOnHub(stage, "deployment/cart");
         const seen = web === 10 && cart === 4;
         if (seen) await stage.show("hub", "get", "clonesets,deployments", "-n", "shop");
         return { seen, text: `the hub reports ${web} of 10 CloneSet and ${cart} of 4 Deployment replicas ready` };
@@ -86,7 +86,7 @@ export function tellStory(): Step[] {
         const updated = pods.filter(({ image, ready }) => image === NEW_WEB && ready);
         const kept = pods.filter(({ uid }) => before.some((pod) => pod.uid === uid));
         const restarted = pods.filter(({ restarts }) => restarts === 1);
-        const seen = updated.length === 10 && kept.length === 10 && restarted.length === 10 && (await sumOf(stage, "cloneset/web", "updatedReadyReplicas")) === 10;
+        const seen = updated.length === 10 && kept.length === 10 && restarted.length === 10 && (await isRolledOut(stage, "cloneset/web", 10));
         if (seen) await stage.show("member1", "get", "pods", "-n", "shop", "-l", "app=web");
         return { seen, text: `${updated.length} of 10 pods run ${NEW_WEB}, ${kept.length} of them are the pods from before` };
       },
@@ -97,7 +97,7 @@ export function tellStory(): Step[] {
       async observe(stage) {
         const pods = await podsOf(stage, MEMBERS, "app=cart");
         const updated = pods.filter(({ image, ready }) => image === NEW_CART && ready);
-        const seen = pods.length === 4 && updated.length === 4 && (await sumOf(stage, "deployment/cart", "updatedReplicas")) === 4 && (await sumOf(stage, "deployment/cart")) === 4;
+        const seen = pods.length === 4 && updated.length === 4 && (await isRolledOut(stage, "deployment/cart", 4));
         if (seen) await stage.show("hub", "get", "deployments", "-n", "shop");
         return { seen, text: `${updated.length} of 4 pods run ${NEW_CART}` };
       },
