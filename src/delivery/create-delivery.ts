@@ -166,5 +166,5 @@ function placeOf({ apiVersion, kind, metadata }: { apiVersion: string; kind: str
 /** Karmada's sentence, which users and their tools know. */
 function conflictText({ kind, metadata }: Manifest, cluster: string): string {
   const name = metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name;
-  return `resource(kind=${kind}, ${name}) already exists in the cluster ${cluster} and the work.karmada.io/conflict-resolution strategy value is empty, Flotilla will not manage this resource`;
+  return `resource(kind=${kind}, ${name}) already exists in the cluster ${cluster} and the work.karmada.io/conflict-resolution strategy value is empty, Flotilla will not manage this resource; conflictResolution: Overwrite in the policy takes it over`;
 }

@@ -52,10 +52,17 @@ export function summarise(server: string, clusters: readonly DeepReadonly<Cluste
       kind: spec.resource.kind,
       desired: desiredOf(spec),
       ready: (status?.aggregatedStatus ?? []).reduce((sum, item) => sum + readyOf(item.status), 0),
-      applied: findCondition(status?.conditions ?? [], "FullyApplied")?.status ?? (metadata.deletionTimestamp ? "Deleting" : "Unknown"),
+      applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
       placement: (spec.clusters ?? []).map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" "),
     })),
   };
+}
+
+/** A dispatch that fails comes first: the members then run what was applied before it. */
+function appliedOf(conditions: DeepReadonly<NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>>, isDeleting: boolean): string {
+  const dispatched = findCondition(conditions, "Dispatched");
+  if (dispatched?.status === "False") return dispatched.reason;
+  return findCondition(conditions, "FullyApplied")?.status ?? (isDeleting ? "Deleting" : "Unknown");
 }
 
 /** Over all members: each of them runs everything when replicas are duplicated. Undefined for what runs no replicas. */

@@ -55,7 +55,7 @@ function renderReady({ url, members, kubeconfigs }: Fleet): string {
     `  export KUBECONFIG=${hub}`,
     "  kubectl get clusters",
     "",
-    `Members have kubeconfigs beside it (${members[0] ?? "member1"}.kubeconfig). Ctrl-C stops.`,
+    members[0] === undefined ? "Ctrl-C stops." : `Members have kubeconfigs beside it (${members[0]}.kubeconfig). Ctrl-C stops.`,
   ].join("\n");
 }
 
