@@ -88,6 +88,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       templateChanges: templates.source(bindingOf),
       interpreter,
       render: createRenderer({ hub, clusters, overridePolicies: informers.of(OverridePolicy), clusterOverridePolicies: informers.of(ClusterOverridePolicy) }),
+      worksOf,
       removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
       works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
     }),

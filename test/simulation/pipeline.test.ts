@@ -212,7 +212,7 @@ test("an override that selects clusters by label follows a cluster that gets the
   expect(await labels()).toEqual([undefined, "yes", undefined]);
 });
 
-test("an override that cannot be applied is told on the binding, and the members keep what they have", async () => {
+test("an override that cannot be applied is told on the binding and holds up its own member only", async () => {
   await start();
   await apply(deploymentPolicy().build());
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
@@ -222,12 +222,13 @@ test("an override that cannot be applied is told on the binding, and the members
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "OverridePolicy",
     metadata: { namespace: "shop", name: "wrong" },
-    spec: { overrideRules: [{ overriders: { plaintext: [{ path: "/spec/nope/deeper", operator: "replace", value: 1 }] } }] },
+    spec: { overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { plaintext: [{ path: "/spec/nope/deeper", operator: "replace", value: 1 }] } }] },
   } as unknown as OverridePolicy);
+  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 8 } }, { type: "merge" });
   await fleet.run(SETTLED_MS);
 
-  expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "False", message: expect.stringContaining("override policy wrong") }));
-  expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
+  expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "False", message: expect.stringContaining("member2: applying override policy wrong") }));
+  expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([4, 1, 2]);
 });
 
 test("a Work that carries a namespace comes back when somebody deletes it", async () => {

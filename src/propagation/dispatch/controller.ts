@@ -5,7 +5,7 @@
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding where that failed.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
-import { Cluster, ClusterOverridePolicy, OverridePolicy, ResourceBinding, Work } from "../../api/index.ts";
+import { Cluster, ClusterOverridePolicy, executionNamespace, OverridePolicy, ResourceBinding, Work } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { equalJson, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
@@ -19,6 +19,7 @@ import { BINDING_FINALIZER, BINDING_NAME, BINDING_NAMESPACE } from "../well-know
 import { isTouched } from "../works.ts";
 import { planDispatched } from "./plan-dispatched.ts";
 import { planWorks } from "./plan-works.ts";
+import type { WorksPlan } from "./plan-works.ts";
 import type { Rendered } from "../override/renderer.ts";
 
 export interface DispatchDependencies {
@@ -31,9 +32,10 @@ export interface DispatchDependencies {
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   bindingStatus: StatusWriter<ResourceBinding>;
   clock: Clock;
+  worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   /** Deletes every Work of a binding, also one that no informer has seen yet. */
   removeWorks(binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void>;
-  works: { replace(owner: DeepReadonly<ResourceBinding>, desired: readonly Work[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
+  works: { replace(owner: DeepReadonly<ResourceBinding>, desired: readonly DeepReadonly<Work>[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
 }
 
 const CONCURRENCY = 64;
@@ -42,20 +44,11 @@ export function createDispatchController(deps: DispatchDependencies): Controller
   const bindingsIn = (cluster: string, namespace?: string): ObjectKey[] =>
     deps.bindings.list({ cluster, ...(namespace && { namespace }) }).map(({ metadata }) => ({ cluster, namespace: metadata.namespace ?? "", name: metadata.name }));
 
-  /** An override that cannot be applied leaves the Works as they are, and the binding says why. */
-  function plan(binding: DeepReadonly<ResourceBinding>, template: DeepReadonly<KubernetesObject>, key: ObjectKey): Work[] {
+  /** An override that cannot be applied leaves the Work of its cluster as it is, and the binding says why. */
+  function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failures: WorksPlan["failures"]): void {
+    const failure = failures.length > 0 ? failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}`).join("; ") : undefined;
     const now = formatTime(deps.clock.now());
-    const say = (failure: string | undefined): void => {
-      if (planDispatched(binding, failure, now) !== binding) deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
-    };
-    try {
-      const works = planWorks(binding, template, deps);
-      say(undefined);
-      return works;
-    } catch (error) {
-      say(messageOf(error));
-      throw error;
-    }
+    if (planDispatched(binding, failure, now) !== binding) deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
   }
 
   return defineController({
@@ -84,9 +77,13 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
-      const desired = plan(binding, template, key);
+      const { works, failures } = planWorks(binding, template, deps);
+      report(binding, key, failures);
+      const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
+      const desired = [...works, ...deps.worksOf(binding).filter(({ metadata }) => failed.has(metadata.namespace ?? ""))];
       const changes = await deps.works.replace(binding, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) log.info("works dispatched", { clusters: desired.length, ...changes });
+      for (const { error } of failures) throw error; // Told on the binding; tried again with back-off.
       return done;
     },
 

@@ -11,7 +11,7 @@ test("a dispatch that works says nothing, which costs no write", () => {
 
 test("one that fails says why, and takes it back when it works again", () => {
   const failed = planDispatched(binding, "applying override policy registry", NOW);
-  expect(failed.status?.conditions).toMatchObject([{ type: "Dispatched", status: "False", message: "applying override policy registry; the members keep what they have" }]);
+  expect(failed.status?.conditions).toMatchObject([{ type: "Dispatched", status: "False", message: "applying override policy registry; these members keep what they have" }]);
 
   expect(planDispatched(failed, undefined, NOW).status?.conditions).toMatchObject([{ type: "Dispatched", status: "True" }]);
 });

@@ -13,7 +13,7 @@ export function planDispatched(binding: DeepReadonly<ResourceBinding>, failure: 
     before,
     failure === undefined
       ? { type: TYPE, status: "True", reason: "Success", message: "Works follow the template and its overrides." }
-      : { type: TYPE, status: "False", reason: "RenderFailed", message: `${failure}; the members keep what they have` },
+      : { type: TYPE, status: "False", reason: "RenderFailed", message: `${failure}; these members keep what they have` },
     now,
   );
   return conditions === before ? binding : { ...binding, status: { ...binding.status, conditions: [...conditions] } };

@@ -16,7 +16,7 @@ for (const [behaviour, { clusters, want }] of Object.entries(cases)) {
     const template = makeDeployment("shop/web").build();
     const binding = makeBinding(template).targets(...clusters).build();
 
-    const works = planWorks(binding, template, keepTemplate);
+    const { works } = planWorks(binding, template, keepTemplate);
 
     expect(works.map(({ metadata }) => metadata.namespace)).toEqual(want);
   });
@@ -34,7 +34,7 @@ describe("a Work", () => {
     })
     .build();
   const binding = makeBinding(template).targets({ paris: 5, oslo: 3 }).build();
-  const manifests = planWorks(binding, template, keepTemplate).map(({ spec }) => spec.workload?.manifests?.[0] as unknown as Manifest);
+  const manifests = planWorks(binding, template, keepTemplate).works.map(({ spec }) => spec.workload?.manifests?.[0] as unknown as Manifest);
 
   test("carries its member's share of the replicas", () => {
     expect(manifests.map(({ spec }) => spec.replicas)).toEqual([5, 3]);
@@ -64,7 +64,7 @@ test("an object without replicas is the same everywhere", () => {
   const template = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } };
   const binding = makeBinding(template).targets("paris", "oslo").build();
 
-  const works = planWorks(binding, template, keepTemplate);
+  const { works } = planWorks(binding, template, keepTemplate);
 
   expect(works.map(({ spec }) => spec.workload?.manifests?.[0]?.["data"])).toEqual([{ colour: "blue" }, { colour: "blue" }]);
 });
@@ -74,7 +74,7 @@ test("overrides come after the division and win", () => {
   const binding = makeBinding(template).targets({ paris: 4 }).build();
   const render: PlanWorks["render"] = (object) => ({ object: { ...object, spec: { replicas: 1 } } as never, appliedOverrides: "[{}]" });
 
-  const [work] = planWorks(binding, template, { ...keepTemplate, render });
+  const [work] = planWorks(binding, template, { ...keepTemplate, render }).works;
 
   expect(work?.spec.workload?.manifests?.[0]).toMatchObject({ spec: { replicas: 1 } });
   expect(work?.metadata.annotations).toMatchObject({ "policy.karmada.io/applied-overrides": "[{}]" });
@@ -87,5 +87,19 @@ test("a binding that is suspended for a cluster makes a Work there that waits", 
     .with(({ spec }) => (spec.suspension = { dispatchingOnClusters: { clusterNames: ["oslo"] } }))
     .build();
 
-  expect(planWorks(binding, template, keepTemplate).map(({ spec }) => spec.suspendDispatching)).toEqual([undefined, true]);
+  expect(planWorks(binding, template, keepTemplate).works.map(({ spec }) => spec.suspendDispatching)).toEqual([undefined, true]);
+});
+
+test("a cluster whose copy cannot be made fails alone", () => {
+  const template = makeDeployment("shop/web").build();
+  const binding = makeBinding(template).targets("paris", "oslo").build();
+  const render: PlanWorks["render"] = (object, cluster) => {
+    if (cluster === "paris") throw new Error("no such field");
+    return { object };
+  };
+
+  const { works, failures } = planWorks(binding, template, { ...keepTemplate, render });
+
+  expect(works.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-oslo"]);
+  expect(failures).toEqual([{ cluster: "paris", error: new Error("no such field") }]);
 });

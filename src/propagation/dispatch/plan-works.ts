@@ -29,16 +29,27 @@ export interface PlanWorks {
   render(copy: Template, cluster: string): Rendered;
 }
 
-export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { interpreter, render }: PlanWorks): Work[] {
+/** A cluster whose copy cannot be made fails alone; the others get theirs. */
+export interface WorksPlan {
+  works: Work[];
+  failures: { cluster: string; error: unknown }[];
+}
+
+export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { interpreter, render }: PlanWorks): WorksPlan {
   const targets = binding.spec.clusters ?? [];
   const isDivisible = interpreter.replicas(template) !== undefined;
   const shares: Share[] = targets.map(({ name, replicas }) => ({ cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0 }));
   const bare = prune(template);
   const copies = isDivisible ? interpreter.divide(bare, shares) : undefined;
-  return targets.map(({ name: cluster }) => {
-    const rendered = render(copies?.get(cluster) ?? bare, cluster);
-    return planWork(binding, template, cluster, rendered);
-  });
+  const plan: WorksPlan = { works: [], failures: [] };
+  for (const { name: cluster } of targets) {
+    try {
+      plan.works.push(planWork(binding, template, cluster, render(copies?.get(cluster) ?? bare, cluster)));
+    } catch (error) {
+      plan.failures.push({ cluster, error });
+    }
+  }
+  return plan;
 }
 
 function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cluster: string, rendered: Rendered): Work {
