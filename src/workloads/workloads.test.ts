@@ -234,6 +234,37 @@ describe("Deployment", () => {
   });
 });
 
+describe("Orphans", () => {
+  test("of a ReplicaSet are taken by the one that follows it", async () => {
+    const member = await startMember();
+    await member.client.create(Deployment, CLUSTER, makeDeployment(3));
+    await member.pass(10_000);
+    const before = member.pods().map(({ metadata }) => metadata.uid);
+    const [set] = (await member.client.list(ReplicaSet, { cluster: CLUSTER, namespace: "shop" })).items;
+
+    await member.client.delete(ReplicaSet, { cluster: CLUSTER, namespace: "shop", name: set?.metadata.name ?? "" }, { propagationPolicy: "Orphan" });
+    await member.pass(10_000);
+
+    expect(member.pods().map(({ metadata }) => metadata.uid)).toEqual(before);
+    expect(member.pods().map(({ metadata }) => metadata.ownerReferences?.length)).toEqual([1, 1, 1]);
+  });
+
+  test("of a Deployment are taken by the one that follows it", async () => {
+    const member = await startMember();
+    await member.client.create(Deployment, CLUSTER, makeDeployment(3));
+    await member.pass(10_000);
+    const before = member.pods().map(({ metadata }) => metadata.uid);
+
+    await member.client.delete(Deployment, { cluster: CLUSTER, namespace: "shop", name: "web" }, { propagationPolicy: "Orphan" });
+    await member.pass(10_000);
+    await member.client.create(Deployment, CLUSTER, makeDeployment(3));
+    await member.pass(10_000);
+
+    expect(member.pods().map(({ metadata }) => metadata.uid)).toEqual(before);
+    expect((await member.deployment()).status).toMatchObject({ replicas: 3, readyReplicas: 3 });
+  });
+});
+
 describe("CloneSet", () => {
   test("updates four pods in place: the same pods, new containers", async () => {
     const member = await startMember();

@@ -16,7 +16,7 @@ import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
 import { unlessChanged } from "../../optimistic.ts";
-import { ownedBy } from "../../ownership.ts";
+import { adopted, orphansOf, ownedBy } from "../../ownership.ts";
 import { selectorOf } from "../../selector.ts";
 import { createStatusDelay } from "../../status-delay.ts";
 import { writeAll } from "../../write-all.ts";
@@ -47,12 +47,22 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     async reconcile(deployment, { key, log, signal }) {
       // The server's garbage collection removes the ReplicaSets of a Deployment that goes.
       if (deployment.metadata.deletionTimestamp) return done;
-      selectorOf(deployment); // Throws when the pods could never be found again.
+      const selector = selectorOf(deployment); // Throws when the pods could never be found again.
       const owner = { cluster: key.cluster, uid: deployment.metadata.uid ?? "" };
       const waitMs = expectations.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
-      const sets = ownedBy(replicaSets, key.cluster, owner.uid).filter(({ metadata }) => !metadata.deletionTimestamp);
+      const orphans = orphansOf(replicaSets, key.cluster, key.namespace, selector);
+      if (orphans.length > 0) {
+        await writeAll("ReplicaSet adoptions", orphans, async (set) => {
+          const taken = await unlessChanged(client.update(ReplicaSet, key.cluster, adopted(set, deployment), { signal }));
+          if (taken) expectations.wrote(owner, taken);
+        });
+        log.info("ReplicaSets adopted", { replicaSets: orphans.length });
+        return done;
+      }
+      // One that is on its way out still counts: its pods are there, and its name is taken until it is gone.
+      const sets = ownedBy(replicaSets, key.cluster, owner.uid);
       const hasPods = ({ metadata }: ReadonlyReplicaSet): boolean => ownedBy(pods, key.cluster, metadata.uid).length > 0;
       const plan = planRollout({ deployment, replicaSets: sets, hasPods });
       if (plan.create) {

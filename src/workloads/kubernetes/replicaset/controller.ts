@@ -2,7 +2,7 @@
  * ReplicaSet: keeps as many pods of one template as its spec asks for.
  *
  * Reads:  ReplicaSet, its pods, the pods of its siblings (for whom to delete).
- * Writes: Pod (create, delete, release), ReplicaSet status.
+ * Writes: Pod (create, delete, adopt, release), ReplicaSet status.
  * Before: the Deployment controller sets `spec.replicas`. After: placement binds the pods, the kubelet runs them.
  */
 import { Pod, ReplicaSet, controllerOf, controllerReference } from "../../../api/index.ts";
@@ -16,10 +16,11 @@ import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
 import { unlessChanged } from "../../optimistic.ts";
-import { ownedBy } from "../../ownership.ts";
+import { adopted, orphansOf, ownedBy } from "../../ownership.ts";
+import { selectorOf } from "../../selector.ts";
 import { createStatusDelay } from "../../status-delay.ts";
 import { writeAll } from "../../write-all.ts";
-import { nextAvailableInMs } from "../pod.ts";
+import { isActive, nextAvailableInMs } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 import { planReplicaSetStatus, planReplicas } from "./plan.ts";
 import type { ReadonlyReplicaSet, ReplicasPlan } from "./plan.ts";
@@ -44,6 +45,15 @@ export function createReplicaSetController(deps: WorkloadDependencies): Controll
       const waitMs = expectations.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
+      const orphans = orphansOf(pods, key.cluster, key.namespace, selectorOf(replicaSet)).filter(isActive);
+      if (orphans.length > 0) {
+        await writeAll("pod adoptions", orphans, async (pod) => {
+          const taken = await unlessChanged(client.update(Pod, key.cluster, adopted(pod, replicaSet), { signal }));
+          if (taken) expectations.wrote(owner, taken);
+        });
+        log.info("pods adopted", { pods: orphans.length });
+        return done; // They come back as pods of this ReplicaSet.
+      }
       const plan = planReplicas(replicaSet, ownedBy(pods, key.cluster, owner.uid), siblingPods(key.cluster, replicaSet));
       if (plan.create + plan.remove.length + plan.release.length > 0) {
         await carryOut(replicaSet, plan, owner, key, signal);
