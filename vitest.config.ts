@@ -6,5 +6,6 @@ export default defineConfig({
     // Two cores: one process per core keeps the suite fast without starving the worker threads that the store starts.
     maxWorkers: 2,
     testTimeout: 20_000,
+    setupFiles: ["test/setup.ts"],
   },
 });

@@ -58,8 +58,9 @@ export function equalJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(b)) return false;
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
-  for (const key in left) if (!equalJson(left[key], right[key])) return false;
-  for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
+  // Only own keys count: `constructor` and `__proto__` are there on every object, and may be keys of a hostile manifest.
+  for (const key in left) if (!equalJson(left[key], Object.hasOwn(right, key) ? right[key] : undefined)) return false;
+  for (const key in right) if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
   return true;
 }
 

@@ -1,4 +1,4 @@
-import { getRandomValues } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 
 /** Chance enters through `Random`, so that a seed repeats a run. */
 export interface Random {
@@ -16,9 +16,9 @@ let used = 0;
 export const systemRandom: Random = {
   next: () => Math.random(),
   bytes(length) {
-    if (length > POOL_BYTES) return getRandomValues(new Uint8Array(length));
+    if (length > POOL_BYTES) return randomFillSync(new Uint8Array(length));
     if (pool.length - used < length) {
-      pool = getRandomValues(new Uint8Array(POOL_BYTES));
+      pool = randomFillSync(new Uint8Array(POOL_BYTES));
       used = 0;
     }
     // A copy, so that nobody holds on to bytes that somebody else gets, and each is given out once.

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import { copy, equalJson, setOwn } from "./json.ts";
+
+const withProto = (value: unknown): object => {
+  const object = {};
+  setOwn(object, "__proto__", value);
+  return object;
+};
+
+describe("equality", () => {
+  const cases: Record<string, { a: unknown; b: unknown; want: boolean }> = {
+    "does not look at the order of keys": { a: { x: 1, y: 2 }, b: { y: 2, x: 1 }, want: true },
+    "takes an undefined field for an absent one": { a: { x: undefined }, b: {}, want: true },
+    "tells null from absent": { a: { x: null }, b: {}, want: false },
+    "looks at the order of lists": { a: [1, 2], b: [2, 1], want: false },
+    "tells a list from an object": { a: [], b: {}, want: false },
+    "sees a key that every object inherits": { a: {}, b: { constructor: "x" }, want: false },
+    "sees a key that would be a prototype": { a: {}, b: withProto(false), want: false },
+    "compares the value of such a key": { a: withProto({ x: 1 }), b: withProto({ x: 1 }), want: true },
+  };
+  for (const [behaviour, { a, b, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      expect(equalJson(a, b)).toBe(want);
+      expect(equalJson(b, a)).toBe(want);
+    });
+  }
+});
+
+test("a copy shares nothing with its original and keeps hostile keys as plain keys", () => {
+  const original = { list: [{ x: 1 }], ...withProto({ admin: true }) };
+
+  const result = copy(original);
+
+  expect(result).toEqual(original);
+  expect(result.list[0]).not.toBe(original.list[0]);
+  expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
+});
