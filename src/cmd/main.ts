@@ -5,5 +5,6 @@
 import { enableCompileCache } from "node:module";
 
 enableCompileCache();
-const { main } = await import("./run.ts");
+const { guardProcess, main } = await import("./run.ts");
+guardProcess();
 process.exitCode = await main(process.argv.slice(2));

@@ -8,12 +8,22 @@ const OK = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-export async function main([name, ...rest]: string[]): Promise<number> {
+/** Once per process, before anything runs. */
+export function guardProcess(): void {
+  // Whoever read our output may leave (`flotilla status | head`); what runs goes on without being heard.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  }
   // A failure that nobody awaits is a bug; going on with half of a program would hide it.
   process.once("unhandledRejection", (error) => {
     process.stderr.write(`flotilla: a failure that nobody handled: ${messageOf(error)}\n`);
     process.exit(FAILED);
   });
+}
+
+export async function main([name, ...rest]: string[]): Promise<number> {
   try {
     if (name === "help" && rest[0] !== undefined) return await main([rest[0], "--help"]);
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {

@@ -242,6 +242,17 @@ test("a Work that carries a namespace comes back when somebody deletes it", asyn
   expect((await fleet.client.get(Namespace, { cluster: "member1", name: "shop" })).status?.phase).toBe("Active");
 });
 
+test("a workload that starts with no replicas is reported as zero", async () => {
+  await start();
+  await apply(deploymentPolicy().build());
+
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(0).with(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { requests: { cpu: "100m" } } })).build());
+  await fleet.run(SETTLED_MS);
+
+  const web = await find(Deployment, "hub", "web");
+  expect(web?.status).toEqual({ observedGeneration: web?.metadata.generation });
+});
+
 test("a workload that is scaled to zero is reported as zero", async () => {
   await start(3);
   await apply(deploymentPolicy().build());

@@ -2,7 +2,7 @@
 import type { ResourceBinding, Work } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { findCondition, withCondition } from "../../machinery/index.ts";
+import { findCondition, isConditionTrue, withCondition } from "../../machinery/index.ts";
 import { clusterNameOf } from "../../api/index.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
@@ -21,8 +21,8 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
  */
 export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
   if (binding.status?.aggregatedStatus) return false;
-  // Before the first schedule the template keeps the status that it has.
-  if (!binding.spec.clusters?.length) return true;
+  // Before the first schedule the template keeps the status that it has; after it, no clusters means that nothing runs.
+  if (!binding.spec.clusters?.length) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
   return tried < binding.spec.clusters.length;
 }
