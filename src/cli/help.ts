@@ -35,8 +35,8 @@ function section(title: string, rows: readonly (readonly [string, string])[]): s
 }
 
 function flagText(name: string, { short, type, value, choices }: Flag): string {
-  const placeholder = type === "boolean" ? "" : ` ${value ?? choices?.join("|") ?? (type === "integer" ? "N" : "TEXT")}`;
-  return `${short ? `-${short}, ` : ""}--${name}${placeholder}`;
+  const operand = type === "boolean" ? "" : ` ${value ?? choices?.join("|") ?? (type === "integer" ? "N" : "TEXT")}`;
+  return `${short ? `-${short}, ` : ""}--${name}${operand}`;
 }
 
 function describe({ description, default: fallback }: Flag): string {

@@ -74,7 +74,7 @@ async function startParts(
   progress(`adding ${options.members} members`);
   const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
   const wanted = Array.from({ length: options.members }, (_, index) => `member${index + 1}`);
-  // Members of an earlier start are still members, also when fewer are asked for now.
+  // Members of an earlier start are still members, also when this start asks for fewer.
   const members = await hub.addMembers(wanted, endpointOf, signal);
 
   progress("writing kubeconfigs");

@@ -23,6 +23,8 @@ export interface MemberObjects {
 export type DeliveryFor = (cluster: string) => Delivery | undefined;
 
 interface Followed {
+  /** The spec that was last looked at: a Work whose status changed shares it, and needs no second look. */
+  spec: DeepReadonly<Work>["spec"];
   refs: string;
   subscription: Subscription;
 }
@@ -33,18 +35,22 @@ export function createMemberObjects({ works, deliveryFor, hub }: { works: Inform
 
   function follow(work: DeepReadonly<Work>): Subscription | undefined {
     const { namespace = "", name } = work.metadata;
-    const refs = refsOf(work);
     const id = idOf(work.metadata);
     const present = followed.get(id);
+    if (present?.spec === work.spec) return present.subscription;
+    const refs = refsOf(work);
     const wanted = JSON.stringify(refs);
-    if (present?.refs === wanted) return present.subscription;
+    if (present?.refs === wanted) {
+      present.spec = work.spec;
+      return present.subscription;
+    }
     present?.subscription.close();
     followed.delete(id);
     const delivery = deliveryFor(clusterNameOf(namespace) ?? "");
     if (!delivery) return undefined; // The cluster is not joined; execute says so on the Work.
     const subscription = delivery.observe(refs);
     subscription.onChange(() => listeners.forEach((tell) => tell({ cluster: hub, namespace, name })));
-    followed.set(id, { refs: wanted, subscription });
+    followed.set(id, { spec: work.spec, refs: wanted, subscription });
     return subscription;
   }
 

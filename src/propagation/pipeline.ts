@@ -46,7 +46,8 @@ export const pipeline: readonly Stage[] = [
     ],
   },
   {
-    // A pure stage: it has no object of its own to write, so dispatch calls it for each copy.
+    // It has no object of its own to write, so dispatch is its controller: `changes.ts` says which bindings to look at again,
+    // `renderer.ts` gathers the policies, `plan-overrides.ts` decides.
     name: "override",
     does: "changes a member's copy as override policies say",
     reads: ["OverridePolicy", "ClusterOverridePolicy", "Cluster"],

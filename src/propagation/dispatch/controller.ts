@@ -5,9 +5,9 @@
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding where that failed.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
-import { Cluster, ClusterOverridePolicy, executionNamespace, OverridePolicy, ResourceBinding, Work } from "../../api/index.ts";
+import { executionNamespace, ResourceBinding, Work } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
-import { equalJson, formatTime, messageOf } from "../../base/index.ts";
+import { formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
@@ -20,6 +20,7 @@ import { isTouched } from "../works.ts";
 import { planDispatched } from "./plan-dispatched.ts";
 import { planWorks } from "./plan-works.ts";
 import type { WorksPlan } from "./plan-works.ts";
+import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
 export interface DispatchDependencies {
@@ -41,9 +42,6 @@ export interface DispatchDependencies {
 const CONCURRENCY = 64;
 
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
-  const bindingsIn = (cluster: string, namespace?: string): ObjectKey[] =>
-    deps.bindings.list({ cluster, ...(namespace && { namespace }) }).map(({ metadata }) => ({ cluster, namespace: metadata.namespace ?? "", name: metadata.name }));
-
   /** An override that cannot be applied leaves the Work of its cluster as it is, and the binding says why. */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failures: WorksPlan["failures"]): void {
     const failure = failures.length > 0 ? failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}`).join("; ") : undefined;
@@ -57,11 +55,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     finalizer: BINDING_FINALIZER,
     watches: [
       { source: deps.templateChanges },
-      // An override may select any object in its reach, so every binding there is looked at again.
-      watch(OverridePolicy, ({ cluster, object }) => bindingsIn(cluster, object.metadata.namespace)),
-      watch(ClusterOverridePolicy, ({ cluster }) => bindingsIn(cluster)),
-      // Overrides select clusters by labels, provider, region and zones.
-      watch(Cluster, ({ cluster, object, old, deleted }) => (old && !deleted && !selectsAnew(old, object) ? [] : bindingsIn(cluster))),
+      ...overrideChanges(deps.bindings),
       // A Work that somebody changed or deleted is put right.
       watch(Work, (event) => {
         const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = (event.old ?? event.object).metadata.annotations ?? {};
@@ -92,8 +86,4 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       return done;
     },
   });
-}
-
-function selectsAnew(before: DeepReadonly<Cluster>, after: DeepReadonly<Cluster>): boolean {
-  return before.metadata.generation !== after.metadata.generation || !equalJson(before.metadata.labels, after.metadata.labels);
 }
