@@ -21,6 +21,8 @@ export const layers: Record<string, readonly string[]> = {
   delivery: upToInterpreter,
   propagation: upToDelivery,
   membership: upToDelivery,
+  // Controllers that every cluster has, whoever runs its workloads: service accounts, root certificates, role aggregation, quota.
+  system: upToRuntime,
   workloads: upToRuntime,
   simulation: upToRuntime,
   cli: upToClient,

@@ -7,7 +7,7 @@ import type { Column, Kind, KindVersion } from "./kind.ts";
 import { definitionSchema, kindSchema } from "./facts.ts";
 import type { KubernetesObject } from "./meta.ts";
 
-type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> & Partial<Pick<Kind, "shortNames" | "categories" | "subresources" | "hasGeneration" | "singular">>;
+type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> & Partial<Pick<Kind, "shortNames" | "categories" | "subresources" | "hasGeneration" | "singular" | "verbs" | "traits">>;
 
 /** A kind of Kubernetes itself, served in one version. Its schema is read from the table `facts` on first use. */
 export function builtInKind<T extends KubernetesObject>(names: Names & { version: string; facts: string; columns: Column[] }): Kind<T> {

@@ -3,6 +3,7 @@ export { builtInAdmissions } from "./admissions.ts";
 export { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "./definitions.ts";
 export { kindSchema } from "./facts.ts";
 export * from "./kind.ts";
+export { kubernetesKinds } from "./kubernetes-kinds.ts";
 export * from "./meta.ts";
 export { decodeProtobuf } from "./protobuf.ts";
 

@@ -47,6 +47,30 @@ export interface ConnectResponse {
   body: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
+/**
+ * A subresource that is sent an object of another kind, which is acted upon and never stored: `pods/eviction` takes an Eviction.
+ * What it does is code of the API server; this says what goes in and out, for decoding and discovery.
+ */
+export interface ActionShape {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+/** What the API server does differently for a kind. Everything is off unless stated. */
+export interface KindTraits {
+  /** A PUT of an object that is not there creates it. */
+  createOnUpdate?: true;
+  /** A PUT must name the resourceVersion that it replaces. Custom kinds always insist. */
+  requiresVersion?: true;
+  /** A deletion that is done at once answers with what was deleted, not with a Status. */
+  deletionAnswersObject?: true;
+  /** Dependents stay when a deletion does not say what becomes of them. */
+  orphansDependents?: true;
+  /** What may be selected by besides name and namespace: the field's text, as clients compare it. */
+  selectableFields?: Readonly<Record<string, (object: DeepReadonly<JsonObject>) => string>>;
+}
+
 export interface KindVersion {
   schema: Schema;
   columns: Column[];
@@ -69,7 +93,15 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
   readonly storageVersion: string;
   /** Served versions, the preferred one first. Schemas load on first use. */
   readonly versions: Readonly<Record<string, KindVersion>>;
-  readonly subresources: { readonly status?: true; readonly scale?: ScalePaths; readonly connect?: Readonly<Record<string, ConnectHandler>> };
+  readonly subresources: {
+    readonly status?: true;
+    readonly scale?: ScalePaths;
+    readonly connect?: Readonly<Record<string, ConnectHandler>>;
+    readonly actions?: Readonly<Record<string, ActionShape>>;
+  };
+  /** Unset: everything. `["create"]` is a review, which is answered and never stored. */
+  readonly verbs?: readonly string[];
+  readonly traits?: KindTraits;
   /** Built-in kinds are part of Kubernetes; the others show up as CustomResourceDefinitions. */
   readonly builtIn: boolean;
   /** Objects that have a spec count its changes in `metadata.generation`. */

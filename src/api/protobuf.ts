@@ -16,10 +16,25 @@ const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 
 /** apiVersion → table and the kinds that it holds. */
 const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }>> = {
-  v1: { table: "core-v1", kinds: ["Namespace", "ConfigMap", "Secret", "ServiceAccount", "Pod", "Node", "Event", "Service"] },
-  "apps/v1": { table: "apps-v1", kinds: ["Deployment", "ReplicaSet", "ControllerRevision"] },
-  "autoscaling/v1": { table: "autoscaling-v1", kinds: ["Scale"] },
+  v1: { table: "core-v1", kinds: [
+    ...["Namespace", "ConfigMap", "Secret", "ServiceAccount", "Pod", "PodTemplate", "Node", "Event", "Service", "Endpoints", "ReplicationController"],
+    ...["PersistentVolume", "PersistentVolumeClaim", "ResourceQuota", "LimitRange", "Binding"],
+  ] },
+  "apps/v1": { table: "apps-v1", kinds: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"] },
+  "authentication.k8s.io/v1": { table: "authentication-v1", kinds: ["TokenRequest", "TokenReview", "SelfSubjectReview"] },
+  "authorization.k8s.io/v1": { table: "authorization-v1", kinds: ["SubjectAccessReview", "SelfSubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectRulesReview"] },
+  "autoscaling/v1": { table: "autoscaling-v1", kinds: ["Scale", "HorizontalPodAutoscaler"] },
+  "autoscaling/v2": { table: "autoscaling-v2", kinds: ["HorizontalPodAutoscaler"] },
+  "batch/v1": { table: "batch-v1", kinds: ["Job", "CronJob"] },
   "coordination.k8s.io/v1": { table: "coordination-v1", kinds: ["Lease"] },
+  "discovery.k8s.io/v1": { table: "discovery-v1", kinds: ["EndpointSlice"] },
+  "events.k8s.io/v1": { table: "events-v1", kinds: ["Event"] },
+  "networking.k8s.io/v1": { table: "networking-v1", kinds: ["Ingress", "IngressClass", "NetworkPolicy"] },
+  "node.k8s.io/v1": { table: "node-v1", kinds: ["RuntimeClass"] },
+  "policy/v1": { table: "policy-v1", kinds: ["PodDisruptionBudget", "Eviction"] },
+  "rbac.authorization.k8s.io/v1": { table: "rbac-v1", kinds: ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"] },
+  "scheduling.k8s.io/v1": { table: "scheduling-v1", kinds: ["PriorityClass"] },
+  "storage.k8s.io/v1": { table: "storage-v1", kinds: ["StorageClass"] },
   "apiextensions.k8s.io/v1": { table: "apiextensions-v1", kinds: ["CustomResourceDefinition"] },
 };
 

@@ -7,9 +7,12 @@ import { randomUuid } from "../base/index.ts";
 import type { Json, JsonObject, Random } from "../base/index.ts";
 import { badRequest, invalid } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
+import { createClusterReader } from "./cluster-reader.ts";
 import type { RequestContext } from "./context.ts";
 import { metadataOf, validateMetadata } from "./metadata.ts";
+import type { ObjectStore } from "./objects.ts";
 import type { WriteOptions } from "./options.ts";
+import type { Plugin, PluginRequest } from "./plugin.ts";
 import type { ServedVersion } from "./resources.ts";
 import { ordered } from "./render.ts";
 import { strategyOf } from "./strategies.ts";
@@ -26,6 +29,13 @@ export function createAdmissions(admissions: readonly AnyAdmission[]): Admission
     byKind.set(key, [...(byKind.get(key) ?? []), admission]);
   }
   return { of: (group, kind) => byKind.get(`${group}/${kind}`) ?? [] };
+}
+
+export interface AdmitDependencies {
+  admissions: Admissions;
+  plugins: readonly Plugin[];
+  store: ObjectStore;
+  random: Random;
 }
 
 export interface AdmitRequest {
@@ -47,7 +57,7 @@ export interface AdmitRequest {
 }
 
 /** The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every field error. */
-export function admitObject(admissions: Admissions, random: Random, request: AdmitRequest): JsonObject {
+export function admitObject({ admissions, plugins, store, random }: AdmitDependencies, request: AdmitRequest): JsonObject {
   const { context, options, operation, oldObject, settled, duplicates } = request;
   const { served } = context;
   const { kind } = served.resource;
@@ -75,6 +85,12 @@ export function admitObject(admissions: Admissions, random: Random, request: Adm
   const unknown: string[] = [];
   object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? { settled } : { unknownFields: unknown, settled });
   reportFields(unknown, duplicates, context, options);
+  const concerned = plugins.filter((plugin) => plugin.concerns(context, operation));
+  const question = (): PluginRequest => ({ context, options, operation, object, ...(oldObject && { oldObject }), read: createClusterReader(store, context.cluster) });
+  for (const { mutate } of concerned) {
+    const mutated = mutate?.(question());
+    if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated.metadata as JsonObject) } });
+  }
   const strategy = strategyOf(served.resource);
   strategy?.complete?.(object);
   object = request.track(object);
@@ -84,7 +100,28 @@ export function admitObject(admissions: Admissions, random: Random, request: Adm
   if (strategy?.validate) errors.push(...strategy.validate(object, oldObject));
   if (errors.length === 0) for (const { validate } of chain) errors.push(...(validate?.(review()) ?? []));
   if (errors.length > 0) throw invalid(kind.group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  for (const { validate } of concerned) validate?.(question());
   return object;
+}
+
+/** Asks the plugins for the last word before an object is stored or removed. What they took is given back by the returned function. */
+export async function reserve({ plugins, store }: AdmitDependencies, request: Omit<PluginRequest, "read">): Promise<() => Promise<void>> {
+  const taken: (() => Promise<void>)[] = [];
+  const giveBack = async (): Promise<void> => {
+    for (const release of taken.splice(0)) await release();
+  };
+  const { context, operation } = request;
+  for (const plugin of plugins) {
+    if (!plugin.reserve || !plugin.concerns(context, operation)) continue;
+    try {
+      const release = await plugin.reserve({ ...request, read: createClusterReader(store, context.cluster) });
+      if (release) taken.push(release);
+    } catch (error) {
+      await giveBack();
+      throw error;
+    }
+  }
+  return giveBack;
 }
 
 /**
@@ -111,7 +148,7 @@ export function reportFields(unknown: readonly string[], duplicates: readonly st
 }
 
 /** Asks the admissions about a deletion. */
-export function admitDeletion(admissions: Admissions, random: Random, context: RequestContext, object: JsonObject, dryRun: boolean): void {
+export function admitDeletion({ admissions, plugins, store, random }: AdmitDependencies, context: RequestContext, object: JsonObject, dryRun: boolean): void {
   const { kind } = context.served.resource;
   const errors: FieldError[] = [];
   for (const { on, validate } of admissions.of(kind.group, kind.kind)) {
@@ -131,4 +168,8 @@ export function admitDeletion(admissions: Admissions, random: Random, context: R
     );
   }
   if (errors.length > 0) throw invalid(kind.group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  const options: WriteOptions = { dryRun, fieldManager: "", fieldValidation: "Ignore", force: false };
+  for (const plugin of plugins) {
+    if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate({ context, options, operation: "DELETE", object, oldObject: object, read: createClusterReader(store, context.cluster) });
+  }
 }

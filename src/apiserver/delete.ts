@@ -85,7 +85,7 @@ export async function deleteObject(deps: WriteDependencies, context: RequestCont
       if (!found.entry) throw notFound(resource.name, name);
       const object = objectIn(found.entry, served);
       checkPreconditions(resource, name, object, options);
-      admitDeletion(deps.admissions, deps.random, context, object, options.dryRun);
+      admitDeletion(deps, context, object, options.dryRun);
       const deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);
       if (deleted) return deleted;
       if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CHANGED_MEANWHILE);

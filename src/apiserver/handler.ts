@@ -152,7 +152,7 @@ function verbOf(method: string, { name, watch, subresource }: ResourceRoute, que
       return asksForWatch(query) ? "watch" : "list";
     case "POST":
       if (name === undefined) return "create";
-      if (subresource !== undefined && isConnect(subresource)) return "connect";
+      if (subresource !== undefined) return isConnect(subresource) ? "connect" : "create";
       break;
     case "PUT":
       if (name !== undefined) return "update";

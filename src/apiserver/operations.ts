@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
 import { ApiError, methodNotAllowed, notFound, pathNotFound } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
+import type { Actions } from "./action.ts";
 import { accessDenied } from "./authorize.ts";
 import type { AccessRequest, Authorizer } from "./authorize.ts";
 import type { LogicalCluster } from "./clusters.ts";
@@ -26,7 +27,7 @@ import type { WriteDependencies } from "./write.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
 
-export type OperationDependencies = WriteDependencies & WatchDependencies & { authorizer: Authorizer };
+export type OperationDependencies = WriteDependencies & WatchDependencies & { authorizer: Authorizer; actions: Actions };
 
 export type Answer =
   | { type: "entry"; entry: CachedEntry; served: ServedVersion; code: 200 | 201 }
@@ -60,7 +61,12 @@ export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute,
     if (name !== undefined) throw missing();
     if (verb !== "list" && verb !== "watch") throw methodNotAllowed();
   }
-  if (subresource === undefined || connectHandler(served, subresource)) return served;
+  if (subresource === undefined) {
+    if (kind.verbs && !kind.verbs.includes(verb)) throw methodNotAllowed();
+    return served;
+  }
+  if (connectHandler(served, subresource)) return served;
+  if (kind.subresources.actions && Object.hasOwn(kind.subresources.actions, subresource)) return checkSubresource(served, verb, ["create"]);
   if (subresource === "status" && kind.subresources.status) return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "scale" && kind.subresources.scale) return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "finalize" && isNamespaceKind(served.resource)) return checkSubresource(served, verb, ["update"]);
@@ -94,6 +100,8 @@ export async function operate(deps: OperationDependencies, context: RequestConte
   const { served, subresource } = context;
   if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
   if (subresource === "scale") return operateScale(deps, context, verb, input);
+  const action = verb === "create" ? deps.actions.of(served, subresource) : undefined;
+  if (action) return action.run(deps, context, input);
   switch (verb) {
     case "get":
       return { type: "entry", entry: await getObject(deps, context), served, code: 200 };

@@ -3,12 +3,12 @@
  * storage version, one compare-and-set. An update that changes nothing writes nothing.
  */
 import { equalJson, isObject } from "../base/index.ts";
-import type { Clock, Json, JsonObject, Random } from "../base/index.ts";
+import type { Clock, Json, JsonObject } from "../base/index.ts";
 import { ApiError, CHANGED_MEANWHILE, alreadyExists, badRequest, conflict, copySharing, forbidden, invalid, notFound } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { Cache, CachedEntry } from "../store/index.ts";
-import { admitObject } from "./admit.ts";
-import type { Admissions } from "./admit.ts";
+import { admitObject, reserve } from "./admit.ts";
+import type { AdmitDependencies } from "./admit.ts";
 import type { ClusterRegistry } from "./clusters.ts";
 import { invalidValue, plainError } from "./context.ts";
 import type { RequestContext } from "./context.ts";
@@ -17,7 +17,7 @@ import type { DecodedObject } from "./decode.ts";
 import { trackFields } from "./managed-fields.ts";
 import { finalizersOf, generatedName, metadataForCreate, metadataForUpdate, metadataOf, validateMetadataUpdate } from "./metadata.ts";
 import { checkNamespace, isNamespaceKind } from "./namespaces.ts";
-import type { Found, ObjectStore } from "./objects.ts";
+import type { Found } from "./objects.ts";
 import { writeOptions } from "./options.ts";
 import type { WriteOptions } from "./options.ts";
 import { isOfLayer } from "./layer.ts";
@@ -28,13 +28,10 @@ import type { ServedVersion } from "./resources.ts";
 import type { WriteCause } from "./writes.ts";
 import { textOf } from "./text.ts";
 
-export interface WriteDependencies {
+export interface WriteDependencies extends AdmitDependencies {
   cache: Cache;
-  store: ObjectStore;
   clusters: ClusterRegistry;
-  admissions: Admissions;
   clock: Clock;
-  random: Random;
 }
 
 export interface Written {
@@ -75,7 +72,7 @@ export async function insertObject(deps: WriteDependencies, context: RequestCont
   if (resource.kind.subresources.status) delete object.status;
   const track = (admitted: JsonObject): JsonObject =>
     appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields) : withManagers(admitted, appliedFields);
-  object = admitObject(deps.admissions, deps.random, { context, options, operation: "CREATE", object, duplicates: body.duplicates, errors: [], track });
+  object = admitObject(deps, { context, options, operation: "CREATE", object, duplicates: body.duplicates, errors: [], track });
 
   if (resource.namespaced && namespace !== undefined) checkNamespace(deps.store, cluster, resource, namespace, name);
   checkDefinitionAlive(deps, context, name);
@@ -90,7 +87,10 @@ async function storeObject(deps: WriteDependencies, context: RequestContext, opt
   const { storage, name } = served.resource;
   const written = viewOfWritten(storage, toStorage(object, served), settled && served.isStorage);
   if (options.dryRun) return unstoredEntry(found, written);
+  const oldObject = found.entry && objectIn(found.entry, served);
+  const giveBack = await reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, ...(oldObject && { oldObject }) });
   const entry = await deps.store.put(cluster, found, written, { verb, name, ...(subresource !== undefined && { subresource }) });
+  if (!entry) await giveBack();
   // A definition is served at once: whoever waits for this answer may use it.
   if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
   return entry;
@@ -173,7 +173,7 @@ function prepareUpdate(deps: WriteDependencies, context: RequestContext, options
   const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
   const track = (admitted: JsonObject): JsonObject =>
     appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields) : withManagers(admitted, appliedFields);
-  next = admitObject(deps.admissions, deps.random, { context, options, operation: "UPDATE", object: next, oldObject: old, settled, duplicates, errors, track });
+  next = admitObject(deps, { context, options, operation: "UPDATE", object: next, oldObject: old, settled, duplicates, errors, track });
   if (kind.hasGeneration && (changesSpec(old, next, kind.subresources.status === true) || changesRollout(context, old, next))) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
   return next;
 }

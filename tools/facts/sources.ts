@@ -19,16 +19,31 @@ export interface Source {
 
 /** By the name of the file that is written to `src/api/facts/`. */
 export const SOURCES: Record<string, Source> = {
-  "meta-v1": { package: "k8s.io/apimachinery/pkg/apis/meta/v1", module: "k8s.io/apimachinery", roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition"], table: true },
+  "meta-v1": { package: "k8s.io/apimachinery/pkg/apis/meta/v1", module: "k8s.io/apimachinery", roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition", "Status"], table: true },
   "core-v1": {
     package: "k8s.io/api/core/v1",
     module: "k8s.io/api",
-    roots: ["Namespace", "ConfigMap", "Secret", "ServiceAccount", "Pod", "Node", "Event", "Service"],
+    roots: [
+      ...["Namespace", "ConfigMap", "Secret", "ServiceAccount", "Pod", "PodTemplate", "Node", "Event", "Service", "Endpoints", "ReplicationController"],
+      ...["PersistentVolume", "PersistentVolumeClaim", "ResourceQuota", "LimitRange", "Binding"],
+    ],
     table: true,
   },
-  "apps-v1": { package: "k8s.io/api/apps/v1", module: "k8s.io/api", roots: ["Deployment", "ReplicaSet", "ControllerRevision"], table: true },
-  "autoscaling-v1": { package: "k8s.io/api/autoscaling/v1", module: "k8s.io/api", roots: ["Scale"], table: true },
-  "coordination-v1": { package: "k8s.io/api/coordination/v1", module: "k8s.io/api", roots: ["Lease"], table: true },
+  "apps-v1": { package: "k8s.io/api/apps/v1", module: "k8s.io/api", roots: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"], table: true },
+  ...kubernetes("authentication", "v1", "TokenRequest", "TokenReview", "SelfSubjectReview"),
+  ...kubernetes("authorization", "v1", "SubjectAccessReview", "SelfSubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectRulesReview"),
+  ...kubernetes("autoscaling", "v1", "Scale", "HorizontalPodAutoscaler"),
+  ...kubernetes("autoscaling", "v2", "HorizontalPodAutoscaler"),
+  ...kubernetes("batch", "v1", "Job", "CronJob"),
+  ...kubernetes("coordination", "v1", "Lease"),
+  ...kubernetes("discovery", "v1", "EndpointSlice"),
+  ...kubernetes("events", "v1", "Event"),
+  ...kubernetes("networking", "v1", "Ingress", "IngressClass", "NetworkPolicy"),
+  ...kubernetes("node", "v1", "RuntimeClass"),
+  ...kubernetes("policy", "v1", "PodDisruptionBudget", "Eviction"),
+  ...kubernetes("rbac", "v1", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"),
+  ...kubernetes("scheduling", "v1", "PriorityClass"),
+  ...kubernetes("storage", "v1", "StorageClass"),
   "apiextensions-v1": {
     package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
     module: "k8s.io/apiextensions-apiserver",
@@ -47,6 +62,10 @@ export const SOURCES: Record<string, Source> = {
   "pub-kruise": { package: "github.com/openkruise/kruise/apis/apps/pub", module: "github.com/openkruise/kruise", roots: [], table: false },
   "apps-kruise-v1alpha1": { package: "github.com/openkruise/kruise/apis/apps/v1alpha1", module: "github.com/openkruise/kruise", roots: ["CloneSet"], table: false },
 };
+
+function kubernetes(group: string, version: string, ...roots: string[]): Record<string, Source> {
+  return { [`${group}-${version}`]: { package: `k8s.io/api/${group}/${version}`, module: "k8s.io/api", roots, table: true } };
+}
 
 /** CustomResourceDefinitions, by `<plural>.<group>`. */
 export const DEFINITIONS: Record<string, { module: string; path: string }> = Object.fromEntries([

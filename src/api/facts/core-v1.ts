@@ -35,10 +35,34 @@ export interface AzureDiskVolumeSource {
   kind?: "Shared" | "Dedicated" | "Managed";
 }
 
+export interface AzureFilePersistentVolumeSource {
+  secretName: string;
+  shareName: string;
+  readOnly?: boolean;
+  secretNamespace?: string;
+}
+
 export interface AzureFileVolumeSource {
   secretName: string;
   shareName: string;
   readOnly?: boolean;
+}
+
+export interface Binding extends KubernetesObject {
+  target: ObjectReference;
+}
+
+export interface CSIPersistentVolumeSource {
+  driver: string;
+  volumeHandle: string;
+  readOnly?: boolean;
+  fsType?: string;
+  volumeAttributes?: Record<string, string>;
+  controllerPublishSecretRef?: SecretReference;
+  nodeStageSecretRef?: SecretReference;
+  nodePublishSecretRef?: SecretReference;
+  controllerExpandSecretRef?: SecretReference;
+  nodeExpandSecretRef?: SecretReference;
 }
 
 export interface CSIVolumeSource {
@@ -54,6 +78,15 @@ export interface Capabilities {
   drop?: string[];
 }
 
+export interface CephFSPersistentVolumeSource {
+  monitors: string[];
+  path?: string;
+  user?: string;
+  secretFile?: string;
+  secretRef?: SecretReference;
+  readOnly?: boolean;
+}
+
 export interface CephFSVolumeSource {
   monitors: string[];
   path?: string;
@@ -61,6 +94,13 @@ export interface CephFSVolumeSource {
   secretFile?: string;
   secretRef?: LocalObjectReference;
   readOnly?: boolean;
+}
+
+export interface CinderPersistentVolumeSource {
+  volumeID: string;
+  fsType?: string;
+  readOnly?: boolean;
+  secretRef?: SecretReference;
 }
 
 export interface CinderVolumeSource {
@@ -250,6 +290,30 @@ export interface EmptyDirVolumeSource {
   sizeLimit?: Quantity;
 }
 
+export interface EndpointAddress {
+  ip: string;
+  hostname?: string;
+  nodeName?: string;
+  targetRef?: ObjectReference;
+}
+
+export interface EndpointPort {
+  name?: string;
+  port: number;
+  protocol?: "TCP" | "UDP" | "SCTP";
+  appProtocol?: string;
+}
+
+export interface EndpointSubset {
+  addresses?: EndpointAddress[];
+  notReadyAddresses?: EndpointAddress[];
+  ports?: EndpointPort[];
+}
+
+export interface Endpoints extends KubernetesObject {
+  subsets?: EndpointSubset[];
+}
+
 export interface EnvFromSource {
   prefix?: string;
   configMapRef?: ConfigMapEnvSource;
@@ -352,6 +416,14 @@ export interface FileKeySelector {
   optional?: boolean;
 }
 
+export interface FlexPersistentVolumeSource {
+  driver: string;
+  fsType?: string;
+  secretRef?: SecretReference;
+  readOnly?: boolean;
+  options?: Record<string, string>;
+}
+
 export interface FlexVolumeSource {
   driver: string;
   fsType?: string;
@@ -381,6 +453,13 @@ export interface GitRepoVolumeSource {
   repository: string;
   revision?: string;
   directory?: string;
+}
+
+export interface GlusterfsPersistentVolumeSource {
+  endpoints: string;
+  path: string;
+  readOnly?: boolean;
+  endpointsNamespace?: string;
 }
 
 export interface GlusterfsVolumeSource {
@@ -414,6 +493,20 @@ export interface HostIP {
 export interface HostPathVolumeSource {
   path: string;
   type?: "" | "DirectoryOrCreate" | "Directory" | "FileOrCreate" | "File" | "Socket" | "CharDevice" | "BlockDevice";
+}
+
+export interface ISCSIPersistentVolumeSource {
+  targetPortal: string;
+  iqn: string;
+  lun: number;
+  iscsiInterface?: string;
+  fsType?: string;
+  readOnly?: boolean;
+  portals?: string[];
+  chapAuthDiscovery?: boolean;
+  chapAuthSession?: boolean;
+  secretRef?: SecretReference;
+  initiatorName?: string;
 }
 
 export interface ISCSIVolumeSource {
@@ -458,6 +551,23 @@ export interface LifecycleHandler {
   sleep?: SleepAction;
 }
 
+export interface LimitRange extends KubernetesObject {
+  spec: LimitRangeSpec;
+}
+
+export interface LimitRangeItem {
+  type: string;
+  max?: Record<string, Quantity>;
+  min?: Record<string, Quantity>;
+  default?: Record<string, Quantity>;
+  defaultRequest?: Record<string, Quantity>;
+  maxLimitRequestRatio?: Record<string, Quantity>;
+}
+
+export interface LimitRangeSpec {
+  limits: LimitRangeItem[];
+}
+
 export interface LinuxContainerUser {
   uid: number;
   gid: number;
@@ -477,6 +587,11 @@ export interface LoadBalancerStatus {
 
 export interface LocalObjectReference {
   name?: string;
+}
+
+export interface LocalVolumeSource {
+  path: string;
+  fsType?: string;
 }
 
 export interface ModifyVolumeStatus {
@@ -646,8 +761,12 @@ export interface ObjectReference {
   fieldPath?: string;
 }
 
-export interface PersistentVolumeClaim {
-  metadata?: Partial<ObjectMeta>;
+export interface PersistentVolume extends KubernetesObject {
+  spec?: PersistentVolumeSpec;
+  status?: PersistentVolumeStatus;
+}
+
+export interface PersistentVolumeClaim extends KubernetesObject {
   spec?: PersistentVolumeClaimSpec;
   status?: PersistentVolumeClaimStatus;
 }
@@ -692,6 +811,50 @@ export interface PersistentVolumeClaimTemplate {
 export interface PersistentVolumeClaimVolumeSource {
   claimName: string;
   readOnly?: boolean;
+}
+
+export interface PersistentVolumeSource {
+  gcePersistentDisk?: GCEPersistentDiskVolumeSource;
+  awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  hostPath?: HostPathVolumeSource;
+  glusterfs?: GlusterfsPersistentVolumeSource;
+  nfs?: NFSVolumeSource;
+  rbd?: RBDPersistentVolumeSource;
+  iscsi?: ISCSIPersistentVolumeSource;
+  cinder?: CinderPersistentVolumeSource;
+  cephfs?: CephFSPersistentVolumeSource;
+  fc?: FCVolumeSource;
+  flocker?: FlockerVolumeSource;
+  flexVolume?: FlexPersistentVolumeSource;
+  azureFile?: AzureFilePersistentVolumeSource;
+  vsphereVolume?: VsphereVirtualDiskVolumeSource;
+  quobyte?: QuobyteVolumeSource;
+  azureDisk?: AzureDiskVolumeSource;
+  photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  portworxVolume?: PortworxVolumeSource;
+  scaleIO?: ScaleIOPersistentVolumeSource;
+  local?: LocalVolumeSource;
+  storageos?: StorageOSPersistentVolumeSource;
+  csi?: CSIPersistentVolumeSource;
+}
+
+export interface PersistentVolumeSpec extends PersistentVolumeSource {
+  capacity?: Record<string, Quantity>;
+  accessModes?: string[];
+  claimRef?: ObjectReference;
+  persistentVolumeReclaimPolicy?: "Recycle" | "Delete" | "Retain";
+  storageClassName?: string;
+  mountOptions?: string[];
+  volumeMode?: "Block" | "Filesystem";
+  nodeAffinity?: VolumeNodeAffinity;
+  volumeAttributesClassName?: string;
+}
+
+export interface PersistentVolumeStatus {
+  phase?: "Pending" | "Available" | "Bound" | "Released" | "Failed";
+  message?: string;
+  reason?: string;
+  lastPhaseTransitionTime?: string;
 }
 
 export interface PhotonPersistentDiskVolumeSource {
@@ -875,6 +1038,10 @@ export interface PodStatus {
   nodeAllocatableResourceClaimStatuses?: NodeAllocatableResourceClaimStatus[];
 }
 
+export interface PodTemplate extends KubernetesObject {
+  template?: PodTemplateSpec;
+}
+
 export interface PodTemplateSpec {
   metadata?: Partial<ObjectMeta>;
   spec?: PodSpec;
@@ -927,6 +1094,17 @@ export interface QuobyteVolumeSource {
   tenant?: string;
 }
 
+export interface RBDPersistentVolumeSource {
+  monitors: string[];
+  image: string;
+  fsType?: string;
+  pool?: string;
+  user?: string;
+  keyring?: string;
+  secretRef?: SecretReference;
+  readOnly?: boolean;
+}
+
 export interface RBDVolumeSource {
   monitors: string[];
   image: string;
@@ -936,6 +1114,35 @@ export interface RBDVolumeSource {
   keyring?: string;
   secretRef?: LocalObjectReference;
   readOnly?: boolean;
+}
+
+export interface ReplicationController extends KubernetesObject {
+  spec?: ReplicationControllerSpec;
+  status?: ReplicationControllerStatus;
+}
+
+export interface ReplicationControllerCondition {
+  type: string;
+  status: string;
+  lastTransitionTime?: string;
+  reason?: string;
+  message?: string;
+}
+
+export interface ReplicationControllerSpec {
+  replicas?: number;
+  minReadySeconds?: number;
+  selector?: Record<string, string>;
+  template?: PodTemplateSpec;
+}
+
+export interface ReplicationControllerStatus {
+  replicas: number;
+  fullyLabeledReplicas?: number;
+  readyReplicas?: number;
+  availableReplicas?: number;
+  observedGeneration?: number;
+  conditions?: ReplicationControllerCondition[];
 }
 
 export interface ResourceClaim {
@@ -953,6 +1160,22 @@ export interface ResourceHealth {
   resourceID: string;
   health?: string;
   message?: string;
+}
+
+export interface ResourceQuota extends KubernetesObject {
+  spec?: ResourceQuotaSpec;
+  status?: ResourceQuotaStatus;
+}
+
+export interface ResourceQuotaSpec {
+  hard?: Record<string, Quantity>;
+  scopes?: string[];
+  scopeSelector?: ScopeSelector;
+}
+
+export interface ResourceQuotaStatus {
+  hard?: Record<string, Quantity>;
+  used?: Record<string, Quantity>;
 }
 
 export interface ResourceRequirements {
@@ -973,6 +1196,19 @@ export interface SELinuxOptions {
   level?: string;
 }
 
+export interface ScaleIOPersistentVolumeSource {
+  gateway: string;
+  system: string;
+  secretRef: SecretReference;
+  sslEnabled?: boolean;
+  protectionDomain?: string;
+  storagePool?: string;
+  storageMode?: string;
+  volumeName?: string;
+  fsType?: string;
+  readOnly?: boolean;
+}
+
 export interface ScaleIOVolumeSource {
   gateway: string;
   system: string;
@@ -984,6 +1220,16 @@ export interface ScaleIOVolumeSource {
   volumeName?: string;
   fsType?: string;
   readOnly?: boolean;
+}
+
+export interface ScopeSelector {
+  matchExpressions?: ScopedResourceSelectorRequirement[];
+}
+
+export interface ScopedResourceSelectorRequirement {
+  scopeName: "Terminating" | "NotTerminating" | "BestEffort" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity" | "VolumeAttributesClass";
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  values?: string[];
 }
 
 export interface SeccompProfile {
@@ -1010,6 +1256,11 @@ export interface SecretKeySelector extends LocalObjectReference {
 export interface SecretProjection extends LocalObjectReference {
   items?: KeyToPath[];
   optional?: boolean;
+}
+
+export interface SecretReference {
+  name?: string;
+  namespace?: string;
 }
 
 export interface SecretVolumeSource {
@@ -1096,6 +1347,14 @@ export interface SleepAction {
   seconds: number;
 }
 
+export interface StorageOSPersistentVolumeSource {
+  volumeName?: string;
+  volumeNamespace?: string;
+  fsType?: string;
+  readOnly?: boolean;
+  secretRef?: ObjectReference;
+}
+
 export interface StorageOSVolumeSource {
   volumeName?: string;
   volumeNamespace?: string;
@@ -1127,6 +1386,15 @@ export interface Toleration {
   value?: string;
   effect?: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
   tolerationSeconds?: number;
+}
+
+export interface TopologySelectorLabelRequirement {
+  key: string;
+  values: string[];
+}
+
+export interface TopologySelectorTerm {
+  matchLabelExpressions?: TopologySelectorLabelRequirement[];
 }
 
 export interface TopologySpreadConstraint {
@@ -1178,6 +1446,10 @@ export interface VolumeMountStatus {
   readOnly?: boolean;
   recursiveReadOnly?: string;
   volumeStatus?: VolumeStatus;
+}
+
+export interface VolumeNodeAffinity {
+  required?: NodeSelector;
 }
 
 export interface VolumeProjection {

@@ -11,7 +11,7 @@ const rolling = (rollingUpdate: NonNullable<CloneSet["spec"]["updateStrategy"]>[
 describe("a simulated member refuses of a CloneSet", () => {
   const cases: Record<string, { spec: Partial<CloneSet["spec"]>; field: string }> = {
     "lifecycle hooks": { spec: { lifecycle: { preDelete: { finalizersHandler: ["example.com/hold"] } } }, field: "spec.lifecycle" },
-    "volume claims": { spec: { volumeClaimTemplates: [{ metadata: { name: "data" } }] }, field: "spec.volumeClaimTemplates" },
+    "volume claims": { spec: { volumeClaimTemplates: [{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data" } }] }, field: "spec.volumeClaimTemplates" },
     "a grace period": { spec: rolling({ inPlaceUpdateStrategy: { gracePeriodSeconds: 5 } }), field: "spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.gracePeriodSeconds" },
     "image pre-download": { spec: rolling({ inPlaceUpdateStrategy: { imagePreDownloadParallelism: 2 } }), field: "spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism" },
   };

@@ -1,0 +1,32 @@
+/**
+ * Requests that are answered by code instead of storage: reviews (`POST subjectaccessreviews`) and subresources that take an
+ * object of another kind (`POST pods/a/eviction`). Each action is one file in `actions/`; kinds declare its shape.
+ */
+import type { RequestContext } from "./context.ts";
+import type { Answer, Input, OperationDependencies } from "./operations.ts";
+import type { ServedVersion } from "./resources.ts";
+
+export interface Action {
+  group: string;
+  /** The plural of the resource. */
+  resource: string;
+  /** Unset for a review: the resource itself is the action. */
+  subresource?: string;
+  run(deps: OperationDependencies, context: RequestContext, input: Input): Promise<Answer>;
+}
+
+export interface Actions {
+  of(served: ServedVersion, subresource: string | undefined): Action | undefined;
+}
+
+export function createActions(actions: readonly Action[]): Actions {
+  const keyOf = (group: string, resource: string, subresource = ""): string => `${group}/${resource}/${subresource}`;
+  const byKey = new Map(actions.map((action) => [keyOf(action.group, action.resource, action.subresource), action]));
+  return {
+    of({ resource: { kind, name } }, subresource) {
+      // Only what the kind declares: a custom resource may have any name.
+      if (!kind.builtIn || (subresource === undefined ? !kind.verbs : !kind.subresources.actions || !Object.hasOwn(kind.subresources.actions, subresource))) return undefined;
+      return byKey.get(keyOf(name.group, name.resource, subresource));
+    },
+  };
+}
