@@ -21,6 +21,11 @@ export interface GoldenCase {
 export interface CaseRunner {
   /** What differs from the recording, in words; undefined when nothing does. */
   check(line: GoldenCase): string | undefined | Promise<string | undefined>;
+  /** How many cases may run beside each other; one unless stated. */
+  readonly concurrency?: number;
+  /** Cases that must run alone; they come last. */
+  isSerial?(line: GoldenCase): boolean;
+  close?(): Promise<void>;
 }
 
 export interface Failure {
@@ -79,16 +84,25 @@ export async function runGolden(options: { directory: string; differences: Diffe
   for (const file of listRecordings(directory)) {
     if (only.length > 0 && !only.includes(file)) continue;
     const load = Object.hasOwn(runners, file) ? runners[file] : undefined;
-    if (load) result.files.push(await runFile(file, readRecording(directory, file), await load(), differences[file] ?? {}));
-    else result.withoutRunner.push(file);
+    if (!load) {
+      result.withoutRunner.push(file);
+      continue;
+    }
+    const runner = await load();
+    try {
+      result.files.push(await runFile(file, readRecording(directory, file), runner, differences[file] ?? {}));
+    } finally {
+      await runner.close?.();
+    }
   }
   return result;
 }
 
 async function runFile(file: string, cases: readonly GoldenCase[], runner: CaseRunner, known: Readonly<Record<string, string>>): Promise<FileResult> {
   const result: FileResult = { file, passed: 0, known: [], failed: [], stale: [] };
-  for (const line of cases) {
-    const difference = await checkCase(runner, line);
+  const outcomes = await checkCases(runner, cases);
+  for (const [index, line] of cases.entries()) {
+    const difference = outcomes[index];
     const reason = Object.hasOwn(known, line.name) ? known[line.name] : undefined;
     if (difference === undefined) {
       result.passed++;
@@ -100,6 +114,19 @@ async function runFile(file: string, cases: readonly GoldenCase[], runner: CaseR
     }
   }
   return result;
+}
+
+/** In the order of the cases, whatever the order in which they ran. */
+async function checkCases(runner: CaseRunner, cases: readonly GoldenCase[]): Promise<(string | undefined)[]> {
+  const outcomes: (string | undefined)[] = [];
+  const { true: serial = [], false: parallel = [] } = Object.groupBy(cases.keys(), (index) => String(runner.isSerial?.(cases[index] as GoldenCase) ?? false));
+  const pending = parallel.values();
+  const work = async (indices: Iterable<number>): Promise<void> => {
+    for (const index of indices) outcomes[index] = await checkCase(runner, cases[index] as GoldenCase);
+  };
+  await Promise.all(Array.from({ length: runner.concurrency ?? 1 }, () => work(pending)));
+  await work(serial);
+  return outcomes;
 }
 
 /** A runner that throws has met something it cannot handle: that is a failure of the case, not of the run. */

@@ -1,0 +1,45 @@
+/** The server that the recordings are played on: a fleet with one empty member, reached over TLS like any other. */
+import { mkdtemp, rm } from "node:fs/promises";
+import https from "node:https";
+import type { IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connectionOf, loadKubeconfig } from "../../../../src/client/index.ts";
+import { startFleet } from "../../../../src/cmd/fleet.ts";
+
+export interface HttpRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string | string[]>;
+  body?: Buffer;
+  /** The request brings its own credentials or none: the administrator's certificate stays out of it. */
+  anonymous?: boolean;
+}
+
+export interface PlayServer {
+  send(request: HttpRequest): Promise<IncomingMessage>;
+  close(): Promise<void>;
+}
+
+/** What the recordings expect of a fresh cluster: no workload controller touches an object. */
+export async function startPlayServer(): Promise<PlayServer> {
+  const data = await mkdtemp(join(tmpdir(), "flotilla-golden-"));
+  const fleet = await startFleet({ data, members: 1, nodes: 0, kruise: "none", port: 0, ephemeral: true, logLevel: "error" }, () => {}, new AbortController().signal);
+  const { server: url, ca, cert, key } = await connectionOf(await loadKubeconfig(fleet.kubeconfigs.get("member1") ?? ""));
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 200, ca, cert, key });
+  const anonymousAgent = new https.Agent({ keepAlive: true, ca });
+  return {
+    send: ({ method, path, headers, body, anonymous = false }) =>
+      new Promise((resolve, reject) => {
+        const request = https.request({ host: url.hostname, port: url.port, method, path: url.pathname.replace(/\/$/, "") + path, headers, agent: anonymous ? anonymousAgent : agent }, resolve);
+        request.on("error", reject);
+        request.end(body);
+      }),
+    async close() {
+      agent.destroy();
+      anonymousAgent.destroy();
+      await fleet.stop();
+      await rm(data, { recursive: true });
+    },
+  };
+}

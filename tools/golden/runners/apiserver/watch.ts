@@ -1,0 +1,54 @@
+/** A watch that a scenario keeps open: its events, as they come, until the scenario reads them. */
+import type { IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isObject } from "../../../../src/base/index.ts";
+import type { Json } from "../../../../src/base/index.ts";
+import { reduce } from "./reduce.ts";
+import type { Step } from "./scenario.ts";
+
+export interface OpenWatch {
+  take(step: Step): Promise<{ events: Json[]; closed?: boolean }>;
+  close(): void;
+}
+
+const EVENTS_MS = 6000;
+const CLOSE_MS = 20_000;
+const POLL_MS = 10;
+
+export function openWatch(response: IncomingMessage): OpenWatch {
+  let events: Json[] = [];
+  let closed = false;
+  let rest = "";
+  response.setEncoding("utf8");
+  response.on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.trim() !== "") events.push(reduce(JSON.parse(line) as Json, undefined));
+  });
+  for (const end of ["end", "close", "error"]) {
+    response.on(end, () => {
+      closed = true;
+    });
+  }
+
+  return {
+    async take({ events: wanted = Infinity, quietMs, untilClosed = false, withinMs, bookmarks = false }) {
+      const visible = (): Json[] => (bookmarks ? events : events.filter((event) => !isPlainBookmark(event)));
+      const deadline = Date.now() + (withinMs ?? (untilClosed ? CLOSE_MS : EVENTS_MS));
+      if (quietMs === undefined) while (!closed && Date.now() < deadline && (untilClosed || visible().length < wanted)) await sleep(POLL_MS);
+      else await sleep(quietMs);
+      const all = visible();
+      const taken = quietMs !== undefined || untilClosed ? all : all.slice(0, wanted);
+      events = all.slice(taken.length);
+      return { events: taken, ...(untilClosed && { closed }) };
+    },
+    close: () => response.destroy(),
+  };
+}
+
+/** Bookmarks come when the server likes; only the one that ends the initial events is part of the answer. */
+function isPlainBookmark(event: Json): boolean {
+  if (!isObject(event) || event.type !== "BOOKMARK" || !isObject(event.object) || !isObject(event.object.metadata)) return false;
+  const { annotations } = event.object.metadata;
+  return !isObject(annotations) || annotations["k8s.io/initial-events-end"] === undefined;
+}
