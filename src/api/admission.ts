@@ -19,6 +19,8 @@ export interface Review<T> {
   /** Set when a subresource is written. */
   subresource?: string;
   user: { name: string; groups: readonly string[] };
+  /** Set when a controller of this very process writes. */
+  inProcess?: true;
   /** The object as it is to be stored; what is being deleted, for DELETE. */
   object: DeepReadonly<T>;
   /** What is stored now; absent for CREATE. */
@@ -39,7 +41,11 @@ export interface Admission<T extends KubernetesObject> {
   for: Kind<T>;
   on: readonly Operation[];
   mutate?(review: Review<T>): DeepReadonly<T>;
+  /** The object as the server keeps it. Field managers are recorded before, so what this sets or drops is nobody's. */
+  prepare?(review: Review<T>): DeepReadonly<T>;
   validate?(review: Review<T>): FieldError[];
+  /** What a client should be told of an object that is otherwise right; asked on every write, also of what did not change. */
+  warnings?(review: Review<T>): readonly string[];
 }
 
 /** Admissions of different kinds in one list. */

@@ -7,7 +7,7 @@
  * write for ever. The fact tables say which field does what.
  */
 import { isObject, setOwn, type DeepReadonly, type Json, type JsonObject } from "../base/index.ts";
-import { badRequest, formatQuantity, partOf, tryParseQuantity } from "../machinery/index.ts";
+import { formatQuantity, jsonTypeName, partOf, quantityProblem, timeProblem, tryParseQuantity, undecodable } from "../machinery/index.ts";
 import { structOf, type FactField, type FactStruct, type FactType, type Leaf } from "./facts.ts";
 import { parseApiVersion, type KubernetesObject } from "./meta.ts";
 
@@ -26,9 +26,37 @@ export function canonicalPart(table: string, name: string, value: JsonObject, { 
   return explained(kind, apiVersion, () => canonicalStruct(structOf(table, name), value, "inside", undefined));
 }
 
+/**
+ * The metadata of an object as its kind reads it, before the server puts its own in the place of some of it. Throws 400 for a value
+ * of the wrong type.
+ */
+export function checkMetadata(metadata: Json, { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): void {
+  explained(kind, apiVersion, () => canonicalStruct(metadataHolder(kind), { metadata }, "inside", undefined));
+}
+
+/** A struct of the kind's name that has metadata and nothing else. */
+function metadataHolder(name: string): FactStruct {
+  const field: FactField = { name: "metadata", number: 1, type: { shape: "struct", struct: structOf("meta-v1", "ObjectMeta"), pointer: false }, optional: true, always: true };
+  return { table: "meta-v1", name, fields: [field], flat: new Map([["metadata", field]]), schema: {} };
+}
+
+/** Go's decoder says which struct the field is in and how one gets there: `PodSpec.spec.containers`. */
 class WrongTypeError extends Error {
-  /** `PodSpec.containers`; filled in by the struct that holds the value. */
-  field = "";
+  /** The struct that holds the value; empty until the first struct on the way out. */
+  struct = "";
+  /** Names of fields from the outermost struct on. */
+  readonly path: string[] = [];
+  /** The type that Go has for the value; unset when a type with its own reader refused it. */
+  readonly type: string | undefined;
+
+  constructor(message: string, type?: string) {
+    super(message);
+    this.type = type;
+  }
+
+  get problem(): string {
+    return this.type === undefined ? this.message : `json: cannot unmarshal ${this.message} into Go struct field ${this.struct}.${this.path.join(".")} of type ${this.type}`;
+  }
 }
 
 function explained(kind: string, apiVersion: string, work: () => JsonObject): JsonObject {
@@ -36,7 +64,7 @@ function explained(kind: string, apiVersion: string, work: () => JsonObject): Js
     return work();
   } catch (error) {
     if (!(error instanceof WrongTypeError)) throw error;
-    throw badRequest(`${kind} in version ${JSON.stringify(parseApiVersion(apiVersion).version)} cannot be handled as a ${kind}: ${error.field}: ${error.message}`);
+    throw undecodable({ sent: kind, version: parseApiVersion(apiVersion).version, kind }, error.problem);
   }
 }
 
@@ -71,16 +99,19 @@ function canonicalField(struct: FactStruct, field: FactField, value: Json, place
   try {
     return canonicalValue(field.type, value, place, settled);
   } catch (error) {
-    if (error instanceof WrongTypeError && error.field === "") error.field = `${struct.name}.${field.name}`;
+    if (error instanceof WrongTypeError) {
+      if (error.struct === "") error.struct = struct.name;
+      error.path.unshift(field.name);
+    }
     throw error;
   }
 }
 
 function canonicalValue(type: FactType, value: Json, place: Place, settled: Json | undefined): Json {
   if (type.shape === "leaf") return canonicalLeaf(type.leaf, value);
-  if (type.shape === "struct") return canonicalStruct(type.struct, isObject(value) ? value : refuse("an object", value), place, settled);
-  if (type.shape === "list") return canonicalList(type.of, Array.isArray(value) ? value : refuse("a list", value), place, settled);
-  return canonicalMap(type.of, isObject(value) ? value : refuse("an object", value), place, settled);
+  if (type.shape === "struct") return canonicalStruct(type.struct, isObject(value) ? value : refuse(type, value), place, settled);
+  if (type.shape === "list") return canonicalList(type.of, Array.isArray(value) ? value : refuse(type, value), place, settled);
+  return canonicalMap(type.of, isObject(value) ? value : refuse(type, value), place, settled);
 }
 
 function canonicalList(of: FactType, list: Json[], place: Place, settled: Json | undefined): Json[] {
@@ -113,45 +144,60 @@ function canonicalItem(of: FactType, value: Json, place: Place, settled: Json | 
   return of.shape === "struct" ? canonicalStruct(of.struct, {}, place, undefined) : zeroOf(of);
 }
 
-/** Long enough to recognise what was sent, short enough for an answer and a log. */
-const SHOWN_LENGTH = 64;
-
-function refuse(expected: string, value: Json): never {
-  const shown = Array.isArray(value) ? "a list" : isObject(value) ? "an object" : JSON.stringify(value).slice(0, SHOWN_LENGTH);
-  throw new WrongTypeError(`expected ${expected}, got ${shown}`);
+function refuse(type: FactType | Leaf, value: Json): never {
+  const isNumber = (type === "int32" || type === "int64") && typeof value === "number";
+  throw new WrongTypeError(isNumber ? `number ${String(value)}` : jsonTypeName(value), typeof type === "string" ? LEAF_TYPES[type] : goType(type));
 }
 
-/** What should be base64 is often a secret that somebody forgot to encode, so it is not repeated. */
-function refuseSecretly(): never {
-  throw new WrongTypeError("expected a text in base64");
+const LEAF_TYPES: Readonly<Partial<Record<Leaf, string>>> = { string: "string", bool: "bool", int32: "int32", int64: "int64", float64: "float64", bytes: "[]uint8" };
+
+function goType(type: FactType): string {
+  if (type.shape === "leaf") return LEAF_TYPES[type.leaf] ?? type.leaf;
+  if (type.shape === "struct") return `${type.struct.table.slice(type.struct.table.lastIndexOf("-") + 1)}.${type.struct.name}`;
+  return `${type.shape === "list" ? "[]" : "map[string]"}${goType(type.of)}`;
+}
+
+/** Where the text stops being base64. What should be base64 is often a secret that somebody forgot to encode, so it is not repeated. */
+function refuseBase64(value: string): never {
+  const plain = value.replaceAll(/[\r\n]/g, "");
+  const good = /^(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{0,3}/.exec(plain)?.[0].length ?? 0;
+  throw new WrongTypeError(`illegal base64 data at input byte ${good < plain.length ? good : good - (good % 4)}`);
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const MAX_INT32 = 2 ** 31 - 1;
+const MIN_INT32 = -(2 ** 31);
 
 function canonicalLeaf(leaf: Leaf, value: Json): Json {
   switch (leaf) {
     case "string":
-      return typeof value === "string" ? value : refuse("a text", value);
+      return typeof value === "string" ? value : refuse(leaf, value);
     case "bool":
-      return typeof value === "boolean" ? value : refuse("true or false", value);
+      return typeof value === "boolean" ? value : refuse(leaf, value);
     case "int32":
+      return isInt32(value) ? value : refuse(leaf, value);
     case "int64":
-      return Number.isInteger(value) ? value : refuse("a whole number", value);
+      return Number.isInteger(value) ? value : refuse(leaf, value);
     case "float64":
-      return typeof value === "number" ? value : refuse("a number", value);
+      return typeof value === "number" ? value : refuse(leaf, value);
     case "bytes":
-      return typeof value === "string" && BASE64.test(value.replaceAll(/[\r\n]/g, "")) ? value : refuseSecretly();
+      if (typeof value !== "string") return refuse(leaf, value);
+      return BASE64.test(value) || BASE64.test(value.replaceAll(/[\r\n]/g, "")) ? value : refuseBase64(value);
     case "Time":
-      return typeof value === "string" && /^.{19}Z$/.test(value) ? value : canonicalTime(value, 19, "Z");
+      return typeof value === "string" && USUAL_TIME.test(value) ? value : canonicalTime(value, false);
     case "MicroTime":
-      return typeof value === "string" && /^.{19}\.\d{6}Z$/.test(value) ? value : canonicalTime(value, 23, "000Z");
+      return typeof value === "string" && USUAL_MICRO_TIME.test(value) ? value : canonicalTime(value, true);
     case "Quantity":
       return canonicalQuantity(value);
     case "IntOrString":
-      return typeof value === "string" || Number.isInteger(value) ? value : refuse("a whole number or a text", value);
+      return typeof value === "string" || isInt32(value) ? value : refuse("int32", value);
     default:
       return value;
   }
+}
+
+function isInt32(value: Json): boolean {
+  return Number.isInteger(value) && (value as number) <= MAX_INT32 && (value as number) >= MIN_INT32;
 }
 
 /** Nearly every quantity that is written already has its one form. */
@@ -159,13 +205,23 @@ const USUAL_QUANTITY = /^[1-9]\d{0,2}(?:[munkMGTPE]|[KMGTPE]i)?$/;
 
 function canonicalQuantity(value: Json): string {
   if (typeof value === "string" && USUAL_QUANTITY.test(value)) return value;
-  const quantity = typeof value === "string" || typeof value === "number" ? tryParseQuantity(value) : undefined;
-  return quantity ? formatQuantity(quantity) : refuse("a quantity such as 500m or 1Gi", value);
+  const text = typeof value === "string" ? value.trim() : JSON.stringify(value);
+  const quantity = tryParseQuantity(text);
+  if (!quantity) throw new WrongTypeError(quantityProblem(text));
+  return formatQuantity(quantity);
 }
 
-function canonicalTime(value: Json, length: number, end: string): string {
-  const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? refuse("a time such as 2024-05-01T12:00:00Z", value) : `${new Date(time).toISOString().slice(0, length)}${end}`;
+/** Times in their one form, with digits where a real time has them. */
+const USUAL_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
+const USUAL_MICRO_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;
+
+function canonicalTime(value: Json, micro: boolean): string {
+  if (typeof value !== "string") return refuse("string", value);
+  const problem = timeProblem(value, micro);
+  if (problem !== undefined) throw new WrongTypeError(problem);
+  const time = new Date(Date.parse(value.replace(",", "."))).toISOString();
+  // JavaScript knows milliseconds; the rest is taken from the text.
+  return micro ? `${time.slice(0, 20)}${/[.,](\d{6})/.exec(value)?.[1] ?? "000000"}Z` : `${time.slice(0, 19)}Z`;
 }
 
 /** What `omitempty` leaves out. A pointer tells zero from absent; a required text that is empty counts as missing. */

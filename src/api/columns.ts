@@ -27,6 +27,8 @@ export function column<T extends KubernetesObject>(
 
 export const nameColumn: Column = column("Name", ({ metadata }) => metadata.name, { format: "name" });
 export const ageColumn: Column = column("Age", ({ metadata }, nowMs) => age(metadata.creationTimestamp, nowMs));
+/** What kinds without columns of their own show besides the name. */
+export const createdColumn: Column = column("Created At", ({ metadata }) => metadata.creationTimestamp ?? "", { type: "date" });
 export const wide = { priority: 1 } as const;
 
 /** Time since a timestamp, `<unknown>` without one. */
@@ -39,6 +41,12 @@ export function age(timestamp: string | undefined, nowMs: number): string {
 /** A label selector in the form in which it is typed on a command line. */
 export function selectorCell(selector: DeepReadonly<LabelSelector> | undefined): string {
   return (selector && formatLabelSelector(selector)) || "<none>";
+}
+
+/** Labels as they are typed on a command line, sorted by key. */
+export function labelsCell(labels: Readonly<Record<string, string>> | undefined): string {
+  const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  return pairs.sort().join(",") || "<none>";
 }
 
 /** Container names and images of a pod template, which workloads show in wide tables. */

@@ -1,5 +1,5 @@
 /** How the kinds of this folder are put together from their facts. */
-import type { DeepReadonly } from "../base/index.ts";
+import { required, type DeepReadonly } from "../base/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { Admission, Review } from "./admission.ts";
 import { canonicalObject } from "./canonical.ts";
@@ -7,17 +7,17 @@ import type { Column, Kind, KindVersion } from "./kind.ts";
 import { definitionSchema, kindSchema } from "./facts.ts";
 import type { KubernetesObject } from "./meta.ts";
 
-type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> & Partial<Pick<Kind, "shortNames" | "categories" | "subresources" | "hasGeneration" | "singular" | "verbs" | "traits">>;
+type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> & Partial<Pick<Kind, "shortNames" | "categories" | "subresources" | "hasGeneration" | "singular" | "verbs" | "traits" | "storedAs">>;
 
 /** A kind of Kubernetes itself, served in one version. Its schema is read from the table `facts` on first use. */
-export function builtInKind<T extends KubernetesObject>(names: Names & { version: string; facts: string; columns: Column[] }): Kind<T> {
-  const { version, facts, columns, ...rest } = names;
+export function builtInKind<T extends KubernetesObject>(names: Names & { version: string; facts: string; columns: Column[]; deprecationWarning?: string }): Kind<T> {
+  const { version, facts, columns, deprecationWarning, ...rest } = names;
   return {
     subresources: {},
     hasGeneration: false,
     ...rest,
     storageVersion: version,
-    versions: { [version]: lazyVersion(columns, () => kindSchema(facts, names.kind)) },
+    versions: { [version]: lazyVersion(columns, () => kindSchema(facts, names.kind), { ...(deprecationWarning !== undefined && { deprecationWarning }) }) },
     builtIn: true,
   };
 }
@@ -62,18 +62,37 @@ export const AGE: Column = { name: "AGE", type: "date", jsonPath: ".metadata.cre
  */
 export function builtInAdmission<T extends KubernetesObject>(
   kind: Kind<T>,
-  facts: string,
-  rules: { complete?(object: DeepReadonly<T>, review: Review<T>): DeepReadonly<T>; validate?(review: Review<T>): FieldError[] } = {},
+  /** The fact table, or one for each version. */
+  facts: string | Readonly<Record<string, string>>,
+  rules: {
+    complete?(object: DeepReadonly<T>, review: Review<T>): DeepReadonly<T>;
+    prepare?(object: DeepReadonly<T>, review: Review<T>): DeepReadonly<T>;
+    validate?(review: Review<T>): FieldError[];
+    /** Defaults of what an update of the status subresource sends. */
+    completeStatus?(object: DeepReadonly<T>, review: Review<T>): DeepReadonly<T>;
+    /** What an update of the status subresource must obey; the spec is the stored one then. */
+    validateStatus?(review: Review<T>): FieldError[];
+    warnings?(review: Review<T>): readonly string[];
+  } = {},
 ): Admission<T> {
-  const { complete, validate } = rules;
+  const { complete, completeStatus, prepare, validate, validateStatus, warnings } = rules;
   return {
     for: kind,
     on: ["CREATE", "UPDATE"],
     mutate(review) {
-      const object = canonicalObject<T>(facts, kind.kind, review.object, review.settled);
+      const table = typeof facts === "string" ? facts : required(facts[review.version], `the fact table of ${kind.kind} ${review.version}`);
+      const object = canonicalObject<T>(table, kind.kind, review.object, review.settled);
+      if (review.subresource === "status") return completeStatus ? completeStatus(object, review) : object;
       return complete && needsRules(review, object) ? complete(object, review) : object;
     },
-    ...(validate && { validate: (review: Review<T>) => (needsRules(review, review.object) ? validate(review) : []) }),
+    ...(prepare && { prepare: (review: Review<T>) => (needsRules(review, review.object) ? prepare(review.object, review) : review.object) }),
+    ...((validate || validateStatus) && {
+      validate(review: Review<T>) {
+        if (review.subresource === "status") return validateStatus?.(review) ?? [];
+        return validate && needsRules(review, review.object) ? validate(review) : [];
+      },
+    }),
+    ...(warnings && { warnings }),
   };
 }
 

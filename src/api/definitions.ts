@@ -77,8 +77,10 @@ export function kindOfCustomResourceDefinition(definition: DeepReadonly<CustomRe
   };
 }
 
-function kindVersion({ schema, additionalPrinterColumns = [], deprecated, deprecationWarning, name }: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
+function kindVersion({ schema, additionalPrinterColumns = [], deprecated, deprecationWarning, name, subresources = {} }: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
+  const { status, scale } = subresources;
   return {
+    subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
     schema: (schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true }) as Schema,
     columns: copy(additionalPrinterColumns) as Column[],
     ...(deprecated && { deprecationWarning: deprecationWarning ?? `version ${name} is deprecated` }),

@@ -24,6 +24,13 @@ test("flattens embedded structs as JSON does", () => {
   expect(volume.fields.map(({ name }) => name)).toEqual(["name", ""]);
 });
 
+test("says of a type that has one owner so wherever it is used", () => {
+  const secrets = kindSchema("core-v1", "Pod").properties?.["spec"]?.properties?.["imagePullSecrets"];
+
+  expect(secrets?.items).toMatchObject({ "x-kubernetes-map-type": "atomic" });
+  expect(structOf("core-v1", "LocalObjectReference").flat.has("")).toBe(false);
+});
+
 test("gives a type that contains itself as a cycle of one object", () => {
   const { schema } = structOf("apiextensions-v1", "JSONSchemaProps");
 

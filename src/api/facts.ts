@@ -5,7 +5,8 @@
  *   "containers": "[]Container 2 patch=merge:name list=map:name"
  *
  * That is the type, the protobuf number and what is stated about the field: `optional`; `always` (Go writes it even when it
- * is zero); how patches and apply merge it; its enumeration; its default. Tables load on first use and stay.
+ * is zero); how patches and apply merge it; its enumeration; its default. An empty name stands for the type itself: one that is
+ * `map=atomic` has one owner wherever it is used. Tables load on first use and stay.
  */
 import { readFileSync } from "node:fs";
 import { required, type Json } from "../base/index.ts";
@@ -63,6 +64,9 @@ export interface FactStruct {
   readonly schema: Schema;
 }
 
+/** The key of what is stated about a type as a whole. */
+const OF_TYPE = "";
+
 type Table = Record<string, Record<string, string>>;
 
 const tables = new Map<string, Table>();
@@ -99,7 +103,7 @@ class LazyStruct implements FactStruct {
   }
 
   get fields(): readonly FactField[] {
-    this.#fields ??= Object.entries(this.#lines).map(([key, words]) => readField(this.table, key.startsWith(".") ? "" : key, words));
+    this.#fields ??= Object.entries(this.#lines).filter(([key]) => key !== OF_TYPE).map(([key, words]) => readField(this.table, key.startsWith(".") ? "" : key, words));
     return this.#fields;
   }
 
@@ -115,7 +119,7 @@ class LazyStruct implements FactStruct {
     const properties: Record<string, Schema> = {};
     const requiredFields: string[] = [];
     // Set before the properties are filled: a type that contains itself finds this very object.
-    this.#schema = { type: "object", properties, required: requiredFields };
+    this.#schema = { type: "object", properties, required: requiredFields, ...(this.#lines[OF_TYPE] === "map=atomic" && { "x-kubernetes-map-type": "atomic" }) };
     for (const [name, field] of this.flat) {
       properties[name] = fieldSchema(field);
       if (!field.optional) requiredFields.push(name);
@@ -145,8 +149,8 @@ function readField(table: string, name: string, line: string): FactField {
     ...(listMapKeys && { listMapKeys: listMapKeys.split(",") }),
     ...(mapType && { mapType: mapType as "atomic" | "granular" }),
     ...(values && { enum: values }),
-    // An empty default of a plain string says that absence means empty; it is written out only where a pointer tells them apart.
-    ...(fallback !== undefined && (fallback !== "" || type.startsWith("*")) && { default: fallback }),
+    // A zero default says what absence means; it is written out only where a pointer tells them apart.
+    ...(fallback !== undefined && (type.startsWith("*") || !(fallback === "" || fallback === 0 || fallback === false)) && { default: fallback }),
   };
 }
 
@@ -164,7 +168,8 @@ const LEAVES: Record<Leaf, Schema> = {
   Duration: { type: "string", format: "duration" },
   Quantity: { "x-kubernetes-int-or-string": true, pattern: QUANTITY_PATTERN },
   IntOrString: { "x-kubernetes-int-or-string": true },
-  RawObject: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+  // What is inside belongs to whoever wrote the whole.
+  RawObject: { type: "object", "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-map-type": "atomic" },
   Json: { "x-kubernetes-preserve-unknown-fields": true },
   SchemaOrArray: { "x-kubernetes-preserve-unknown-fields": true },
   SchemaOrBool: { "x-kubernetes-preserve-unknown-fields": true },
@@ -197,7 +202,7 @@ function fieldSchema(field: FactField): Schema {
     ...(field.listMapKeys && { "x-kubernetes-list-map-keys": [...field.listMapKeys] }),
     ...(field.mapType && { "x-kubernetes-map-type": field.mapType }),
     ...(field.default !== undefined && { default: field.default }),
-    ...(field.always && field.type.shape !== "leaf" && { "x-flotilla-always": true }),
+    ...(field.always && !(field.type.shape === "leaf" && field.type.pointer) && { "x-flotilla-always": true }),
   };
   if (field.enum) extras.enum = [...field.enum];
   // The copy shares `properties` with the type, which may still be being filled.

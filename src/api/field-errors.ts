@@ -1,6 +1,6 @@
 /** Field errors in the words of Kubernetes, and the checks that many kinds share. */
 import { equalJson, type DeepReadonly } from "../base/index.ts";
-import { labelKeyProblem, labelSelectorOf, labelValueProblem, matchesLabels, type FieldError } from "../machinery/index.ts";
+import { labelKeyProblems, labelSelectorOf, labelValueProblems, matchesLabels, type FieldError } from "../machinery/index.ts";
 import type { LabelSelector } from "./facts/meta-v1.ts";
 
 const because = (detail: string | undefined): string => (detail === undefined ? "" : `: ${detail}`);
@@ -15,6 +15,8 @@ export const notOneOf = (field: string, value: unknown, supported: readonly stri
   field,
   message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((item) => JSON.stringify(item)).join(", ")}`,
 });
+export const tooLong = (field: string, limit: number): FieldError => ({ type: "TooLong", field, message: `Too long: may not be more than ${limit} bytes` });
+export const tooMany = (field: string, count: number, limit: number): FieldError => ({ type: "TooMany", field, message: `Too many: ${count}: must have at most ${limit} items` });
 /** A feature of upstream that Flotilla would accept and ignore if it did not say so. */
 export const notSupportedYet = (field: string): FieldError => forbiddenField(field, "not supported by Flotilla yet");
 
@@ -36,24 +38,27 @@ export function checkIntOrPercent(field: string, value: number | string | undefi
   return limit !== undefined && Number(value.slice(0, -1)) > limit ? [wrong(field, value, `must not be greater than ${limit}%`)] : [];
 }
 
-export function checkLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldError[] {
-  return Object.entries(labels ?? {}).flatMap(([key, value]) => {
-    const keyProblem = labelKeyProblem(key);
-    const valueProblem = labelValueProblem(value);
-    return [...(keyProblem ? [wrong(field, key, keyProblem)] : []), ...(valueProblem ? [wrong(field, value, valueProblem)] : [])];
-  });
+/** One error for each problem that a rule of names finds. */
+export function checkText(field: string, value: string, problemsOf: (text: string) => readonly string[]): FieldError[] {
+  return problemsOf(value).map((problem) => wrong(field, value, problem));
 }
 
-export function checkSelector(field: string, selector: DeepReadonly<LabelSelector> | undefined): FieldError[] {
+export function checkLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldError[] {
+  return Object.entries(labels ?? {}).flatMap(([key, value]) => [...checkText(field, key, labelKeyProblems), ...checkText(field, value, labelValueProblems)]);
+}
+
+/** `lenientValues` is for what was stored with values that are no labels. */
+export function checkSelector(field: string, selector: DeepReadonly<LabelSelector> | undefined, lenientValues = false): FieldError[] {
   const errors = checkLabels(`${field}.matchLabels`, selector?.matchLabels);
-  for (const [index, { key, operator, values = [] }] of (selector?.matchExpressions ?? []).entries()) {
+  for (const [index, { key = "", operator = "", values = [] }] of (selector?.matchExpressions ?? []).entries()) {
     const at = `${field}.matchExpressions[${index}]`;
-    if ((operator === "In" || operator === "NotIn") && values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-    else if ((operator === "Exists" || operator === "DoesNotExist") && values.length > 0) {
-      errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-    } else if (!["In", "NotIn", "Exists", "DoesNotExist"].includes(operator)) errors.push(wrong(`${at}.operator`, operator, "not a valid selector operator"));
-    const keyProblem = labelKeyProblem(key);
-    if (keyProblem) errors.push(wrong(`${at}.key`, key, keyProblem));
+    if (operator === "In" || operator === "NotIn") {
+      if (values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+    } else if (operator === "Exists" || operator === "DoesNotExist") {
+      if (values.length > 0) errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    } else errors.push(wrong(`${at}.operator`, operator, "not a valid selector operator"));
+    errors.push(...checkText(`${at}.key`, key, labelKeyProblems));
+    if (!lenientValues) errors.push(...values.flatMap((value, place) => checkText(`${at}.values[${place}]`, value, labelValueProblems)));
   }
   return errors;
 }

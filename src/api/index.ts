@@ -1,25 +1,70 @@
 export * from "./admission.ts";
 export { builtInAdmissions } from "./admissions.ts";
 export { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "./definitions.ts";
-export { kindSchema } from "./facts.ts";
+export { canonicalObject, checkMetadata } from "./canonical.ts";
+export { kindSchema, structOf } from "./facts.ts";
+export type { FactField, FactStruct, FactType, Leaf } from "./facts.ts";
 export * from "./kind.ts";
 export { kubernetesKinds } from "./kubernetes-kinds.ts";
 export * from "./meta.ts";
 export { decodeProtobuf } from "./protobuf.ts";
 
 export { ConfigMap } from "./core/config-map.ts";
+export { Endpoints } from "./core/endpoints.ts";
 export { Event } from "./core/event.ts";
-export { Namespace } from "./core/namespace.ts";
+export { Namespace, asNewNamespace } from "./core/namespace.ts";
 export { Node } from "./core/node.ts";
+export { PersistentVolumeClaim, prepareClaim } from "./core/persistent-volume-claim.ts";
+export { PersistentVolume } from "./core/persistent-volume.ts";
 export { Pod } from "./core/pod.ts";
+export { Binding } from "./core/pod-binding.ts";
+export { Eviction } from "./core/pod-eviction.ts";
+export { PodTemplate } from "./core/pod-template.ts";
+export { ReplicationController } from "./core/replication-controller.ts";
+export { containerTotals } from "./core/pod-resources.ts";
 export { Secret } from "./core/secret.ts";
 export { Service } from "./core/service.ts";
+export { EndpointSlice } from "./discovery/endpoint-slice.ts";
+export { DEFAULT_INGRESS_CLASS, IngressClass } from "./networking/ingress-class.ts";
+export { INGRESS_CLASS_ANNOTATION, Ingress } from "./networking/ingress.ts";
+export { NetworkPolicy } from "./networking/network-policy.ts";
+export { StorageClass, isDefaultStorageClass } from "./storage/storage-class.ts";
+export { API_SERVER_ADDRESS, apiServerService } from "./core/service-bootstrap.ts";
+export { heldByService, prepareService, type Drawn, type ServicePools } from "./core/service-prepare.ts";
 export { ServiceAccount } from "./core/service-account.ts";
+export { SelfSubjectReview } from "./authentication/self-subject-review.ts";
+export { TokenRequest } from "./authentication/token-request.ts";
+export { TokenReview } from "./authentication/token-review.ts";
+export { checkAccessReview, checkLocalAttributes } from "./authorization/access-review-rules.ts";
+export { LocalSubjectAccessReview } from "./authorization/local-subject-access-review.ts";
+export { SelfSubjectAccessReview } from "./authorization/self-subject-access-review.ts";
+export { SelfSubjectRulesReview } from "./authorization/self-subject-rules-review.ts";
+export { SubjectAccessReview } from "./authorization/subject-access-review.ts";
+export { aggregatedRules } from "./rbac/aggregated-rules.ts";
+export { bootstrapRbac } from "./rbac/bootstrap-objects.ts";
 export { ControllerRevision } from "./apps/controller-revision.ts";
 export { Deployment } from "./apps/deployment.ts";
 export { ReplicaSet } from "./apps/replica-set.ts";
+export { StatefulSet } from "./apps/stateful-set.ts";
+export { DaemonSet } from "./apps/daemon-set.ts";
+export { CronJob } from "./batch/cron-job.ts";
+export { Job } from "./batch/job.ts";
 export { Lease } from "./coordination/lease.ts";
+export { HorizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
+export { LimitRange } from "./core/limit-range.ts";
+export { ResourceQuota } from "./core/resource-quota.ts";
+export { EventsEvent } from "./events/event.ts";
+export { RuntimeClass } from "./node/runtime-class.ts";
+export { PodDisruptionBudget } from "./policy/pod-disruption-budget.ts";
+export { ClusterRole } from "./rbac/cluster-role.ts";
+export { ClusterRoleBinding } from "./rbac/cluster-role-binding.ts";
+export { Role } from "./rbac/role.ts";
+export { RoleBinding } from "./rbac/role-binding.ts";
+export { PriorityClass, systemPriorityClasses } from "./scheduling/priority-class.ts";
+export { addAmounts, exceeding, onlyAmounts, readAmounts, sameAmounts, subtractAmounts, withoutZeros, writeAmounts, type Amounts } from "./quota/amounts.ts";
+export { countName, quotaEvaluatorOf, quotaMatches, resourceOfCount, type QuotaEvaluator } from "./quota/evaluator.ts";
 export { CustomResourceDefinition } from "./apiextensions/custom-resource-definition.ts";
+export { APPROVAL, approvalOf, isProtectedGroup } from "./apiextensions/definition-rules.ts";
 export { Cluster } from "./karmada/cluster.ts";
 export { ClusterOverridePolicy } from "./karmada/cluster-override-policy.ts";
 export { ClusterPropagationPolicy } from "./karmada/cluster-propagation-policy.ts";
@@ -27,6 +72,7 @@ export { OverridePolicy } from "./karmada/override-policy.ts";
 export { PropagationPolicy } from "./karmada/propagation-policy.ts";
 export { ResourceBinding } from "./karmada/resource-binding.ts";
 export { Work } from "./karmada/work.ts";
+export { LOGICAL_CLUSTER_FINALIZER, LogicalCluster, logicalClusterAdmission, logicalClusterKind } from "./flotilla/logical-cluster.ts";
 export { CloneSet } from "./kruise/clone-set.ts";
 
 export type { JSONSchemaProps } from "./facts/apiextensions-v1.ts";
@@ -41,7 +87,6 @@ export type {
   NodeSelectorRequirement,
   NodeSelectorTerm,
   ObjectReference,
-  PersistentVolumeClaim,
   PodCondition,
   PodSpec,
   PodStatus,
@@ -50,6 +95,7 @@ export type {
   ServicePort,
   Taint,
   Toleration,
+  Volume,
 } from "./facts/core-v1.ts";
 export type { Condition, LabelSelector, LabelSelectorRequirement } from "./facts/meta-v1.ts";
 export type { IntOrString, Quantity } from "./facts/scalars.ts";

@@ -59,6 +59,15 @@ export interface ActionShape {
 
 /** What the API server does differently for a kind. Everything is off unless stated. */
 export interface KindTraits {
+  /** What `metadata.name` may be; unset is `subdomain`. */
+  names?: "subdomain" | "label" | "label-1035" | "path";
+  /**
+   * How the kind's own rules look at metadata when it is updated, beside the server's: as an update, as a new object, or both.
+   * Clients see every finding as often as it was made. Unset is `{ update: true }`.
+   */
+  metadataChecks?: { update?: true; create?: true };
+  /** Finalizers need not be qualified by a domain; of most kinds they must be. */
+  plainFinalizers?: true;
   /** A PUT of an object that is not there creates it. */
   createOnUpdate?: true;
   /** A PUT must name the resourceVersion that it replaces. Custom kinds always insist. */
@@ -67,6 +76,10 @@ export interface KindTraits {
   deletionAnswersObject?: true;
   /** Dependents stay when a deletion does not say what becomes of them. */
   orphansDependents?: true;
+  /** A new object may come with a status, though that has a subresource of its own. */
+  statusOnCreate?: true;
+  /** Labels are part of what the object wants: a change of them makes a new generation. */
+  labelsCountAsSpec?: true;
   /** What may be selected by besides name and namespace: the field's text, as clients compare it. */
   selectableFields?: Readonly<Record<string, (object: DeepReadonly<JsonObject>) => string>>;
 }
@@ -79,6 +92,8 @@ export interface KindVersion {
   fromStorage?(object: JsonObject): JsonObject;
   /** The version is served with this Warning header. */
   deprecationWarning?: string;
+  /** Status and scale of this version, where a definition gives its versions different ones. Unset: those of the kind. */
+  subresources?: { readonly status?: true; readonly scale?: ScalePaths };
 }
 
 export interface Kind<T extends KubernetesObject = KubernetesObject> {
@@ -91,6 +106,8 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
   readonly scope: "Namespaced" | "Cluster";
   /** The version that is stored, and the one in which a client of this kind speaks. */
   readonly storageVersion: string;
+  /** Another kind whose objects these are: what is written to one shows in both. Every version then converts to that kind's storage version. */
+  readonly storedAs?: Kind;
   /** Served versions, the preferred one first. Schemas load on first use. */
   readonly versions: Readonly<Record<string, KindVersion>>;
   readonly subresources: {

@@ -16,10 +16,10 @@ const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 
 /** apiVersion → table and the kinds that it holds. */
 const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }>> = {
-  v1: { table: "core-v1", kinds: [
-    ...["Namespace", "ConfigMap", "Secret", "ServiceAccount", "Pod", "PodTemplate", "Node", "Event", "Service", "Endpoints", "ReplicationController"],
-    ...["PersistentVolume", "PersistentVolumeClaim", "ResourceQuota", "LimitRange", "Binding"],
-  ] },
+  v1: {
+    table: "core-v1",
+    kinds: "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding".split(" "),
+  },
   "apps/v1": { table: "apps-v1", kinds: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"] },
   "authentication.k8s.io/v1": { table: "authentication-v1", kinds: ["TokenRequest", "TokenReview", "SelfSubjectReview"] },
   "authorization.k8s.io/v1": { table: "authorization-v1", kinds: ["SubjectAccessReview", "SelfSubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectRulesReview"] },

@@ -12,6 +12,8 @@ export interface Action {
   resource: string;
   /** Unset for a review: the resource itself is the action. */
   subresource?: string;
+  /** What is sent to it, where that is another kind than the resource; for messages about bodies that cannot be read. */
+  sends?: ServedVersion;
   run(deps: OperationDependencies, context: RequestContext, input: Input): Promise<Answer>;
 }
 

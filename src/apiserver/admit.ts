@@ -3,19 +3,23 @@
  * everything that is wrong with it is reported together.
  */
 import type { AnyAdmission, Operation, Review } from "../api/index.ts";
-import { randomUuid } from "../base/index.ts";
+import { isObject, randomUuid } from "../base/index.ts";
 import type { Json, JsonObject, Random } from "../base/index.ts";
-import { badRequest, invalid } from "../machinery/index.ts";
+import { coerceMetadata, DecodeError, invalid, metadataProblem } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
+import type { Cache } from "../store/index.ts";
 import { createClusterReader } from "./cluster-reader.ts";
+import { createClusterWriter } from "./cluster-writer.ts";
 import type { RequestContext } from "./context.ts";
-import { metadataOf, validateMetadata } from "./metadata.ts";
+import { reportFields } from "./field-validation.ts";
+import type { Findings } from "./field-validation.ts";
+import { metadataOf, repeatMetadataErrors, validateMetadata } from "./metadata.ts";
+import { checkNamespace } from "./namespaces.ts";
 import type { ObjectStore } from "./objects.ts";
 import type { WriteOptions } from "./options.ts";
 import type { Plugin, PluginRequest } from "./plugin.ts";
-import type { ServedVersion } from "./resources.ts";
 import { ordered } from "./render.ts";
-import { strategyOf } from "./strategies.ts";
+import { customErrors, warnOfCustom } from "./crd-objects.ts";
 import { textOf } from "./text.ts";
 
 export interface Admissions {
@@ -48,8 +52,8 @@ export interface AdmitRequest {
   oldObject?: JsonObject;
   /** The old object again, when it is known to have passed all of this: what the object shares with it is not looked at again. */
   settled?: JsonObject | undefined;
-  /** Keys that the body held twice. */
-  duplicates: readonly string[];
+  /** What was noticed while the body was read. */
+  findings: Findings;
   /** What is wrong already. */
   errors: readonly FieldError[];
   /** The object with its field managers. What the server itself sets comes after it and is nobody's. */
@@ -58,7 +62,7 @@ export interface AdmitRequest {
 
 /** The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every field error. */
 export function admitObject({ admissions, plugins, store, random }: AdmitDependencies, request: AdmitRequest): JsonObject {
-  const { context, options, operation, oldObject, settled, duplicates } = request;
+  const { context, options, operation, oldObject, settled, findings } = request;
   const { served } = context;
   const { kind } = served.resource;
   const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes(operation));
@@ -69,6 +73,7 @@ export function admitObject({ admissions, plugins, store, random }: AdmitDepende
     version: served.version,
     ...(context.subresource !== undefined && { subresource: context.subresource }),
     user: context.user,
+    ...(context.inProcess && { inProcess: true as const }),
     object,
     ...(oldObject && { oldObject }),
     ...(settled && { settled }),
@@ -83,29 +88,70 @@ export function admitObject({ admissions, plugins, store, random }: AdmitDepende
     if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated as JsonObject).metadata as JsonObject } });
   }
   const unknown: string[] = [];
-  object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? { settled } : { unknownFields: unknown, settled });
-  reportFields(unknown, duplicates, context, options);
+  if (!kind.builtIn) object = withReadableMetadata(object, unknown, settled);
+  object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? { strictMetadata: true, settled } : { unknownFields: unknown, strictMetadata: true, settled });
+  reportFields(unknown, findings, context, options);
+  object = request.track(object);
+  if (kind.builtIn) object = withoutEmptyLists(object);
+  if (operation === "CREATE" && served.resource.namespaced && context.namespace !== undefined) checkNamespace(store, context.cluster, served.resource, context.namespace, textOf(metadataOf(object).name ?? ""));
   const concerned = plugins.filter((plugin) => plugin.concerns(context, operation));
   const question = (): PluginRequest => ({ context, options, operation, object, ...(oldObject && { oldObject }), read: createClusterReader(store, context.cluster) });
   for (const { mutate } of concerned) {
     const mutated = mutate?.(question());
     if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated.metadata as JsonObject) } });
   }
-  const strategy = strategyOf(served.resource);
-  strategy?.complete?.(object);
-  object = request.track(object);
-  strategy?.prepare?.(object, oldObject, context);
+  for (const { prepare } of chain) {
+    const prepared = prepare?.(review());
+    if (prepared !== undefined && prepared !== object) object = ordered({ ...(prepared as JsonObject), metadata: { ...(prepared as JsonObject).metadata as JsonObject } });
+  }
 
-  const errors = [...request.errors, ...validateMetadata(metadataOf(object), served.resource, settled && metadataOf(settled)), ...newErrors(served.compiled.validate(object, settled), oldObject, served)];
-  if (strategy?.validate) errors.push(...strategy.validate(object, oldObject));
-  if (errors.length === 0) for (const { validate } of chain) errors.push(...(validate?.(review()) ?? []));
-  if (errors.length > 0) throw invalid(kind.group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  const found = validateMetadata(metadataOf(object), served.resource, settled && metadataOf(settled));
+  const errors = operation === "UPDATE" ? repeatMetadataErrors(found, request.errors, served.resource) : [...request.errors, ...found];
+  // The rules of Kubernetes' own kinds are code: they say what is required or unknown in their own order and words.
+  if (!kind.builtIn) errors.push(...customErrors(context, object, oldObject, settled, errors));
+  for (const { validate } of chain) errors.push(...(validate?.(review()) ?? []));
+  if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   for (const { validate } of concerned) validate?.(question());
+  if (!kind.builtIn) warnOfCustom(context, object, oldObject);
+  for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
   return object;
 }
 
+/**
+ * Kubernetes stores its own kinds in a form that does not tell an empty list from none. Whoever wrote one owns the field all the
+ * same. Fields that may be left out are gone by now when they are empty, and those that may not lie no deeper than the spec.
+ */
+function withoutEmptyLists(object: JsonObject): JsonObject {
+  const result = dropEmptyLists(object);
+  const { spec } = result;
+  if (!isObject(spec)) return result;
+  const kept = dropEmptyLists(spec);
+  return kept === spec ? result : { ...result, spec: kept };
+}
+
+function dropEmptyLists(part: JsonObject): JsonObject {
+  let result = part;
+  for (const key in part) {
+    const value = part[key];
+    if (!Array.isArray(value) || value.length > 0) continue;
+    if (result === part) result = { ...part };
+    Reflect.deleteProperty(result, key);
+  }
+  return result;
+}
+
+/** The metadata of Kubernetes' own kinds is a part of their canonical form; custom objects are read here. */
+function withReadableMetadata(object: JsonObject, unknown: string[], settled: JsonObject | undefined): JsonObject {
+  const metadata = metadataOf(object);
+  const known = settled && metadataOf(settled);
+  const problem = metadataProblem(metadata, known);
+  if (problem !== undefined) throw new DecodeError(problem);
+  const readable = coerceMetadata(metadata, "metadata", unknown, false, known);
+  return readable === metadata ? object : { ...object, metadata: readable };
+}
+
 /** Asks the plugins for the last word before an object is stored or removed. What they took is given back by the returned function. */
-export async function reserve({ plugins, store }: AdmitDependencies, request: Omit<PluginRequest, "read">): Promise<() => Promise<void>> {
+export async function reserve({ plugins, store, cache }: AdmitDependencies & { cache: Cache }, request: Omit<PluginRequest, "read">): Promise<() => Promise<void>> {
   const taken: (() => Promise<void>)[] = [];
   const giveBack = async (): Promise<void> => {
     for (const release of taken.splice(0)) await release();
@@ -114,7 +160,7 @@ export async function reserve({ plugins, store }: AdmitDependencies, request: Om
   for (const plugin of plugins) {
     if (!plugin.reserve || !plugin.concerns(context, operation)) continue;
     try {
-      const release = await plugin.reserve({ ...request, read: createClusterReader(store, context.cluster) });
+      const release = await plugin.reserve({ ...request, read: createClusterReader(store, context.cluster) }, createClusterWriter(store, cache, context.cluster));
       if (release) taken.push(release);
     } catch (error) {
       await giveBack();
@@ -122,29 +168,6 @@ export async function reserve({ plugins, store }: AdmitDependencies, request: Om
     }
   }
   return giveBack;
-}
-
-/**
- * What is wrong now and was not wrong before. A definition that became stricter must not lock the objects that were written
- * under the old one: their finalizers could never be removed.
- */
-function newErrors(errors: FieldError[], oldObject: JsonObject | undefined, { compiled }: ServedVersion): FieldError[] {
-  if (errors.length === 0 || !oldObject) return errors;
-  const textOfError = ({ field, message }: FieldError): string => `${field}: ${message}`;
-  const known = new Set(compiled.validate(oldObject).map(textOfError));
-  return errors.filter((error) => !known.has(textOfError(error)));
-}
-
-/** Unknown and duplicate fields: refused, warned of, or dropped in silence. */
-export function reportFields(unknown: readonly string[], duplicates: readonly string[], { served, warn }: RequestContext, { fieldValidation }: WriteOptions): void {
-  if (fieldValidation === "Ignore" || (unknown.length === 0 && duplicates.length === 0)) return;
-  const problems = [...unknown.map((field) => `unknown field "${field}"`), ...duplicates.map((field) => `duplicate field "${field}"`)];
-  if (fieldValidation === "Strict") {
-    const { kind } = served.resource;
-    const prefix = kind.builtIn ? `${kind.kind} in version ${JSON.stringify(served.version)} cannot be handled as a ${kind.kind}: ` : "";
-    throw badRequest(`${prefix}strict decoding error: ${problems.join(", ")}`);
-  }
-  for (const problem of problems) warn(problem);
 }
 
 /** Asks the admissions about a deletion. */
@@ -167,7 +190,7 @@ export function admitDeletion({ admissions, plugins, store, random }: AdmitDepen
       }),
     );
   }
-  if (errors.length > 0) throw invalid(kind.group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   const options: WriteOptions = { dryRun, fieldManager: "", fieldValidation: "Ignore", force: false };
   for (const plugin of plugins) {
     if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate({ context, options, operation: "DELETE", object, oldObject: object, read: createClusterReader(store, context.cluster) });

@@ -1,8 +1,9 @@
 /**
- * Who may do what. The `Authorizer` is a seam: this one is thin, so that everything that is not plainly allowed is refused in
- * the words that clients know.
+ * Who may do what: the question that every request asks, and the refusal in the words that clients know. `access/rbac.ts` answers it.
  */
+import type { DeepReadonly } from "../base/index.ts";
 import { ApiError, forbidden } from "../machinery/index.ts";
+import type { LogicalCluster } from "./clusters.ts";
 import type { UserInfo } from "./request.ts";
 
 export interface AccessRequest {
@@ -10,37 +11,71 @@ export interface AccessRequest {
   verb: string;
   cluster: string;
   /** Set for requests that are about a resource. */
-  resource?: { group: string; resource: string; subresource?: string; namespace?: string; name?: string };
+  resource?: AccessedResource;
   /** Set for the others: `/version`. */
   path?: string;
 }
 
-export interface Authorizer {
-  allows(request: AccessRequest): boolean;
+export interface AccessedResource {
+  group: string;
+  resource: string;
+  subresource?: string;
+  namespace?: string;
+  name?: string;
 }
 
-const OPEN_PATHS = new Set(["/healthz", "/livez", "/readyz", "/version"]);
-const DISCOVERY = /^\/(api|apis|openapi)(\/|$)/;
+export interface Decision {
+  readonly allowed: boolean;
+  /** Which binding allows it, or what stood in the way of finding one; often empty. */
+  readonly reason: string;
+}
 
-/** `system:masters` may do everything; whoever is authenticated may look at discovery, version and health. */
-export const thinAuthorizer: Authorizer = {
-  allows({ user: { groups }, verb, path }) {
-    if (groups.includes("system:masters")) return true;
-    if (path === undefined || (verb !== "get" && verb !== "head")) return false;
-    if (OPEN_PATHS.has(path)) return true;
-    return groups.includes("system:authenticated") && (path === "/" || DISCOVERY.test(path) || path.startsWith("/livez/") || path.startsWith("/readyz/") || path.startsWith("/healthz/"));
-  },
-};
+/** A rule of a Role or ClusterRole. */
+export interface PolicyRule {
+  verbs: string[];
+  apiGroups?: string[];
+  resources?: string[];
+  resourceNames?: string[];
+  nonResourceURLs?: string[];
+}
+
+export interface RoleRef {
+  kind: string;
+  name: string;
+}
+
+/** All that applies to somebody; `missing` are the roles that bindings name and nobody has made. */
+export interface UserRules {
+  rules: DeepReadonly<PolicyRule>[];
+  missing: RoleRef[];
+}
+
+export interface Authorizer {
+  /** Answers at once and from memory: every request asks. */
+  decide(request: AccessRequest): Decision;
+  /** What somebody may do in a namespace, or in the whole cluster where none is given. */
+  rulesFor(cluster: LogicalCluster, user: UserInfo, namespace: string | undefined): UserRules;
+  /** The rules of a role; undefined when it is not there. */
+  rulesOf(cluster: LogicalCluster, role: RoleRef, namespace: string | undefined): readonly DeepReadonly<PolicyRule>[] | undefined;
+}
+
+export const MASTERS = "system:masters";
+
+/** Members of this group may do everything, whatever a cluster's roles say. */
+export function isMaster({ groups }: UserInfo): boolean {
+  return groups.includes(MASTERS);
+}
 
 /** The refusal of a request, as Kubernetes words it. */
-export function accessDenied({ user, verb, resource, path }: AccessRequest): ApiError {
+export function accessDenied({ user, verb, resource, path }: AccessRequest, reason = ""): ApiError {
+  const because = reason === "" ? "" : `: ${reason}`;
   if (!resource) {
     return new ApiError({
       kind: "Status",
       apiVersion: "v1",
       metadata: {},
       status: "Failure",
-      message: `forbidden: User "${user.name}" cannot ${verb} path "${path ?? ""}"`,
+      message: `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path ?? "")}${because}`,
       reason: "Forbidden",
       details: {},
       code: 403,
@@ -49,5 +84,5 @@ export function accessDenied({ user, verb, resource, path }: AccessRequest): Api
   const { group, name = "", namespace, subresource } = resource;
   const what = subresource ? `${resource.resource}/${subresource}` : resource.resource;
   const where = namespace === undefined ? "at the cluster scope" : `in the namespace "${namespace}"`;
-  return forbidden({ group, resource: resource.resource }, name, `User "${user.name}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`);
+  return forbidden({ group, resource: resource.resource }, name, `User ${JSON.stringify(user.name)} cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`);
 }

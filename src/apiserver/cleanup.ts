@@ -8,6 +8,7 @@ import type { CacheEvent, CachedEntry } from "../store/index.ts";
 import type { ClusterRegistry, LogicalCluster } from "./clusters.ts";
 import { CRD_FINALIZER, CRD_GROUP, CRD_PLURAL } from "./crd.ts";
 import type { Definition } from "./crd.ts";
+import { markDeleting } from "./crd-rules.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import { NAMESPACE_FINALIZER } from "./namespaces.ts";
@@ -63,14 +64,23 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
 
   /** Deletes everything in a namespace and says what is left: objects that wait for finalizers or for their kubelet. */
   const removeContent = async (cluster: LogicalCluster, namespace: string): Promise<Remaining[]> => {
+    const pods = cluster.table.resource("", "pods");
+    // What a pod uses stays until the pod is gone.
+    if (pods) {
+      const remaining = await removeAll(cluster, pods, namespace);
+      if (remaining.length > 0) return remaining;
+    }
     const remaining: Remaining[] = [];
-    for (const resource of cluster.table.resources) {
-      if (!resource.namespaced) continue;
-      for (const entry of store.list(cluster, resource, namespace)) {
-        await removeEntry(entry);
-        const left = house.find(entry.key);
-        if (left) remaining.push({ resource, object: left.object });
-      }
+    for (const resource of cluster.table.resources) if (resource.namespaced && resource !== pods) remaining.push(...(await removeAll(cluster, resource, namespace)));
+    return remaining;
+  };
+
+  const removeAll = async (cluster: LogicalCluster, resource: Resource, namespace: string): Promise<Remaining[]> => {
+    const remaining: Remaining[] = [];
+    for (const entry of store.list(cluster, resource, namespace)) {
+      await removeEntry(entry);
+      const left = house.find(entry.key);
+      if (left) remaining.push({ resource, object: left.object });
     }
     return remaining;
   };
@@ -94,6 +104,7 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
     const resource = clusters.resourceOf(definition);
     const prefix = `${resource.prefix}${cluster.name}/`;
     retiring.set(prefix, key);
+    await house.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));
     for (const entry of store.list(cluster, resource)) await removeEntry(entry);
     if (store.count(cluster, resource) > 0) return;
     retiring.delete(prefix);

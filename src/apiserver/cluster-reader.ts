@@ -16,5 +16,9 @@ export function createClusterReader(store: ObjectStore, cluster: LogicalCluster)
       const resource = cluster.table.resource(group, plural);
       return resource ? store.list(cluster, resource, namespace).map((entry) => objectIn(entry, resource.storage)) : [];
     },
+    written(group, plural, namespace) {
+      const resource = cluster.table.resource(group, plural);
+      return resource ? store.written(cluster, resource, namespace).map((entry) => objectIn(entry, resource.storage)) : [];
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { CloneSet } from "../api/index.ts";
+import { CloneSet, LogicalCluster, builtInAdmissions, logicalClusterAdmission } from "../api/index.ts";
+import { createSeededRandom, silentLog } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { createClusterRegistry } from "./clusters.ts";
 import { createProfileLayer } from "./profiles.ts";
@@ -83,6 +84,53 @@ describe("logical clusters", () => {
     expect(cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
   });
 
+  describe("as objects of the hub", () => {
+    const LOGICAL = "/apis/flotilla.dev/v1alpha1/logicalclusters";
+    const served = { ...profiles, hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, LogicalCluster] } };
+    const admissions = [...builtInAdmissions, logicalClusterAdmission(["hub", "member"])];
+    const start = (): ReturnType<typeof createTestServer> => createTestServer({ profiles: served, clusters, admissions });
+
+    test("are listed, and made by creating one", async () => {
+      const { request } = await start();
+
+      const created = await request("POST", LOGICAL, { metadata: { name: "rome" }, spec: { profile: "member" } });
+      const { body } = await request("GET", LOGICAL);
+
+      expect(created.status).toBe(201);
+      expect((body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name)).toEqual(["hub", "oslo", "paris", "rome"]);
+      expect((await request("GET", "/clusters/rome/api/v1/namespaces/default")).status).toBe(200);
+    });
+
+    test("go with everything in them when one is deleted", async () => {
+      const { request, server, settle, cache } = await start();
+      await request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
+
+      const deleted = await request("DELETE", `${LOGICAL}/paris`);
+      await settle();
+
+      expect(deleted.status).toBe(200);
+      expect(server.clusters()).toEqual(["hub", "oslo"]);
+      expect(cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
+    });
+
+    const refusals: Record<string, [method: string, path: string, body: object | undefined, status: number, text: string]> = {
+      "a profile that nobody knows": ["POST", LOGICAL, { metadata: { name: "rome" }, spec: { profile: "x" } }, 422, 'spec.profile: Unsupported value: "x": supported values: "hub", "member"'],
+      "no profile": ["POST", LOGICAL, { metadata: { name: "rome" }, spec: {} }, 422, "spec.profile: Required value"],
+      "a name that is no path": ["POST", LOGICAL, { metadata: { name: "a.b" }, spec: { profile: "member" } }, 422, "a name is lower-case letters, digits and '-'"],
+      "a change": ["PUT", `${LOGICAL}/paris`, { metadata: { name: "paris" }, spec: { profile: "hub" } }, 405, "does not allow this method"],
+      "the end of the hub": ["DELETE", `${LOGICAL}/hub`, undefined, 422, "the hub cannot be deleted"],
+    };
+    for (const [what, [method, path, body, status, text]] of Object.entries(refusals)) {
+      test(`refuse ${what}`, async () => {
+        const { request } = await start();
+
+        const answer = await request(method, path, body);
+
+        expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(text)]);
+      });
+    }
+  });
+
   test("can be added twice with the same profile, not with another", async () => {
     const { server } = await createTestServer({ profiles, clusters });
 
@@ -95,7 +143,7 @@ describe("logical clusters", () => {
 
   test("share one resource table until their definitions differ, and share again when they are equal", async () => {
     const { request, cache, clock } = await createTestServer({ profiles, clusters });
-    const registry = createClusterRegistry({ cache, clock, profiles: new Map([["hub", createProfileLayer("hub", PROFILE)], ["member", createProfileLayer("member", profiles.member)]]), knownKinds: [] });
+    const registry = createClusterRegistry({ cache, clock, random: createSeededRandom(2), log: silentLog, profiles: new Map([["hub", createProfileLayer("hub", PROFILE)], ["member", createProfileLayer("member", profiles.member)]]), knownKinds: [] });
     const tables = (): unknown[] => ["paris", "oslo"].map((name) => registry.get(name)?.table);
     const [paris, oslo] = tables();
     expect(paris).toBe(oslo);

@@ -4,20 +4,22 @@
  * definitions share tables again, and every resource is shared by the content of its definition.
  */
 import { createHash } from "node:crypto";
-import type { Kind } from "../api/index.ts";
-import { FlotillaError, formatTime, required } from "../base/index.ts";
-import type { Clock, DeepReadonly, JsonObject } from "../base/index.ts";
+import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind } from "../api/index.ts";
+import type { Kind, LogicalCluster as ClusterRecord } from "../api/index.ts";
+import { FlotillaError, formatTime, randomUuid, required } from "../base/index.ts";
+import type { Clock, DeepReadonly, JsonObject, Log, Random } from "../base/index.ts";
 import type { Cache, CachedEntry } from "../store/index.ts";
-import { CRD_GROUP, CRD_PLURAL, conditionOf, resourceOfDefinition } from "./crd.ts";
+import { CRD_GROUP, CRD_PLURAL, conditionOf, resourceOfDefinition, withAcceptedNames } from "./crd.ts";
 import type { Definition } from "./crd.ts";
 import { isMarker } from "./objects.ts";
 import type { ProfileLayer } from "./profiles.ts";
 import { encodeObject, objectIn } from "./render.ts";
+import { HUB } from "./router.ts";
 import { clusterOfKey, createResourceTable, prefixOf } from "./resources.ts";
 import type { Resource, ResourceTable } from "./resources.ts";
 
-/** Keys of the cluster records have the shape of all others; `-` is no cluster's name. */
-const RECORDS = "/flotilla.dev/logicalclusters/-/";
+/** Clusters are objects of the hub: it serves them like any other kind, and this registry follows what is written. */
+const RECORDS = `/${LogicalClusterKind.group}/${LogicalClusterKind.plural}/${HUB}/`;
 
 /** A cluster name is one label of a path and of a key. */
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -54,11 +56,6 @@ export interface ClusterRegistry {
   close(): void;
 }
 
-interface ClusterRecord {
-  profile: string;
-  createdAt: string;
-  removing?: boolean;
-}
 
 interface MutableCluster extends LogicalCluster {
   table: ResourceTable;
@@ -71,8 +68,8 @@ export class ClusterError extends FlotillaError {
   }
 }
 
-export function createClusterRegistry(options: { cache: Cache; clock: Clock; profiles: ReadonlyMap<string, ProfileLayer>; knownKinds: readonly Kind[] }): ClusterRegistry {
-  const { cache, clock, profiles } = options;
+export function createClusterRegistry(options: { cache: Cache; clock: Clock; random: Random; log: Log; profiles: ReadonlyMap<string, ProfileLayer>; knownKinds: readonly Kind[] }): ClusterRegistry {
+  const { cache, clock, random, log, profiles } = options;
   const clusters = new Map<string, MutableCluster>();
   const listeners = new Set<(change: ClusterChange) => void>();
   const known = new Map(options.knownKinds.map((kind) => [`${kind.plural}.${kind.group}`, kind]));
@@ -83,7 +80,8 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; pro
     for (const listener of listeners) listener(change);
   };
 
-  const resourceOf = (definition: DeepReadonly<Definition>): Resource => {
+  const resourceOf = (given: DeepReadonly<Definition>): Resource => {
+    const definition = withAcceptedNames(given);
     const hash = createHash("sha256").update(JSON.stringify(definition.spec)).digest("base64url");
     return resources.get(hash, () => resourceOfDefinition(definition, known.get(definition.metadata.name)));
   };
@@ -113,9 +111,9 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; pro
   /** Takes a record over as it is in the cache now; the order in which events arrive does not matter. */
   const load = (name: string): void => {
     const entry = cache.get(RECORDS + name);
-    const record = entry && (JSON.parse(new TextDecoder().decode(entry.value)) as ClusterRecord);
+    const record = entry && recordIn(entry);
     const current = clusters.get(name);
-    if (!entry || !record || record.removing) {
+    if (!entry || !record || record.metadata.deletionTimestamp !== undefined) {
       if (!current) return;
       clusters.delete(name);
       current.abort.abort(new ClusterError(`the cluster ${name} was removed`));
@@ -123,13 +121,13 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; pro
       return;
     }
     if (current) return;
-    const profile = profiles.get(record.profile);
-    if (!profile) throw new ClusterError(`the cluster ${name} has the profile ${record.profile}, which this server does not know; start it with that profile`);
+    const profile = profiles.get(record.spec.profile);
+    if (!profile) throw new ClusterError(`the cluster ${name} has the profile ${record.spec.profile}, which this server does not know; start it with that profile`);
     const abort = new AbortController();
     const cluster: MutableCluster = {
       name,
       profile,
-      createdAt: record.createdAt,
+      createdAt: record.metadata.creationTimestamp ?? "",
       revision: entry.revision,
       table: tableOf(name, profile),
       removed: abort.signal,
@@ -156,10 +154,26 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; pro
     await cache.write({ key: RECORDS + name, expect: "any", value: null });
   };
 
+  const removals = new Map<string, Promise<void>>();
+  /** Empties a cluster that is being deleted. Whoever waits for it is told when it fails; otherwise the next start carries on. */
+  const removeInBackground = (entry: CachedEntry): Promise<void> => {
+    const name = entry.key.slice(RECORDS.length);
+    let removal = removals.get(name);
+    if (!removal) {
+      removal = finishRemoval(name, profiles.get(recordIn(entry).spec.profile)).finally(() => removals.delete(name));
+      removals.set(name, removal);
+      removal.catch((error: unknown) => log.error("removing a cluster failed", { cluster: name, error }));
+    }
+    return removal;
+  };
+
   for (const entry of cache.list(RECORDS)) load(entry.key.slice(RECORDS.length));
   const stops = [
     cache.watch(RECORDS, cache.revision, (events) => {
-      for (const { entry, previous } of events) load((entry ?? previous)?.key.slice(RECORDS.length) ?? "");
+      for (const { entry, previous } of events) {
+        load((entry ?? previous)?.key.slice(RECORDS.length) ?? "");
+        if (entry && recordIn(entry).metadata.deletionTimestamp !== undefined) removeInBackground(entry);
+      }
     }),
     cache.watch(`/${CRD_GROUP}/${CRD_PLURAL}/`, cache.revision, (events) => {
       const changed = new Set(events.map(({ entry, previous }) => clusterOfKey((entry ?? previous)?.key ?? "")));
@@ -171,7 +185,11 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; pro
   ];
 
   return {
-    get: (name) => clusters.get(name),
+    get(name) {
+      // The event of a cluster that was just made may still be on its way, and whoever made it may use it.
+      if (!clusters.has(name) && cache.get(RECORDS + name)) load(name);
+      return clusters.get(name);
+    },
     all: () => [...clusters.values()],
     refresh,
     resourceOf,
@@ -188,7 +206,7 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; pro
         if (existing.profile.name !== profile) throw new ClusterError(`the cluster ${name} exists with profile ${existing.profile.name}; remove it before adding it as ${profile}`);
         return;
       }
-      const record: JsonObject = { profile, createdAt: formatTime(clock.now()) };
+      const record = newRecord(name, profile, { clock, random });
       const outcome = await cache.write({ key: RECORDS + name, expect: "absent", value: encodeObject(record) });
       load(name);
       if (!outcome.ok && !clusters.has(name)) throw new ClusterError(`the cluster ${name} is being removed; try again when it is gone`);
@@ -197,17 +215,17 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; pro
     async remove(name) {
       const cluster = clusters.get(name);
       if (!cluster) return;
-      const record: JsonObject = { profile: cluster.profile.name, createdAt: cluster.createdAt, removing: true };
-      await cache.write({ key: RECORDS + name, expect: "any", value: encodeObject(record) });
+      const entry = cache.get(RECORDS + name);
+      if (!entry) return;
+      const record = recordIn(entry);
+      const removing = { ...record, metadata: { ...record.metadata, deletionTimestamp: formatTime(clock.now()), deletionGracePeriodSeconds: 0 } };
+      await cache.write({ key: RECORDS + name, expect: entry.revision, value: encodeObject(removing as unknown as JsonObject) });
       load(name);
-      await finishRemoval(name, cluster.profile);
+      await removeInBackground(cache.get(RECORDS + name) ?? entry);
     },
 
     async finishRemovals() {
-      for (const entry of cache.list(RECORDS)) {
-        const record = JSON.parse(new TextDecoder().decode(entry.value)) as ClusterRecord;
-        if (record.removing) await finishRemoval(entry.key.slice(RECORDS.length), profiles.get(record.profile));
-      }
+      for (const entry of cache.list(RECORDS)) if (recordIn(entry).metadata.deletionTimestamp !== undefined) await removeInBackground(entry);
     },
 
     close() {
@@ -215,6 +233,17 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; pro
       listeners.clear();
     },
   };
+}
+
+function recordIn({ value }: CachedEntry): ClusterRecord {
+  return JSON.parse(new TextDecoder().decode(value)) as ClusterRecord;
+}
+
+/** The object as the API would have stored it. */
+function newRecord(name: string, profile: string, { clock, random }: { clock: Clock; random: Random }): JsonObject {
+  const { group, storageVersion, kind } = LogicalClusterKind;
+  const metadata = { name, uid: randomUuid(random), creationTimestamp: formatTime(clock.now()), generation: 1, finalizers: [LOGICAL_CLUSTER_FINALIZER] };
+  return { apiVersion: `${group}/${storageVersion}`, kind, metadata, spec: { profile } };
 }
 
 /** A number for each resource that is alive, so that a table's signature need not repeat its content. */

@@ -4,6 +4,7 @@
  */
 import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "../api/index.ts";
 import type { Kind, KindVersion, KubernetesObject, ScalePaths } from "../api/index.ts";
+import { equalJson } from "../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
 import type { Schema } from "../machinery/index.ts";
 import { createResource } from "./resources.ts";
@@ -76,6 +77,14 @@ export const ESTABLISHED: DefinitionCondition = {
   reason: "InitialNamesAccepted",
   message: "the initial names have been accepted",
 };
+
+/** The definition under the names that it was given, which may be older than those that it asks for. */
+export function withAcceptedNames(definition: DeepReadonly<Definition>): DeepReadonly<Definition> {
+  const names = definition.status?.acceptedNames;
+  // A definition that never got a name has none to be served under.
+  if (!names?.kind || equalJson(names, definition.spec.names)) return definition;
+  return { ...definition, spec: { ...definition.spec, names } };
+}
 
 /**
  * What a definition serves. `known` is our own declaration of the kind, if we have one: its conversion between versions is

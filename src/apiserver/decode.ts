@@ -1,7 +1,9 @@
 /** From the bytes of a request to an object: JSON, YAML, and the one place where protobuf is plugged in. */
 import { isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
-import { badRequest, findDuplicateKeys, notImplemented, parseYaml, tooLarge, unsupportedMediaType } from "../machinery/index.ts";
+import { ApiError, badRequest, findDuplicateKeys, jsonTypeName, notImplemented, parseYaml, parseYamlBody, readRepeatedKeys, tooLarge, unsupportedMediaType } from "../machinery/index.ts";
+import { yamlProblem } from "./field-validation.ts";
+import type { Findings } from "./field-validation.ts";
 import type { DecodedPatch } from "./patch.ts";
 import type { ServedVersion } from "./resources.ts";
 
@@ -10,11 +12,9 @@ export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 /** Deeper than anything real; what recurses over objects stays far from the end of the stack. */
 const MAX_DEPTH = 1000;
 
-export interface DecodedObject {
+export interface DecodedObject extends Findings {
   /** Owned by the request: it may be changed. */
   object: JsonObject;
-  /** Paths of keys that the body held more than once. */
-  duplicates: readonly string[];
 }
 
 /** Turns the protobuf body of a built-in kind into its JSON form. Injected, because the field numbers are facts of `api`. */
@@ -39,11 +39,19 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
     case "":
     case "application/json": {
       const text = decodeText(bytes);
-      return { object: asObject(parseJson(text, kind.kind), text, kind.kind), duplicates: findDuplicateKeys(text) };
+      const object = asObject(parseJson(text, kind.kind), text, kind.kind);
+      if (!kind.builtIn) requireKind(object, text, served);
+      const duplicates = findDuplicateKeys(text);
+      if (duplicates.length === 0) return { object, duplicates };
+      // A struct takes the second value of a field on top of the first; a map takes the second alone, as JSON.parse does.
+      return { object: kind.builtIn ? (readRepeatedKeys(text) as JsonObject) : object, duplicates, text };
     }
     case "application/yaml": {
       const text = decodeText(bytes);
-      return { object: asObject(parseYaml(text), text, kind.kind), duplicates: [] };
+      const { value, repeated } = readYaml(text, kind.kind);
+      const object = asObject(value, text, kind.kind);
+      if (!kind.builtIn) requireKind(object, JSON.stringify(object), served);
+      return { object, duplicates: [], ...(repeated.length > 0 && { problems: [yamlProblem(repeated)] }) };
     }
     case "application/vnd.kubernetes.protobuf":
       if (!kind.builtIn) throw unsupportedMediaType(ACCEPTED);
@@ -54,22 +62,39 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
   }
 }
 
+/** A custom object has no struct that could stand in for what it does not say. */
+function requireKind(object: JsonObject, text: string, served: ServedVersion): void {
+  const expected = served.resource.kind.kind;
+  for (const key of ["apiVersion", "kind"]) {
+    const value = object[key] ?? "";
+    if (typeof value !== "string") throw unrecognized(expected, `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field .${key} of type string`, text);
+  }
+  if (!object.kind) throw unrecognized(expected, `Object 'Kind' is missing in '${text}'`, text);
+  if (!object.apiVersion) throw badRequest(`the API version in the data () does not match the expected API version (${served.apiVersion})`);
+}
+
 /** A patch: JSON, or YAML for apply. */
 export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
   checkSize(bytes);
   const text = decodeText(bytes);
-  if (mediaTypeOf(contentType).endsWith("yaml")) return { value: parseYaml(text), duplicates: [] };
+  if (mediaTypeOf(contentType).endsWith("yaml")) {
+    const { value, repeated } = readApplied(text);
+    return { value, duplicates: [], ...(repeated.length > 0 && { problems: [`error converting YAML to JSON: ${yamlProblem(repeated)}`] }) };
+  }
   if (tooDeep(text)) throw badRequest("error decoding patch: exceeded max depth");
   try {
-    return { value: JSON.parse(text) as Json, duplicates: findDuplicateKeys(text) };
+    const value = JSON.parse(text) as Json;
+    const duplicates = findDuplicateKeys(text);
+    return { value, duplicates, ...(duplicates.length > 0 && { text }) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`error decoding patch: ${text === "" ? "unexpected end of JSON input" : error.message}`);
+    const where = mediaTypeOf(contentType) === "application/strategic-merge-patch+json" ? "" : "error decoding patch: ";
+    throw badRequest(where + syntaxProblem(error, text));
   }
 }
 
 /** Any JSON or YAML value: options. */
-export function decodeValue({ bytes, contentType }: Body, what: string, decodeProtobuf?: ProtobufDecoder): Json {
+export function decodeValue({ bytes, contentType }: Body, decodeProtobuf?: ProtobufDecoder): Json {
   checkSize(bytes);
   const mediaType = mediaTypeOf(contentType);
   if (mediaType === "application/vnd.kubernetes.protobuf") {
@@ -77,7 +102,34 @@ export function decodeValue({ bytes, contentType }: Body, what: string, decodePr
     return decodeProtobuf(bytes);
   }
   const text = decodeText(bytes);
-  return mediaType.endsWith("yaml") ? parseYaml(text) : parseJson(text, what);
+  if (mediaType.endsWith("yaml")) return parseYaml(text);
+  if (tooDeep(text)) throw badRequest("couldn't get version/kind; json parse error: exceeded max depth");
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest(`couldn't get version/kind; json parse error: ${syntaxProblem(error, text)}`);
+  }
+}
+
+/** The body of an object in YAML. */
+function readYaml(text: string, kind: string): ReturnType<typeof parseYamlBody> {
+  try {
+    return parseYamlBody(text);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw unrecognized(kind, error.message.replace(/^error converting YAML to JSON: /, ""), text);
+  }
+}
+
+/** The body of an apply. */
+function readApplied(text: string): ReturnType<typeof parseYamlBody> {
+  try {
+    return parseYamlBody(text);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw badRequest(`error decoding YAML: ${error.message}`);
+  }
 }
 
 export function checkSize(bytes: Uint8Array): void {
@@ -94,9 +146,27 @@ function parseJson(text: string, what: string): Json {
     if (problem === undefined) return wellFormed(JSON.parse(text) as Json, text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw unrecognized(what, text === "" ? "unexpected end of JSON input" : error.message, text);
+    throw unrecognized(what, `couldn't get version/kind; json parse error: ${syntaxProblem(error, text)}`, text);
   }
-  throw unrecognized(what, problem, text);
+  throw unrecognized(what, `couldn't get version/kind; json parse error: ${problem}`, text);
+}
+
+/** What JavaScript says of broken JSON, in the words that clients know. */
+const SYNTAX: readonly (readonly [RegExp, string])[] = [
+  [/property name/, "looking for beginning of object key string"],
+  [/after property value/, "after object key:value pair"],
+  [/after array element/, "after array element"],
+  [/':' after property name/, "after object key"],
+  [/after JSON/, "after top-level value"],
+  [/control character/, "in string literal"],
+  [/escape/, "in string escape code"],
+];
+
+function syntaxProblem({ message }: SyntaxError, text: string): string {
+  const position = Number(/position (\d+)/.exec(message)?.[1] ?? (/Unexpected token/.test(message) ? text.search(/\S/) : text.length));
+  if (position >= text.length || /Unterminated string|end of JSON/.test(message)) return "unexpected end of JSON input";
+  const where = SYNTAX.findLast(([pattern]) => pattern.test(message))?.[1] ?? "looking for beginning of value";
+  return `invalid character '${String.fromCodePoint(text.codePointAt(position) ?? 0)}' ${where}`;
 }
 
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
@@ -108,14 +178,32 @@ function wellFormed(value: Json, text: string): Json {
 
 function asObject(value: Json, text: string, kind: string): JsonObject {
   if (value === null) return {};
-  if (isObject(value)) return value;
-  const type = Array.isArray(value) ? "array" : typeof value;
-  throw unrecognized(kind, `json: cannot unmarshal ${type} into an object`, text);
+  if (isObject(value)) {
+    for (const field of ["apiVersion", "kind"]) {
+      const stated = value[field] ?? "";
+      if (typeof stated !== "string") throw unrecognized(kind, `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(stated)} into Go struct field .${field} of type string`, text);
+    }
+    if (typeof value.apiVersion === "string" && value.apiVersion.split("/", 3).length > 2) throw unrecognized(kind, `unexpected GroupVersion string: ${value.apiVersion}`, text);
+    return value;
+  }
+  throw unrecognized(kind, `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${TYPE_META}`, text);
 }
 
 function unrecognized(kind: string, problem: string, text: string): Error {
-  const start = text === "" ? "<empty>" : text.length > 30 ? `${text.slice(0, 30)} ...` : text;
-  return badRequest(`the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${problem} (${start})`);
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${problem} (${summary(text)})`);
+}
+
+/** Where kind and version are looked for first, as Go names the type. */
+export const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+const SHOWN_BYTES = 30;
+
+/** The start of a body that could not be read: as text when it looks like JSON, in hexadecimal digits otherwise. */
+function summary(text: string): string {
+  if (text === "") return "<empty>";
+  const bytes = Buffer.from(text);
+  const start = bytes.subarray(0, SHOWN_BYTES).toString(text.startsWith("{") ? "utf8" : "hex");
+  return bytes.byteLength > SHOWN_BYTES ? `${start} ...` : start;
 }
 
 const QUOTE = 34;

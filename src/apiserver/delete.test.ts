@@ -8,6 +8,46 @@ const PODS = "/api/v1/namespaces/default/pods";
 
 const statusOf = async ({ request }: TestServer, path: string): Promise<number> => (await request("GET", path)).status;
 
+describe("the options of a deletion", () => {
+  const failures: Record<string, { body?: unknown; query?: string; want: [number, string] }> = {
+    "name a policy that there is": { body: { propagationPolicy: "Nope" }, want: [422, 'propagationPolicy: Unsupported value: "Nope": supported values: "Foreground", "Background", "Orphan", "nil"'] },
+    "do not say the same twice": { body: { propagationPolicy: "Orphan", orphanDependents: true }, want: [422, "orphanDependents and deletionPropagation cannot be both set"] },
+    "run dry or not": { query: "?dryRun=Nope", want: [422, 'dryRun: Unsupported value: ["Nope"]: supported values: "All"'] },
+    "have a period in seconds": { body: { gracePeriodSeconds: "x" }, want: [400, "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64"] },
+    "are of their own kind": { body: { apiVersion: "v1", kind: "ConfigMap" }, want: [400, 'no kind "ConfigMap" is registered for version "v1"'] },
+    "are JSON": { body: "{", want: [400, "couldn't get version/kind; json parse error: unexpected end of JSON input"] },
+    "are an object": { body: [], want: [400, "json: cannot unmarshal array into Go value"] },
+  };
+  for (const [behaviour, { body, query = "", want }] of Object.entries(failures)) {
+    test(behaviour, async () => {
+      const { request } = await createTestServer();
+      await request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+      const answer = await request("DELETE", `${CONFIG_MAPS}/m${query}`, body);
+
+      expect([answer.status, answer.body.message]).toEqual([want[0], expect.stringContaining(want[1])]);
+    });
+  }
+
+  test("in the body make those in the query void", async () => {
+    const server = await createTestServer();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    await server.request("DELETE", `${CONFIG_MAPS}/m?dryRun=All`, { kind: "DeleteOptions" });
+
+    expect(await statusOf(server, `${CONFIG_MAPS}/m`)).toBe(404);
+  });
+
+  test("in their old form are answered with 202 while something holds the object", async () => {
+    const { request } = await createTestServer();
+    await request("POST", CONFIG_MAPS, makeConfigMap("m", { metadata: { finalizers: ["example.com/a"] } }));
+
+    const { status } = await request("DELETE", `${CONFIG_MAPS}/m`, { orphanDependents: false });
+
+    expect(status).toBe(202);
+  });
+});
+
 describe("deleting", () => {
   test("removes the object and says so", async () => {
     const server = await createTestServer();
@@ -135,6 +175,32 @@ describe("dependents", () => {
     await server.settle();
     const { body } = await server.request("GET", `${CONFIG_MAPS}/child`);
 
+    expect(((body.metadata as JsonObject).ownerReferences as JsonObject[]).map(({ name }) => name)).toEqual(["second"]);
+  });
+
+  test("that own each other go together", async () => {
+    const server = await family(true);
+    const { body: child } = await server.request("GET", `${CONFIG_MAPS}/child`);
+    const back = [{ apiVersion: "v1", kind: "ConfigMap", name: "child", uid: (child.metadata as JsonObject).uid, blockOwnerDeletion: true }];
+    await server.request("PATCH", `${CONFIG_MAPS}/owner`, { metadata: { ownerReferences: back } }, MERGE);
+
+    await server.request("DELETE", `${CONFIG_MAPS}/owner`, { propagationPolicy: "Foreground" });
+    await server.settle();
+
+    expect([await statusOf(server, `${CONFIG_MAPS}/owner`), await statusOf(server, `${CONFIG_MAPS}/child`)]).toEqual([404, 404]);
+  });
+
+  test("of an owner that waits for them stay when another one keeps them", async () => {
+    const server = await family(true);
+    const { body: second } = await server.request("POST", CONFIG_MAPS, makeConfigMap("second"));
+    const references = [server.owner, second].map(({ metadata }) => ({ apiVersion: "v1", kind: "ConfigMap", name: (metadata as JsonObject).name, uid: (metadata as JsonObject).uid, blockOwnerDeletion: true }));
+    await server.request("PATCH", `${CONFIG_MAPS}/child`, { metadata: { ownerReferences: references } }, MERGE);
+
+    await server.request("DELETE", `${CONFIG_MAPS}/owner`, { propagationPolicy: "Foreground" });
+    await server.settle();
+    const { body } = await server.request("GET", `${CONFIG_MAPS}/child`);
+
+    expect(await statusOf(server, `${CONFIG_MAPS}/owner`)).toBe(404);
     expect(((body.metadata as JsonObject).ownerReferences as JsonObject[]).map(({ name }) => name)).toEqual(["second"]);
   });
 

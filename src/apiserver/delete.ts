@@ -3,25 +3,25 @@
  * wait for whoever runs them.
  */
 import { formatTime, isObject } from "../base/index.ts";
-import type { Json, JsonObject } from "../base/index.ts";
-import { CHANGED_MEANWHILE, badRequest, conflict, invalid, notFound } from "../machinery/index.ts";
-import type { FieldError, Status } from "../machinery/index.ts";
+import type { JsonObject } from "../base/index.ts";
+import { CHANGED_MEANWHILE, conflict, isNotFound, notFound } from "../machinery/index.ts";
+import type { Status } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
 import { admitDeletion } from "./admit.ts";
-import { invalidValue, unsupportedValue } from "./context.ts";
 import type { RequestContext } from "./context.ts";
-import { CRD_FINALIZER, isDefinition } from "./crd.ts";
-import { markTerminating } from "./crd-rules.ts";
+import { isDefinition } from "./crd.ts";
+import { retiredDefinition } from "./crd-rules.ts";
+import type { DeletionOptions } from "./delete-options.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import { checkNamespaceDeletion, isNamespaceKind } from "./namespaces.ts";
 import type { Found } from "./objects.ts";
-import { writeOptions } from "./options.ts";
 import { graceSecondsOf } from "./pods.ts";
 import { listObjects } from "./read.ts";
 import type { ListResult } from "./read.ts";
 import { objectIn, ordered, settledIn, viewOfWritten } from "./render.ts";
 import { keyOf } from "./resources.ts";
 import type { Resource } from "./resources.ts";
+import { unstoredEntry } from "./write.ts";
 import type { WriteDependencies } from "./write.ts";
 import type { WriteCause } from "./writes.ts";
 import { textOf } from "./text.ts";
@@ -29,48 +29,8 @@ import { textOf } from "./text.ts";
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 export const ORPHAN_FINALIZER = "orphan";
 
-export type Propagation = "Background" | "Foreground" | "Orphan";
-
-export interface DeletionOptions {
-  dryRun: boolean;
-  graceSeconds?: number;
-  propagation?: Propagation;
-  preconditions: { uid?: string; resourceVersion?: string };
-}
-
 /** What is left of a deleted object: its last state when it waits for something, otherwise the word that it is gone. */
 export type Deleted = { entry: CachedEntry; gone: boolean };
-
-/** DeleteOptions from the body or, without one, from the query. */
-export function deletionOptions(context: RequestContext, body: Json | undefined): DeletionOptions {
-  const { query } = context;
-  const { dryRun } = writeOptions(context, "DeleteOptions");
-  const given = isObject(body) ? body : {};
-  const grace = given.gracePeriodSeconds ?? seconds(query.get("gracePeriodSeconds"));
-  const policy = given.propagationPolicy ?? query.get("propagationPolicy") ?? undefined;
-  const orphan = given.orphanDependents ?? (query.has("orphanDependents") ? query.get("orphanDependents") === "true" : undefined);
-  const preconditions = isObject(given.preconditions) ? given.preconditions : {};
-  const errors: FieldError[] = [];
-  if (policy !== undefined && orphan !== undefined && orphan !== null) errors.push(invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"));
-  if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan") errors.push(unsupportedValue("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]));
-  if (errors.length > 0) throw invalid("meta.k8s.io", "DeleteOptions", "", errors);
-  const propagation = (policy as Propagation | undefined) ?? (orphan === true ? "Orphan" : orphan === false ? "Background" : undefined);
-  return {
-    dryRun: dryRun || (Array.isArray(given.dryRun) && given.dryRun.includes("All")),
-    ...(typeof grace === "number" && Number.isFinite(grace) && { graceSeconds: grace }),
-    ...(propagation && { propagation }),
-    preconditions: {
-      ...(typeof preconditions.uid === "string" && { uid: preconditions.uid }),
-      ...(typeof preconditions.resourceVersion === "string" && { resourceVersion: preconditions.resourceVersion }),
-    },
-  };
-}
-
-function seconds(text: string | null): number | undefined {
-  if (text === null || text === "") return undefined;
-  if (!/^-?\d{1,15}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
-}
 
 const MAX_ATTEMPTS = 5;
 
@@ -86,6 +46,7 @@ export async function deleteObject(deps: WriteDependencies, context: RequestCont
       const object = objectIn(found.entry, served);
       checkPreconditions(resource, name, object, options);
       admitDeletion(deps, context, object, options.dryRun);
+      if (isJob(resource) && options.propagation === undefined) context.warn(JOB_WARNING);
       const deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);
       if (deleted) return deleted;
       if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CHANGED_MEANWHILE);
@@ -93,75 +54,139 @@ export async function deleteObject(deps: WriteDependencies, context: RequestCont
   });
 }
 
-async function removeOrMark(deps: WriteDependencies, { cluster, served }: RequestContext, options: DeletionOptions, found: Found & { entry: CachedEntry }, verb: WriteCause["verb"]): Promise<Deleted | undefined> {
+const JOB_WARNING = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+const isJob = ({ kind }: Resource): boolean => kind.builtIn && kind.group === "batch" && kind.kind === "Job";
+const isPod = ({ kind }: Resource): boolean => kind.group === "" && kind.kind === "Pod";
+
+async function removeOrMark(deps: WriteDependencies, context: RequestContext, options: DeletionOptions, found: Found & { entry: CachedEntry }, verb: WriteCause["verb"]): Promise<Deleted | undefined> {
+  const { cluster, served } = context;
   const { resource } = served;
   const { storage } = resource;
   const cause: WriteCause = { verb, name: resource.name };
-  const marked = markedForDeletion(objectIn(found.entry, storage), resource, options, deps.clock.now());
-  if (marked === "gone") {
-    if (options.dryRun) return { entry: found.entry, gone: true };
-    const revision = await deps.store.remove(cluster, resource, found, cause);
-    return revision === undefined ? undefined : { entry: found.entry, gone: true };
+  const { marked, gone } = markedForDeletion(objectIn(found.entry, storage), resource, options, deps.clock.now());
+  const written = marked && viewOfWritten(storage, marked, settledIn(found.entry, storage) !== undefined);
+  if (options.dryRun) return { entry: written ? unstoredEntry(found, written) : found.entry, gone };
+  // Whoever watches pods learns that one is told to stop before it is gone. Controllers in this process need no telling.
+  if (written && !(gone && context.inProcess)) {
+    const entry = await deps.store.put(cluster, found, written, cause);
+    if (!entry) return undefined;
+    if (isDefinition(resource)) deps.clusters.refresh(cluster);
+    if (!gone) return { entry, gone };
+    return remove(deps, context, { ...found, entry, expect: entry.revision }, cause);
   }
-  if (marked === "marked already" || options.dryRun) return { entry: found.entry, gone: false };
-  const entry = await deps.store.put(cluster, found, viewOfWritten(storage, marked, settledIn(found.entry, storage) !== undefined), cause);
-  if (entry && isDefinition(resource)) deps.clusters.refresh(cluster);
-  return entry && { entry, gone: false };
+  return gone ? remove(deps, context, found, cause) : { entry: found.entry, gone };
 }
 
-/** The object with the mark of deletion, in its storage version; or that there is nothing to wait for; or that nothing changes. */
-function markedForDeletion(object: JsonObject, resource: Resource, options: DeletionOptions, nowMs: number): JsonObject | "gone" | "marked already" {
+/** The last state is shown at the revision of the deletion. */
+async function remove({ store }: WriteDependencies, { cluster, served: { resource } }: RequestContext, found: Found & { entry: CachedEntry }, cause: WriteCause): Promise<Deleted | undefined> {
+  const { key, value } = found.entry;
+  const revision = await store.remove(cluster, resource, found, cause);
+  return revision === undefined ? undefined : { entry: { key, value, revision }, gone: true };
+}
+
+interface Marked {
+  /** The object with the mark of deletion, in its storage version; unset when nothing about it changes. */
+  marked?: JsonObject;
+  /** Nothing is left to wait for. */
+  gone: boolean;
+}
+
+function markedForDeletion(object: JsonObject, resource: Resource, options: DeletionOptions, nowMs: number): Marked {
   const { resourceVersion: _, ...metadata } = metadataOf(object);
+  if (isDefinition(resource) && metadata.deletionTimestamp === undefined) return { marked: ordered(retiredDefinition(object, formatTime(nowMs))), gone: false };
   const finalizers = finalizersFor(metadata, resource, options);
-  const isPod = resource.kind.group === "" && resource.kind.kind === "Pod";
-  const grace = isPod ? graceSecondsOf(object, options.graceSeconds) : 0;
-  const waits = finalizers.length > 0 || grace > 0 || isNamespaceKind(resource);
-  if (!waits) return "gone";
-  const already = metadata.deletionTimestamp;
-  const before = Number(metadata.deletionGracePeriodSeconds ?? 0);
-  // The end is never moved back, only forward.
-  if (already !== undefined && grace >= before && finalizers.length === finalizersOf(metadata).length) return "marked already";
-  const shortened = already === undefined || grace < before;
+  const isWaiting = finalizers.length > 0 || (isNamespaceKind(resource) && hasOwnFinalizers(object));
+  const mark = isPod(resource) ? podMark(object, metadata, options, nowMs) : plainMark(metadata, nowMs, isNamespaceKind(resource));
+  if (mark === "pending") return { gone: false };
+  // Only pods are told to stop when nothing holds them; the others just go.
+  if (!isWaiting && !isPod(resource)) return { gone: true };
+  const gone = !isWaiting && (mark === undefined ? true : mark.deletionGracePeriodSeconds === 0);
+  const before = finalizersOf(metadata);
+  const isSame = mark === undefined && finalizers.length === before.length && finalizers.every((finalizer) => before.includes(finalizer));
+  if (isSame) return { gone };
+  const { finalizers: __, ...rest } = metadata;
   const marked: JsonObject = {
     ...object,
     metadata: {
-      ...metadata,
-      deletionTimestamp: shortened ? formatTime(nowMs + grace * 1000) : already,
-      deletionGracePeriodSeconds: shortened ? grace : before,
-      ...(already === undefined && resource.kind.hasGeneration && { generation: Number(metadata.generation ?? 0) + 1 }),
+      ...rest,
+      ...(isNamespaceKind(resource) && mark ? { deletionTimestamp: mark.deletionTimestamp } : mark),
+      ...(metadata.deletionTimestamp === undefined && typeof metadata.generation === "number" && metadata.generation > 0 && { generation: metadata.generation + 1 }),
       ...(finalizers.length > 0 && { finalizers }),
     },
   };
   if (isNamespaceKind(resource)) marked.status = { ...(isObject(object.status) ? object.status : {}), phase: "Terminating" };
-  if (isDefinition(resource)) markTerminating(marked, formatTime(nowMs));
-  return ordered(marked);
+  return { marked: ordered(marked), gone };
 }
 
-/** The finalizers that carry out how dependents are treated. An explicit policy replaces what was chosen before. */
+function hasOwnFinalizers({ spec }: JsonObject): boolean {
+  return isObject(spec) && Array.isArray(spec.finalizers) && spec.finalizers.length > 0;
+}
+
+type Mark = { deletionTimestamp: string; deletionGracePeriodSeconds: number };
+
+/** The mark of a kind that goes as soon as it may; undefined when it is there already. */
+function plainMark({ deletionTimestamp, deletionGracePeriodSeconds }: JsonObject, nowMs: number, isNamespace: boolean): Mark | undefined {
+  // Namespaces have no period: they take as long as it takes.
+  if (typeof deletionTimestamp === "string" && (isNamespace || deletionGracePeriodSeconds === 0)) return undefined;
+  return { deletionTimestamp: typeof deletionTimestamp === "string" ? deletionTimestamp : formatTime(nowMs), deletionGracePeriodSeconds: 0 };
+}
+
+/** The mark of a pod, which is given time to stop. That time can only be made shorter; whoever asks for more, or for nothing, waits with the others. */
+function podMark(pod: JsonObject, { deletionTimestamp, deletionGracePeriodSeconds }: JsonObject, { graceSeconds }: DeletionOptions, nowMs: number): Mark | "pending" | undefined {
+  if (typeof deletionTimestamp !== "string") {
+    const grace = graceSecondsOf(pod, graceSeconds);
+    return { deletionTimestamp: formatTime(nowMs + grace * 1000), deletionGracePeriodSeconds: grace };
+  }
+  const before = typeof deletionGracePeriodSeconds === "number" ? deletionGracePeriodSeconds : 0;
+  if (before === 0) return undefined;
+  const asked = graceSeconds === undefined ? before : graceSeconds < 0 ? 1 : graceSeconds;
+  if (asked >= before) return "pending";
+  const end = Date.parse(deletionTimestamp) + (asked - before) * 1000;
+  // The time is over already: as little as possible is left to whoever runs it.
+  const grace = end < nowMs && asked !== 0 ? 1 : asked;
+  return { deletionTimestamp: formatTime(Math.max(end, nowMs)), deletionGracePeriodSeconds: grace };
+}
+
+/** The finalizers that carry out how dependents are treated: as the request says, or what was chosen before, or what the kind does. */
 function finalizersFor(metadata: JsonObject, resource: Resource, { propagation }: DeletionOptions): string[] {
   const before = finalizersOf(metadata);
-  const own = isDefinition(resource) && !before.includes(CRD_FINALIZER) ? [CRD_FINALIZER] : [];
-  if (propagation === undefined) return [...before, ...own];
   const others = before.filter((finalizer) => finalizer !== FOREGROUND_FINALIZER && finalizer !== ORPHAN_FINALIZER);
-  const chosen = propagation === "Foreground" ? [FOREGROUND_FINALIZER] : propagation === "Orphan" ? [ORPHAN_FINALIZER] : [];
-  return [...others, ...own, ...chosen];
+  const chosen = propagation ?? chosenBefore(before) ?? (resource.kind.traits?.orphansDependents ? "Orphan" : "Background");
+  return [...others, ...(chosen === "Foreground" ? [FOREGROUND_FINALIZER] : chosen === "Orphan" ? [ORPHAN_FINALIZER] : [])];
 }
 
-function checkPreconditions({ name: resource }: Resource, name: string, object: JsonObject, { preconditions }: DeletionOptions): void {
+function chosenBefore(finalizers: readonly string[]): "Foreground" | "Orphan" | undefined {
+  const first = finalizers.find((finalizer) => finalizer === FOREGROUND_FINALIZER || finalizer === ORPHAN_FINALIZER);
+  return first === undefined ? undefined : first === ORPHAN_FINALIZER ? "Orphan" : "Foreground";
+}
+
+function checkPreconditions({ kind, name: resource }: Resource, name: string, object: JsonObject, { preconditions }: DeletionOptions): void {
   const { uid, resourceVersion } = metadataOf(object);
+  const isNamespace = kind.group === "" && kind.kind === "Namespace";
+  const about = isNamespace ? resource : { group: kind.group, resource: kind.kind };
   if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-    throw conflict(resource, name, `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${textOf(uid)}`);
+    throw conflict(
+      about,
+      name,
+      isNamespace
+        ? `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${textOf(uid)}`
+        : `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${textOf(uid)}). The object might have been deleted and then recreated`,
+    );
   }
   if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
-    throw conflict(resource, name, `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${textOf(resourceVersion)}`);
+    throw conflict(
+      about,
+      name,
+      isNamespace
+        ? `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${textOf(resourceVersion)}`
+        : `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${textOf(resourceVersion)}). The object might have been modified`,
+    );
   }
 }
 
 /** Kinds whose deletion answers with the object even when it is gone. */
-const ANSWERED_WITH_OBJECT = new Set("Namespace Pod Service ServiceAccount PersistentVolume PersistentVolumeClaim PodTemplate ResourceQuota StorageClass VolumeAttachment CSIDriver CSINode ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass".split(" "));
-
 export function answersWithObject({ kind }: Resource): boolean {
-  return kind.builtIn && ANSWERED_WITH_OBJECT.has(kind.kind);
+  return kind.traits?.deletionAnswersObject === true;
 }
 
 /** The answer to a deletion that is done. */
@@ -183,16 +208,11 @@ export async function deleteCollection(deps: WriteDependencies, context: Request
     const metadata = metadataOf(objectIn(entry, context.served));
     const item: RequestContext = { ...context, name: textOf(metadata.name), ...(typeof metadata.namespace === "string" && { namespace: metadata.namespace }) };
     try {
-      await deleteObject(deps, item, { ...options, preconditions: { ...options.preconditions, ...(typeof metadata.uid === "string" && { uid: metadata.uid }) } }, "deletecollection");
+      await deleteObject(deps, item, options, "deletecollection");
     } catch (error) {
-      // Gone or replaced by another meanwhile: it is not what was listed.
-      if (!isGone(error)) throw error;
+      // Somebody else was faster.
+      if (!isNotFound(error)) throw error;
     }
   }
   return result;
-}
-
-function isGone(error: unknown): boolean {
-  const reason = (error as { code?: string }).code;
-  return reason === "NotFound" || reason === "Conflict";
 }

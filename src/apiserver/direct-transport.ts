@@ -34,7 +34,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
   const contextOf = (path: ResourcePath, verb: Verb, query: Record<string, string> | undefined, signal: AbortSignal): RequestContext => {
     const { group, resource, namespace, name, subresource } = path;
-    authorize(deps, user, verb, path.cluster, { resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
+    authorize(deps, { user, verb, cluster: path.cluster, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
     const cluster = findCluster(deps, path.cluster);
     const served = findResource(cluster, path, verb);
     return {
@@ -60,7 +60,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
 
     async *watch({ path, query }, signal): AsyncGenerator<TransportWatchEvent[]> {
       if (path.cluster !== "*") contextOf(path, "watch", query, signal);
-      else authorize(deps, user, "watch", "*", { resource: path });
+      else authorize(deps, { user, verb: "watch", cluster: "*", resource: path });
       const { group, version, resource, namespace } = path;
       const { labelSelector, fieldSelector, resourceVersion, sendInitialEvents, allowBookmarks } = listQuery(new URLSearchParams(query), true);
       const all = path.cluster === "*";

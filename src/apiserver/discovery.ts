@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { negotiate } from "./negotiate.ts";
 import { PageNotFound } from "./operations.ts";
 import { pathNotFound } from "../machinery/index.ts";
+import { connectShapes } from "./connect/shapes.ts";
 import { compareVersions } from "./crd.ts";
 import type { ApiRequest, ApiResponse } from "./request.ts";
 import { memoized } from "./resources.ts";
@@ -57,13 +58,13 @@ function groupDocument(table: ResourceTable, name: string): object {
 const GROUP_ORDER =
   "apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io".split(" ");
 
-function groupsOf(table: ResourceTable): string[] {
+export function groupsOf(table: ResourceTable): string[] {
   const rank = (group: string): number => (group === "" ? -1 : GROUP_ORDER.includes(group) ? GROUP_ORDER.indexOf(group) : GROUP_ORDER.length);
   const groups = new Set(table.resources.filter(({ versions }) => versions.length > 0).map(({ name }) => name.group));
   return [...groups].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
-function versionsOf(table: ResourceTable, group: string): string[] {
+export function versionsOf(table: ResourceTable, group: string): string[] {
   const versions = new Set(table.resources.filter(({ name }) => name.group === group).flatMap((resource) => resource.versions.map(({ version }) => version)));
   return [...versions].sort(compareVersions);
 }
@@ -79,29 +80,34 @@ const BUILT_IN_VERBS = ["create", "delete", "deletecollection", "get", "list", "
 const CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS = ["get", "patch", "update"];
 
-function verbsOf(resource: Resource): string[] {
-  if (!resource.kind.builtIn) return CUSTOM_VERBS;
+/** What may be done with objects of a resource. */
+export function verbsOf(resource: Resource): readonly string[] {
+  const { builtIn, verbs } = resource.kind;
+  if (verbs) return [...verbs].sort();
+  if (!builtIn) return CUSTOM_VERBS;
   return isNamespaceKind(resource) ? BUILT_IN_VERBS.filter((verb) => verb !== "deletecollection") : BUILT_IN_VERBS;
 }
 
-interface Subresource {
+export interface Subresource {
   name: string;
-  verbs: string[];
-  /** Set when the subresource speaks another kind than its parent. */
+  verbs: readonly string[];
+  /** Set when the subresource speaks another kind than its parent; of the parent's group and version where they are empty. */
   kind?: { group: string; version: string; kind: string };
 }
 
-function subresourcesOf(resource: Resource): Subresource[] {
-  const { status, scale, connect } = resource.kind.subresources;
+/** Everything below an object of a resource, by name; definitions list the status first. */
+export function subresourcesOf(resource: Resource, { status, scale, connect, actions }: ServedVersion["subresources"] = resource.kind.subresources): Subresource[] {
   const rows: Subresource[] = [];
+  if (status) rows.push({ name: "status", verbs: SUBRESOURCE_VERBS });
+  if (scale) rows.push({ name: "scale", verbs: SUBRESOURCE_VERBS, kind: { group: "autoscaling", version: "v1", kind: "Scale" } });
+  if (!resource.kind.builtIn) return [...rows, ...Object.keys(connect ?? {}).sort().map((name) => ({ name, verbs: ["create", "get"] }))];
   if (isNamespaceKind(resource)) rows.push({ name: "finalize", verbs: ["update"] });
-  for (const name of Object.keys(connect ?? {}).sort()) rows.push({ name, verbs: name === "log" ? ["get"] : ["create", "get"] });
-  const ofStatus: Subresource[] = status ? [{ name: "status", verbs: SUBRESOURCE_VERBS }] : [];
-  const ofScale: Subresource[] = scale ? [{ name: "scale", verbs: SUBRESOURCE_VERBS, kind: { group: "autoscaling", version: "v1", kind: "Scale" } }] : [];
-  return resource.kind.builtIn ? [...rows, ...ofScale, ...ofStatus] : [...rows, ...ofStatus, ...ofScale];
+  for (const [name, kind] of Object.entries(actions ?? {})) rows.push({ name, verbs: ["create"], kind: kind.group === resource.name.group ? { group: "", version: "", kind: kind.kind } : kind });
+  for (const [name, { kind, verbs }] of Object.entries(connectShapes(resource))) rows.push({ name, verbs, kind: { group: "", version: "", kind } });
+  return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function resourceRows({ resource }: ServedVersion): object[] {
+function resourceRows({ resource, subresources: declared }: ServedVersion): object[] {
   const { kind, name, singular, namespaced } = resource;
   const row = {
     name: name.resource,
@@ -111,21 +117,25 @@ function resourceRows({ resource }: ServedVersion): object[] {
     verbs: verbsOf(resource),
     ...(kind.shortNames?.length && { shortNames: kind.shortNames }),
     ...(kind.categories?.length && { categories: kind.categories }),
-    storageVersionHash: storageVersionHash(resource),
+    ...(isStored(resource) && { storageVersionHash: storageVersionHash(resource) }),
   };
-  const subresources = subresourcesOf(resource).map(({ name: sub, verbs, kind: other }) => ({
+  const subresources = subresourcesOf(resource, declared).map(({ name: sub, verbs, kind: other }) => ({
     name: `${name.resource}/${sub}`,
     singularName: "",
     namespaced,
-    ...(other && { group: other.group, version: other.version }),
+    ...(other?.version && { group: other.group, version: other.version }),
     kind: other?.kind ?? kind.kind,
     verbs,
   }));
   return [row, ...subresources];
 }
 
+/** Reviews are answered and forgotten. */
+const isStored = ({ kind }: Resource): boolean => !kind.verbs || kind.verbs.includes("update");
+
 function storageVersionHash({ kind, storage }: Resource): string {
-  return createHash("sha256").update(`${kind.group}/${storage.version}/${kind.kind}`).digest().subarray(0, 8).toString("base64");
+  const { group, kind: name } = kind.storedAs ?? kind;
+  return createHash("sha256").update(`${group}/${storage.version}/${name}`).digest().subarray(0, 8).toString("base64");
 }
 
 function aggregatedGroup(table: ResourceTable, group: string): object {
@@ -135,11 +145,11 @@ function aggregatedGroup(table: ResourceTable, group: string): object {
   };
 }
 
-function aggregatedResource({ resource, version }: ServedVersion): object {
+function aggregatedResource({ resource, version, subresources: declared }: ServedVersion): object {
   const { kind, name, singular, namespaced } = resource;
   // The real server leaves group and version of its own kinds out, and clients fill them in from where they stand.
   const responseKind = kind.builtIn ? { group: "", version: "", kind: kind.kind } : { group: kind.group, version, kind: kind.kind };
-  const subresources = subresourcesOf(resource).map(({ name: subresource, verbs, kind: other }) => ({ subresource, responseKind: other ?? responseKind, verbs }));
+  const subresources = subresourcesOf(resource, declared).map(({ name: subresource, verbs, kind: other }) => ({ subresource, responseKind: other ?? responseKind, verbs }));
   return {
     resource: name.resource,
     responseKind,

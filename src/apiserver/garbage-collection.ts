@@ -10,14 +10,13 @@ import type { OwnerReference } from "../api/index.ts";
 import { isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { CachedEntry, CacheEvent } from "../store/index.ts";
-import type { LogicalCluster } from "./clusters.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "./delete.ts";
-import type { Housekeeping } from "./housekeeping.ts";
+import type { Propagation } from "./delete-options.ts";
+import type { Housekeeping, HousekeepingFound } from "./housekeeping.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import { isMarker } from "./objects.ts";
 import { knownObject } from "./render.ts";
 import { clusterOfKey, keyOf, memoized } from "./resources.ts";
-import type { Resource } from "./resources.ts";
 import { textOf } from "./text.ts";
 
 export interface GarbageCollector {
@@ -25,6 +24,9 @@ export interface GarbageCollector {
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
 }
+
+/** What an owner means to its dependent: it keeps it, it waits for it to go, or it is not there any more. */
+type OwnerState = "solid" | "waiting" | "absent";
 
 /** What is known of an entry without parsing it, unless it has owners. */
 interface Dependent {
@@ -39,6 +41,8 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   const waiting = new Map<string, string>();
 
   const file = (key: string, owners: OwnerReference[]): void => {
+    // An owner that waits may have been waiting for this very change.
+    if (waiting.size > 0) for (const { uid } of known.get(key)?.owners ?? []) attendWaiting(uid);
     unfile(key);
     if (owners.length === 0) return;
     known.set(key, { owners });
@@ -61,12 +65,13 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   const forget = (key: string): void => {
     const owners = known.get(key)?.owners ?? [];
     unfile(key);
-    for (const { uid } of owners) {
-      const owner = waiting.get(uid);
-      if (owner !== undefined) attendOwner(owner);
-    }
+    for (const { uid } of owners) attendWaiting(uid);
   };
 
+  const attendWaiting = (uid: string): void => {
+    const owner = waiting.get(uid);
+    if (owner !== undefined) attendOwner(owner);
+  };
   const attendOwner = (key: string): void => house.enqueue(`owner ${key}`, () => settleOwner(key));
   const attendDependent = (key: string): void => house.enqueue(`dependent ${key}`, () => settleDependent(key));
 
@@ -95,36 +100,49 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
 
   const hasLostOwner = (key: string): boolean => {
     const found = house.find(key);
-    return found !== undefined && ownersOf(found.object).some((owner) => !isAlive(found.cluster, found.resource, found.object, owner));
+    return found !== undefined && ownersOf(found.object).some((owner) => stateOf(found, owner) !== "solid");
   };
 
-  /** Deletes a dependent when none of its owners is left; takes those that are gone out of it otherwise. */
+  /** Deletes a dependent when nobody keeps it; otherwise takes out of it the owners that do not. */
   const settleDependent = async (key: string): Promise<void> => {
     const found = house.find(key);
     if (!found) return;
-    const { cluster, resource, object } = found;
-    const owners = ownersOf(object);
-    if (owners.length === 0 || metadataOf(object).deletionTimestamp !== undefined) return;
-    const alive = owners.filter((owner) => isAlive(cluster, resource, object, owner));
-    if (alive.length === owners.length) return;
-    if (alive.length > 0) return house.setOwners(key, (references) => references.filter(({ uid }) => alive.some((owner) => owner.uid === uid)));
-    await house.remove(key, textOf(metadataOf(object).uid), "Background");
+    const metadata = metadataOf(found.object);
+    const owners = ownersOf(found.object);
+    if (owners.length === 0 || metadata.deletionTimestamp !== undefined) return;
+    const states = owners.map((owner) => stateOf(found, owner));
+    const solid = new Set(owners.filter((_, index) => states[index] === "solid").map(({ uid }) => uid));
+    if (solid.size === owners.length) return;
+    if (solid.size > 0) return house.setOwners(key, (references) => references.filter(({ uid }) => solid.has(uid)));
+    const uid = textOf(metadata.uid);
+    if (states.includes("waiting") && dependents.has(uid)) {
+      // Objects that own each other would wait for each other for ever.
+      if (isPartOfCycle(key, uid)) await house.setOwners(key, (references) => references.map((reference) => ({ ...reference, blockOwnerDeletion: false })));
+      return house.remove(key, uid, "Foreground");
+    }
+    return house.remove(key, uid, propagationOf(finalizersOf(metadata)));
   };
 
-  const isAlive = (cluster: LogicalCluster, resource: Resource, object: JsonObject, owner: OwnerReference): boolean => {
+  const isPartOfCycle = (key: string, uid: string): boolean =>
+    dependentsOf(key, uid).some((dependent) => {
+      const found = house.find(dependent);
+      return found !== undefined && isWaiting(metadataOf(found.object));
+    });
+
+  const dependentsOf = (key: string, uid: string): string[] => [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
+
+  const stateOf = ({ cluster, resource, object }: HousekeepingFound, owner: OwnerReference): OwnerState => {
     const { group, kind } = gvkOf(owner);
     const kinds = memoized(cluster.table, "resources by kind", () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])));
     const ownerResource = kinds.get(`${group}/${kind}`);
     // A kind that is not served may come back; nothing is deleted on what cannot be seen.
-    if (!ownerResource) return true;
-    if (ownerResource.namespaced && !resource.namespaced) return true;
+    if (!ownerResource) return "solid";
+    if (ownerResource.namespaced && !resource.namespaced) return "solid";
     const { namespace } = metadataOf(object);
     const ownerKey = keyOf(ownerResource, cluster.name, typeof namespace === "string" ? namespace : undefined, owner.name);
     const current = house.find(ownerKey);
-    if (!current || metadataOf(current.object).uid !== owner.uid) return false;
-    // An owner that waits for this dependent to go does not keep it.
-    const metadata = metadataOf(current.object);
-    return !(metadata.deletionTimestamp !== undefined && finalizersOf(metadata).includes(FOREGROUND_FINALIZER));
+    if (!current || metadataOf(current.object).uid !== owner.uid) return "absent";
+    return isWaiting(metadataOf(current.object)) ? "waiting" : "solid";
   };
 
   /** Carries out what the owner's finalizer asks for, and takes the finalizer off when nothing is left to do. */
@@ -136,26 +154,22 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const uid = textOf(metadata.uid);
     if (metadata.deletionTimestamp === undefined) return;
     waiting.set(uid, key);
-    const keys = [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
     if (finalizers.includes(ORPHAN_FINALIZER)) {
-      for (const dependent of keys) await house.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
+      for (const dependent of dependentsOf(key, uid)) await house.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
       waiting.delete(uid);
       return house.removeFinalizer(key, ORPHAN_FINALIZER);
     }
     if (!finalizers.includes(FOREGROUND_FINALIZER)) return void waiting.delete(uid);
-    let isBlocked = false;
-    for (const dependent of keys) {
-      const current = house.find(dependent);
-      if (!current) continue;
-      const metadata = metadataOf(current.object);
-      if (metadata.deletionTimestamp === undefined) await house.remove(dependent, textOf(metadata.uid), "Foreground");
-      const left = house.find(dependent);
-      if (left && ownersOf(left.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)) isBlocked = true;
-    }
-    // Those that are left wait for finalizers of their own and report back when they go.
-    if (isBlocked) return;
+    for (const dependent of dependentsOf(key, uid)) await settleDependent(dependent);
+    // Those that are left and block wait for finalizers of their own, and report back when they go.
+    if (dependentsOf(key, uid).some((dependent) => blocks(dependent, uid))) return;
     waiting.delete(uid);
     return house.removeFinalizer(key, FOREGROUND_FINALIZER);
+  };
+
+  const blocks = (key: string, uid: string): boolean => {
+    const found = house.find(key);
+    return found !== undefined && ownersOf(found.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
   };
 
   return {
@@ -172,6 +186,16 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       for (const key of dependents.get(uid) ?? []) attendDependent(key);
     },
   };
+}
+
+/** Foreground deletion: the object goes when its dependents have gone. */
+function isWaiting(metadata: JsonObject): boolean {
+  return metadata.deletionTimestamp !== undefined && finalizersOf(metadata).includes(FOREGROUND_FINALIZER);
+}
+
+/** What an object says itself about its own dependents. */
+function propagationOf(finalizers: readonly string[]): Propagation {
+  return finalizers.includes(ORPHAN_FINALIZER) ? "Orphan" : finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
 }
 
 function ownersOf(object: JsonObject): OwnerReference[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { ClusterRole, ClusterRoleBinding, Role, RoleBinding, bootstrapRbac } from "../api/index.ts";
 import type { JsonObject } from "../base/index.ts";
-import { createTestServer, makeConfigMap, makeDefinition } from "./test-server.ts";
+import { PROFILE, createTestServer, makeConfigMap, makeDefinition } from "./test-server.ts";
 import { textOf } from "./text.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -42,7 +43,9 @@ describe("every answer", () => {
 
     await server.close();
 
-    expect((await request("GET", "/readyz")).status).toBe(503);
+    expect((await request("GET", "/api/v1/namespaces")).status).toBe(503);
+    expect((await request("GET", "/readyz")).status).toBe(500);
+    expect((await request("GET", "/livez")).status).toBe(200);
   });
 });
 
@@ -50,7 +53,8 @@ describe("a user who is not an administrator", () => {
   const user = { name: "ann", groups: ["system:authenticated"] };
 
   test("may look at discovery and nothing else, and is told so in the known words", async () => {
-    const { request } = await createTestServer({ user });
+    const withRoles = { ...PROFILE, builtIns: [...PROFILE.builtIns, ClusterRole, ClusterRoleBinding, Role, RoleBinding], objects: [...PROFILE.objects, ...bootstrapRbac()] };
+    const { request } = await createTestServer({ user, profiles: { hub: withRoles } });
 
     expect((await request("GET", "/apis")).status).toBe(200);
     expect((await request("GET", "/api/v1/namespaces/default/configmaps/m")).body).toMatchObject({

@@ -2,21 +2,27 @@
 import { randomUuid } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
-import { ApiError, internalError, methodNotAllowed, unavailable, notImplemented } from "../machinery/index.ts";
+import { ApiError, badRequest, internalError, methodNotAllowed, pathNotFound, unavailable } from "../machinery/index.ts";
+import { accessOf } from "./access/attributes.ts";
+import { actingUser } from "./access/impersonation.ts";
+import { connectResponse } from "./connect/connect.ts";
+import type { ConnectBackend } from "./connect/backend.ts";
 import type { RequestContext } from "./context.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "./decode.ts";
 import type { Body, ProtobufDecoder } from "./decode.ts";
-import { discoveryResponse } from "./discovery.ts";
-import { healthResponse } from "./health.ts";
-import { representationOf } from "./negotiate.ts";
+import type { HealthState } from "./health.ts";
+import { longest, withinTime } from "./deadline.ts";
+import type { ObservedRequest, ServerMetrics } from "./metrics/server-metrics.ts";
+import { failureFormat, representationOf } from "./negotiate.ts";
 import type { Representation } from "./negotiate.ts";
-import { openApiV2Response, openApiV3Response } from "./openapi.ts";
 import { PageNotFound, authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import type { Input, OperationDependencies, Verb } from "./operations.ts";
-import { asksForWatch, checkTimeout, listQuery } from "./options.ts";
+import { asksForWatch, listQuery, timeoutMsOf } from "./options.ts";
+import { pageResponse } from "./pages.ts";
 import { patchTypeOf } from "./patch.ts";
 import type { ApiRequest, ApiResponse } from "./request.ts";
-import { answerResponse, jsonResponse, statusResponse, streamOf, textResponse } from "./respond.ts";
+import type { ServedVersion } from "./resources.ts";
+import { answerResponse, statusResponse, streamOf, textResponse } from "./respond.ts";
 import { routeOf, splitCluster } from "./router.ts";
 import type { ResourceRoute } from "./router.ts";
 import { selectionOf } from "./selection.ts";
@@ -31,6 +37,10 @@ export interface HandlerOptions {
   decodeProtobuf?: ProtobufDecoder;
   /** Aborted when the server stops: requests that come later are sent elsewhere. */
   stopping: AbortSignal;
+  health: HealthState;
+  metrics: ServerMetrics;
+  /** What runs the containers of the clusters, where something does. */
+  connect?: ConnectBackend;
 }
 
 export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
@@ -38,14 +48,20 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
   // Audit ids need to be unique, not secret: one random part for the server and a counter are cheaper than chance per request.
   const auditPrefix = randomUuid(deps.random).slice(0, 24);
   let requests = 0;
+  const { metrics } = options;
   return async (request) => {
     const warnings = new Set<string>();
+    const isMutating = request.method !== "GET" && request.method !== "HEAD";
+    const startMs = performance.now();
+    const seen: ObservedRequest = { cluster: "", verb: request.method, group: "", version: "", resource: "", subresource: "", scope: "", dryRun: false };
+    metrics.begin(isMutating);
     let response: ApiResponse;
     try {
-      response = await answer(options, request, (text) => warnings.add(text));
+      response = await answer(options, request, seen, (text) => warnings.add(text));
     } catch (error) {
       response = failureResponse(error, request, log);
     }
+    metrics.end(isMutating, seen, response.status, (performance.now() - startMs) / 1000);
     const headers = response.headers;
     headers["audit-id"] = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
     if (warnings.size > 0) headers["warning"] = [...warnings].map(warningHeader);
@@ -60,61 +76,40 @@ function warningHeader(text: string): string {
 
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
-  if (error instanceof ApiError) return statusResponse(error, wantsYaml(headers.accept) ? "yaml" : "json");
+  if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
   log.error("request failed", { method, path, error });
   // What went wrong inside is for the log, not for the peer.
   return statusResponse(internalError("the server could not handle the request; its log says why"));
 }
 
-const wantsYaml = (accept: string | undefined): boolean => accept === "application/yaml";
-
-async function answer(options: HandlerOptions, request: ApiRequest, warn: (text: string) => void): Promise<ApiResponse> {
-  const { deps, version, stopping } = options;
-  if (stopping.aborted) throw unavailable("the server is stopping");
+async function answer(options: HandlerOptions, request: ApiRequest, seen: ObservedRequest, warn: (text: string) => void): Promise<ApiResponse> {
+  const { deps, stopping } = options;
   const { cluster: clusterName, path } = splitCluster(request.path);
   const route = routeOf(path);
-  if (route.type === "resource") return answerResource(options, request, clusterName, route, warn);
+  // Whoever asks how the server is gets an answer to the end.
+  if (stopping.aborted && route.type !== "health") throw unavailable("the server is stopping");
+  if (route.type === "resource") return answerResource(options, request, clusterName, route, seen, warn);
 
-  authorize(deps, request.user, request.method.toLowerCase(), clusterName, { path });
+  // Answered at once, so only a timeout that cannot be read matters.
+  timeoutMsOf(request.query, longest(request.method));
+  const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
+  authorize(deps, { ...access, user: actingUser(deps.authorizer, request, access) });
   const cluster = findCluster(deps, clusterName);
-  if (request.method !== "GET" && !(request.method === "HEAD" && route.type === "health")) throw route.type === "unknown" ? new PageNotFound() : methodNotAllowed();
-  switch (route.type) {
-    case "discovery":
-      return discoveryResponse(cluster.table, route, request.headers);
-    case "openapi-v3":
-      return openApiV3Response(cluster.table, route.document, request);
-    case "openapi-v2":
-      return openApiV2Response(cluster.table, version, request.headers);
-    case "version":
-      return jsonResponse(200, version);
-    case "health":
-      return healthResponse(route, request.query);
-    case "root":
-      return jsonResponse(200, { paths: rootPaths(cluster.table.resources.flatMap(({ versions }) => versions.map(({ apiVersion }) => apiVersion))) });
-    default:
-      throw new PageNotFound();
-  }
+  seen.cluster = clusterName;
+  return pageResponse(options, cluster, route, request);
 }
 
-function rootPaths(apiVersions: readonly string[]): string[] {
-  const paths = new Set(["/api", "/apis", "/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/version"]);
-  for (const apiVersion of apiVersions) {
-    if (!apiVersion.includes("/")) paths.add(`/api/${apiVersion}`);
-    else paths.add(`/apis/${apiVersion.split("/")[0] ?? ""}`).add(`/apis/${apiVersion}`);
-  }
-  return [...paths].sort();
-}
-
-async function answerResource(options: HandlerOptions, request: ApiRequest, clusterName: string, route: ResourceRoute, warn: (text: string) => void): Promise<ApiResponse> {
+async function answerResource(options: HandlerOptions, request: ApiRequest, clusterName: string, route: ResourceRoute, seen: ObservedRequest, warn: (text: string) => void): Promise<ApiResponse> {
   const { deps } = options;
-  const { query, user, headers } = request;
-  const { group, resource, namespace, subresource } = route;
-  const verb = verbOf(request.method, route, query) ?? refuseMethod(deps, request, clusterName, route);
-  // A field selector on the name makes a collection request one about that object.
-  const name = route.name ?? nameSelected(query);
-  authorize(deps, user, verb, clusterName, { resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
+  const { query, headers } = request;
+  const { namespace, subresource } = route;
+  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
+  const user = actingUser(deps.authorizer, request, access);
+  authorize(deps, { ...access, user });
+  const verb = verbOf(request.method, route, query) ?? refuseMethod(deps, clusterName, route);
   const cluster = findCluster(deps, clusterName);
   const served = findResource(cluster, route, verb);
+  if (route.name !== undefined) checkName(route.name);
   const context: RequestContext = {
     cluster,
     served,
@@ -128,31 +123,65 @@ async function answerResource(options: HandlerOptions, request: ApiRequest, clus
     warn,
     signal: request.signal,
   };
-  if (verb === "connect") return connect(context, route, request);
-  const representation = representationOf(headers.accept, verb === "list");
-  if (verb === "watch") return watchResponse(options, context, route, representation);
-  checkTimeout(query);
-  const tableOptions = { includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const), nowMs: deps.clock.now() };
-  return answerResponse(await operate(deps, context, verb, inputOf(request, context, options.decodeProtobuf)), representation, tableOptions);
+  observe(seen, context, verb, headers["content-type"]);
+  if (verb !== "connect" && route.rest !== "") throw pathNotFound();
+  if (verb === "connect") return connect(options, context, route, request);
+  const representation = representationOf(headers, query, hasTable(context));
+  if (verb === "watch") return watchResponse(options, context, route, representation, seen);
+  const timeoutMs = timeoutMsOf(query, longest(request.method));
+  // Awaited only when somebody is behind, so that a write costs no extra turn otherwise.
+  const room = isRead(verb) ? undefined : deps.pressure.room(request.signal);
+  if (room) await room;
+  const tableOptions = { includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const), nowMs: deps.clock.now(), version: representation.version };
+  const work = operate(deps, context, verb, inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, options.decodeProtobuf));
+  return answerResponse(await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work)), representation, tableOptions);
 }
 
+/** Names that would mean something else in a path. */
+function checkName(name: string): void {
+  if (name === "." || name === "..") throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
+  if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
+}
+
+const METRIC_VERBS: Readonly<Record<Verb, string>> = { get: "GET", list: "LIST", watch: "WATCH", create: "POST", update: "PUT", patch: "PATCH", delete: "DELETE", deletecollection: "DELETECOLLECTION", connect: "CONNECT" };
+
+/** What the request is counted as; only names of what is served, so that nobody can make up series. */
+function observe(seen: ObservedRequest, { cluster, served, namespace, name, subresource = "", query }: RequestContext, verb: Verb, contentType: string | undefined): void {
+  seen.cluster = cluster.name;
+  seen.verb = verb === "patch" && contentType?.startsWith("application/apply-patch") ? "APPLY" : METRIC_VERBS[verb];
+  seen.group = served.resource.name.group;
+  seen.version = served.version;
+  seen.resource = served.resource.name.resource;
+  seen.subresource = subresource;
+  seen.scope = name !== undefined ? "resource" : namespace !== undefined ? "namespace" : "cluster";
+  seen.dryRun = verb !== "get" && verb !== "list" && verb !== "watch" && query.has("dryRun");
+}
+
+/** Reviews and actions answer with what was sent to them, which has no columns. */
+function hasTable({ served: { resource }, subresource }: RequestContext): boolean {
+  const { verbs, subresources } = resource.kind;
+  if (subresource === undefined) return verbs === undefined || verbs.includes("get");
+  return !subresources.actions || !Object.hasOwn(subresources.actions, subresource);
+}
+
+const isRead = (verb: Verb): boolean => verb === "get" || verb === "list";
+
 /** A method that the path does not take: 405, unless there is nothing there at all. */
-function refuseMethod(deps: OperationDependencies, { user }: ApiRequest, clusterName: string, route: ResourceRoute): never {
-  const { group, resource } = route;
-  authorize(deps, user, "get", clusterName, { resource: { group, resource } });
+function refuseMethod(deps: OperationDependencies, clusterName: string, route: ResourceRoute): never {
   findResource(findCluster(deps, clusterName), route, "get");
   throw methodNotAllowed();
 }
 
 function verbOf(method: string, { name, watch, subresource }: ResourceRoute, query: URLSearchParams): Verb | undefined {
+  if (watch) return method === "GET" ? "watch" : undefined;
+  if (name !== undefined && subresource !== undefined && isConnect(subresource)) return "connect";
   switch (method) {
     case "GET":
-      if (watch) return "watch";
-      if (name !== undefined) return subresource !== undefined && isConnect(subresource) ? "connect" : "get";
+      if (name !== undefined) return "get";
       return asksForWatch(query) ? "watch" : "list";
     case "POST":
       if (name === undefined) return "create";
-      if (subresource !== undefined) return isConnect(subresource) ? "connect" : "create";
+      if (subresource !== undefined) return "create";
       break;
     case "PUT":
       if (name !== undefined) return "update";
@@ -167,21 +196,19 @@ function verbOf(method: string, { name, watch, subresource }: ResourceRoute, que
   return undefined;
 }
 
-const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward"]);
+const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
 const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
 
-function nameSelected(query: URLSearchParams): string | undefined {
-  return /(?:^|,)metadata\.name==?([^,=]+)/.exec(query.get("fieldSelector") ?? "")?.[1];
-}
-
-async function connect({ cluster, served, namespace, name = "", subresource = "", signal }: RequestContext, { rest }: ResourceRoute, { method, query, body }: ApiRequest): Promise<ApiResponse> {
+async function connect({ deps, connect: backend }: HandlerOptions, context: RequestContext, { rest }: ResourceRoute, request: ApiRequest): Promise<ApiResponse> {
+  const { cluster, served, namespace, name = "", subresource = "", signal } = context;
   const handler = connectHandler(served, subresource);
-  if (!handler) throw served.resource.kind.kind === "Pod" ? notImplemented(`${subresource} of pods`) : new PageNotFound();
+  if (!handler) return connectResponse({ store: deps.store, clock: deps.clock, ...(backend && { backend }) }, context, request, rest);
+  const { method, query, body } = request;
   const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, query, body }, signal);
   return { status: response.status, headers: response.headers, body: response.body instanceof Uint8Array ? response.body : streamOf(response.body) };
 }
 
-function watchResponse({ deps }: HandlerOptions, context: RequestContext, route: ResourceRoute, representation: Representation): ApiResponse {
+function watchResponse({ deps, metrics }: HandlerOptions, context: RequestContext, route: ResourceRoute, representation: Representation, seen: ObservedRequest): ApiResponse {
   const { cluster, served, namespace, signal } = context;
   const query = listQuery(context.query, true);
   // The old prefix names one object in the path.
@@ -192,15 +219,15 @@ function watchResponse({ deps }: HandlerOptions, context: RequestContext, route:
   return {
     status: 200,
     headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
-    body: createWatchStream(deps, { cluster, served, ...(namespace !== undefined && { namespace }), query: { ...query, fieldSelector }, representation, includeObject, signal }),
+    body: createWatchStream(deps, { cluster, served, ...(namespace !== undefined && { namespace }), query: { ...query, fieldSelector }, representation, includeObject, signal, meter: () => metrics.watch(seen) }),
   };
 }
 
-function inputOf({ body: bytes, headers }: ApiRequest, { served }: RequestContext, decodeProtobuf: ProtobufDecoder | undefined): Input {
+function inputOf({ body: bytes, headers }: ApiRequest, served: ServedVersion, decodeProtobuf: ProtobufDecoder | undefined): Input {
   const body: Body = { bytes, contentType: headers["content-type"] };
   return {
     object: () => decodeObject(body, served, decodeProtobuf),
-    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, served.resource.kind.kind, decodeProtobuf)),
+    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, decodeProtobuf)),
     patch: () => decodePatch(body),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };

@@ -7,7 +7,7 @@ import type { Background } from "./background.ts";
 import type { ClusterRegistry, LogicalCluster } from "./clusters.ts";
 import type { RequestContext } from "./context.ts";
 import { deleteObject } from "./delete.ts";
-import type { Propagation } from "./delete.ts";
+import type { Propagation } from "./delete-options.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import type { WriteOptions } from "./options.ts";
 import { objectIn } from "./render.ts";

@@ -2,8 +2,10 @@
 import { formatTime } from "../base/index.ts";
 import type { Clock, Json, JsonObject } from "../base/index.ts";
 import { recordUpdate } from "../machinery/index.ts";
+import type { OtherVersion, OtherVersions } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
 import { metadataOf } from "./metadata.ts";
+import type { ServedVersion } from "./resources.ts";
 import { HUB } from "./router.ts";
 
 /**
@@ -25,7 +27,7 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
   if (!tracksFields(context)) return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
   // The main endpoint does not write a status that has its own, so nobody owns its zero values through it.
   const { status, ...rest } = after;
-  const hidesStatus = subresource === undefined && status !== undefined && served.resource.kind.subresources.status === true;
+  const hidesStatus = subresource === undefined && status !== undefined && served.subresources.status === true;
   const seen = hidesStatus ? rest : after;
   const recorded = recordUpdate({
     before: hidesStatus && before ? withoutStatus(before) : before,
@@ -36,8 +38,28 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
     subresource,
     time: formatTime(clock.now()),
     builtIn: served.resource.kind.builtIn,
+    versions: otherVersions(served),
   });
   return hidesStatus ? { ...recorded, status } : recorded;
+}
+
+const versionsOf = new WeakMap<ServedVersion, OtherVersions>();
+
+/** The versions of a kind as seen from one of them. */
+export function otherVersions(served: ServedVersion): OtherVersions {
+  let versions = versionsOf.get(served);
+  if (!versions) {
+    const known = new Map<string, OtherVersion>();
+    for (const other of [...served.resource.versions, served.resource.storage]) known.set(other.apiVersion, { schema: other.schema, fromRequest: (object) => converted(object, served, other), toRequest: (object) => converted(object, other, served) });
+    versions = (apiVersion) => known.get(apiVersion);
+    versionsOf.set(served, versions);
+  }
+  return versions;
+}
+
+function converted(object: JsonObject, from: ServedVersion, to: ServedVersion): JsonObject {
+  const stored = from.toStorage?.(object) ?? object;
+  return { ...(to.fromStorage?.(stored) ?? stored), apiVersion: to.apiVersion };
 }
 
 function withoutStatus(object: JsonObject): JsonObject {

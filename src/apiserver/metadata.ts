@@ -1,7 +1,18 @@
 /** The metadata that the server owns, and the rules for the rest. */
-import { NAME_ALPHABET, equalJson, formatTime, isObject, randomSuffix, randomUuid } from "../base/index.ts";
+import type { KindTraits } from "../api/index.ts";
+import { equalJson, formatTime, isObject, randomSuffix, randomUuid } from "../base/index.ts";
 import type { Clock, Json, JsonObject, Random } from "../base/index.ts";
-import { annotationsProblem, dnsLabelProblem, dnsSubdomainProblem, dns1035LabelProblem, labelKeyProblem, labelValueProblem, pathSegmentProblem } from "../machinery/index.ts";
+import {
+  MAX_ANNOTATIONS_BYTES,
+  annotationKeyProblems,
+  annotationsAreTooLong,
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  pathSegmentProblems,
+} from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import { forbiddenField, invalidValue, requiredValue } from "./context.ts";
 import type { Resource } from "./resources.ts";
@@ -56,105 +67,141 @@ export function metadataForUpdate(given: JsonObject, stored: JsonObject): JsonOb
   };
 }
 
-/** Names of these may be what a path segment may be; the others are DNS names. */
-const PATH_NAMES = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"]);
-
-function nameProblem({ kind }: Resource, name: string): string | undefined {
-  if (kind.group === "" && kind.kind === "Namespace") return dnsLabelProblem(name);
-  if (kind.group === "" && kind.kind === "Service") return dns1035LabelProblem(name);
-  if (kind.group === "rbac.authorization.k8s.io" && PATH_NAMES.has(kind.kind)) return pathSegmentProblem(name);
-  return dnsSubdomainProblem(name);
-}
+const NAME_RULES: Readonly<Record<NonNullable<KindTraits["names"]>, (name: string) => readonly string[]>> = {
+  label: dnsLabelProblems,
+  "label-1035": dns1035LabelProblems,
+  path: pathSegmentProblems,
+  subdomain: dnsSubdomainProblems,
+};
 
 /** `settled` is metadata that was found valid; what is the very same in both is not looked at again. */
-export function validateMetadata(metadata: JsonObject, resource: Resource, settled?: JsonObject): FieldError[] {
+export function validateMetadata(metadata: JsonObject, { kind }: Resource, settled?: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
-  const isNews = (field: string): boolean => settled === undefined || metadata[field] !== settled[field];
-  if (isNews("name") || isNews("generateName")) errors.push(...validateName(metadata, resource));
-  if (isNews("labels")) errors.push(...validateLabels(metadata.labels));
-  if (isNews("annotations")) errors.push(...validateAnnotations(metadata.annotations));
-  if (isNews("ownerReferences")) errors.push(...validateOwners(metadata.ownerReferences));
-  if (isNews("finalizers")) errors.push(...validateFinalizers(metadata.finalizers));
+  if (settled === undefined || metadata.name !== settled.name || metadata.generateName !== settled.generateName) checkName(metadata, NAME_RULES[kind.traits?.names ?? "subdomain"], errors);
+  const { generation, labels, annotations, ownerReferences, finalizers } = metadata;
+  if (typeof generation === "number" && generation < 0) errors.push(invalidValue("metadata.generation", generation, "must be greater than or equal to 0"));
+  if (labels !== settled?.labels) checkLabels(labels, errors);
+  if (annotations !== settled?.annotations) checkAnnotations(annotations, errors);
+  if (ownerReferences !== settled?.ownerReferences) checkOwners(ownerReferences, errors);
+  if (finalizers !== settled?.finalizers) checkFinalizers(finalizers, kind.builtIn && !kind.traits?.plainFinalizers, errors);
   return errors;
 }
 
-function validateName({ name, generateName }: JsonObject, resource: Resource): FieldError[] {
-  const errors: FieldError[] = [];
+function checkName({ name, generateName }: JsonObject, problemsOf: (name: string) => readonly string[], errors: FieldError[]): void {
   if (typeof generateName === "string" && generateName !== "") {
-    // A prefix may end in a dash, which the suffix completes.
-    const problem = nameProblem(resource, `${generateName.slice(0, MAX_GENERATED_BASE)}${NAME_ALPHABET[0]}`);
-    if (problem) errors.push(invalidValue("metadata.generateName", generateName, problem));
+    for (const problem of problemsOf(prefixAsName(generateName))) errors.push(invalidValue("metadata.generateName", generateName, problem));
   }
   if (typeof name !== "string" || name === "") errors.push(requiredValue("metadata.name", "name or generateName is required"));
-  else {
-    const problem = nameProblem(resource, name);
-    if (problem) errors.push(invalidValue("metadata.name", name, problem));
+  else for (const problem of problemsOf(name)) errors.push(invalidValue("metadata.name", name, problem));
+}
+
+/** A prefix may end in a dash, which the suffix completes. Kubernetes looks at it without its last two characters then. */
+const prefixAsName = (prefix: string): string => (prefix.length > 1 && prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix);
+
+function checkLabels(labels: Json | undefined, errors: FieldError[]): void {
+  if (!isObject(labels)) return;
+  for (const key of Object.keys(labels)) {
+    const value = labels[key];
+    for (const problem of labelKeyProblems(key)) errors.push(invalidValue("metadata.labels", key, problem));
+    for (const problem of labelValueProblems(textOf(value))) errors.push(invalidValue("metadata.labels", value, problem));
   }
-  return errors;
 }
 
-function validateLabels(labels: Json | undefined): FieldError[] {
-  if (!isObject(labels)) return [];
-  const errors: FieldError[] = [];
-  for (const [key, value] of Object.entries(labels)) {
-    const keyProblem = labelKeyProblem(key);
-    if (keyProblem) errors.push(invalidValue("metadata.labels", key, keyProblem));
-    const valueProblem = labelValueProblem(textOf(value));
-    if (valueProblem) errors.push(invalidValue("metadata.labels", value, valueProblem));
+function checkAnnotations(annotations: Json | undefined, errors: FieldError[]): void {
+  if (!isObject(annotations)) return;
+  for (const key of Object.keys(annotations)) for (const problem of annotationKeyProblems(key)) errors.push(invalidValue("metadata.annotations", key, problem));
+  if (annotationsAreTooLong(annotations as Record<string, string>)) {
+    errors.push({ type: "TooLong", field: "metadata.annotations", message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes` });
   }
-  return errors;
 }
 
-function validateAnnotations(annotations: Json | undefined): FieldError[] {
-  if (!isObject(annotations)) return [];
-  const problem = annotationsProblem(annotations as Record<string, string>);
-  if (!problem) return [];
-  return [{ type: problem.startsWith("Too long") ? "TooLong" : "Invalid", field: "metadata.annotations", message: problem }];
-}
+const OWNERS = "metadata.ownerReferences";
 
-function validateOwners(owners: Json | undefined): FieldError[] {
-  if (!Array.isArray(owners)) return [];
-  const errors: FieldError[] = [];
-  let controllers = 0;
-  for (const [index, owner] of owners.entries()) {
-    const field = `metadata.ownerReferences[${index}]`;
+function checkOwners(owners: Json | undefined, errors: FieldError[]): void {
+  if (!Array.isArray(owners)) return;
+  let controller: string | undefined;
+  for (const owner of owners) {
     const reference = isObject(owner) ? owner : {};
-    for (const part of ["apiVersion", "kind", "name", "uid"]) {
-      if (typeof reference[part] !== "string" || reference[part] === "") errors.push(invalidValue(`${field}.${part}`, reference[part] ?? "", part === "apiVersion" ? "version must not be empty" : "must not be empty"));
-    }
-    if (reference.controller === true) controllers++;
+    const apiVersion = textOf(reference.apiVersion ?? "");
+    const kind = textOf(reference.kind ?? "");
+    const name = textOf(reference.name ?? "");
+    const uid = textOf(reference.uid ?? "");
+    const [, version = apiVersion, more] = apiVersion.split("/");
+    if (version === "" || more !== undefined) errors.push(invalidValue(`${OWNERS}.apiVersion`, apiVersion, "version must not be empty"));
+    if (kind === "") errors.push(invalidValue(`${OWNERS}.kind`, kind, "must not be empty"));
+    if (name === "") errors.push(invalidValue(`${OWNERS}.name`, name, "must not be empty"));
+    if (uid === "") errors.push(invalidValue(`${OWNERS}.uid`, uid, "must not be empty"));
+    if (apiVersion === "v1" && kind === "Event") errors.push(invalidValue(OWNERS, shownOwner(reference), "/v1, Kind=Event is disallowed from being an owner"));
+    if (reference.controller !== true) continue;
+    if (controller === undefined) controller = `${kind}/${name}`;
+    else errors.push(invalidValue(OWNERS, owners.map(shownOwner), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`));
   }
-  if (controllers > 1) errors.push(invalidValue("metadata.ownerReferences", owners, "Only one reference can have Controller set to true"));
-  return errors;
 }
 
-function validateFinalizers(finalizers: Json | undefined): FieldError[] {
-  if (!Array.isArray(finalizers)) return [];
-  const errors: FieldError[] = [];
-  for (const finalizer of finalizers) {
-    const problem = labelKeyProblem(textOf(finalizer));
-    if (problem) errors.push(invalidValue("metadata.finalizers", finalizer, problem));
+/** In the order of the Go struct. */
+function shownOwner(owner: Json): JsonObject {
+  const { apiVersion = "", kind = "", name = "", uid = "", controller, blockOwnerDeletion } = isObject(owner) ? owner : {};
+  return { apiVersion, kind, name, uid, ...(controller !== undefined && { controller }), ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }) };
+}
+
+const KNOWN_FINALIZERS = new Set<Json>(["kubernetes", "orphan", "foregroundDeletion"]);
+/** What kinds themselves say of finalizers; the rest is said by the server. */
+const OWN_FINALIZER = "metadata.finalizers[";
+
+function checkFinalizers(finalizers: Json | undefined, qualified: boolean, errors: FieldError[]): void {
+  if (!Array.isArray(finalizers)) return;
+  for (const finalizer of finalizers) for (const problem of labelKeyProblems(textOf(finalizer))) errors.push(invalidValue("metadata.finalizers", finalizer, problem));
+  if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
+    errors.push(invalidValue("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"));
   }
-  return errors;
+  if (!qualified) return;
+  for (const [index, finalizer] of finalizers.entries()) {
+    if (!textOf(finalizer).includes("/") && !KNOWN_FINALIZERS.has(finalizer)) {
+      errors.push(invalidValue(`${OWN_FINALIZER}${index}]`, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
+    }
+  }
+}
+
+const ONLY_WHEN_CREATED = new Set(["metadata.name", "metadata.generateName", "metadata.generation", "metadata.finalizers"]);
+
+/**
+ * The errors of an update's metadata as the real server lists them. It looks at metadata for every kind, once as for a new object
+ * and once for what an update may not do, and most kinds look again; clients see each finding as often as it was made.
+ */
+export function repeatMetadataErrors(found: readonly FieldError[], update: readonly FieldError[], { kind }: Resource): FieldError[] {
+  if (found.length === 0 && update.length === 0) return [];
+  const own = found.filter(({ field }) => field.startsWith(OWN_FINALIZER));
+  const common = found.filter((error) => !own.includes(error));
+  const lasting = common.filter(({ field }) => !ONLY_WHEN_CREATED.has(field));
+  const again = kind.traits?.metadataChecks ?? { update: true };
+  return [
+    ...common,
+    ...update,
+    ...lasting,
+    ...(again.update ? [...update, ...lasting, ...own] : []),
+    ...(again.create ? [...common, ...own] : []),
+  ];
 }
 
 /** What an update must not do to metadata that it may otherwise change. `given` is what the client sent. */
 export function validateMetadataUpdate(given: JsonObject, stored: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
+  if (stored.deletionTimestamp !== undefined) {
+    const before = new Set(finalizersOf(stored));
+    const added = finalizersOf(given).filter((finalizer) => !before.has(finalizer));
+    if (added.length > 0) {
+      const list = [...new Set(added)].sort().map((finalizer) => JSON.stringify(finalizer)).join(", ");
+      errors.push(forbiddenField("metadata.finalizers", `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`));
+    }
+  }
   const immutable = (field: string): void => {
     const value = given[field];
     if (value !== undefined && value !== null && value !== "" && !equalJson(value, stored[field])) errors.push(invalidValue(`metadata.${field}`, value, "field is immutable"));
   };
   immutable("uid");
-  immutable("deletionTimestamp");
-  if (stored.deletionTimestamp !== undefined) {
-    const before = new Set(finalizersOf(stored));
-    const added = finalizersOf(given).filter((finalizer) => !before.has(finalizer));
-    if (added.length > 0) {
-      const list = added.map((finalizer) => JSON.stringify(finalizer)).join(", ");
-      errors.push(forbiddenField("metadata.finalizers", `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`));
-    }
-  }
+  // Once it is set, the stored one stays whatever an update says.
+  if (stored.deletionTimestamp === undefined) immutable("deletionTimestamp");
+  immutable("deletionGracePeriodSeconds");
   return errors;
 }
 

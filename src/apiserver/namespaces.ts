@@ -4,11 +4,9 @@
  * Deleting a namespace marks it; `cleanup.ts` then removes its content of every kind and, when nothing is left, the finalizer
  * and with it the namespace.
  */
-import { isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { ApiError, forbidden, notFound } from "../machinery/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
-import type { RequestContext } from "./context.ts";
 import { isOfLayer } from "./layer.ts";
 import type { ObjectStore } from "./objects.ts";
 import { objectIn } from "./render.ts";
@@ -21,22 +19,6 @@ const PROTECTED = new Set(["default", "kube-system", "kube-public"]);
 
 export function isNamespaceKind({ kind }: Resource): boolean {
   return kind.group === "" && kind.kind === "Namespace";
-}
-
-/** Every namespace has its name as a label, so that selectors can name it. */
-export function labelNamespace(object: JsonObject): void {
-  const metadata = object.metadata as JsonObject;
-  metadata.labels = { ...(metadata.labels as JsonObject | undefined), "kubernetes.io/metadata.name": metadata.name ?? "" };
-}
-
-/** The finalizer that holds a namespace until it is empty, and its phase. Finalizers are changed through `finalize` alone. */
-export function prepareNamespace(object: JsonObject, old: JsonObject | undefined, { subresource }: Pick<RequestContext, "subresource">): void {
-  const spec = isObject(object.spec) ? object.spec : {};
-  if (!old) {
-    const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
-    object.spec = { ...spec, finalizers: finalizers.includes(NAMESPACE_FINALIZER) ? finalizers : [...finalizers, NAMESPACE_FINALIZER] };
-    object.status = { phase: "Active" };
-  } else if (subresource === undefined && old.spec !== undefined) object.spec = old.spec;
 }
 
 /** Refuses to create in a namespace that is missing or going away. Clusters that serve no namespaces have no such rule. */

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { representationOf } from "./negotiate.ts";
+import { failureFormat, representationOf } from "./negotiate.ts";
+
+const NO_QUERY = new URLSearchParams();
 
 describe("the representation of an answer", () => {
   const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
-  const cases: Record<string, { accept: string | undefined; isList?: boolean; want: string }> = {
+  const cases: Record<string, { accept: string | undefined; want: string }> = {
     "is JSON when nothing is asked for": { accept: undefined, want: "json object" },
     "is JSON for any type": { accept: "*/*", want: "json object" },
     "is the first that can be served": { accept: "application/vnd.kubernetes.protobuf,application/json", want: "json object" },
@@ -12,9 +14,9 @@ describe("the representation of an answer", () => {
     "is metadata only": { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", want: "json metadata" },
     "falls back when the form is unknown": { accept: "application/json;as=Nope;v=v1;g=meta.k8s.io,application/json", want: "json object" },
   };
-  for (const [behaviour, { accept, isList = false, want }] of Object.entries(cases)) {
+  for (const [behaviour, { accept, want }] of Object.entries(cases)) {
     test(behaviour, () => {
-      const { format, as } = representationOf(accept, isList);
+      const { format, as } = representationOf({ accept }, NO_QUERY);
 
       expect(`${format} ${as}`).toBe(want);
     });
@@ -22,14 +24,35 @@ describe("the representation of an answer", () => {
 
   for (const accept of ["text/html", "application/*", "application/cbor", "__proto__", "constructor", "application/vnd.kubernetes.protobuf"]) {
     test(`is refused for ${accept}`, () => {
-      expect(() => representationOf(accept, false)).toThrow("406: Not Acceptable");
+      expect(() => representationOf({ accept }, NO_QUERY)).toThrow("406: Not Acceptable");
     });
   }
 
-  test("is refused when a list of metadata is asked of one object", () => {
-    const accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
-
-    expect(representationOf(accept, true).as).toBe("metadata");
-    expect(() => representationOf(accept, false)).toThrow("only the following media types are accepted");
+  test("is refused as a table where there are no columns", () => {
+    expect(() => representationOf({ accept: TABLE }, NO_QUERY, false)).toThrow("only the following media types are accepted");
   });
+
+  test("is in the version of meta.k8s.io that was asked for", () => {
+    const { as, version } = representationOf({ accept: "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io" }, NO_QUERY);
+
+    expect([as, version]).toEqual(["metadata-list", "v1beta1"]);
+  });
+
+  const pretty: Record<string, { agent?: string; query?: string; accept?: string; want: boolean }> = {
+    "is compact for programs": { agent: "kubectl/v1.36.0", want: false },
+    "has lines for curl": { agent: "curl/8.0", want: true },
+    "has lines for browsers": { agent: "Mozilla/5.0 (X11)", want: true },
+    "is compact for curl that says so": { agent: "curl/8.0", query: "pretty=false", want: false },
+    "has lines when the query asks for them": { query: "pretty=1", want: true },
+    "has lines when the media type asks for them": { accept: "application/json;pretty=1", want: true },
+  };
+  for (const [behaviour, { agent, query, accept, want }] of Object.entries(pretty)) {
+    test(`TR-9: ${behaviour}`, () => {
+      expect(representationOf({ accept, "user-agent": agent }, new URLSearchParams(query)).pretty).toBe(want);
+    });
+  }
+});
+
+test("a failure is YAML for those who accept nothing else before it", () => {
+  expect(["application/yaml", "application/yaml, */*", "application/json, application/yaml", "text/html", undefined].map(failureFormat)).toEqual(["yaml", "yaml", "json", "json", "json"]);
 });

@@ -33,6 +33,8 @@ export interface ObjectStore {
   find(cluster: LogicalCluster, resource: Resource, key: string): Found;
   /** In key order. */
   list(cluster: LogicalCluster, resource: Resource, namespace?: string, page?: Page): CachedEntry[];
+  /** What the cluster itself wrote, without its profile's objects; in key order. */
+  written(cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
   count(cluster: LogicalCluster, resource: Resource, namespace?: string): number;
   /** The state that the events after a revision led away from. Throws `CompactedError` when it can no longer be told. */
   listAt(revision: number, cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
@@ -74,6 +76,8 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       const rest = after === undefined ? joined : joined.filter(({ key }) => compareKeys(key, after) > 0);
       return limit === undefined ? rest : rest.slice(0, limit);
     },
+
+    written: (cluster, resource, namespace) => cache.list(prefixOf(resource, cluster.name, namespace)).filter((entry) => !isMarker(entry)),
 
     count(cluster, resource, namespace) {
       if (cluster.profile.has(resource.prefix)) return store.list(cluster, resource, namespace).length;

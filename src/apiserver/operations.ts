@@ -2,35 +2,41 @@
 import type { ConnectHandler } from "../api/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
-import { ApiError, methodNotAllowed, notFound, pathNotFound } from "../machinery/index.ts";
+import { ApiError, methodNotAllowed, notFound, pathNotFound, verbNotSupported } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
+import type { AccountTokens } from "./access/account-tokens.ts";
+import type { BearerTokens } from "./access/bearer-tokens.ts";
 import type { Actions } from "./action.ts";
+import type { BackPressure } from "./back-pressure.ts";
 import { accessDenied } from "./authorize.ts";
 import type { AccessRequest, Authorizer } from "./authorize.ts";
 import type { LogicalCluster } from "./clusters.ts";
+import { explainUnreadable, tellUnknown } from "./crd-decode.ts";
+import { connectShape } from "./connect/shapes.ts";
 import type { RequestContext } from "./context.ts";
 import type { DecodedObject } from "./decode.ts";
-import { answersWithObject, deleteCollection, deleteObject, deletedStatus, deletionOptions } from "./delete.ts";
+import { answersWithObject, deleteCollection, deleteObject, deletedStatus } from "./delete.ts";
+import { deletionOptions } from "./delete-options.ts";
 import { isNamespaceKind } from "./namespaces.ts";
 import { patchObject } from "./patch.ts";
 import type { DecodedPatch } from "./patch.ts";
 import { getObject, listObjects } from "./read.ts";
 import type { ListResult } from "./read.ts";
 import { objectIn } from "./render.ts";
-import type { UserInfo } from "./request.ts";
 import type { ServedVersion } from "./resources.ts";
 import type { ResourceRoute } from "./router.ts";
-import { patchScale, scaleOf, updateScale } from "./scale.ts";
+import { scaleOf, updateScale } from "./scale.ts";
+import type { ScaleBody } from "./scale.ts";
 import type { WatchDependencies } from "./watch.ts";
 import { createObject, updateObject } from "./write.ts";
 import type { WriteDependencies } from "./write.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
 
-export type OperationDependencies = WriteDependencies & WatchDependencies & { authorizer: Authorizer; actions: Actions };
+export type OperationDependencies = WriteDependencies & WatchDependencies & { authorizer: Authorizer; actions: Actions; pressure: BackPressure; accountTokens: AccountTokens; tokens: BearerTokens };
 
 export type Answer =
-  | { type: "entry"; entry: CachedEntry; served: ServedVersion; code: 200 | 201 }
+  | { type: "entry"; entry: CachedEntry; served: ServedVersion; code: 200 | 201 | 202 }
   | { type: "list"; result: ListResult; served: ServedVersion }
   | { type: "object"; object: JsonObject; code: 200 | 201 };
 
@@ -58,19 +64,23 @@ export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute,
   const { kind, namespaced } = served.resource;
   if (!namespaced && namespace !== undefined) throw missing();
   if (namespaced && namespace === undefined) {
-    if (name !== undefined) throw missing();
+    if (name !== undefined || (kind.verbs && !kind.verbs.includes("list"))) throw missing();
     if (verb !== "list" && verb !== "watch") throw methodNotAllowed();
   }
   if (subresource === undefined) {
+    // A review has no objects, so there is nothing under a name.
+    if (kind.verbs && name !== undefined && !kind.verbs.includes("get")) throw pathNotFound();
     if (kind.verbs && !kind.verbs.includes(verb)) throw methodNotAllowed();
+    // Too much would go at once.
+    if (verb === "deletecollection" && isNamespaceKind(served.resource)) throw methodNotAllowed();
     return served;
   }
-  if (connectHandler(served, subresource)) return served;
+  if (connectHandler(served, subresource) || connectShape(served.resource, subresource)) return served;
   if (kind.subresources.actions && Object.hasOwn(kind.subresources.actions, subresource)) return checkSubresource(served, verb, ["create"]);
-  if (subresource === "status" && kind.subresources.status) return checkSubresource(served, verb, ["get", "update", "patch"]);
-  if (subresource === "scale" && kind.subresources.scale) return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "status" && served.subresources.status) return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "scale" && served.subresources.scale) return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "finalize" && isNamespaceKind(served.resource)) return checkSubresource(served, verb, ["update"]);
-  throw pathNotFound();
+  throw kind.builtIn ? pathNotFound() : notFound(served.resource.name, name ?? "");
 }
 
 /** The code behind a subresource that is not stored. The name comes from a path, so only own properties count. */
@@ -80,7 +90,7 @@ export function connectHandler({ resource }: ServedVersion, subresource: string)
 }
 
 function checkSubresource(served: ServedVersion, verb: Verb, verbs: readonly Verb[]): ServedVersion {
-  if (!verbs.includes(verb)) throw methodNotAllowed();
+  if (!verbs.includes(verb)) throw served.resource.kind.builtIn ? methodNotAllowed() : verbNotSupported(served.resource.name, verb);
   return served;
 }
 
@@ -91,12 +101,23 @@ export function findCluster({ clusters }: Pick<OperationDependencies, "clusters"
   return cluster;
 }
 
-export function authorize({ authorizer }: Pick<OperationDependencies, "authorizer">, user: UserInfo, verb: string, cluster: string, what: Pick<AccessRequest, "resource" | "path">): void {
-  const request: AccessRequest = { user, verb, cluster, ...what };
-  if (!authorizer.allows(request)) throw accessDenied(request);
+export function authorize({ authorizer }: Pick<OperationDependencies, "authorizer">, request: AccessRequest): void {
+  const { allowed, reason } = authorizer.decide(request);
+  if (!allowed) throw accessDenied(request, reason);
 }
 
 export async function operate(deps: OperationDependencies, context: RequestContext, verb: Exclude<Verb, "watch" | "connect">, input: Input): Promise<Answer> {
+  try {
+    return await perform(deps, context, verb, input);
+  } catch (error) {
+    // What a definition does not know is told of a body that is refused for other reasons, too.
+    if (!(error instanceof ApiError) || (verb !== "create" && verb !== "update")) throw error;
+    tellUnknown(context, input.object(), verb);
+    throw explainUnreadable(context, error);
+  }
+}
+
+async function perform(deps: OperationDependencies, context: RequestContext, verb: Exclude<Verb, "watch" | "connect">, input: Input): Promise<Answer> {
   const { served, subresource } = context;
   if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
   if (subresource === "scale") return operateScale(deps, context, verb, input);
@@ -112,16 +133,19 @@ export async function operate(deps: OperationDependencies, context: RequestConte
       return { type: "entry", entry, served, code: 201 };
     }
     case "update": {
-      const { entry } = await updateObject(deps, context, input.object());
-      return { type: "entry", entry, served, code: 200 };
+      const { entry, created } = await updateObject(deps, context, input.object());
+      return { type: "entry", entry, served, code: created ? 201 : 200 };
     }
     case "patch": {
       const { entry, created } = await patchObject(deps, context, input.patchType(), input.patch());
       return { type: "entry", entry, served, code: created ? 201 : 200 };
     }
     case "delete": {
-      const { entry, gone } = await deleteObject(deps, context, deletionOptions(context, input.value()));
-      if (!gone || answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
+      const options = deletionOptions(context, input.value());
+      const { entry, gone } = await deleteObject(deps, context, options);
+      // Who speaks the old option is told in the old way that dependents go first.
+      if (!gone) return { type: "entry", entry, served, code: options.orphanDependents === false ? 202 : 200 };
+      if (answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
       return { type: "object", object: deletedStatus(served.resource, objectIn(entry, served)) as unknown as JsonObject, code: 200 };
     }
     default:
@@ -131,9 +155,8 @@ export async function operate(deps: OperationDependencies, context: RequestConte
 
 async function operateScale(deps: OperationDependencies, context: RequestContext, verb: Verb, input: Input): Promise<Answer> {
   if (verb === "get") return { type: "object", object: scaleOf(context, objectIn(await getObject(deps, context), context.served)), code: 200 };
-  if (verb === "patch") return { type: "object", object: await updateScale(deps, context, "patch", patchScale(input.patchType(), input.patch().value)), code: 200 };
-  const { object } = input.object();
-  return { type: "object", object: await updateScale(deps, context, "update", () => object), code: 200 };
+  const body: ScaleBody = verb === "patch" ? { type: input.patchType(), sent: input.patch() } : { type: "update", sent: input.object() };
+  return { type: "object", object: await updateScale(deps, context, verb === "patch" ? "patch" : "update", body), code: 200 };
 }
 
 /** The metadata of a list answer. */

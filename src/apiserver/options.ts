@@ -76,13 +76,13 @@ export function listQuery(query: URLSearchParams, watch: boolean): ListQuery {
   return {
     labelSelector: query.get("labelSelector") ?? "",
     fieldSelector: query.get("fieldSelector") ?? "",
-    limit: integer(query.get("limit")) ?? 0,
+    limit: integerOf(query.get("limit")) ?? 0,
     continueToken,
     resourceVersion: parseRevision(resourceVersion, watch ? "watch" : "list"),
     match: match as ListQuery["match"],
     sendInitialEvents,
-    allowBookmarks: isTrue(query.get("allowWatchBookmarks")),
-    timeoutSeconds: integer(query.get("timeoutSeconds")),
+    allowBookmarks: flagOf(query.get("allowWatchBookmarks")),
+    timeoutSeconds: integerOf(query.get("timeoutSeconds")),
   };
 }
 
@@ -101,10 +101,8 @@ function listErrors(match: string, resourceVersion: string, sendInitialEvents: b
 function watchErrors(match: string, sendInitialEvents: boolean | undefined, continueToken: string): FieldError[] {
   const errors: FieldError[] = [];
   if (sendInitialEvents === undefined && match !== "") errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
-  if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
-    errors.push(forbiddenField("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
-    if (match !== "") errors.push(unsupportedValue("resourceVersionMatch", match, ["NotOlderThan"]));
-  }
+  if (sendInitialEvents !== undefined && match !== "NotOlderThan") errors.push(forbiddenField("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+  if (match !== "" && match !== "NotOlderThan") errors.push(unsupportedValue("resourceVersionMatch", match, ["NotOlderThan"]));
   if (continueToken !== "") errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
   return errors;
 }
@@ -118,19 +116,26 @@ export function parseRevision(text: string, verb: "list" | "watch" | "get"): num
   throw verb === "list" ? badRequest(`invalid resource version: ${message}`) : plainError(message);
 }
 
-function integer(text: string | null): number | undefined {
+/** A whole number out of a query. */
+export function integerOf(text: string | null): number | undefined {
   if (text === null || text === "") return undefined;
-  if (!/^-?\d{1,15}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
+  const number = /^[-+]?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${Number.isNaN(number) ? "invalid syntax" : "value out of range"}`);
 }
 
-const isTrue = (text: string | null): boolean => text !== null && text !== "0" && text.toLowerCase() !== "false";
+/** True for any value, even an empty one, but `0` and `false`. */
+export const flagOf = (text: string | null): boolean => text !== null && text !== "0" && text.toLowerCase() !== "false";
 
 const DURATION = /^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$/;
+const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** `timeout` is checked on every request; the front end enforces its own, shorter one. */
-export function checkTimeout(query: URLSearchParams): void {
+/** How long a request may take, when it says so itself; longer than `longestMs` it never may, and that the front end sees to. */
+export function timeoutMsOf(query: URLSearchParams, longestMs: number): number | undefined {
   const timeout = query.get("timeout");
-  if (timeout === null || timeout === "" || timeout === "0" || DURATION.test(timeout)) return;
-  throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`);
+  if (timeout === null || timeout === "" || timeout === "0") return undefined;
+  if (!DURATION.test(timeout)) throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`);
+  let totalMs = 0;
+  for (const [, amount = "0", unit = "s"] of timeout.matchAll(/([\d.]+)([a-zµ]+)/g)) totalMs += Number(amount) * (UNIT_MS[unit] ?? 0);
+  return totalMs === 0 || totalMs >= longestMs ? undefined : totalMs;
 }

@@ -25,7 +25,7 @@ describe("patching", () => {
     "refuses an unknown media type": { patch: {}, headers: { "content-type": "application/json" }, want: [415, "415: Unsupported Media Type"] },
     "refuses to change the name": { patch: { metadata: { name: "other" } }, want: [400, "the name of the object (other) does not match the name on the URL (m)"] },
     "refuses to change the uid": { patch: { metadata: { uid: "x" } }, want: [422, "metadata.uid: Invalid value: \"x\": field is immutable"] },
-    "refuses to change the kind": { patch: { kind: "Secret" }, want: [422, "the patch turns the object into a v1 Secret"] },
+    "refuses to change the kind": { patch: { kind: "Secret" }, want: [422, "converting (v1.Secret) to (core.ConfigMap): unknown conversion"] },
     "refuses an old resourceVersion": { patch: { metadata: { resourceVersion: "1" }, data: { b: "2" } }, want: [409, "the object has been modified"] },
     "refuses unknown fields in strict mode": { patch: { nope: 1 }, want: [422, 'unknown field "nope"'] },
   };

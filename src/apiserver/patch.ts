@@ -1,14 +1,43 @@
 /** Patches: JSON patch, merge patch, strategic merge patch for built-in kinds, and server-side apply. */
+import { parseApiVersion } from "../api/index.ts";
 import { formatTime, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
-import { ApiError, CHANGED_MEANWHILE, applyConfiguration, applyJsonPatch, applyMergePatch, applyStrategicMergePatch, badRequest, conflict, invalid, unsupportedMediaType } from "../machinery/index.ts";
+import {
+  ApiError,
+  CHANGED_MEANWHILE,
+  DecodeError,
+  MAX_STRICT_PROBLEMS,
+  applyConfiguration,
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  badRequest,
+  conflict,
+  conversionProblem,
+  formatGo,
+  formatJson,
+  invalid,
+  inOrderOfAppearance,
+  internalError,
+  jsonTypeName,
+  patchInvalid,
+  readMergePatch,
+  unsupportedMediaType,
+} from "../machinery/index.ts";
+import type { FieldError } from "../machinery/index.ts";
+import { invalidValue, plainError } from "./context.ts";
 import type { RequestContext } from "./context.ts";
+import { yamlLines } from "./field-validation.ts";
+import type { Findings } from "./field-validation.ts";
+import { checkPlace, otherKind } from "./identity.ts";
+import { otherVersions } from "./managed-fields.ts";
 import { metadataOf } from "./metadata.ts";
 import { writeOptions } from "./options.ts";
 import type { WriteOptions } from "./options.ts";
 import { keyOf } from "./resources.ts";
-import { insertObject, rewriteObject } from "./write.ts";
+import type { ServedVersion } from "./resources.ts";
+import { checkMayCreate, insertObject, rewriteObject } from "./write.ts";
 import type { Change, WriteDependencies, Written } from "./write.ts";
 import { textOf } from "./text.ts";
 
@@ -19,10 +48,13 @@ const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
   "application/apply-patch+yaml": "apply",
 };
 
+const CUSTOM_TYPES = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+
 /** The patch type of a media type. Strategic merge needs Go types upstream and their facts here, so custom kinds do not have it. */
 export function patchTypeOf(mediaType: string, builtIn: boolean): PatchType {
   const type = Object.hasOwn(CONTENT_TYPES, mediaType) ? CONTENT_TYPES[mediaType] : undefined;
-  if (!type || (type === "strategic" && !builtIn)) {
+  if (type === "strategic" && !builtIn) throw unsupportedMediaType(CUSTOM_TYPES);
+  if (!type) {
     const { status } = unsupportedMediaType("415: Unsupported Media Type");
     throw new ApiError({ ...status, details: {} });
   }
@@ -30,34 +62,61 @@ export function patchTypeOf(mediaType: string, builtIn: boolean): PatchType {
 }
 
 /** A patch as it was sent. */
-export interface DecodedPatch {
+export interface DecodedPatch extends Findings {
   value: Json;
-  /** Keys that it held twice. */
-  duplicates: readonly string[];
 }
 
 export async function patchObject(deps: WriteDependencies, context: RequestContext, type: PatchType, patch: DecodedPatch): Promise<Written> {
   const options = writeOptions(context, "PatchOptions", type === "apply");
-  if (type === "apply") return applyObject(deps, context, options, patch.value);
-  return rewriteObject(deps, context, options, "patch", (old) => patched(context, type, old, patch));
+  if (type === "apply") return applyObject(deps, context, options, patch);
+  const findings = type === "json" ? operationFindings(patch) : patch;
+  return rewriteObject(deps, context, options, "patch", (old) => patched(context, type, old, patch.value, findings));
 }
 
-function patched({ served, name = "", namespace }: RequestContext, type: Exclude<PatchType, "apply">, old: JsonObject, { value, duplicates }: DecodedPatch): Change {
-  const result = type === "json" ? applyJsonPatch(old, value) : type === "merge" ? applyMergePatch(old, asPatch(value)) : applyStrategicMergePatch(old, asPatch(value), served.schema);
-  if (!isObject(result)) throw badRequest("the patch does not leave an object");
-  if (result.apiVersion !== served.apiVersion || result.kind !== served.resource.kind.kind) {
-    throw invalid("", "", "", [{ type: "Invalid", field: "patch", message: `Invalid value: the patch turns the object into a ${textOf(result.apiVersion)} ${textOf(result.kind)}` }]);
+function patched(context: RequestContext, type: Exclude<PatchType, "apply">, old: JsonObject, value: Json, { duplicates, problems }: Findings): Change {
+  const { served, name = "" } = context;
+  const { kind } = served.resource;
+  const result = type === "json" ? applyJsonPatch(old, value) : type === "merge" ? applyMergePatch(old, readMergePatch(value)) : applyStrategicMergePatch(old, value, served.schema);
+  const failure = (problem: string): Error => (type === "strategic" ? patchInvalid(formatGo(value), conversionProblem(problem)) : patchInvalid(kind.builtIn ? JSON.stringify(result) : formatJson(result), problem));
+  if (!isObject(result)) throw failure(`json: cannot unmarshal ${jsonTypeName(result)} into Go value of type map[string]interface {}`);
+  // Without its version an object cannot be read at all, which shows first in its name.
+  if (type !== "strategic" && !result.apiVersion) {
+    if (!kind.builtIn) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+    checkPlace(context, {}, name);
   }
-  const metadata = metadataOf(result);
-  if (metadata.name !== name) throw badRequest(`the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${name})`);
-  if (served.resource.namespaced && metadata.namespace !== namespace) throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  return { object: withSentVersion(result, old), duplicates, requiresVersion: false, isPatch: true };
+  const apiVersion = textOf(result.apiVersion ?? "") || served.apiVersion;
+  const sent = textOf(result.kind ?? "") || kind.kind;
+  if (!kind.builtIn) checkCustomKind(context, apiVersion, sent);
+  // A strategic merge is one of structs, which are what they are.
+  if (type !== "strategic" && (apiVersion !== served.apiVersion || sent !== kind.kind)) throw failure(otherKind(context, apiVersion, sent).problem);
+  checkPlace(context, metadataOf(result), name);
+  return { object: withSentVersion(result, old), duplicates, ...(problems && { problems }), requiresVersion: false, failure };
 }
 
-function asPatch(patch: Json): JsonObject {
-  if (!isObject(patch)) throw badRequest("the patch must be an object");
-  return patch;
+/** What a patch makes of a custom object is read as whatever it says it is, and found to be another kind. */
+function checkCustomKind({ served, name = "" }: RequestContext, apiVersion: string, sent: string): void {
+  const { kind } = served.resource.kind;
+  const errors: FieldError[] = [];
+  if (sent !== kind) errors.push(invalidValue("kind", sent, `must be ${kind}`));
+  if (apiVersion !== served.apiVersion) errors.push(invalidValue("apiVersion", apiVersion, `must be ${served.apiVersion}`));
+  if (errors.length > 0) throw invalid(parseApiVersion(apiVersion).group, sent, name, errors);
 }
+
+const OPERATION_KEYS = new Set(["op", "path", "from", "value"]);
+
+/** Keys of a JSON patch that mean nothing or are there twice. They are the patch's, not the object's. */
+function operationFindings({ value, duplicates, text }: DecodedPatch): Findings {
+  const unknown: string[] = [];
+  for (const [index, operation] of (Array.isArray(value) ? value : []).entries()) {
+    for (const key in isObject(operation) ? operation : {}) if (!OPERATION_KEYS.has(key)) unknown.push(`[${index}].${key}`);
+    if (unknown.length >= MAX_STRICT_PROBLEMS) break;
+  }
+  if (unknown.length === 0 && duplicates.length === 0) return NO_FINDINGS;
+  const found = text === undefined ? unknown.map((field) => ({ field, repeated: false })) : inOrderOfAppearance(text, unknown);
+  return { duplicates: [], problems: found.map(({ field, repeated }) => `json patch ${repeated ? "duplicate" : "unknown"} field "${field}"`) };
+}
+
+const NO_FINDINGS: Findings = { duplicates: [] };
 
 /** A patch insists on a resourceVersion only when it changes it; the one it was given is not its own. */
 function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
@@ -68,12 +127,12 @@ function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
 }
 
 /** Server-side apply: the patch is everything that this manager wants. Creates the object when it is absent. */
-async function applyObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, patch: Json): Promise<Written> {
+async function applyObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, patch: DecodedPatch): Promise<Written> {
   const { cluster, served, namespace, name = "", subresource } = context;
   const { resource } = served;
-  const applied = checkApplied(context, patch);
-  const compute = (live: JsonObject | undefined): JsonObject =>
-    applyConfiguration({
+  const applied = readApplied(served, patch.value);
+  const compute = (live: JsonObject | undefined): JsonObject => {
+    const object = applyConfiguration({
       live,
       applied,
       schema: served.schema,
@@ -83,41 +142,59 @@ async function applyObject(deps: WriteDependencies, context: RequestContext, opt
       force: options.force,
       time: formatTime(deps.clock.now()),
       builtIn: resource.kind.builtIn,
+      versions: otherVersions(served),
+      hidesStatus: served.subresources.status === true,
     });
+    reportRepeated(patch, context, options);
+    // What a status endpoint is sent beside the status is ignored, but for its name.
+    checkPlace(context, subresource === "status" && live ? { ...metadataOf(object), ...metadataOf(applied) } : metadataOf(object), name);
+    return object;
+  };
   const key = keyOf(resource, cluster.name, namespace, name);
 
   if (!deps.store.find(cluster, resource, key).entry && subresource === undefined) {
+    checkMayCreate(deps, context);
     const { uid } = metadataOf(applied);
-    if (typeof uid === "string" && uid !== "") throw conflict(resource.name, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
     const object = compute(undefined);
-    const entry = await insertObject(deps, context, options, { object, duplicates: [] }, name, "patch", metadataOf(object).managedFields);
+    if (typeof uid === "string" && uid !== "") throw conflict(resource.name, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+    const entry = await readable(context, applied, () => insertObject(deps, context, options, { object, duplicates: [] }, name, "patch", metadataOf(object).managedFields ?? []));
     if (entry) return { entry, created: true };
   }
-  return rewriteObject(deps, context, options, "patch", (live) => {
+  const rewrite = (): Promise<Written> => rewriteObject(deps, context, options, "patch", (live) => {
     const sent = metadataOf(applied).resourceVersion;
     if (typeof sent === "string" && sent !== "" && sent !== "0" && sent !== metadataOf(live).resourceVersion) throw conflict(resource.name, name, CHANGED_MEANWHILE);
     const object = compute(live);
-    const { managedFields } = metadataOf(object);
-    return { object: withSentVersion(object, live), duplicates: [], requiresVersion: false, ...(managedFields !== undefined && { appliedFields: managedFields }) };
+    return { object: withSentVersion(object, live), duplicates: [], requiresVersion: false, appliedFields: metadataOf(object).managedFields ?? [] };
   });
+  return readable(context, applied, rewrite);
 }
 
-function checkApplied({ served, name = "", namespace, subresource }: RequestContext, patch: Json): JsonObject {
-  const applied = asPatch(patch);
-  if (applied.apiVersion === undefined || applied.kind === undefined) throw badRequest(`invalid object type: ${typeof applied.apiVersion !== "string" ? "/" : applied.apiVersion.includes("/") ? applied.apiVersion : `/${applied.apiVersion}`}, Kind=${textOf(applied.kind ?? "")}`);
-  if (applied.apiVersion !== served.apiVersion || applied.kind !== served.resource.kind.kind) {
-    throw badRequest(`the apply configuration must be of ${served.apiVersion} ${served.resource.kind.kind}, not ${textOf(applied.apiVersion)} ${textOf(applied.kind)}`);
+/** A configuration that fits the schema may still lead to what its kind cannot read. The real server answers 500 then. */
+async function readable<T>({ served }: RequestContext, applied: JsonObject, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DecodeError) || !served.resource.kind.builtIn) throw error;
+    const { namespace, name } = metadataOf(applied);
+    const type = `${served.apiVersion.includes("/") ? "" : "/"}${served.apiVersion}, Kind=${served.resource.kind.kind}`;
+    throw plainError(`failed to convert new object (${textOf(namespace)}/${textOf(name)}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${conversionProblem(error.problem)}`);
   }
-  const metadata = metadataOf(applied);
-  if (metadata.managedFields !== undefined && metadata.managedFields !== null) throw badRequest("metadata.managedFields must be nil");
-  if (metadata.name === undefined || metadata.name === "") throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  if (metadata.name !== name) throw badRequest(`the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${name})`);
-  if (served.resource.namespaced && metadata.namespace !== undefined && metadata.namespace !== namespace) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}
+
+/** The configuration in the body of an apply, which must be of the endpoint's kind and version. */
+export function readApplied({ apiVersion, resource }: Pick<ServedVersion, "apiVersion" | "resource">, patch: Json, kind = resource.kind.kind): JsonObject {
+  if (patch !== null && !isObject(patch)) throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`);
+  const applied = patch ?? {};
+  const sent = textOf(applied.apiVersion ?? "");
+  if (sent !== apiVersion || applied.kind !== kind) throw badRequest(`invalid object type: ${sent.includes("/") ? sent : `/${sent}`}, Kind=${textOf(applied.kind ?? "")}`);
+  return applied;
+}
+
+/** Keys that a configuration holds twice. They are looked for when everything else is right with it. */
+export function reportRepeated({ problems = [] }: Findings, { warn }: RequestContext, { fieldValidation }: WriteOptions): void {
+  if (fieldValidation === "Ignore") return;
+  for (const problem of problems) {
+    if (fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${problem}`);
+    for (const line of yamlLines(problem)) warn(line);
   }
-  // Only what the endpoint writes can be owned through it.
-  if (subresource === "status") return { apiVersion: served.apiVersion, kind: served.resource.kind.kind, metadata, ...(applied.status !== undefined && { status: applied.status }) };
-  const { status, ...rest } = applied;
-  const keepsStatus = status !== undefined && !served.resource.kind.subresources.status;
-  return { ...rest, metadata, ...(keepsStatus && { status }) };
 }

@@ -11,6 +11,17 @@ import type { WriteOptions } from "./options.ts";
 export interface ClusterReader {
   get(group: string, resource: string, namespace: string | undefined, name: string): DeepReadonly<JsonObject> | undefined;
   list(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
+  /** The same without what the cluster's profile brought: cheap where that is all there is. */
+  written(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
+}
+
+/** What a plugin may write before an object is stored. */
+export interface ClusterWriter {
+  /**
+   * Changes the status of an object that exists, with nobody in between: `change` is given what is stored and answers the new
+   * status, or undefined to leave it. What it throws is passed on; it may be called again when another process wrote in between.
+   */
+  changeStatus(group: string, resource: string, namespace: string | undefined, name: string, change: (object: DeepReadonly<JsonObject>) => JsonObject | undefined): Promise<void>;
 }
 
 export interface PluginRequest {
@@ -26,7 +37,7 @@ export interface Plugin {
   name: string;
   /** Cheap: asked for every write. */
   concerns(context: RequestContext, operation: Operation): boolean;
-  /** The object as it is to go on. Runs after decoding and defaulting, and before field managers are recorded. */
+  /** The object as it is to go on. Runs after decoding, defaulting and the recording of field managers: what it sets is nobody's. */
   mutate?(request: PluginRequest): DeepReadonly<JsonObject>;
   /** Throws an ApiError to refuse. Runs when everything else is right with the object. */
   validate?(request: PluginRequest): void;
@@ -34,5 +45,5 @@ export interface Plugin {
    * The last word before the object is stored; not asked in a dry run. What it takes (quota) is given back by calling what it
    * returns, when storing fails after all.
    */
-  reserve?(request: PluginRequest): Promise<(() => Promise<void>) | undefined>;
+  reserve?(request: PluginRequest, write: ClusterWriter): Promise<(() => Promise<void>) | undefined>;
 }

@@ -4,16 +4,16 @@
  * hold one copy of OpenKruise's definitions.
  */
 import { createHash } from "node:crypto";
-import { gvkOf } from "../api/index.ts";
-import type { Kind, KubernetesObject } from "../api/index.ts";
+import { asNewNamespace, gvkOf } from "../api/index.ts";
+import type { Kind, KubernetesObject, Namespace } from "../api/index.ts";
 import { copy, invariant } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { CachedEntry } from "../store/index.ts";
 import { definitionOf } from "./crd.ts";
 import type { LayerViewer } from "./layer.ts";
-import { isNamespaceKind, labelNamespace, prepareNamespace } from "./namespaces.ts";
+import { isNamespaceKind } from "./namespaces.ts";
 import { encodeObject, ordered, viewOfWritten } from "./render.ts";
-import { createResource, createResourceTable } from "./resources.ts";
+import { createResourceTable, createResources } from "./resources.ts";
 import type { Resource, ResourceTable, ServedVersion } from "./resources.ts";
 
 export interface Profile {
@@ -45,7 +45,7 @@ interface LayerObject {
 }
 
 export function createProfileLayer(name: string, profile: Profile): ProfileLayer {
-  const resources = [...profile.builtIns, ...profile.customs].map((kind) => createResource(kind));
+  const resources = createResources([...profile.builtIns, ...profile.customs]);
   const table = createResourceTable(resources);
   const layer = new Map<string, Map<string, LayerObject>>();
   const add = (resource: Resource, relativeKey: string, object: () => JsonObject): void => {
@@ -96,11 +96,8 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
 /** Defaults and the fields that creating the object would have set; uid and times come with the viewer. */
 function complete(resource: Resource, object: KubernetesObject): JsonObject {
   // Copied, because what follows changes it in place, and bootstrap objects belong to whoever wired the server.
-  const completed = resource.storage.compiled.admit(copy(object as unknown as JsonObject));
-  if (isNamespaceKind(resource)) {
-    labelNamespace(completed);
-    prepareNamespace(completed, undefined, {});
-  }
+  const admitted = resource.storage.compiled.admit(copy(object as unknown as JsonObject));
+  const completed = isNamespaceKind(resource) ? (asNewNamespace(admitted as unknown as Namespace) as unknown as JsonObject) : admitted;
   const metadata = completed.metadata as JsonObject;
   if (resource.kind.hasGeneration) metadata.generation ??= 1;
   return ordered(completed);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../base/index.ts";
 import { createCache } from "../store/index.ts";
-import { createTestServer, makeConfigMap, makeDeployment } from "./test-server.ts";
+import { createTestServer, makeConfigMap, makeDefinition, makeDeployment } from "./test-server.ts";
 import type { Answered, TestServer } from "./test-server.ts";
 import { textOf } from "./text.ts";
 
@@ -17,7 +17,7 @@ async function withConfigMaps(...names: string[]): Promise<TestServer> {
 }
 
 describe("listing", () => {
-  test("is in key order and says which revision it shows", async () => {
+  test("LW-1, LW-4: is in key order and says which revision it shows", async () => {
     const { request, cache } = await withConfigMaps("c", "a", "b");
 
     const list = await request("GET", CONFIG_MAPS);
@@ -26,7 +26,7 @@ describe("listing", () => {
     expect(namesIn(list)).toEqual(["a", "b", "c"]);
   });
 
-  test("selects by labels and fields", async () => {
+  test("LW-14, LW-15: selects by labels and fields", async () => {
     const { request } = await withConfigMaps("a", "bb", "ccc");
 
     expect(namesIn(await request("GET", `${CONFIG_MAPS}?labelSelector=odd%3Dyes`))).toEqual(["a", "ccc"]);
@@ -35,7 +35,7 @@ describe("listing", () => {
     expect((await request("GET", "/api/v1/pods?fieldSelector=spec.priority%3D0")).body.message).toBe("field label not supported: spec.priority");
   });
 
-  test("pages show the state of the first page, whatever happens meanwhile", async () => {
+  test("LW-4: pages show the state of the first page, whatever happens meanwhile", async () => {
     const { request } = await withConfigMaps("a", "b", "c", "d");
 
     const first = await request("GET", `${CONFIG_MAPS}?limit=2`);
@@ -49,7 +49,7 @@ describe("listing", () => {
     expect(metadataIn(second)).toEqual({ resourceVersion: metadataIn(first).resourceVersion });
   });
 
-  test("at an exact revision shows what was there then", async () => {
+  test("LW-1: at an exact revision shows what was there then", async () => {
     const { request, cache } = await withConfigMaps("a");
     const { revision } = cache;
     await request("POST", CONFIG_MAPS, makeConfigMap("b"));
@@ -60,7 +60,7 @@ describe("listing", () => {
     expect(metadataIn(list).resourceVersion).toBe(String(revision));
   });
 
-  test("offers to go on inconsistently when the first page's state is forgotten", async () => {
+  test("LW-5: offers to go on inconsistently when the first page's state is forgotten", async () => {
     const first = await withConfigMaps("a", "b", "c");
     const page = await first.request("GET", `${CONFIG_MAPS}?limit=1`);
     await first.request("POST", CONFIG_MAPS, makeConfigMap("d"));
@@ -76,7 +76,7 @@ describe("listing", () => {
     expect(namesIn(rest)).toEqual(["b", "c", "d"]);
   });
 
-  test("refuses a token that is not its own", async () => {
+  test("LW-4: refuses a token that is not its own", async () => {
     const { request } = await createTestServer();
 
     expect((await request("GET", `${CONFIG_MAPS}?limit=1&continue=nope`)).status).toBe(400);
@@ -84,7 +84,7 @@ describe("listing", () => {
 });
 
 describe("a revision from the future", () => {
-  test("is waited for, then given up", async () => {
+  test("LW-3: is waited for, then given up", async () => {
     const { request, clock } = await createTestServer();
 
     const pending = request("GET", `${CONFIG_MAPS}?resourceVersion=999`);
@@ -97,8 +97,68 @@ describe("a revision from the future", () => {
   });
 });
 
+describe("the items of a list", () => {
+  test("LW-1: do not repeat what they are when the kind is one of Kubernetes, and do when it is not", async () => {
+    const { request } = await withConfigMaps("m");
+    await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
+    await request("POST", "/apis/example.com/v1/namespaces/default/widgets", { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } });
+
+    const { body: maps } = await request("GET", CONFIG_MAPS);
+    const { body: widgets } = await request("GET", "/apis/example.com/v1/widgets");
+
+    expect((maps.items as JsonObject[]).map((item) => Object.keys(item))).toEqual([["metadata", "data"]]);
+    expect(widgets.items).toMatchObject([{ apiVersion: "example.com/v1", kind: "Widget" }]);
+  });
+});
+
+describe("a list that takes any state", () => {
+  test("LW-4: is not cut into pages", async () => {
+    const { request } = await withConfigMaps("a", "b", "c");
+
+    const { body } = await request("GET", `${CONFIG_MAPS}?resourceVersion=0&limit=1`);
+
+    expect((body.items as JsonObject[]).length).toBe(3);
+    expect(body.metadata).not.toHaveProperty("continue");
+  });
+});
+
+describe("the metadata of objects", () => {
+  const accept = (kind: string, version = "v1"): Record<string, string> => ({ accept: `application/json;as=${kind};v=${version};g=meta.k8s.io` });
+
+  test("CN-8: is all that is answered, in the version that was asked for", async () => {
+    const { request } = await withConfigMaps("m");
+
+    const one = await request("GET", `${CONFIG_MAPS}/m`, undefined, accept("PartialObjectMetadata", "v1beta1"));
+    const all = await request("GET", CONFIG_MAPS, undefined, accept("PartialObjectMetadataList"));
+
+    expect(one.body).toMatchObject({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1beta1", metadata: { name: "m" } });
+    expect(one.body).not.toHaveProperty("data");
+    expect(all.body).toMatchObject({ kind: "PartialObjectMetadataList", items: [{ kind: "PartialObjectMetadata", metadata: { name: "m" } }] });
+  });
+
+  test("CN-8: of a list is not that of an object, and the other way round", async () => {
+    const { request } = await withConfigMaps("m");
+
+    const one = await request("GET", `${CONFIG_MAPS}/m`, undefined, accept("PartialObjectMetadataList"));
+    const all = await request("GET", CONFIG_MAPS, undefined, accept("PartialObjectMetadata"));
+
+    expect([one.status, one.body.message]).toEqual([406, "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)"]);
+    expect([all.status, all.body.message]).toEqual([406, "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)"]);
+  });
+});
+
+describe("what is asked for with curl", () => {
+  test("TR-9: has lines", async () => {
+    const { request } = await withConfigMaps("m");
+
+    const { text } = await request("GET", `${CONFIG_MAPS}/m`, undefined, { "user-agent": "curl/8.0" });
+
+    expect(text).toMatch(/^\{\n {2}"apiVersion": "v1",\n/);
+  });
+});
+
 describe("other forms of an answer", () => {
-  test("a Table has the columns of the kind and a row for each object", async () => {
+  test("CN-6: a Table has the columns of the kind and a row for each object", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apps/v1/namespaces/default/deployments", makeDeployment("web"));
 
@@ -108,7 +168,18 @@ describe("other forms of an answer", () => {
     expect((body.rows as JsonObject[])[0]).toMatchObject({ cells: expect.arrayContaining(["web", "0/1"]), object: { kind: "PartialObjectMetadata", metadata: { name: "web" } } });
   });
 
-  test("YAML has sorted keys", async () => {
+  test("CN-6: a row says when a pod has come to its end", async () => {
+    const { request } = await createTestServer({ admissions: [] });
+    const pods = "/api/v1/namespaces/default/pods";
+    await request("POST", pods, { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "x" }] } });
+    await request("PATCH", `${pods}/p/status`, { status: { phase: "Failed" } }, { "content-type": "application/merge-patch+json" });
+
+    const { body } = await request("GET", pods, undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+
+    expect(body).toHaveProperty("rows.0.conditions", [{ type: "Completed", status: "True", reason: "Failed", message: "The pod failed." }]);
+  });
+
+  test("CN-1: YAML has sorted keys", async () => {
     const { request } = await withConfigMaps("m");
 
     const { text, headers } = await request("GET", `${CONFIG_MAPS}/m`, undefined, { accept: "application/yaml" });

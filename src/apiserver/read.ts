@@ -42,8 +42,8 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
   const selection = selectionOf(resource, labelSelector, fieldSelector);
   const prefix = prefixOf(resource, cluster.name, namespace);
   if (continueToken !== "") {
-    if (resourceVersion !== undefined && resourceVersion !== 0) throw badRequest("specifying resource version is not allowed when using continue");
     const token = decodeToken(continueToken);
+    if (resourceVersion !== undefined && resourceVersion !== 0) throw badRequest("specifying resource version is not allowed when using continue");
     const entries = token.revision < 0 ? undefined : snapshot(deps, context, token.revision, token);
     const revision = token.revision < 0 ? deps.cache.revision : token.revision;
     return page(deps, context, selection, { entries, revision, after: prefix + token.start, seen: token.seen }, limit);
@@ -52,7 +52,9 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
   // A revision with a limit and no match means exactly that revision: what old clients page by.
   const exact = resourceVersion !== undefined && resourceVersion > 0 && (match === "Exact" || (match === "" && limit > 0));
   const entries = exact ? snapshot(deps, context, resourceVersion) : undefined;
-  return page(deps, context, selection, { entries, revision: exact ? resourceVersion : deps.cache.revision, seen: 0 }, limit);
+  // Who takes any state is answered at once and whole, as by the real server's cache.
+  const whole = resourceVersion === 0 ? 0 : limit;
+  return page(deps, context, selection, { entries, revision: exact ? resourceVersion : deps.cache.revision, seen: 0 }, whole);
 }
 
 interface PageStart {
@@ -120,8 +122,8 @@ function snapshot({ cache, store }: ReadDependencies, { cluster, served, namespa
     return store.listAt(revision, cluster, served.resource, namespace);
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
-    if (!token) throw expired(`The resourceVersion for the provided list is too old: ${revision} (oldest ${error.oldest})`);
-    const { status } = expired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results, which may be inconsistent.");
+    if (!token) throw expired("The resourceVersion for the provided list is too old.");
+    const { status } = expired(TOO_OLD);
     // The rest of the list, from the same key on, as it is now.
     throw new ApiError({ ...status, metadata: { continue: encodeToken({ ...token, revision: -1 }) } });
   }
@@ -162,20 +164,35 @@ interface Token {
 }
 
 const TOKEN_VERSION = "meta.k8s.io/v1";
+const TOO_OLD =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
 function encodeToken({ revision, start, seen }: Token): string {
   return Buffer.from(JSON.stringify({ v: TOKEN_VERSION, rv: revision, start, n: seen })).toString("base64url");
 }
 
 function decodeToken(text: string): Token {
+  const illegal = illegalAt(text);
+  if (illegal !== undefined) throw badToken(`illegal base64 data at input byte ${illegal}`);
   let token: unknown;
   try {
     token = JSON.parse(Buffer.from(text, "base64url").toString());
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest("continue key is not valid: it was not made by this server");
+    throw badToken("it was not made by this server");
   }
   const { v, rv, start, n } = (token ?? {}) as Record<string, unknown>;
-  if (v !== TOKEN_VERSION || typeof rv !== "number" || typeof start !== "string" || !Number.isSafeInteger(rv)) throw badRequest("continue key is not valid: it was not made by this server");
-  return { revision: rv, start, seen: typeof n === "number" ? n : 0 };
+  if (v !== TOKEN_VERSION) throw badToken(`server does not recognize this encoded version ${JSON.stringify(v ?? "")}`);
+  if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0) throw badToken(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`);
+  if (typeof start !== "string" || start === "") throw badToken(`encoded start key empty (version ${TOKEN_VERSION})`);
+  return { revision: rv, start, seen: typeof n === "number" && n >= 0 ? n : 0 };
+}
+
+const badToken = (why: string): ApiError => badRequest(`invalid continue token: continue key is not valid: ${why}`);
+
+/** Where a text stops to be base64 without padding. */
+function illegalAt(text: string): number | undefined {
+  const index = text.search(/[^A-Za-z0-9_-]/);
+  if (index >= 0) return index;
+  return text.length % 4 === 1 ? text.length - 1 : undefined;
 }

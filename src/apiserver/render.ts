@@ -114,6 +114,16 @@ export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = e
   return [value.subarray(0, at), Buffer.from(`"resourceVersion":"${revision}",`, "latin1"), value.subarray(at)];
 }
 
+const ITEM_START = encoder.encode(`{${METADATA}`);
+
+/** The pieces of an item of one of Kubernetes' own lists, which says once what all of its items are: without apiVersion and kind. */
+export function itemPiecesIn(entry: CachedEntry, served: ServedVersion): readonly Uint8Array[] {
+  const [first, version, rest] = piecesIn(entry, served);
+  if (version && rest) return [ITEM_START, version, rest];
+  invariant(first, `the object at ${entry.key} has bytes`);
+  return [ITEM_START, first.subarray(metadataStart(first))];
+}
+
 /** The position right after `"metadata":{`. */
 function metadataStart(value: Uint8Array): number {
   const at = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).indexOf(METADATA);

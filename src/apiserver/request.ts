@@ -2,6 +2,8 @@
  * A request as the API server's core sees it, whatever brought it: the HTTP front end fills it from a stream, a test by
  * hand. The answer is bytes, or a stream that the front end drains at the peer's pace.
  */
+import type { Duplex } from "node:stream";
+
 export interface UserInfo {
   name: string;
   uid?: string;
@@ -10,12 +12,16 @@ export interface UserInfo {
 }
 
 export interface ApiRequest {
+  /** The connection can be given to another protocol, and the peer asks for it in its `upgrade` header. */
+  canUpgrade?: boolean;
   method: string;
   /** The path as it came, with `/clusters/<name>` in front where it had one, still percent-encoded; without the query. */
   path: string;
   query: URLSearchParams;
   /** Lower-case names. */
   headers: Readonly<Record<string, string | undefined>>;
+  /** Names and values by turns, each line as it came; unset when nothing was joined in `headers`. */
+  rawHeaders?: readonly string[];
   body: Uint8Array;
   user: UserInfo;
   /** Aborted when the peer goes away or the server stops. */
@@ -27,6 +33,8 @@ export interface ApiResponse {
   headers: Record<string, string | string[]>;
   /** Whole, in pieces that need not be joined, or a stream. */
   body: Uint8Array | readonly Uint8Array[] | ByteStream;
+  /** Comes with status 101 and only for requests that may be upgraded: takes over the connection when its head is sent. */
+  upgrade?(socket: Duplex, head: Buffer): () => void;
 }
 
 /** A watch. Bytes are offered as they come about; the source holds back, and in the end gives up, when the sink is slow. */
@@ -41,7 +49,14 @@ export interface ByteSink {
   end(): void;
 }
 
-/** Who sends a request, or undefined when it carries no credentials. Throws `unauthorized()` for bad ones. */
+export interface Credentials {
+  certificate?: { commonName: string; organizations: readonly string[]; credentialId?: string };
+  bearerToken?: string;
+  /** The logical cluster that the request is for: what is good in one may mean nothing in another. */
+  cluster: string;
+}
+
+/** Who sends a request, or undefined for somebody without credentials who may come in. Throws `unauthorized()` for all others. */
 export interface Authenticator {
-  authenticate(credentials: { certificate?: { commonName: string; organizations: readonly string[] }; bearerToken?: string }): Promise<UserInfo | undefined>;
+  authenticate(credentials: Credentials): Promise<UserInfo | undefined>;
 }

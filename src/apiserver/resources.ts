@@ -6,8 +6,8 @@ import { formatApiVersion } from "../api/index.ts";
 import type { Column, Kind, KindVersion } from "../api/index.ts";
 import { required } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
-import { compileSchema } from "../machinery/index.ts";
-import type { CompiledSchema, ResourceName, Schema } from "../machinery/index.ts";
+import { compileSchema, compileValidations } from "../machinery/index.ts";
+import type { CompiledSchema, CompiledValidations, ResourceName, Schema } from "../machinery/index.ts";
 
 /** A kind in one version. Identity matters: rendered answers are cached by it. */
 export interface ServedVersion {
@@ -17,6 +17,10 @@ export interface ServedVersion {
   readonly schema: Schema;
   /** Compiled on first use. */
   readonly compiled: CompiledSchema;
+  /** Those of the kind, with the status and scale of this version. */
+  readonly subresources: Kind["subresources"];
+  /** The CEL rules of the schema, compiled on first use. */
+  readonly validations: CompiledValidations;
   readonly columns: readonly Column[];
   readonly isStorage: boolean;
   readonly deprecationWarning?: string;
@@ -44,6 +48,19 @@ export interface ResourceOptions {
   /** Versions that are known, because objects are stored in them, but not served. */
   unserved?: ReadonlySet<string>;
   selectableFields?: readonly string[];
+  /** The resource whose objects this one shows, for a kind that is stored as another. */
+  storedIn?: Resource;
+}
+
+/** The resources of several kinds. A kind that is stored as another needs that one among them. */
+export function createResources(kinds: readonly Kind[]): Resource[] {
+  const made = new Map<Kind, Resource>();
+  for (const kind of kinds) if (!kind.storedAs) made.set(kind, createResource(kind));
+  return kinds.map((kind) => {
+    const own = made.get(kind);
+    if (own || !kind.storedAs) return own ?? createResource(kind);
+    return createResource(kind, { storedIn: required(made.get(kind.storedAs), `the kind ${kind.storedAs.kind} of which ${kind.group} ${kind.kind} is another view`) });
+  });
 }
 
 export function createResource(kind: Kind, options: ResourceOptions = {}): Resource {
@@ -54,7 +71,7 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
     listKind: options.listKind ?? `${kind.kind}List`,
     singular: kind.singular ?? kind.kind.toLowerCase(),
     namespaced: kind.scope === "Namespaced",
-    prefix: `/${kind.group || "core"}/${kind.plural}/`,
+    prefix: options.storedIn?.prefix ?? `/${kind.group || "core"}/${kind.plural}/`,
     get versions() {
       return served;
     },
@@ -65,13 +82,14 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
   };
   for (const [version, declared] of Object.entries(kind.versions)) all.push(createVersion(resource, version, declared));
   const served = all.filter(({ version }) => !options.unserved?.has(version));
-  const storage = required(all.find(({ isStorage }) => isStorage), `the storage version ${kind.storageVersion} of kind ${kind.kind}`);
+  const storage = options.storedIn?.storage ?? required(all.find(({ isStorage }) => isStorage), `the storage version ${kind.storageVersion} of kind ${kind.kind}`);
   return resource;
 }
 
 function createVersion(resource: Resource, version: string, declared: KindVersion): ServedVersion {
   const { kind } = resource;
   let compiled: CompiledSchema | undefined;
+  let validations: CompiledValidations | undefined;
   return {
     resource,
     version,
@@ -83,14 +101,23 @@ function createVersion(resource: Resource, version: string, declared: KindVersio
     get compiled() {
       return (compiled ??= compileSchema(declared.schema));
     },
+    get validations() {
+      return (validations ??= compileValidations(declared.schema));
+    },
     get columns() {
       return declared.columns;
     },
-    isStorage: version === kind.storageVersion,
+    subresources: declared.subresources ? { ...withoutStatusAndScale(kind.subresources), ...declared.subresources } : kind.subresources,
+    isStorage: version === kind.storageVersion && kind.storedAs === undefined,
     ...(declared.deprecationWarning !== undefined && { deprecationWarning: declared.deprecationWarning }),
     ...(declared.toStorage && { toStorage: declared.toStorage }),
     ...(declared.fromStorage && { fromStorage: declared.fromStorage }),
   };
+}
+
+function withoutStatusAndScale(subresources: Kind["subresources"]): Kind["subresources"] {
+  const { status: _status, scale: _scale, ...rest } = subresources;
+  return rest;
 }
 
 /** Where an object of a resource lives. Cluster-scoped kinds have no namespace segment. */

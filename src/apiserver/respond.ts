@@ -3,11 +3,12 @@ import type { JsonObject } from "../base/index.ts";
 import { formatYaml } from "../machinery/index.ts";
 import type { ApiError, Status } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
+import { withoutDetails } from "./negotiate.ts";
 import type { Representation } from "./negotiate.ts";
 import { listMetadata } from "./operations.ts";
 import type { Answer } from "./operations.ts";
 import type { ListResult } from "./read.ts";
-import { objectIn, piecesIn } from "./render.ts";
+import { itemPiecesIn, objectIn, piecesIn } from "./render.ts";
 import type { ApiResponse, ByteStream } from "./request.ts";
 import type { ServedVersion } from "./resources.ts";
 import { metadataListOf, partialMetadata, tableOf } from "./table.ts";
@@ -31,29 +32,52 @@ export function statusResponse({ status }: ApiError, format: Representation["for
   return valueResponse(status.code, status, format, retry === undefined ? {} : { "retry-after": String(retry) });
 }
 
-function valueResponse(code: number, value: JsonObject | Status, format: Representation["format"], headers: Record<string, string> = {}): ApiResponse {
-  if (format === "json") return jsonResponse(code, value, headers);
-  return { status: code, headers: { "content-type": "application/yaml", "cache-control": PRIVATE, ...headers }, body: encode(formatYaml(value)) };
+function valueResponse(code: number, value: JsonObject | Status, format: Representation["format"], headers: Record<string, string> = {}, pretty = false): ApiResponse {
+  if (format === "json" && !pretty) return jsonResponse(code, value, headers);
+  const body = format === "json" ? `${JSON.stringify(value, null, 2)}\n` : formatYaml(value);
+  return { status: code, headers: { "content-type": `application/${format}`, "cache-control": PRIVATE, ...headers }, body: encode(body) };
 }
 
-/** An answer in the representation that the client asked for. */
+/** An answer in the representation that the client asked for. Throws 406 for one that it cannot have. */
 export function answerResponse(answer: Answer, representation: Representation, options: TableOptions): ApiResponse {
-  const { format, as } = representation;
-  if (answer.type === "object") return valueResponse(answer.code, answer.object, format);
+  const { format, as, version, pretty } = representation;
+  const respond = (code: number, value: JsonObject): ApiResponse => valueResponse(code, value, format, {}, pretty);
+  if (answer.type === "object") return respond(answer.code, answer.object);
   const { served } = answer;
   if (answer.type === "entry") {
     const { entry, code } = answer;
-    if (as === "table") return valueResponse(code, tableOf(served, [objectIn(entry, served)], { resourceVersion: String(entry.revision) }, options), format);
-    if (as === "metadata") return valueResponse(code, partialMetadata(objectIn(entry, served)), format);
-    if (format === "yaml") return valueResponse(code, objectIn(entry, served), format);
+    switch (as) {
+      case "table":
+        return respond(code, tableOf(served, [objectIn(entry, served)], { resourceVersion: String(entry.revision) }, options));
+      case "metadata":
+        return respond(code, partialMetadata(objectIn(entry, served), version));
+      case "metadata-list":
+        throw withoutDetails(`you requested PartialObjectMetadataList, but the requested object is not a list (${typeName(served, "")})`);
+      default:
+    }
+    if (format === "yaml" || pretty) return respond(code, objectIn(entry, served));
     return { status: code, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: piecesIn(entry, served) };
   }
   const { result } = answer;
   const objects = (): JsonObject[] => result.entries.map((entry) => objectIn(entry, served));
-  if (as === "table") return valueResponse(200, tableOf(served, objects(), listMetadata(result, served, true), options), format);
-  if (as === "metadata") return valueResponse(200, metadataListOf(objects(), listMetadata(result, served)), format);
-  if (format === "yaml") return valueResponse(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: objects() }, format);
+  switch (as) {
+    case "table":
+      return respond(200, tableOf(served, objects(), listMetadata(result, served, true), options));
+    case "metadata":
+      throw withoutDetails(`you requested PartialObjectMetadata, but the requested object is a list (${typeName(served, "List")})`);
+    case "metadata-list":
+      return respond(200, metadataListOf(objects(), listMetadata(result, served), version));
+    default:
+  }
+  if (format === "yaml" || pretty) return respond(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: objects() });
   return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: listBody(served, result) };
+}
+
+/** What the real server calls the type of an object, which a few of its texts contain. */
+function typeName({ resource: { kind } }: ServedVersion, suffix: "" | "List"): string {
+  if (!kind.builtIn) return `*unstructured.Unstructured${suffix}`;
+  const group = kind.group === "events.k8s.io" ? "" : kind.group;
+  return `*${group.split(".", 1)[0] || "core"}.${kind.kind}${suffix}`;
 }
 
 /** Pieces of a list are joined to chunks of about this size: fewer writes, and no single copy of the whole. */
@@ -66,10 +90,11 @@ function listBody(served: ServedVersion, result: ListResult): Uint8Array[] {
   let pending: Uint8Array[] = [head];
   let size = head.byteLength;
   let first = true;
+  const itemOf = resource.kind.builtIn ? itemPiecesIn : piecesIn;
   for (const entry of result.entries) {
     if (!first) pending.push(COMMA);
     first = false;
-    for (const piece of piecesIn(entry, served)) {
+    for (const piece of itemOf(entry, served)) {
       pending.push(piece);
       size += piece.byteLength;
     }

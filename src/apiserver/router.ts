@@ -3,7 +3,7 @@
  *
  * `/clusters/<name>/…` addresses a logical cluster; without it the hub is meant, because stock tools take a host and a port.
  */
-import { badRequest } from "../machinery/index.ts";
+import { badRequest, pathNotFound } from "../machinery/index.ts";
 
 export const HUB = "hub";
 
@@ -27,8 +27,11 @@ export type Route =
   | { type: "discovery"; legacy: boolean; group?: string; version?: string }
   | { type: "openapi-v3"; document?: string }
   | { type: "openapi-v2" }
+  | { type: "openid-configuration" }
+  | { type: "openid-keys" }
   | { type: "version" }
   | { type: "health"; endpoint: "healthz" | "livez" | "readyz"; check?: string }
+  | { type: "metrics" }
   | { type: "root" }
   | { type: "unknown" };
 
@@ -57,13 +60,19 @@ export function routeOf(path: string): Route {
       if (segments[1] === "v2" && segments.length === 2) return { type: "openapi-v2" };
       if (segments[1] === "v3") return segments.length === 2 ? { type: "openapi-v3" } : { type: "openapi-v3", document: segments.slice(2).join("/") };
       return UNKNOWN;
+    case ".well-known":
+      return segments[1] === "openid-configuration" && segments.length === 2 ? { type: "openid-configuration" } : UNKNOWN;
+    case "openid":
+      return segments[1] === "v1" && segments[2] === "jwks" && segments.length === 3 ? { type: "openid-keys" } : UNKNOWN;
     case "version":
       return segments.length === 1 ? { type: "version" } : UNKNOWN;
     case "healthz":
     case "livez":
     case "readyz":
-      if (segments.length > 2) return UNKNOWN;
-      return { type: "health", endpoint: segments[0], ...(segments[1] !== undefined && { check: segments[1] }) };
+      if (end < path.length) return UNKNOWN;
+      return { type: "health", endpoint: segments[0], ...(segments.length > 1 && { check: segments.slice(1).join("/") }) };
+    case "metrics":
+      return segments.length === 1 ? { type: "metrics" } : UNKNOWN;
     case "":
       return segments.length === 1 ? { type: "root" } : UNKNOWN;
     default:
@@ -108,7 +117,7 @@ function decode(segment: string): string {
   } catch (error) {
     throw badRequest(`the path holds a malformed escape: ${segment} (${(error as Error).message})`);
   }
-  // A slash inside a segment would reach into the key of another object.
-  if (text.includes("/")) throw badRequest(`a path segment may not contain '/': ${text}`);
+  // A slash inside a segment would reach into the key of another object; no such thing is served.
+  if (text.includes("/")) throw pathNotFound();
   return text;
 }

@@ -1,21 +1,45 @@
 /** The scale subresource: replicas of any kind through one small object, `autoscaling/v1 Scale`. */
-import { isObject } from "../base/index.ts";
+import { canonicalObject, kindSchema, parseApiVersion } from "../api/index.ts";
+import type { KubernetesObject, ScalePaths } from "../api/index.ts";
+import { formatTime, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
-import type { ScalePaths } from "../api/index.ts";
-import { badRequest, formatLabelSelector, invalid, pathNotFound } from "../machinery/index.ts";
 import type { PatchType } from "../client/index.ts";
-import { applyJsonPatch, applyMergePatch, notImplemented } from "../machinery/index.ts";
-import { invalidValue } from "./context.ts";
+import {
+  DecodeError,
+  applyConfiguration,
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  compileSchema,
+  formatGo,
+  formatLabelSelector,
+  invalid,
+  jsonTypeName,
+  patchInvalid,
+  pathNotFound,
+  readMergePatch,
+  recordUpdate,
+  undecodable,
+} from "../machinery/index.ts";
+import { invalidValue, plainError } from "./context.ts";
 import type { RequestContext } from "./context.ts";
+import type { DecodedObject } from "./decode.ts";
+import { reportFields } from "./field-validation.ts";
+import type { Findings } from "./field-validation.ts";
+import { checkPlace } from "./identity.ts";
 import { metadataOf } from "./metadata.ts";
 import { writeOptions } from "./options.ts";
+import type { WriteOptions } from "./options.ts";
+import { readApplied, reportRepeated } from "./patch.ts";
+import type { DecodedPatch } from "./patch.ts";
 import { objectIn } from "./render.ts";
-import { rewriteObject } from "./write.ts";
+import { scaleManagers } from "./scale-managers.ts";
+import { rewriteObject, uidConflict } from "./write.ts";
 import type { WriteDependencies } from "./write.ts";
 import { textOf } from "./text.ts";
 
 function pathsOf({ served }: RequestContext): ScalePaths {
-  const { scale } = served.resource.kind.subresources;
+  const { scale } = served.subresources;
   if (!scale) throw pathNotFound();
   return scale;
 }
@@ -36,47 +60,102 @@ export function scaleOf(context: RequestContext, object: JsonObject): JsonObject
 }
 
 /** Sets the replicas, from a whole Scale or a patch of one; answers the scale as it is then. */
-export async function updateScale(deps: WriteDependencies, context: RequestContext, verb: "update" | "patch", compute: (scale: JsonObject) => JsonObject): Promise<JsonObject> {
+export async function updateScale(deps: WriteDependencies, context: RequestContext, verb: "update" | "patch", body: ScaleBody): Promise<JsonObject> {
   const paths = pathsOf(context);
-  const options = writeOptions(context, verb === "update" ? "UpdateOptions" : "PatchOptions");
+  const isApply = body.type === "apply";
+  const options = writeOptions(context, verb === "update" ? "UpdateOptions" : "PatchOptions", isApply);
   const parts = pathParts(paths.specReplicasPath);
-  // The parent is changed as a whole, so it is not the `scale` part of it that is written; field managers see the subresource.
+  const { served, name = "" } = context;
   const { entry } = await rewriteObject(deps, context, options, verb, (old) => {
     const current = scaleOf(context, old);
-    const wanted = compute(current);
-    const { name } = metadataOf(wanted);
-    if (name !== undefined && name !== context.name) throw badRequest(`the name of the object (${textOf(name)}) does not match the name on the URL (${context.name ?? ""})`);
+    const managers = scaleManagers(metadataOf(old).managedFields, context, parts);
+    const wanted = isApply ? appliedScale(deps, context, options, body, withManagers(current, managers.entries)) : readScale(context, options, body, current);
+    checkPlace(context, metadataOf(wanted), name);
+    const { uid, resourceVersion: sent } = metadataOf(wanted);
+    if (typeof uid === "string" && uid !== "" && uid !== metadataOf(old).uid) throw uidConflict(context, uid, metadataOf(old).uid);
     const replicas = isObject(wanted.spec) ? (wanted.spec.replicas ?? 0) : 0;
-    if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
-      throw invalid("autoscaling", "Scale", context.name ?? "", [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")]);
-    }
-    const sent = metadataOf(wanted).resourceVersion;
+    // Custom objects have rules of their own, which name the path.
+    if (typeof replicas !== "number" || (replicas < 0 && served.resource.kind.builtIn)) throw invalid("autoscaling", "Scale", name, [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")]);
+    const tracked = isApply ? wanted : recordedScale(deps, context, options, withManagers(current, managers.entries), wanted);
     const { resourceVersion: _, ...metadata } = metadataOf(old);
-    const insists = sent !== metadataOf(old).resourceVersion || verb === "update";
-    const object = withValueAt(old, parts, replicas);
+    const insists = typeof sent === "string" && (verb === "update" || sent !== metadataOf(old).resourceVersion);
     return {
-      object: { ...object, metadata: insists && typeof sent === "string" ? { ...metadata, resourceVersion: sent } : metadata },
+      object: { ...withValueAt(old, parts, replicas), metadata: { ...metadata, ...(insists && { resourceVersion: sent }) } },
       duplicates: [],
       requiresVersion: false,
+      appliedFields: managers.inParent(metadataOf(tracked).managedFields),
     };
   });
-  return scaleOf(context, objectIn(entry, context.served));
+  return scaleOf(context, objectIn(entry, served));
 }
 
-/** A Scale out of a patch of it. Its list fields are few and its merge keys none, so strategic merge is merge. */
-export function patchScale(type: PatchType, patch: Json): (scale: JsonObject) => JsonObject {
-  if (type === "apply") throw notImplemented("server-side apply to the scale subresource");
-  return (scale) => {
-    const result = type === "json" ? applyJsonPatch(scale, patch) : applyMergePatch(scale, patch);
-    if (!isObject(result)) throw badRequest("the patch does not leave an object");
-    return result;
-  };
+/** What a request wants of a scale. */
+export type ScaleBody = { type: "update"; sent: DecodedObject } | { type: Exclude<PatchType, "apply">; sent: DecodedPatch } | { type: "apply"; sent: DecodedPatch };
+
+const SCALE = { apiVersion: "autoscaling/v1", kind: "Scale" };
+
+/** The Scale that an update or a patch leads to, as an object of its kind. */
+function readScale(context: RequestContext, options: WriteOptions, body: Exclude<ScaleBody, { type: "apply" }>, current: JsonObject): JsonObject {
+  if (body.type === "update") {
+    const { object, ...findings } = body.sent;
+    checkScaleKind(object);
+    return canonicalScale(context, options, object, findings);
+  }
+  const { value, ...findings } = body.sent;
+  const result = body.type === "json" ? applyJsonPatch(current, value) : body.type === "merge" ? applyMergePatch(current, readMergePatch(value)) : applyStrategicMergePatch(current, value, kindSchema("autoscaling-v1", "Scale"));
+  const shown = (): string => (body.type === "strategic" ? formatGo(value) : JSON.stringify(result));
+  if (!isObject(result)) throw patchInvalid(shown(), `json: cannot unmarshal ${jsonTypeName(result)} into Go value of type v1.Scale`);
+  try {
+    return canonicalScale(context, options, result, findings);
+  } catch (error) {
+    throw error instanceof DecodeError ? patchInvalid(shown(), error.problem) : error;
+  }
+}
+
+function checkScaleKind({ apiVersion, kind }: JsonObject): void {
+  const sent = textOf(kind ?? "") || SCALE.kind;
+  const version = textOf(apiVersion ?? "") || SCALE.apiVersion;
+  if (sent === SCALE.kind && version === SCALE.apiVersion) return;
+  throw undecodable({ sent, version: parseApiVersion(version).version, kind: SCALE.kind }, `no kind ${JSON.stringify(sent)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:111"`);
+}
+
+function canonicalScale(context: RequestContext, options: WriteOptions, object: JsonObject, findings: Findings): JsonObject {
+  const canonical = canonicalObject("autoscaling-v1", "Scale", { ...object, ...SCALE } as unknown as KubernetesObject) as unknown as JsonObject;
+  const unknown: string[] = [];
+  const scale = compileSchema(kindSchema("autoscaling-v1", "Scale")).admit(canonical, { unknownFields: unknown });
+  reportFields(unknown, findings, { ...context, served: { ...context.served, version: "v1", resource: { ...context.served.resource, kind: { ...context.served.resource.kind, ...SCALE, builtIn: true } } } }, options);
+  return scale;
+}
+
+function appliedScale(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: Extract<ScaleBody, { type: "apply" }>, live: JsonObject): JsonObject {
+  const { served, namespace = "", name = "" } = context;
+  const patch = body.sent;
+  const applied = readApplied({ ...served, apiVersion: SCALE.apiVersion }, patch.value, SCALE.kind);
+  // The real server cannot do this for custom resources, and says so in these words.
+  if (!served.resource.kind.builtIn) throw plainError(`failed to convert new object (${namespace}/${name}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`);
+  const scale = applyConfiguration({ live, applied, schema: kindSchema("autoscaling-v1", "Scale"), manager: options.fieldManager, apiVersion: SCALE.apiVersion, subresource: "scale", force: options.force, time: formatTime(deps.clock.now()), builtIn: true });
+  reportRepeated(patch, context, options);
+  return scale;
+}
+
+function recordedScale(deps: WriteDependencies, { served }: RequestContext, options: WriteOptions, before: JsonObject, after: JsonObject): JsonObject {
+  const { managedFields } = metadataOf(before);
+  if (!served.resource.kind.builtIn && managedFields === undefined) return after;
+  return recordUpdate({ before, after: withManagers(after, managedFields), schema: kindSchema("autoscaling-v1", "Scale"), manager: options.fieldManager, apiVersion: SCALE.apiVersion, subresource: "scale", time: formatTime(deps.clock.now()), builtIn: true });
+}
+
+function withManagers(scale: JsonObject, managedFields: Json | undefined): JsonObject {
+  const { managedFields: _, ...metadata } = metadataOf(scale);
+  return { ...scale, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) } };
 }
 
 /** Selectors are text in the scale, and an object in most kinds. */
 function selectorText(value: Json | undefined): string | undefined {
   if (typeof value === "string") return value;
-  return isObject(value) ? formatLabelSelector(value) : undefined;
+  if (!isObject(value)) return undefined;
+  // A ReplicationController selects by plain labels.
+  const isSelector = Object.keys(value).length === 0 || isObject(value.matchLabels) || Array.isArray(value.matchExpressions);
+  return formatLabelSelector(isSelector ? value : { matchLabels: value as Record<string, string> });
 }
 
 /** `.spec.replicas`; scale paths are fields only. */

@@ -43,43 +43,9 @@ const at =
     return value === undefined || value === null ? fallback : textOf(value);
   };
 
-const paths = (...names: string[]): Record<string, FieldReader> => Object.fromEntries(names.map((name) => [name, at(name)]));
-
-/** Fields beyond name and namespace that Kubernetes selects by, for `<group>/<Kind>`. */
-const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldReader>>>> = {
-  "/Pod": {
-    ...paths("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase", "status.podIP", "status.nominatedNodeName"),
-    "spec.hostNetwork": at("spec.hostNetwork", "false"),
-    // Accepted by the real server and never matching: a list has no text.
-    "status.podIPs": () => "",
-  },
-  "/Event": {
-    ...paths(
-      "involvedObject.kind",
-      "involvedObject.namespace",
-      "involvedObject.name",
-      "involvedObject.uid",
-      "involvedObject.apiVersion",
-      "involvedObject.resourceVersion",
-      "involvedObject.fieldPath",
-      "reason",
-      "type",
-      "reportingComponent",
-    ),
-    source: (object) => at("source.component")(object) || at("reportingComponent")(object),
-  },
-  "/Secret": paths("type"),
-  "/Namespace": paths("status.phase"),
-  "/Node": { "spec.unschedulable": at("spec.unschedulable", "false") },
-  "/Service": paths("spec.clusterIP", "spec.type"),
-  "/ReplicationController": { "status.replicas": at("status.replicas", "0") },
-  "batch/Job": { "status.successful": at("status.succeeded", "0") },
-  "certificates.k8s.io/CertificateSigningRequest": paths("spec.signerName"),
-};
-
 function fieldReader({ kind, selectableFields }: Resource, path: string): FieldReader {
   if (path === "metadata.name" || path === "metadata.namespace") return at(path);
-  const extra = FIELDS[`${kind.group}/${kind.kind}`];
+  const extra = kind.builtIn ? kind.traits?.selectableFields : undefined;
   const reader = extra && Object.hasOwn(extra, path) ? extra[path] : undefined;
   if (reader) return reader;
   if (selectableFields.includes(path)) return at(path);

@@ -3,25 +3,39 @@
  * that goes on by itself (garbage collection, emptying namespaces). The store below it belongs to whoever opened it.
  */
 import type { AnyAdmission } from "../api/index.ts";
+import { FlotillaError } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Transport } from "../client/index.ts";
 import type { Cache } from "../store/index.ts";
 import { createActions } from "./action.ts";
+import { createServiceAllocation } from "./allocation/service-allocation.ts";
+import { createEndpointsRemoval } from "./allocation/service-endpoints.ts";
 import { builtInActions } from "./actions/index.ts";
 import { createAdmissions } from "./admit.ts";
-import { thinAuthorizer } from "./authorize.ts";
-import type { Authorizer } from "./authorize.ts";
+import { createAccountTokens } from "./access/account-tokens.ts";
+import { markUsed } from "./access/last-used.ts";
+import { createBearerTokens } from "./access/bearer-tokens.ts";
+import type { BearerTokens } from "./access/bearer-tokens.ts";
+import { createEscalationCheck } from "./access/escalation.ts";
+import { createRbac } from "./access/rbac.ts";
+import { createBackPressure } from "./back-pressure.ts";
 import { createBackground } from "./background.ts";
 import { createCleanup } from "./cleanup.ts";
 import { createClusterRegistry } from "./clusters.ts";
+import type { ConnectBackend } from "./connect/backend.ts";
 import type { ProtobufDecoder } from "./decode.ts";
+import { createDefinitionStatus } from "./crd-status.ts";
+import { writeDefinitionStatus } from "./crd-status-writer.ts";
 import { createDirectTransport } from "./direct-transport.ts";
 import { createGarbageCollector } from "./garbage-collection.ts";
 import { createHandler } from "./handler.ts";
 import { createHousekeeping } from "./housekeeping.ts";
+import { createServerMetrics } from "./metrics/server-metrics.ts";
 import { createObjectStore } from "./objects.ts";
+import { findCluster } from "./operations.ts";
 import type { OperationDependencies } from "./operations.ts";
 import { builtInPlugins } from "./plugins/index.ts";
+import { createVolumeLifecycle } from "./plugins/volume-lifecycle.ts";
 import { createProfileLayer } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "./request.ts";
@@ -37,10 +51,13 @@ export interface ApiServerOptions {
   log: Log;
   admissions: readonly AnyAdmission[];
   profiles: Readonly<Record<string, Profile>>;
-  authorizer?: Authorizer;
+  /** Who issues tokens of service accounts, and the PEM of the key that signs them; unset makes a key that lives as long as the process. */
+  serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
   /** Unset refuses protobuf bodies, with a clear text. */
   decodeProtobuf?: ProtobufDecoder;
   version?: VersionInfo;
+  /** What runs the containers of the clusters, for logs, commands and proxies. */
+  connect?: ConnectBackend;
   /** For tests: whatever is handed out is frozen. */
   freeze?: boolean;
 }
@@ -55,39 +72,57 @@ export interface ApiServer {
   /** Removes a cluster with everything in it. */
   removeCluster(name: string): Promise<void>;
   clusters(): string[];
+  /** Tells a cluster from an earlier one of the same name. Throws 404 when there is none. */
+  clusterId(name: string): string;
+  /** Whose bearer tokens are, for the front door; tokens can be added while it runs. */
+  readonly tokens: BearerTokens;
+  /** A token for a service account that is good as long as the Secret that holds it. */
+  issueSecretToken(cluster: string, namespace: string, account: { name: string; uid: string }, secret: string): Promise<string>;
   readonly writes: Pick<WriteCounter, "total" | "counts">;
   /** True when nothing is on its way: every write visible, every watcher told, no work of the server's own left. */
   isQuiet(): boolean;
+  /** The server will stop: it says that it is not ready any more, and still answers. */
+  drain(): void;
   close(): Promise<void>;
 }
 
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { cache, clock, random, log, admissions, authorizer = thinAuthorizer, version = VERSION } = options;
+  const { cache, clock, random, log, admissions, version = VERSION } = options;
   const profiles = new Map(Object.entries(options.profiles).map(([name, profile]) => [name, createProfileLayer(name, profile)]));
   const knownKinds = Object.values(options.profiles).flatMap(({ customs }) => customs);
   const writes = createWriteCounter();
   const stopping = new AbortController();
   const store = createObjectStore(cache, writes);
-  const clusters = createClusterRegistry({ cache, clock, profiles, knownKinds });
-  const deps: OperationDependencies = { cache, store, clusters, admissions: createAdmissions(admissions), plugins: builtInPlugins, actions: createActions(builtInActions), clock, random, authorizer };
+  const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds });
+  const authorizer = createRbac({ cache, clusters, store });
+  const accountTokens = createAccountTokens({ store, clock, ...options.serviceAccounts, onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(house, cluster, namespace, secret, day) });
+  const tokens = createBearerTokens({ accounts: { tokens: accountTokens, clusters } });
+  const allocation = createServiceAllocation({ cache, random });
+  const definitions = createDefinitionStatus({ cache, store, clusters, clock, writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal) });
+  const deps: OperationDependencies = { cache, store, clusters, definitions, admissions: createAdmissions(admissions), plugins: [allocation.plugin, createVolumeLifecycle({ clock }), ...builtInPlugins, createEscalationCheck(authorizer)], actions: createActions(builtInActions), pressure: createBackPressure({ clock }), clock, random, authorizer, accountTokens, tokens };
   const background = createBackground({ clock, log });
   const house = createHousekeeping({ ...deps, background, signal: stopping.signal });
   const collector = createGarbageCollector(house);
   const cleanup = createCleanup({ house, store, clusters, clock });
+  const health = { draining: false };
+  const endpointsRemoval = createEndpointsRemoval(house);
   let undelivered = 0;
 
   const stopWatching = cache.watch("/", cache.revision, (events) => {
     for (const event of events) {
       collector.observe(event);
       cleanup.observe(event);
+      allocation.observe(event);
+      endpointsRemoval.observe(event);
     }
   });
   const present = cache.list("/");
   collector.load(present);
   cleanup.load(present);
   await clusters.finishRemovals();
+  await definitions.settleAll();
 
-  const handle = createHandler({ deps, log, version, stopping: stopping.signal, ...(options.decodeProtobuf && { decodeProtobuf: options.decodeProtobuf }) });
+  const handle = createHandler({ deps, log, version, stopping: stopping.signal, health, metrics: createServerMetrics(), ...(options.connect && { connect: options.connect }), ...(options.decodeProtobuf && { decodeProtobuf: options.decodeProtobuf }) });
   return {
     handle,
     transport: (user) =>
@@ -103,12 +138,27 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     addCluster: (name, profile) => clusters.add(name, profile),
     removeCluster: (name) => clusters.remove(name),
     clusters: () => clusters.all().map(({ name }) => name),
+    clusterId(name) {
+      const cluster = findCluster(deps, name);
+      return `${cluster.name}.${cluster.revision}`;
+    },
+    tokens,
+    async issueSecretToken(clusterName, namespace, account, secret) {
+      const cluster = clusters.get(clusterName);
+      if (!cluster) throw new FlotillaError("Cluster", `making a token in the cluster ${clusterName}: it was removed`);
+      return accountTokens.issueForSecret(cluster, namespace, account, secret);
+    },
     writes,
     isQuiet: () => cache.isQuiet() && background.isQuiet() && undelivered === 0,
+    drain() {
+      health.draining = true;
+    },
     async close() {
+      health.draining = true;
       stopping.abort(new Error("the API server is stopping"));
       stopWatching();
       await background.close();
+      authorizer.close();
       clusters.close();
     },
   };

@@ -6,10 +6,11 @@ import type { FakeClock, JsonObject } from "../base/index.ts";
 import type { Transport } from "../client/index.ts";
 import { createCache, createMemoryEngine } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
+import type { ConnectBackend } from "./connect/backend.ts";
 import type { Profile } from "./profiles.ts";
 import type { ApiResponse, UserInfo } from "./request.ts";
 import { createApiServer } from "./server.ts";
-import type { ApiServer } from "./server.ts";
+import type { ApiServer, ApiServerOptions } from "./server.ts";
 
 export const ADMIN: UserInfo = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
@@ -43,6 +44,8 @@ export interface TestServerOptions {
   admissions?: readonly AnyAdmission[];
   engine?: Engine;
   user?: UserInfo;
+  connect?: ConnectBackend;
+  serviceAccounts?: ApiServerOptions["serviceAccounts"];
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -57,6 +60,8 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     admissions: options.admissions ?? builtInAdmissions,
     profiles: options.profiles ?? { hub: PROFILE },
     freeze: true,
+    ...(options.connect && { connect: options.connect }),
+    ...(options.serviceAccounts && { serviceAccounts: options.serviceAccounts }),
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" })) await server.addCluster(name, profile);
   const user = options.user ?? ADMIN;

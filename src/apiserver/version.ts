@@ -2,6 +2,10 @@
 export interface VersionInfo {
   major: string;
   minor: string;
+  emulationMajor: string;
+  emulationMinor: string;
+  minCompatibilityMajor: string;
+  minCompatibilityMinor: string;
   gitVersion: string;
   gitCommit: string;
   gitTreeState: string;
@@ -14,6 +18,10 @@ export interface VersionInfo {
 export const VERSION: VersionInfo = {
   major: "1",
   minor: "36",
+  emulationMajor: "1",
+  emulationMinor: "36",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "35",
   gitVersion: "v1.36.3+flotilla",
   gitCommit: "",
   gitTreeState: "clean",

@@ -3,8 +3,9 @@
  * lists again, so that it never holds up the others.
  */
 import type { Clock, JsonObject, Random, Timer } from "../base/index.ts";
-import { ApiError, internalError } from "../machinery/index.ts";
+import { ApiError, expired, internalError } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
+import type { BackPressure } from "./back-pressure.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import type { Representation } from "./negotiate.ts";
 import type { ListQuery } from "./options.ts";
@@ -12,8 +13,9 @@ import { objectAt } from "./render.ts";
 import type { ByteSink, ByteStream } from "./request.ts";
 import type { ServedVersion } from "./resources.ts";
 import { encode, entryLine } from "./respond.ts";
-import { partialMetadata, tableOf } from "./table.ts";
+import { bookmarkTable, partialMetadata, tableOf } from "./table.ts";
 import type { TableOptions } from "./table.ts";
+import type { WatchMeter } from "./metrics/server-metrics.ts";
 import { startWatch } from "./watch.ts";
 import type { Notice, WatchDependencies } from "./watch.ts";
 
@@ -26,6 +28,8 @@ const MIN_TIMEOUT_MS = 30 * 60_000;
 /** Initial objects are rendered as the peer takes them, this many at a time. */
 const INITIAL_BATCH = 200;
 
+export type StreamDependencies = WatchDependencies & { random: Random; pressure: BackPressure };
+
 export interface WatchRequest {
   cluster: LogicalCluster;
   served: ServedVersion;
@@ -34,9 +38,11 @@ export interface WatchRequest {
   representation: Representation;
   includeObject: TableOptions["includeObject"];
   signal: AbortSignal;
+  /** Counts the watch and its events, from when it is opened. */
+  meter?(): WatchMeter;
 }
 
-export function createWatchStream(deps: WatchDependencies & { random: Random }, request: WatchRequest): ByteStream {
+export function createWatchStream(deps: StreamDependencies, request: WatchRequest): ByteStream {
   return {
     open(sink) {
       const stream = new WatchStream(deps, request, sink);
@@ -47,7 +53,7 @@ export function createWatchStream(deps: WatchDependencies & { random: Random }, 
 }
 
 class WatchStream {
-  readonly #deps: WatchDependencies & { random: Random };
+  readonly #deps: StreamDependencies;
   readonly #request: WatchRequest;
   readonly #sink: ByteSink;
   readonly #timers = new Set<Timer>();
@@ -59,21 +65,28 @@ class WatchStream {
   #initialEnd: number | undefined;
   #backlog: Uint8Array[] = [];
   #backlogBytes = 0;
+  readonly #pressure: ReturnType<BackPressure["join"]>;
   #flowing = true;
   #closed = false;
   #columnsSent = false;
+  #meter: WatchMeter | undefined;
+  /** A streaming list waits until what it has is as new as it was asked for. */
+  #waits = false;
   #lastRevision = 0;
 
-  constructor(deps: WatchDependencies & { random: Random }, request: WatchRequest, sink: ByteSink) {
+  constructor(deps: StreamDependencies, request: WatchRequest, sink: ByteSink) {
     this.#deps = deps;
     this.#request = request;
     this.#sink = sink;
+    this.#pressure = deps.pressure.join();
   }
 
   start(): void {
     const { cluster, served, namespace, query, signal } = this.#request;
     const { resource, version } = served;
     this.#lastRevision = query.resourceVersion ?? 0;
+    this.#meter = this.#request.meter?.();
+    this.#waits = query.sendInitialEvents === true;
     this.#schedule();
     this.#stop = startWatch(
       this.#deps,
@@ -90,13 +103,16 @@ class WatchStream {
       },
       {
         initial: (notices, revision) => {
+          this.#waits = false;
           this.#initial = notices;
+          this.#meter?.sent(notices.length);
           this.#lastRevision = revision;
           if (query.allowBookmarks) this.#initialEnd = revision;
           this.#pump();
         },
         notify: (notices) => {
           this.#lastRevision = notices.at(-1)?.revision ?? this.#lastRevision;
+          this.#meter?.sent(notices.length);
           this.#offer(notices.length === 1 && notices[0] ? this.#line(notices[0]) : Buffer.concat(notices.map((notice) => this.#line(notice))));
         },
         end: (error) => this.#end(error),
@@ -110,10 +126,12 @@ class WatchStream {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#meter?.close();
     this.#stop();
     for (const timer of this.#timers) timer.cancel();
     this.#backlog = [];
     this.#initial = [];
+    this.#pressure.end();
   }
 
   #schedule(): void {
@@ -139,7 +157,7 @@ class WatchStream {
     const { cache } = this.#deps;
     // Until every watcher was told, an older change may still be on its way here.
     const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
-    if (revision > 0 && this.#initialEnd === undefined && this.#position >= this.#initial.length) this.#offer(this.#bookmarkLine(revision, false));
+    if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length) this.#offer(this.#bookmarkLine(revision, false));
   }
 
   #end(error?: Error): void {
@@ -158,7 +176,8 @@ class WatchStream {
     if (this.#flowing && this.#isPastInitial()) return this.#write(chunk);
     this.#backlog.push(chunk);
     this.#backlogBytes += chunk.byteLength;
-    if (this.#backlogBytes > MAX_BACKLOG_BYTES) this.#end();
+    if (this.#backlogBytes > MAX_BACKLOG_BYTES) this.#end(expired("the watch was too far behind; list again"));
+    else this.#pressure.report(this.#backlogBytes);
   }
 
   #isPastInitial(): boolean {
@@ -190,6 +209,7 @@ class WatchStream {
         const chunk = this.#backlog.shift();
         if (!chunk) return;
         this.#backlogBytes -= chunk.byteLength;
+        this.#pressure.report(this.#backlogBytes);
         this.#write(chunk);
       }
     }
@@ -200,29 +220,33 @@ class WatchStream {
     if (representation.as === "object" && representation.format === "json") return sharedLine(notice);
     const { type, entry, served, revision } = notice;
     const object = objectAt(entry, served, revision);
-    return encode(`${JSON.stringify({ type, object: representation.as === "table" ? this.#table(object, revision) : representation.as === "metadata" ? partialMetadata(object) : object })}\n`);
+    return encode(`${JSON.stringify({ type, object: representation.as === "table" ? this.#table(object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`);
+  }
+
+  #table(object: JsonObject, revision: number): JsonObject {
+    return tableOf(this.#request.served, [object], { resourceVersion: String(revision) }, this.#tableOptions(), this.#isFirst());
+  }
+
+  #tableOptions(): TableOptions {
+    const { includeObject, representation } = this.#request;
+    return { includeObject, nowMs: this.#deps.clock.now(), version: representation.version };
   }
 
   /** Only the first event says what the columns are. */
-  #table(object: JsonObject, revision: number): JsonObject {
-    const { served, includeObject } = this.#request;
-    const withColumns = !this.#columnsSent;
+  #isFirst(): boolean {
+    const first = !this.#columnsSent;
     this.#columnsSent = true;
-    return tableOf(served, [object], { resourceVersion: String(revision) }, { includeObject, nowMs: this.#deps.clock.now() }, withColumns);
+    return first;
   }
 
   #bookmarkLine(revision: number, initialEnd: boolean): Uint8Array {
     const { served, representation } = this.#request;
     const metadata: JsonObject = { resourceVersion: String(revision), ...(initialEnd && { annotations: { "k8s.io/initial-events-end": "true" } }) };
     const bare: JsonObject = { kind: served.resource.kind.kind, apiVersion: served.apiVersion, metadata };
-    const object = representation.as === "table" ? bookmarkTable(bare) : representation.as === "metadata" ? partialMetadata(bare) : bare;
+    const object =
+      representation.as === "table" ? bookmarkTable(served, bare, this.#tableOptions(), this.#isFirst()) : representation.as === "metadata" ? partialMetadata(bare, representation.version) : bare;
     return encode(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
   }
-}
-
-/** A bookmark has no fields to print; what it says is in the metadata of its row. */
-function bookmarkTable(bare: JsonObject): JsonObject {
-  return { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: bare.metadata ?? {}, columnDefinitions: null, rows: [{ cells: [], object: partialMetadata(bare) }] };
 }
 
 interface SharedLine {

@@ -48,7 +48,7 @@ async function watch({ request }: TestServer, query: string, headers?: Record<st
 const typesOf = (stream: Stream): string[] => stream.events().map(({ type, object }) => `${type} ${textOf((object.metadata as JsonObject).name ?? "")}`.trim());
 
 describe("a watch", () => {
-  test("tells what is there, then every change", async () => {
+  test("LW-6: tells what is there, then every change", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const stream = await watch(server, "");
@@ -63,7 +63,7 @@ describe("a watch", () => {
     expect(stream.events()[2]?.object.data).toEqual({ a: "1", b: "2" });
   });
 
-  test("adds what starts to match and deletes what stops, with its last matching state", async () => {
+  test("LW-7: adds what starts to match and deletes what stops, with its last matching state", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "labelSelector=on%3Dyes");
 
@@ -76,7 +76,7 @@ describe("a watch", () => {
     expect(stream.events()[1]?.object).toMatchObject({ metadata: { labels: { on: "yes" }, resourceVersion: "4" }, data: { a: "1" } });
   });
 
-  test("starts after a revision without repeating it", async () => {
+  test("LW-8: starts after a revision without repeating it", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const { revision } = server.cache;
@@ -88,7 +88,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["ADDED b"]);
   });
 
-  test("marks the end of a streaming list with a bookmark", async () => {
+  test("LW-11: marks the end of a streaming list with a bookmark", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
 
@@ -98,7 +98,34 @@ describe("a watch", () => {
     expect(stream.events()[1]?.object).toEqual({ kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: "2", annotations: { "k8s.io/initial-events-end": "true" } } });
   });
 
-  test("ends at its timeout, after a last bookmark", async () => {
+  test("LW-11: no bookmark comes while a streaming list waits for what it was asked for", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=999&timeoutSeconds=4");
+
+    server.clock.advance(3000);
+    await server.settle();
+
+    expect(stream.events()).toMatchObject([{ type: "ERROR", object: { code: 504, reason: "Timeout" } }]);
+  });
+
+  test("LW-11, CN-6: the end of a streaming list is a row of a Table", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&includeObject=None", { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+
+    const [bookmark] = stream.events();
+
+    expect(bookmark).toMatchObject({ type: "BOOKMARK", object: { kind: "Table", rows: [{ object: { kind: "PartialObjectMetadata", metadata: { annotations: { "k8s.io/initial-events-end": "true" } } } }] } });
+    expect(bookmark).not.toHaveProperty("object.metadata.annotations");
+    expect(bookmark).toMatchObject({ object: { columnDefinitions: [{ name: "Name" }, { name: "Data" }, { name: "Age" }] } });
+  });
+
+  test("TR-4: below the old prefix nothing can be written", async () => {
+    const { request } = await createTestServer();
+
+    expect((await request("POST", "/api/v1/watch/namespaces/default/configmaps", makeConfigMap("a"))).status).toBe(405);
+  });
+
+  test("LW-10, LW-12: ends at its timeout, after a last bookmark", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "timeoutSeconds=5&allowWatchBookmarks=true&resourceVersion=1");
 
@@ -110,7 +137,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["BOOKMARK"]);
   });
 
-  test("ends at a timeout that leaves no time for a bookmark", async () => {
+  test("LW-12: ends at a timeout that leaves no time for a bookmark", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=1");
 
@@ -120,7 +147,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual([]);
   });
 
-  test("waits for a slow peer and goes on where it stopped", async () => {
+  test("LW-13: waits for a slow peer and goes on where it stopped", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const stream = await watch(server, "");
@@ -136,7 +163,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["ADDED a", "ADDED b", "ADDED c", "ADDED d"]);
   });
 
-  test("is cut off when too much waits for it", async () => {
+  test("LW-13: is cut off when too much waits for it", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "");
     stream.accept = false;
@@ -148,7 +175,7 @@ describe("a watch", () => {
     expect(stream.ended).toBe(true);
   });
 
-  test("prints columns in its first event only when it is a Table", async () => {
+  test("CN-6: prints columns in its first event only when it is a Table", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     await server.request("POST", CONFIG_MAPS, makeConfigMap("b"));

@@ -63,7 +63,7 @@ describe("creating", () => {
     "is refused without a name": { body: {}, want: [422, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'] },
     "is refused with a resourceVersion": { body: makeConfigMap("m", { metadata: { resourceVersion: "5" } }), want: [500, "resourceVersion should not be set on objects to be created"] },
     "is refused for another namespace than the path's": { body: makeConfigMap("m", { metadata: { namespace: "other" } }), want: [400, "the namespace of the provided object does not match the namespace sent on the request"] },
-    "is refused for another version": { body: { ...makeConfigMap("m"), apiVersion: "v2" }, want: [400, "the API version in the data (v2) does not match the expected API version (v1)"] },
+    "is refused for another version": { body: { ...makeConfigMap("m"), apiVersion: "v2" }, want: [400, 'no kind "ConfigMap" is registered for version "v2" in scheme'] },
     "is refused for an unknown field when that is asked for": { path: `${CONFIG_MAPS}?fieldValidation=Strict`, body: { ...makeConfigMap("m"), foo: 1 }, want: [400, 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo"'] },
     "is refused for text that is not JSON": { body: "{", want: [400, "the object provided is unrecognized (must be of type ConfigMap)"] },
     "is refused beyond the limit of a body": { body: `"${"x".repeat(3 * 1024 * 1024)}"`, want: [413, "Request entity too large: limit is 3145728"] },

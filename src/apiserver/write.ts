@@ -4,19 +4,25 @@
  */
 import { equalJson, isObject } from "../base/index.ts";
 import type { Clock, Json, JsonObject } from "../base/index.ts";
-import { ApiError, CHANGED_MEANWHILE, alreadyExists, badRequest, conflict, copySharing, forbidden, invalid, notFound } from "../machinery/index.ts";
+import { CHANGED_MEANWHILE, DecodeError, alreadyExists, conflict, copySharing, forbidden, invalid, notFound } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { Cache, CachedEntry } from "../store/index.ts";
 import { admitObject, reserve } from "./admit.ts";
 import type { AdmitDependencies } from "./admit.ts";
+import { accessDenied } from "./authorize.ts";
+import type { AccessRequest, Authorizer } from "./authorize.ts";
 import type { ClusterRegistry } from "./clusters.ts";
 import { invalidValue, plainError } from "./context.ts";
 import type { RequestContext } from "./context.ts";
 import { CRD_GROUP, CRD_PLURAL, isDefinition } from "./crd.ts";
+import type { Definition } from "./crd.ts";
+import type { DefinitionStatus } from "./crd-status.ts";
 import type { DecodedObject } from "./decode.ts";
+import type { Findings } from "./field-validation.ts";
+import { checkIdentity } from "./identity.ts";
 import { trackFields } from "./managed-fields.ts";
 import { finalizersOf, generatedName, metadataForCreate, metadataForUpdate, metadataOf, validateMetadataUpdate } from "./metadata.ts";
-import { checkNamespace, isNamespaceKind } from "./namespaces.ts";
+import { isNamespaceKind } from "./namespaces.ts";
 import type { Found } from "./objects.ts";
 import { writeOptions } from "./options.ts";
 import type { WriteOptions } from "./options.ts";
@@ -24,14 +30,16 @@ import { isOfLayer } from "./layer.ts";
 import { encodeObject, objectIn, ordered, settledIn, viewOfWritten } from "./render.ts";
 import type { WrittenView } from "./render.ts";
 import { keyOf } from "./resources.ts";
-import type { ServedVersion } from "./resources.ts";
-import type { WriteCause } from "./writes.ts";
+import type { Resource, ServedVersion } from "./resources.ts";
 import { textOf } from "./text.ts";
+import type { WriteCause } from "./writes.ts";
 
 export interface WriteDependencies extends AdmitDependencies {
   cache: Cache;
   clusters: ClusterRegistry;
+  definitions: DefinitionStatus;
   clock: Clock;
+  authorizer: Authorizer;
 }
 
 export interface Written {
@@ -69,16 +77,24 @@ export async function insertObject(deps: WriteDependencies, context: RequestCont
     kind: resource.kind.kind,
     metadata: metadataForCreate(given, { namespace: resource.namespaced ? namespace : undefined, name }, resource, deps),
   });
-  if (resource.kind.subresources.status) delete object.status;
+  if (served.subresources.status && !resource.kind.traits?.statusOnCreate) delete object.status;
   const track = (admitted: JsonObject): JsonObject =>
     appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields) : withManagers(admitted, appliedFields);
-  object = admitObject(deps, { context, options, operation: "CREATE", object, duplicates: body.duplicates, errors: [], track });
+  object = withoutRepeatedOwners(object, context, cause === "patch");
+  object = admitObject(deps, { context, options, operation: "CREATE", object, findings: body, errors: [], track });
 
-  if (resource.namespaced && namespace !== undefined) checkNamespace(deps.store, cluster, resource, namespace, name);
   checkDefinitionAlive(deps, context, name);
   const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
   if (found.entry) return undefined;
-  return storeObject(deps, context, options, found, object, cause, true);
+  const entry = await storeObject(deps, context, options, found, object, cause, true);
+  if (entry && !options.dryRun) await settleDefinitions(deps, context, object);
+  return entry;
+}
+
+/** A definition is served at once: whoever waits for the answer to writing it may use it. */
+async function settleDefinitions({ definitions }: WriteDependencies, { cluster, served, subresource }: RequestContext, definition: JsonObject): Promise<void> {
+  if (subresource !== undefined || !isDefinition(served.resource)) return;
+  await definitions.settle(cluster, (definition as unknown as Definition).spec.group);
 }
 
 /** Puts a prepared object, converted to the storage version; undefined when somebody was faster. `settled`: all of its rules were looked at, now or before. */
@@ -91,13 +107,12 @@ async function storeObject(deps: WriteDependencies, context: RequestContext, opt
   const giveBack = await reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, ...(oldObject && { oldObject }) });
   const entry = await deps.store.put(cluster, found, written, { verb, name, ...(subresource !== undefined && { subresource }) });
   if (!entry) await giveBack();
-  // A definition is served at once: whoever waits for this answer may use it.
   if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
   return entry;
 }
 
 /** The answer to a dry run: what would be there, at the revision of what is. */
-function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
+export function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
   return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: view };
 }
 
@@ -109,24 +124,59 @@ function toStorage(object: JsonObject, served: ServedVersion): JsonObject {
 
 export async function updateObject(deps: WriteDependencies, context: RequestContext, body: DecodedObject): Promise<Written> {
   const options = writeOptions(context, "UpdateOptions");
-  const name = context.name ?? "";
+  const { cluster, served, namespace, name = "", subresource } = context;
+  const { resource } = served;
   checkIdentity(context, body.object, name);
+  if (!deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name)).entry) {
+    if (subresource !== undefined || !resource.kind.traits?.createOnUpdate) throw missing(deps, context, options, body);
+    const entry = await createInPlace(deps, context, options, body);
+    if (entry) return { entry, created: true };
+  }
   return rewriteObject(deps, context, options, "update", (old) => {
     const { uid } = metadataOf(body.object);
     const { uid: storedUid } = metadataOf(old);
     if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
-    return { object: copySharing(body.object, old) as JsonObject, duplicates: body.duplicates, requiresVersion: true };
+    return { ...body, object: copySharing(body.object, old) as JsonObject, requiresVersion: true };
   });
 }
 
+/** There is nothing to update. A body that cannot be read is told so first. */
+function missing(deps: WriteDependencies, context: RequestContext, options: WriteOptions, { object, ...findings }: DecodedObject): Error {
+  const { served, name = "" } = context;
+  const error = notFound(served.resource.name, name);
+  const read = ordered({ ...object, apiVersion: served.apiVersion, kind: served.resource.kind.kind, metadata: { ...metadataOf(object) } });
+  const track = (): never => {
+    throw error;
+  };
+  admitObject(deps, { context, options, operation: "CREATE", object: read, findings, errors: [], track });
+  return error;
+}
+
+/** A PUT of something that is not there yet; undefined when somebody else was faster. */
+async function createInPlace(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject): Promise<CachedEntry | undefined> {
+  const { served, name = "" } = context;
+  const { uid } = metadataOf(body.object);
+  if (typeof uid === "string" && uid !== "") throw uidConflict(context, uid, "");
+  checkMayCreate(deps, context);
+  const entry = await insertObject(deps, context, options, body, name, "update");
+  if (!entry && options.dryRun) throw alreadyExists(served.resource.name, name);
+  return entry;
+}
+
+/** Whoever makes an object by an update or an apply must be allowed to create it. */
+export function checkMayCreate({ authorizer }: WriteDependencies, { cluster, served, namespace, name, user }: RequestContext): void {
+  const request: AccessRequest = { user, verb: "create", cluster: cluster.name, resource: { ...served.resource.name, ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } };
+  const { allowed, reason } = authorizer.decide(request);
+  if (!allowed) throw accessDenied(request, reason);
+}
+
 /** What an update wants to store, worked out from what is stored. */
-export interface Change {
+export interface Change extends Findings {
   object: JsonObject;
-  duplicates: readonly string[];
   /** A replacement of the whole: some kinds then insist on a resourceVersion. */
   requiresVersion: boolean;
-  /** The result of a patch: what is wrong with its form is the patch's fault. */
-  isPatch?: boolean;
+  /** Set for the result of a patch, whose fault it is when that is no object of the kind: the error for such a problem. */
+  failure?: (problem: string) => Error;
   /** Field managers as apply worked them out; unset records an ordinary update. */
   appliedFields?: Json;
 }
@@ -135,7 +185,7 @@ export interface Change {
 export async function rewriteObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, verb: "update" | "patch", change: (old: JsonObject) => Change): Promise<Written> {
   const { cluster, served, namespace, name = "" } = context;
   const key = keyOf(served.resource, cluster.name, namespace, name);
-  return deps.cache.exclusive(key, async () => {
+  const written = await deps.cache.exclusive(key, async (): Promise<Written> => {
     for (let attempt = 1; ; attempt++) {
       const found = deps.store.find(cluster, served.resource, key);
       if (!found.entry) throw notFound(served.resource.name, name);
@@ -143,66 +193,89 @@ export async function rewriteObject(deps: WriteDependencies, context: RequestCon
       const settled = settledIn(found.entry, served);
       const wanted = change(old);
       const insists = checkVersion(context, wanted, found.entry);
-      const prepare = (): JsonObject => prepareUpdate(deps, context, options, old, settled, wanted);
-      const next = wanted.isPatch ? explainPatch(prepare) : prepare();
+      const next = wanted.failure ? preparePatched(deps, context, options, old, settled, wanted, wanted.failure) : prepareUpdate(deps, context, options, old, settled, wanted);
       if (equalJson(withoutVersion(old), next)) return { entry: found.entry, created: false };
       const entry = isFinished(next, served) ? await removeFinished(deps, context, options, found, next) : await storeObject(deps, context, options, found, next, verb, settled !== undefined || context.subresource === undefined);
       if (entry) return { entry, created: false };
       if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
     }
   });
+  // Not while the object is held: its status may be what has to change. What was removed has given up its names.
+  if (!options.dryRun && isDefinition(served.resource)) await settleDefinitions(deps, context, objectIn(written.entry, served));
+  return written;
 }
 
 /** A patch whose result cannot be decoded is invalid, where the same object in a PUT would be a bad request. */
-function explainPatch<T>(work: () => T): T {
+function preparePatched(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, settled: JsonObject | undefined, change: Change, failure: (problem: string) => Error): JsonObject {
   try {
-    return work();
+    return prepareUpdate(deps, context, options, old, settled, change);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status.code !== 400) throw error;
-    throw invalid("", "", "", [{ type: "Invalid", field: "patch", message: `Invalid value: ${error.message}` }]);
+    throw error instanceof DecodeError ? failure(error.problem) : error;
   }
 }
 
-function prepareUpdate(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, settled: JsonObject | undefined, { object: given, duplicates, appliedFields }: Change): JsonObject {
+function prepareUpdate(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, settled: JsonObject | undefined, change: Change): JsonObject {
+  const { object: given, appliedFields } = change;
   const { served, subresource } = context;
   const { kind } = served.resource;
   const givenMetadata = metadataOf(given);
   const stored = metadataOf(old);
   let next = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
   next = ordered({ ...next, apiVersion: served.apiVersion, kind: kind.kind });
+  next = withoutRepeatedOwners(next, context, change.failure !== undefined || appliedFields !== undefined);
   const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
   const track = (admitted: JsonObject): JsonObject =>
     appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields) : withManagers(admitted, appliedFields);
-  next = admitObject(deps, { context, options, operation: "UPDATE", object: next, oldObject: old, settled, duplicates, errors, track });
-  if (kind.hasGeneration && (changesSpec(old, next, kind.subresources.status === true) || changesRollout(context, old, next))) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
+  next = admitObject(deps, { context, options, operation: "UPDATE", object: next, oldObject: old, settled, findings: change, errors, track });
+  if (kind.hasGeneration && (changesSpec(old, next, served.subresources.status === true) || changesRollout(context, old, next) || changesCountedLabels(context, old, next))) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
   return next;
 }
 
+/** An owner that is named twice counts once. Patches are looked at later upstream, and the warning says so. */
+function withoutRepeatedOwners(object: JsonObject, { warn }: RequestContext, isPatched: boolean): JsonObject {
+  const metadata = metadataOf(object);
+  const owners = metadata.ownerReferences;
+  if (!Array.isArray(owners) || owners.length < 2) return object;
+  const kept = owners.filter((owner, index) => !owners.slice(0, index).some((other) => equalJson(other, owner)));
+  if (kept.length === owners.length) return object;
+  const repeated = owners.filter((owner, index) => owners.slice(0, index).some((other) => equalJson(other, owner))).map((owner) => (isObject(owner) ? textOf(owner.uid) : ""));
+  const when = isPatched ? " after mutating admission happens" : "";
+  warn(`.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`);
+  return { ...object, metadata: { ...metadata, ownerReferences: kept } };
+}
+
+/** The object with these managers; an empty list is none. */
 function withManagers(object: JsonObject, managedFields: Json): JsonObject {
-  return { ...object, metadata: { ...metadataOf(object), managedFields } };
+  const { managedFields: _, ...metadata } = metadataOf(object);
+  return { ...object, metadata: { ...metadata, ...(Array.isArray(managedFields) && managedFields.length > 0 && { managedFields }) } };
 }
 
 /** Which part of the object a request may change: everything but the status, only the status, or only the finalizers. */
-function combine({ served: { resource }, subresource }: RequestContext, old: JsonObject, given: JsonObject, metadata: JsonObject): JsonObject {
+function combine({ served, subresource }: RequestContext, old: JsonObject, given: JsonObject, metadata: JsonObject): JsonObject {
+  const { resource } = served;
   if (subresource === "status") {
     const { status: _, ...rest } = old;
     const { resourceVersion: __, ...stored } = metadataOf(old);
-    return { ...rest, metadata: resource.kind.builtIn ? statusMetadata(metadata, old) : stored, ...(given.status !== undefined && { status: given.status }) };
+    return { ...rest, metadata: resource.kind.builtIn && !isDefinition(resource) ? statusMetadata(resource, metadata, old) : stored, ...(given.status !== undefined && { status: given.status }) };
   }
   if (subresource === "finalize") {
     const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
     return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : {}), finalizers: finalizers ?? [] } };
   }
-  if (!resource.kind.subresources.status) return { ...given, metadata };
+  if (!served.subresources.status) return { ...given, metadata };
   const { status: _, ...rest } = given;
   return { ...rest, metadata, ...(old.status !== undefined && { status: old.status }) };
 }
 
-/** Writers of status may annotate, but labels and finalizers steer others and are not theirs to change. */
-function statusMetadata(metadata: JsonObject, old: JsonObject): JsonObject {
-  const { labels: _l, finalizers: _f, ownerReferences: _o, ...rest } = metadata;
-  const { labels, finalizers, ownerReferences } = metadataOf(old);
-  return { ...rest, ...(labels !== undefined && { labels }), ...(finalizers !== undefined && { finalizers }), ...(ownerReferences !== undefined && { ownerReferences }) };
+/** What writers of status may not change beside the spec. Most kinds let them do to metadata what they like. */
+const KEPT_BY_STATUS: Readonly<Record<string, string>> = { "apps/Deployment": "labels", "/Pod": "ownerReferences" };
+
+function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObject): JsonObject {
+  const field = KEPT_BY_STATUS[`${kind.group}/${kind.kind}`];
+  if (field === undefined) return metadata;
+  const { [field]: _, ...rest } = metadata;
+  const stored = metadataOf(old)[field];
+  return { ...rest, ...(stored !== undefined && { [field]: stored }) };
 }
 
 /** Anything outside metadata, and outside status where that has its own subresource. */
@@ -210,6 +283,11 @@ function changesSpec(old: JsonObject, next: JsonObject, ignoreStatus: boolean): 
   const ignored = (key: string): boolean => key === "metadata" || key === "apiVersion" || key === "kind" || (ignoreStatus && key === "status");
   if (Object.keys(next).some((key) => !ignored(key) && !equalJson(next[key], old[key]))) return true;
   return Object.keys(old).some((key) => !ignored(key) && next[key] === undefined);
+}
+
+/** Some kinds are told apart by their labels, which are then part of what they want. */
+function changesCountedLabels({ served: { resource }, subresource }: RequestContext, old: JsonObject, next: JsonObject): boolean {
+  return subresource === undefined && resource.kind.traits?.labelsCountAsSpec === true && !equalJson(metadataOf(old).labels, metadataOf(next).labels);
 }
 
 /** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of what it wants. */
@@ -238,17 +316,12 @@ async function removeFinished(deps: WriteDependencies, context: RequestContext, 
   return revision === undefined ? undefined : last;
 }
 
-/** The kinds of Kubernetes that refuse a PUT without a resourceVersion; so do all custom ones. */
-const STRICT_KINDS = new Set(
-  "CustomResourceDefinition Pod PersistentVolumeClaim Job Lease PodDisruptionBudget RuntimeClass MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding APIService".split(" "),
-);
-
 /** Compares the resourceVersion that the client sent, if any. True when it insists on it. */
 function checkVersion({ served: { resource }, name = "" }: RequestContext, { object, requiresVersion }: Change, entry: CachedEntry): boolean {
   const sent = metadataOf(object).resourceVersion;
   const text = typeof sent === "string" ? sent : "";
   if (text === "" || text === "0") {
-    if (requiresVersion && (!resource.kind.builtIn || STRICT_KINDS.has(resource.kind.kind))) {
+    if (requiresVersion && (!resource.kind.builtIn || resource.kind.traits?.requiresVersion)) {
       const error: FieldError = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
       throw invalid(resource.name.group, resource.name.resource, name, [error]);
     }
@@ -259,26 +332,7 @@ function checkVersion({ served: { resource }, name = "" }: RequestContext, { obj
   return true;
 }
 
-/** The body must be of the endpoint's kind and name; what it leaves out is filled in from the path. */
-function checkIdentity({ served, namespace }: RequestContext, object: JsonObject, pathName: string | undefined): void {
-  const { kind, namespaced } = { kind: served.resource.kind, namespaced: served.resource.namespaced };
-  const metadata = metadataOf(object);
-  const sentKind = object.kind ?? "";
-  const sentVersion = object.apiVersion ?? "";
-  if (sentVersion !== "" && sentVersion !== served.apiVersion) throw badRequest(`the API version in the data (${textOf(sentVersion)}) does not match the expected API version (${served.apiVersion})`);
-  if (sentKind !== "" && sentKind !== kind.kind) {
-    if (!kind.builtIn) throw invalid(kind.group, textOf(sentKind), textOf(metadata.name ?? ""), [invalidValue("kind", sentKind, `must be ${kind.kind}`)]);
-    throw badRequest(`${textOf(sentKind)} in version ${JSON.stringify(served.version)} cannot be handled as a ${kind.kind}: the endpoint takes ${kind.kind} only`);
-  }
-  if (namespaced && typeof metadata.namespace === "string" && metadata.namespace !== "" && metadata.namespace !== namespace) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
-  if (pathName === undefined) return;
-  if (metadata.name === undefined || metadata.name === "") throw badRequest(`the name of the object (${pathName} based on URL) was undeterminable: name must be provided`);
-  if (metadata.name !== pathName) throw badRequest(`the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${pathName})`);
-}
-
-function uidConflict({ served: { resource }, namespace, name = "" }: RequestContext, sent: string, stored: unknown): Error {
+export function uidConflict({ served: { resource }, namespace, name = "" }: RequestContext, sent: string, stored: unknown): Error {
   const path = [resource.kind.builtIn ? "" : `${resource.name.group}/`, resource.name.resource, resource.namespaced ? `/${namespace ?? ""}` : ""].join("");
   return conflict(
     resource.name,

@@ -39,7 +39,19 @@ export interface CommandContext<F extends Record<string, Flag>> {
   startFleet: FleetStarter;
   /** A client of the API server that a kubeconfig names. */
   connect(kubeconfig: string): Promise<{ client: Client; server: string; close(): Promise<void> }>;
+  snapshots: Snapshots;
   environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Both answer what the snapshot holds. */
+export interface Snapshots {
+  save(data: string, file: string): Promise<SnapshotSummary>;
+  restore(data: string, file: string): Promise<SnapshotSummary>;
+}
+export interface SnapshotSummary {
+  revision: number;
+  objects: number;
+  files: number;
 }
 
 export interface Command<F extends Record<string, Flag> = Record<string, Flag>> {

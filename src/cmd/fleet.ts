@@ -1,17 +1,16 @@
 /** Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port. */
-import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createAuthenticator, createHttpServer, ensureCertificates } from "../apiserver/index.ts";
-import { createLog, FlotillaError, sleep, systemClock, systemRandom } from "../base/index.ts";
+import { createAuthenticator, createHttpServer, createSigningKey, ensureCertificates } from "../apiserver/index.ts";
+import { createLog, sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Log, LogLevel } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
 import { kubeconfigPath } from "../cli/index.ts";
-import { renderKubeconfig } from "../client/index.ts";
 import { Cluster } from "../api/index.ts";
 import { isConditionTrue } from "../machinery/index.ts";
 import { createMemoryEngine, openSqliteEngine } from "../store/index.ts";
 import type { Engine } from "../store/index.ts";
 import { ensureDirectory } from "./data-directory.ts";
+import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import { createHub, HUB } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 
@@ -48,42 +47,55 @@ async function startParts(
   signal: AbortSignal,
 ): Promise<Fleet> {
   progress("starting the API server");
-  const failed = Promise.withResolvers<Error>();
-  const hub = await createHub({ engine, clock: systemClock, random: systemRandom, log, kruise: options.kruise, nodes: options.nodes, onFailure: failed.resolve });
-  opened.splice(0, 1, () => hub.stop());
+  const pki = join(data, "pki");
   const certificates = await ensureCertificates({
-    directory: join(data, "pki"),
+    directory: pki,
     hosts: [],
     clients: { admin: { commonName: "admin", organizations: ["system:masters"] } },
     clock: systemClock,
     log,
   });
-  const token = await adminToken(join(data, "pki", "admin.token"));
+  const failed = Promise.withResolvers<Error>();
+  const hub = await createHub({
+    engine,
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    kruise: options.kruise,
+    nodes: options.nodes,
+    rootCertificate: certificates.authority.certificate,
+    signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
+    clusterKubeconfig: (cluster) => access.kubeconfig(cluster),
+    onFailure: failed.resolve,
+  });
+  opened.splice(0, 1, () => hub.stop());
   const http = createHttpServer({
     handle: (request) => hub.server.handle(request),
-    authenticator: createAuthenticator({ tokens: [{ token, user: "admin", groups: ["system:masters"] }] }),
+    authenticator: createAuthenticator({ tokens: hub.server.tokens }),
     tls: { ...certificates.serving, clientCa: certificates.authority.certificate },
     log,
+    onStopping: () => hub.server.drain(),
   });
   opened.push(() => http.close());
   const { port } = await http.listen(options.port, HOST);
   const url = `https://${HOST}:${port}`;
+  const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
+  const access = createClusterAccess({ server: hub.server, pki, ca: certificates.authority.certificate, endpointOf });
 
   progress("starting the controllers");
   await hub.start(signal);
   progress(`adding ${options.members} members`);
-  const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
   const wanted = Array.from({ length: options.members }, (_, index) => `member${index + 1}`);
   // Members of an earlier start are still members, also when this start asks for fewer.
   const members = await hub.addMembers(wanted, endpointOf, signal);
 
   progress("writing kubeconfigs");
-  const { admin } = certificates.clients;
-  if (!admin) throw new FlotillaError("Certificate", "the administrator's certificate was not made");
   const kubeconfigs = new Map<string, string>();
+  // Tokens of clusters that were made through the API are good again as well.
+  for (const cluster of hub.server.clusters()) await access.kubeconfig(cluster);
   for (const cluster of [HUB, ...members]) {
     const file = kubeconfigPath(data, cluster);
-    await writeSecret(file, renderKubeconfig({ name: cluster, server: endpointOf(cluster), ca: certificates.authority.certificate, cert: admin.certificate, key: admin.key }));
+    await writeSecret(file, await access.kubeconfig(cluster));
     kubeconfigs.set(cluster, file);
   }
 
@@ -99,26 +111,6 @@ async function membersReady(hub: Hub, members: readonly string[], signal: AbortS
     if (members.every((name) => ready.has(name))) return;
     await sleep(systemClock, READY_POLL_MS, signal);
   }
-}
-
-/** A bearer token for tools that cannot present a certificate. */
-async function adminToken(path: string): Promise<string> {
-  try {
-    return (await readFile(path, "utf8")).trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-  const token = Buffer.from(systemRandom.bytes(32)).toString("base64url");
-  await writeSecret(path, `${token}\n`);
-  return token;
-}
-
-/** Whole or not at all, and for nobody else to read. */
-async function writeSecret(path: string, text: string): Promise<void> {
-  const unfinished = `${path}.${process.pid}`;
-  await writeFile(unfinished, text, { mode: 0o600 });
-  await chmod(unfinished, 0o600);
-  await rename(unfinished, path);
 }
 
 function createStderrLog(level: LogLevel): Log {

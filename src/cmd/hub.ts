@@ -2,8 +2,8 @@
  * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no files:
  * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { builtInAdmissions, decodeProtobuf } from "../api/index.ts";
-import { FlotillaError } from "../base/index.ts";
+import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../api/index.ts";
+import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createApiServer, HUB } from "../apiserver/index.ts";
 import type { ApiServer } from "../apiserver/index.ts";
@@ -17,10 +17,11 @@ import { createPropagation } from "../propagation/index.ts";
 import { createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import { createSimulation } from "../simulation/index.ts";
+import { createSystemControllers } from "../system/index.ts";
 import { createCache, StoreError } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
 import { createCloneSetAdmission, createWorkloadControllers } from "../workloads/index.ts";
-import { profiles } from "./profiles.ts";
+import { createProfiles } from "./profiles.ts";
 
 export { HUB };
 /** In-process parts of Flotilla act as administrators of every logical cluster. */
@@ -34,6 +35,12 @@ export interface HubOptions {
   kruise: "installed" | "none";
   /** Simulated nodes per member; with 0 nothing runs there. */
   nodes: number;
+  /** PEM; how workloads know that they talk to this server. Every namespace has it. */
+  rootCertificate?: string;
+  /** PEM of the key for service account tokens, when it is first needed; unset makes one that lives as long as the process. */
+  signingKey?: () => Promise<string>;
+  /** A kubeconfig for an administrator of one logical cluster, as the subresource of that name serves it. */
+  clusterKubeconfig?(cluster: string): Promise<string>;
   /** Wraps the in-process transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Told when the store cannot go on; everything that needs it fails from then on. */
@@ -58,14 +65,25 @@ export interface Hub {
 }
 
 export async function createHub(options: HubOptions): Promise<Hub> {
-  const { engine, clock, random, log, kruise, nodes, wrap = (transport) => transport, freeze = false } = options;
+  const { engine, clock, random, log, kruise, nodes, rootCertificate = "", wrap = (transport) => transport, freeze = false } = options;
   const cache = await createCache(engine, {
     onError(error) {
       log.error("store failed", { error });
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const server = await createApiServer({ cache, clock, random, log, admissions: [...builtInAdmissions, ...membershipAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB)], decodeProtobuf, profiles, freeze });
+  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }) });
+  const server = await createApiServer({
+    cache,
+    clock,
+    random,
+    log,
+    admissions: [...builtInAdmissions, ...membershipAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB), logicalClusterAdmission(Object.keys(profiles))],
+    decodeProtobuf,
+    profiles,
+    ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
+    freeze,
+  });
   await server.addCluster(HUB, "hub");
 
   const connect = (part: string, fieldManager: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
@@ -89,6 +107,12 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     }
     return delivery;
   };
+
+  // Every cluster has these, the hub too. Their writes carry the name under which Kubernetes' own controllers write.
+  const systemClient = connect("system-controllers", "kube-controller-manager");
+  const systemInformers = createInformers({ client: systemClient, clock, random, log, scope: { cluster: "*" } });
+  const systemManager = createManager({ client: systemClient, informers: systemInformers, clock, log: log.with({ part: "system" }) });
+  systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken }));
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
   const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: createInterpreter(), clock, log });
@@ -115,12 +139,12 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     server,
     cache,
     client,
-    managers: [hubManager, memberManager],
+    managers: [hubManager, memberManager, systemManager],
     isQuiet: () => server.isQuiet() && propagation.isQuiet(),
     async start(signal) {
-      hubManager.start(signal);
-      memberManager.start(signal);
-      await Promise.all([hubManager.whenSynced(signal), memberManager.whenSynced(signal)]);
+      const managers = [systemManager, hubManager, memberManager];
+      for (const manager of managers) manager.start(signal);
+      await Promise.all(managers.map((manager) => manager.whenSynced(signal)));
     },
     async addMembers(names, endpointOf, signal) {
       const known = server.clusters().filter((name) => name !== HUB);
@@ -134,10 +158,11 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       return members;
     },
     async stop() {
-      await Promise.all([hubManager.stop(), memberManager.stop()]);
+      await Promise.all([hubManager.stop(), memberManager.stop(), systemManager.stop()]);
       await propagation.close();
       hubInformers.close();
       memberInformers.close();
+      systemInformers.close();
       await server.close();
       await cache.close();
       await engine.close();

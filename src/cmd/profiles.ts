@@ -1,27 +1,50 @@
 /** What a logical cluster starts with: the kinds that it serves and the objects that are there from the beginning. */
-import { CloneSet, Cluster, ClusterOverridePolicy, OverridePolicy, PropagationPolicy, ResourceBinding, Work, kubernetesKinds } from "../api/index.ts";
-import type { KubernetesObject } from "../api/index.ts";
+import { CloneSet, Cluster, ClusterOverridePolicy, OverridePolicy, PropagationPolicy, ResourceBinding, Work, apiServerService, bootstrapRbac, kubernetesKinds, logicalClusterKind, systemPriorityClasses } from "../api/index.ts";
+import type { ConnectHandler, KubernetesObject } from "../api/index.ts";
 import type { Profile } from "../apiserver/index.ts";
+import { methodNotAllowed } from "../machinery/index.ts";
+import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
 
-const namespaces = (...names: string[]): KubernetesObject[] => names.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
-const clusterNamespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
+const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-const hub: Profile = {
-  builtIns: [...kubernetesKinds, Cluster],
-  customs: [PropagationPolicy, OverridePolicy, ClusterOverridePolicy, ResourceBinding, Work, CloneSet],
-  objects: namespaces(...clusterNamespaces, "karmada-system", "karmada-cluster"),
-};
+export interface ProfileOptions {
+  /** PEM; empty leaves it out. */
+  rootCertificate: string;
+  /** The day on which this server began to note when tokens in Secrets are used. */
+  startedOn: string;
+  clusterKubeconfig?(cluster: string): Promise<string>;
+}
 
-const memberBare: Profile = {
-  builtIns: kubernetesKinds,
-  customs: [],
-  objects: namespaces(...clusterNamespaces),
-};
+function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): ConnectHandler {
+  return async ({ name, method }) => {
+    if (method !== "GET") throw methodNotAllowed();
+    return { status: 200, headers: { "content-type": "application/yaml", "cache-control": "no-store" }, body: new TextEncoder().encode(await kubeconfigOf(name)) };
+  };
+}
 
-/** A kind is listed here only when its controller works; docs/compatibility.md says what is missing. */
-export const profiles: Record<"hub" | "member" | "member-bare" | "empty", Profile> = {
-  hub,
-  member: { ...memberBare, customs: [CloneSet] },
-  "member-bare": memberBare,
-  empty: { builtIns: kubernetesKinds, customs: [], objects: namespaces(...clusterNamespaces) },
-};
+/**
+ * A kind is listed here only when its controller works; docs/compatibility.md says what is missing. What controllers put into every
+ * namespace is there from the start, so that an empty cluster stores nothing.
+ */
+export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
+  const namespaces = (...names: string[]): KubernetesObject[] =>
+    names.flatMap((name) => [
+      { apiVersion: "v1", kind: "Namespace", metadata: { name } },
+      defaultServiceAccount(name),
+      ...(rootCertificate === "" ? [] : [rootCertificateConfigMap(name, rootCertificate)]),
+    ]);
+  const shared = [...bootstrapRbac(), ...systemPriorityClasses(), tokenTrackingConfigMap(startedOn)];
+  // No traffic flows through simulated clusters, so it matters that the server's Service is there, not where it leads.
+  const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 });
+  const memberBare: Profile = { builtIns: kubernetesKinds, customs: [], objects: [...namespaces(...CLUSTER_NAMESPACES), ...apiServer, ...shared] };
+  return {
+    hub: {
+      builtIns: [...kubernetesKinds, Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig))],
+      customs: [PropagationPolicy, OverridePolicy, ClusterOverridePolicy, ResourceBinding, Work, CloneSet],
+      objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster"), ...apiServer, ...shared],
+    },
+    member: { ...memberBare, customs: [CloneSet] },
+    "member-bare": memberBare,
+    empty: memberBare,
+  };
+}

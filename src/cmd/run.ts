@@ -61,6 +61,10 @@ async function run(command: Command, argv: string[]): Promise<number> {
       clock: systemClock,
       startFleet,
       connect: async (kubeconfig) => (await import("./connect.ts")).connect(kubeconfig),
+      snapshots: {
+        save: async (data, file) => (await import("./snapshots.ts")).snapshots.save(data, file),
+        restore: async (data, file) => (await import("./snapshots.ts")).snapshots.restore(data, file),
+      },
       environment: process.env,
     });
     return OK;

@@ -248,3 +248,99 @@ test("a lone applier gets what it states", () => {
     }),
   );
 });
+
+/** Configurations without empty maps and lists, which are gone when what was in them goes. */
+const anyConfig = fc.record(
+  {
+    data: fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("1", "2"), { minKeys: 1 }),
+    spec: fc
+      .record(
+        { replicas: fc.integer({ min: 0, max: 3 }), tags: fc.uniqueArray(fc.constantFrom("x", "y", "z"), { minLength: 1 }), args: fc.array(fc.constantFrom("p", "q"), { minLength: 1, maxLength: 2 }) },
+        { requiredKeys: [] },
+      )
+      .filter((spec) => Object.keys(spec).length > 0),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<JsonObject>;
+
+const isWithin = (part: Json | undefined, whole: Json | undefined): boolean => {
+  if (typeof part !== "object" || part === null || Array.isArray(part)) return true;
+  return typeof whole === "object" && whole !== null && !Array.isArray(whole) && Object.keys(part).every((key) => Object.hasOwn(whole, key) && isWithin(part[key], whole[key]));
+};
+
+test("whoever forces a configuration owns all of it, and of what others own nothing differs from the object", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom("alpha", "beta", "gamma"), anyConfig), { minLength: 1, maxLength: 6 }), (steps) => {
+      let live: JsonObject | undefined;
+      for (const [manager, fields] of steps) {
+        live = apply(fields, { ...(live && { live }), manager, force: true });
+
+        const states = fieldsOf(apply(fields), "alpha");
+        expect(fieldsOf(live, manager)).toEqual(states);
+        expect(isWithin(stripManagedFields(config(fields)), live)).toBe(true);
+      }
+    }),
+  );
+});
+
+test("what an applier drops goes unless somebody else owns it", () => {
+  fc.assert(
+    fc.property(anyConfig, anyConfig, (first, second) => {
+      const both = apply(second, { live: apply(first, { manager: "alpha" }), manager: "beta", force: true });
+
+      const left = apply({}, { live: both, manager: "alpha", force: true });
+
+      expect(fieldsOf(left, "alpha")).toBeUndefined();
+      expect(fieldsOf(left, "beta")).toEqual(fieldsOf(apply(second), "alpha"));
+      expect(isWithin(stripManagedFields(config(second)), left)).toBe(true);
+    }),
+  );
+});
+
+describe("owners of other versions", () => {
+  // In v2 the replicas are called count.
+  const other: Schema = { type: "object", properties: { spec: { type: "object", properties: { count: { type: "integer" } } } } };
+  const rename = (object: JsonObject, from: string, to: string): JsonObject => {
+    const { spec, ...rest } = object;
+    const { [from]: value, ...fields } = (spec ?? {}) as JsonObject;
+    return { ...rest, spec: { ...fields, ...(value !== undefined && { [to]: value }) } };
+  };
+  const versions = (apiVersion: string) =>
+    apiVersion === "v2" ? { schema: other, fromRequest: (object: JsonObject) => rename(object, "replicas", "count"), toRequest: (object: JsonObject) => rename(object, "count", "replicas") } : undefined;
+  const byOther = (): JsonObject => ({
+    ...config({ spec: { replicas: 1 } }),
+    metadata: { name: "a", uid: "u", managedFields: [{ manager: "beta", operation: "Apply", apiVersion: "v2", time: NOON, fieldsType: "FieldsV1", fieldsV1: { "f:spec": { "f:count": {} } } }] },
+  });
+  const request = (fields: JsonObject, manager: string, force = false) => ({ live: byOther(), applied: config(fields), schema, manager, apiVersion: "v1", force, time: LATER, versions });
+
+  test("conflict in their own words", () => {
+    expect(() => applyConfiguration(request({ spec: { replicas: 2 } }, "alpha"))).toThrow('Apply failed with 1 conflict: conflict with "beta": .spec.count');
+  });
+
+  test("lose what they are overruled on", () => {
+    const applied = applyConfiguration(request({ spec: { replicas: 2 } }, "alpha", true));
+
+    expect(entriesOf(applied).map(({ manager }) => manager)).toEqual(["alpha"]);
+  });
+
+  test("who apply in this version drop what they stated in the other", () => {
+    const applied = applyConfiguration(request({ data: { a: "1" } }, "beta"));
+
+    expect(applied["spec"]).not.toHaveProperty("replicas");
+    expect(entriesOf(applied)).toMatchObject([{ manager: "beta", apiVersion: "v1", fieldsV1: { "f:data": { "f:a": {} } } }]);
+  });
+
+  test("are forgotten when their version is not known", () => {
+    const applied = applyConfiguration({ ...request({ spec: { replicas: 2 } }, "alpha"), versions: () => undefined });
+
+    expect(entriesOf(applied).map(({ manager }) => manager)).toEqual(["alpha"]);
+  });
+});
+
+test("an applier who finds everything as it states is recorded without a time", () => {
+  const live = apply({ data: { a: "1" } }, { manager: "alpha" });
+
+  const applied = apply({ data: { a: "1" } }, { live, manager: "beta", time: LATER });
+
+  expect(entriesOf(applied).map(({ manager, time }) => [manager, time])).toEqual([["beta", undefined], ["alpha", NOON]]);
+});

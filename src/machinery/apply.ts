@@ -4,11 +4,13 @@
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { checkApplied } from "./apply-check.ts";
-import { mergeApplied, removeFields } from "./apply-merge.ts";
+import { mergeApplied } from "./apply-merge.ts";
+import { removeAbandoned } from "./apply-prune.ts";
 import { emptyObject } from "./empty-object.ts";
-import { compareFields, type FieldChanges } from "./field-compare.ts";
+import { compareFields } from "./field-compare.ts";
 import { differenceOf, intersectionOf, membersOf, unionOf, type FieldSet } from "./field-set.ts";
-import { fieldSetOf, withNamedFields } from "./field-set-of.ts";
+import { fieldSetOf } from "./field-set-of.ts";
+import { ChangesByVersion, knownOwners, type OtherVersions } from "./field-versions.ts";
 import { managedFieldsOf, ownable, OWNED_BY_NOBODY, stripManagedFields, withManagedFields } from "./managed-fields.ts";
 import { decodeOwners, encodeOwners, identityOf, isSameOwner, withFields, withTime, type Owner } from "./managed-fields-entries.ts";
 import { MAX_ANNOTATIONS_BYTES } from "./names.ts";
@@ -28,7 +30,9 @@ export interface ApplyRequest {
   time: string;
   /** See `UpdateRecord`. */
   builtIn?: boolean;
-  isServed?: (apiVersion: string) => boolean;
+  versions?: OtherVersions | undefined;
+  /** The kind's status has an endpoint of its own, and this is not it. */
+  hidesStatus?: boolean;
 }
 
 const BEFORE_FIRST_APPLY = "before-first-apply";
@@ -41,11 +45,11 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
  * Defaults are not filled in: nobody owns them. Fields that the endpoint does not write must be left out of `applied`.
  */
 export function applyConfiguration(request: ApplyRequest): JsonObject {
-  const { live, applied, manager, apiVersion, subresource = "" } = request;
+  const { live, applied, manager, apiVersion, subresource = "", versions } = request;
   if (managedFieldsOf(applied) !== undefined && managedFieldsOf(applied) !== null) throw badRequest("metadata.managedFields must be nil");
   const schema = withObjectMeta(request.schema);
-  checkApplied(stripManagedFields(applied), schema);
-  const wanted = writtenBy(subresource, stripManagedFields(applied));
+  checkApplied(stripManagedFields(applied), schema, request.builtIn === true);
+  const wanted = writtenBy(request, stripManagedFields(applied));
 
   const base = live ? stripManagedFields(live) : {};
   const owners = ownersOf(request, base, schema);
@@ -56,52 +60,46 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
   const others = owners.filter((owner) => owner !== last);
 
   const merged = mergeApplied(base, wanted, schema);
-  const pruned = removeAbandoned(merged, last?.fields, unionOf(stated, OWNED_BY_NOBODY), others, schema);
-  const changes = compareFields(base, pruned, schema);
+  const pruned = removeAbandoned({ merged, last, stated: unionOf(stated, OWNED_BY_NOBODY), others, schema, apiVersion, versions });
+  const changes = new ChangesByVersion(base, pruned, schema, apiVersion, versions);
   refuseConflicts(request, others, changes, schema);
 
   const result = withLastApplied(request, pruned);
-  const remaining = others.map((owner) => withFields(owner, differenceOf(differenceOf(owner.fields, changes.changed), changes.removed)));
+  const remaining = others.map((owner) => {
+    const { changed, removed } = changes.for(owner);
+    return withFields(owner, differenceOf(differenceOf(owner.fields, changed), removed));
+  });
   // A list may come in another order although no element of it changed.
-  const isSame = changes.changed === undefined && changes.removed === undefined && equalJson(base, result);
+  const isSame = changes.own.changed === undefined && changes.own.removed === undefined && equalJson(base, pruned);
   const ownsTheSame = equalJson(last?.fields, fields) && (last === undefined || last.apiVersion === apiVersion);
   // Applying what is there already moves no time and writes nothing.
-  if (live && isSame && ownsTheSame && remaining.every((owner, index) => owner === others[index] && owner.entry !== undefined)) return live;
-  const current = isSame && ownsTheSame && last ? last : withTime(applier, request.time);
+  if (live && isSame && result === pruned && ownsTheSame && remaining.every((owner, index) => owner === others[index] && owner.entry !== undefined)) return live;
+  const current = isSame && ownsTheSame && last ? last : isSame ? { ...applier, time: last?.time } : withTime(applier, request.time);
   return withManagedFields(result, encodeOwners([...remaining, current]));
 }
 
-/** The status endpoint writes nothing but the status, so the rest of a configuration is neither merged nor owned there. */
-function writtenBy(subresource: string, applied: JsonObject): JsonObject {
-  if (subresource !== "status") return applied;
-  return applied["status"] === undefined ? {} : { status: applied["status"] };
+/** What the endpoint does not write is neither merged nor owned: the status on most, everything else on that of the status. */
+function writtenBy({ subresource = "", hidesStatus }: ApplyRequest, applied: JsonObject): JsonObject {
+  if (subresource === "status") return applied["status"] === undefined ? {} : { status: applied["status"] };
+  if (!hidesStatus || applied["status"] === undefined) return applied;
+  const { status: _status, ...written } = applied;
+  return written;
 }
 
 /** The owners so far. An object that nobody was recorded for belongs as a whole to whoever was there before. */
-function ownersOf({ live, apiVersion, time, builtIn, isServed }: ApplyRequest, base: JsonObject, schema: Schema): Owner[] {
+function ownersOf({ live, apiVersion, subresource = "", time, builtIn, versions, hidesStatus }: ApplyRequest, base: JsonObject, schema: Schema): Owner[] {
   if (!live) return [];
-  const owners = decodeOwners(managedFieldsOf(live), { fromClient: false, isServed }) ?? [];
-  if (owners.length > 0) return owners;
-  const fields = ownable(compareFields(emptyObject(schema, builtIn === true), base, schema).changed);
-  return fields ? [{ manager: BEFORE_FIRST_APPLY, operation: "Update", apiVersion, subresource: "", time, fields }] : [];
+  const owners = decodeOwners(managedFieldsOf(live), { fromClient: false }) ?? [];
+  if (owners.length > 0) return [...knownOwners(owners, apiVersion, versions)];
+  const all = ownable(compareFields(emptyObject(schema, builtIn === true), base, schema).changed);
+  const fields = all && withoutField(all, subresource === "status" ? "f:spec" : hidesStatus ? "f:status" : "");
+  return fields ? [{ manager: BEFORE_FIRST_APPLY, operation: "Update", apiVersion, subresource, time, fields }] : [];
 }
 
-/** Removes what the applier owned, states no more, and nobody else owns. What is stated includes what identifies the object. */
-function removeAbandoned(merged: JsonObject, last: FieldSet | undefined, stated: FieldSet | undefined, others: readonly Owner[], schema: Schema): JsonObject {
-  // The usual case: everything that was owned is stated again.
-  if (differenceOf(last, stated) === undefined) return merged;
-  const owned = withNamedFields(
-    others.reduce((all, owner) => unionOf(all, owner.fields), stated),
-    schema,
-  );
-  const lastOwned = withNamedFields(last, schema);
-  const present = (object: JsonObject): FieldSet | undefined => withNamedFields(fieldSetOf(object, schema), schema);
-  const before = present(merged);
-  // Without what the applier owned, but with what anybody still owns, also inside of what was taken out.
-  const withoutLast = removeFields(merged, lastOwned, schema);
-  const withOwned = removeFields(merged, differenceOf(before, unionOf(present(withoutLast), owned)), schema);
-  // What nobody owned stays as well, unless it lies inside of something that goes.
-  return removeFields(merged, intersectionOf(differenceOf(before, present(withOwned)), lastOwned), schema);
+function withoutField(set: FieldSet, field: string): FieldSet | undefined {
+  if (!Object.hasOwn(set, field)) return set;
+  const { [field]: _field, ...rest } = set;
+  return Object.keys(rest).length > 0 ? rest : undefined;
 }
 
 interface Conflict {
@@ -109,12 +107,12 @@ interface Conflict {
   readonly fields: FieldSet;
 }
 
-function refuseConflicts(request: ApplyRequest, others: readonly Owner[], { changed }: FieldChanges, schema: Schema): void {
-  if (request.force || changed === undefined) return;
+function refuseConflicts(request: ApplyRequest, others: readonly Owner[], changes: ChangesByVersion, schema: Schema): void {
+  if (request.force) return;
   const allowed = request.manager === KUBECTL ? lastAppliedFields(request.live, schema) : undefined;
   const conflicts: Conflict[] = [];
   for (const owner of others) {
-    const fields = differenceOf(intersectionOf(owner.fields, changed), allowed);
+    const fields = differenceOf(intersectionOf(owner.fields, changes.for(owner).changed), allowed);
     if (fields) conflicts.push({ owner, fields });
   }
   if (conflicts.length === 0) return;

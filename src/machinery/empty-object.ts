@@ -2,7 +2,7 @@
  * What an object is before it is created, as ownership sees it. A custom resource is nothing; an object of a built-in kind has
  * its structures already, because the real server keeps it as a struct whose required or defaulted parts are always there.
  */
-import type { JsonObject } from "../base/index.ts";
+import type { Json, JsonObject } from "../base/index.ts";
 import type { Schema } from "./schema.ts";
 
 const empties = new WeakMap<Schema, JsonObject>();
@@ -22,9 +22,14 @@ function emptyStructure(schema: Schema, depth: number): JsonObject {
   if (depth > MAX_DEPTH) return empty;
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     if (property["x-flotilla-always"] !== true) continue;
-    // Structures are there and empty; lists, maps and what is owned as a whole are null.
-    const isStructure = property.properties !== undefined && property["x-kubernetes-map-type"] !== "atomic";
-    empty[name] = isStructure ? emptyStructure(property, depth + 1) : null;
+    empty[name] = property.properties === undefined ? zeroOf(property) : emptyStructure(property, depth + 1);
   }
   return empty;
+}
+
+/** Texts, numbers and truth values that are always written have their zero; lists, maps and times are null. */
+function zeroOf({ type, format }: Schema): Json {
+  if (type === "string") return format === "date-time" ? null : "";
+  if (type === "integer" || type === "number") return 0;
+  return type === "boolean" ? false : null;
 }

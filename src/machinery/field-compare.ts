@@ -39,7 +39,20 @@ function allOfMap(map: JsonObject, schema: Schema | undefined): FieldSet {
     const value = map[key];
     if (value !== undefined) setOwn((fields ??= { [SELF]: MEMBER }), fieldElement(key), allFields(value, fieldSchema(schema, key)));
   }
+  if (schema && fields) for (const name of alwaysThere(schema)) if (!Object.hasOwn(map, name)) setOwn(fields, fieldElement(name), MEMBER);
   return fields ?? MEMBER;
+}
+
+const alwaysNames = new WeakMap<Schema, readonly string[]>();
+
+/** Fields that the real server writes as null when they are not set, such as times: they come with the structure that they are in. */
+function alwaysThere(schema: Schema): readonly string[] {
+  let names = alwaysNames.get(schema);
+  if (!names) {
+    names = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => (property["x-flotilla-always"] === true && property.type === "string" && property.format === "date-time" ? [name] : []));
+    alwaysNames.set(schema, names);
+  }
+  return names;
 }
 
 function allOfList(shape: "set" | "list-map", list: readonly Json[], schema: Schema | undefined): FieldSet {

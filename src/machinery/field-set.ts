@@ -54,6 +54,23 @@ export function differenceOf(a: FieldSet | undefined, b: FieldSet | undefined): 
   return !changed && !loses ? a : makeFieldSet(orNothing(children), !loses && isMember(a));
 }
 
+/** The set of one field, by the names on the way to it. */
+export function singleField(path: readonly string[]): FieldSet {
+  return path.reduceRight<FieldSet>((below, name) => ({ [`f:${name}`]: below }), MEMBER);
+}
+
+/** Whether a field is a member of a set. */
+export function hasField(set: Json | undefined, path: readonly string[]): boolean {
+  let node = isObject(set) ? set : undefined;
+  for (const name of path) node = childSet(node, `f:${name}`);
+  return node !== undefined && isMember(node);
+}
+
+/** The set without one field. */
+export function fieldSetDifference(set: Json | undefined, path: readonly string[]): FieldSet | undefined {
+  return isObject(set) ? differenceOf(set, singleField(path)) : undefined;
+}
+
 function haveCommonChild(a: FieldSet, b: FieldSet): boolean {
   for (const key in b) if (key !== SELF && Object.hasOwn(a, key)) return true;
   return false;

@@ -11,7 +11,7 @@ export interface FieldRequirement {
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return splitTerms(text)
     .filter((term) => term !== "")
-    .map(parseTerm);
+    .map((term) => parseTerm(term, text));
 }
 
 function splitTerms(text: string): string[] {
@@ -28,9 +28,9 @@ function splitTerms(text: string): string[] {
   return terms;
 }
 
-function parseTerm(term: string): FieldRequirement {
+function parseTerm(term: string, selector: string): FieldRequirement {
   const match = /^([^=!]*)(!=|==|=)(.*)$/s.exec(term);
-  if (!match) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+  if (!match) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
   const [, path = "", operator, value = ""] = match;
   return { path, op: operator === "!=" ? "!=" : "=", value: unescapeValue(value) };
 }

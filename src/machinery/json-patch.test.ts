@@ -42,7 +42,8 @@ describe("what does not fit the document is 422 with the generic text", () => {
     "an unknown operation": [{ op: "merge", path: "/a", value: 1 }],
     "an absent operation": [{}],
     "an absent path": [{ op: "add", value: 1 }],
-    "an absent value": [{ op: "add", path: "/b" }],
+    "adding the document itself": [{ op: "add", path: "", value: {} }],
+    "a document that is no container": [{ op: "replace", path: "", value: 5 }],
     "a move into itself": [{ op: "move", from: "/o", path: "/o/p" }],
     "a key of Object.prototype": [{ op: "remove", path: "/constructor" }],
   };
@@ -101,4 +102,12 @@ test("removing what was added gives the document back", () => {
       expect(result).toEqual(document);
     }),
   );
+});
+
+test("a value or source that is absent is null", () => {
+  expect(applyJsonPatch({ a: 1 }, [{ op: "add", path: "/b" }, { op: "copy", from: "/nope", path: "/c" }])).toEqual({ a: 1, b: null, c: null });
+});
+
+test("an operation whose parts are no text cannot be read", () => {
+  expect(() => applyJsonPatch({}, [{ op: 5, path: "/a" }])).toThrow("error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string");
 });

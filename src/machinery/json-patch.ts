@@ -1,6 +1,7 @@
 /**
  * JSON patch (RFC 6902) with the habits of the library that Kubernetes uses: `replace` of a missing key adds it, `test` of a
- * missing key against null passes, index -1 is the last element, leading zeros are accepted.
+ * missing key against null passes, a missing value or source is null, index -1 is the last element, leading zeros are accepted,
+ * and the document as a whole can be replaced but not added.
  *
  * Nothing that is passed in is changed. Each container on a path is copied once per patch and then changed in place.
  */
@@ -17,8 +18,13 @@ export function applyJsonPatch(document: Json, operations: Json): Json {
   if (!Array.isArray(operations)) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(operations)} into Go value of type []handlers.jsonPatchOp`);
   if (operations.length > MAX_JSON_PATCH_OPERATIONS)
     throw tooLarge(`Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_JSON_PATCH_OPERATIONS}, got ${operations.length}`);
-  for (const operation of operations)
+  for (const operation of operations) {
     if (!isObject(operation) && operation !== null) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(operation)} into Go value of type handlers.jsonPatchOp`);
+    for (const field of ["op", "path", "from"]) {
+      const value = operation?.[field] ?? "";
+      if (typeof value !== "string") throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field jsonPatchOp.${field} of type string`);
+    }
+  }
   const patch = new Patch(document);
   for (const operation of operations) patch.run((operation ?? {}) as JsonObject);
   return patch.root;
@@ -65,7 +71,7 @@ class Patch {
 
   private add(path: string[], value: Json): void {
     const key = path.at(-1);
-    if (key === undefined) return this.setRoot(value);
+    if (key === undefined) throw patchRejected();
     const parent = this.writable(path.slice(0, -1));
     if (!Array.isArray(parent)) return setOwn(parent, key, value);
     if (key === "-") parent.push(value);
@@ -92,8 +98,7 @@ class Patch {
   }
 
   private copy(from: string[], path: string[]): void {
-    const value = this.get(from);
-    if (value === undefined) throw patchRejected();
+    const value = this.get(from) ?? null;
     this.copiedBytes += JSON.stringify(value).length;
     if (this.copiedBytes > MAX_JSON_PATCH_COPY_BYTES) throw patchRejected();
     // Both places now hold the same containers, so neither may be changed in place any more.
@@ -102,6 +107,7 @@ class Patch {
   }
 
   private setRoot(value: Json): void {
+    if (typeof value !== "object" || value === null) throw patchRejected();
     this.root = value;
   }
 
@@ -142,11 +148,7 @@ class Patch {
   }
 }
 
-function valueOf(operation: JsonObject): Json {
-  const value = operation["value"];
-  if (value === undefined) throw patchRejected();
-  return value;
-}
+const valueOf = (operation: JsonObject): Json => operation["value"] ?? null;
 
 /** Splits a JSON pointer. `~1` is a slash and `~0` a tilde. */
 function pointer(path: Json | undefined): string[] {

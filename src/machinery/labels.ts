@@ -46,15 +46,17 @@ export function labelSelectorOf(object: LabelSelectorObject | null | undefined):
 }
 
 function requirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
+  const problems: string[] = [];
   const keyProblem = labelKeyProblem(key);
-  if (keyProblem) throw badRequest(`key: Invalid value: ${JSON.stringify(key)}: ${keyProblem}`);
-  if ((operator === "in" || operator === "notin") && values.length === 0) throw badRequest("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
-  if ((operator === "exists" || operator === "!exists") && values.length > 0) throw badRequest("values: Invalid value: values set must be empty for exists and does not exist");
-  if ((operator === ">" || operator === "<") && !isWhole(values[0])) throw badRequest(`values[0]: Invalid value: ${JSON.stringify(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`);
+  if (keyProblem) problems.push(`key: Invalid value: ${JSON.stringify(key)}: ${keyProblem}`);
+  if ((operator === "in" || operator === "notin") && values.length === 0) problems.push("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
+  if ((operator === "exists" || operator === "!exists") && values.length > 0) problems.push("values: Invalid value: values set must be empty for exists and does not exist");
+  if ((operator === ">" || operator === "<") && !isWhole(values[0])) problems.push(`values[0]: Invalid value: ${JSON.stringify(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`);
   for (const [index, value] of values.entries()) {
     const problem = labelValueProblem(value);
-    if (problem) throw badRequest(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
+    if (problem) problems.push(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
   }
+  if (problems.length > 0) throw badRequest(problems.length === 1 ? problems.join() : `[${problems.join(", ")}]`);
   return { key, operator, values };
 }
 
@@ -119,85 +121,111 @@ const MAX_SELECTOR_LENGTH = 64 * 1024;
 
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.length > MAX_SELECTOR_LENGTH) throw badRequest(`unable to parse requirement: the selector is longer than ${MAX_SELECTOR_LENGTH} characters`);
-  const parser = new SelectorParser(text);
-  const requirements: LabelRequirement[] = [];
-  while (!parser.atEnd()) {
-    const { key, operator, values } = parser.requirement();
-    requirements.push(checked(key, operator, values));
-    if (!parser.atEnd()) parser.expectComma();
-  }
+  const requirements = new SelectorParser(text).requirements();
   return requirements.length === 0 ? everything : { requirements };
 }
 
-/** What is wrong with a requirement is a mistake in the text here. */
-function checked(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
-  try {
-    return requirement(key, operator, values);
-  } catch (error) {
-    throw badRequest(`unable to parse requirement: ${messageOf(error)}`);
-  }
-}
-
 const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
+const END = "";
+const isWord = (token: string): boolean => token !== END && !/^[=!(),<>]/.test(token);
 
+/** Reads a selector word by word. The texts of its errors are those of Kubernetes: `kubectl` shows them as they are. */
 class SelectorParser {
-  private readonly tokens: string[] = [];
-  private position = 0;
+  readonly #tokens: string[] = [];
+  #position = 0;
 
   constructor(text: string) {
     TOKEN.lastIndex = 0;
-    for (let match = TOKEN.exec(text); match?.[1]; match = TOKEN.exec(text)) this.tokens.push(match[1]);
+    for (let match = TOKEN.exec(text); match?.[1]; match = TOKEN.exec(text)) this.#tokens.push(match[1]);
   }
 
-  atEnd(): boolean {
-    return this.position >= this.tokens.length;
+  requirements(): LabelRequirement[] {
+    const found: LabelRequirement[] = [];
+    if (this.#peek() !== END && !this.#startsRequirement()) throw unexpected(this.#peek(), ", expected: !, identifier, or 'end of string'");
+    while (this.#peek() !== END) {
+      found.push(this.#requirement());
+      const next = this.#next();
+      if (next === END) break;
+      if (next !== ",") throw unexpected(next, ", expected: ',' or 'end of string'");
+      if (!this.#startsRequirement()) throw unexpected(this.#peek(), ", expected: identifier after ','");
+    }
+    return found;
   }
 
-  requirement(): LabelRequirement {
-    if (this.take("!")) return { key: this.word("identifier"), operator: "!exists", values: [] };
-    const key = this.word("identifier");
-    if (this.atEnd() || this.peek() === ",") return { key, operator: "exists", values: [] };
-    if (this.take("=") || this.take("==")) return { key, operator: "=", values: [this.value()] };
-    for (const operator of ["!=", ">", "<"] as const) if (this.take(operator)) return { key, operator, values: [this.value()] };
-    for (const operator of ["in", "notin"] as const) if (this.take(operator)) return { key, operator, values: this.values() };
-    throw badRequest(`unable to parse requirement: found '${this.peek()}', expected: in, notin, =, ==, !=, gt, lt`);
+  #startsRequirement(): boolean {
+    return this.#peek() === "!" || isWord(this.#peek());
   }
 
-  expectComma(): void {
-    if (!this.take(",")) throw badRequest(`unable to parse requirement: found '${this.peek()}', expected: ',' or 'end of string'`);
-    if (this.atEnd()) throw badRequest("unable to parse requirement: found '', expected: identifier after ','");
+  /** What is wrong inside of one says so. */
+  #requirement(): LabelRequirement {
+    try {
+      const { key, operator, values } = this.#parts();
+      return requirement(key, operator, values);
+    } catch (error) {
+      throw badRequest(`unable to parse requirement: ${messageOf(error)}`);
+    }
   }
 
-  private peek(): string {
-    return this.tokens[this.position] ?? "";
+  #parts(): LabelRequirement {
+    const isAbsent = this.#peek() === "!" && this.#next() === "!";
+    const key = this.#word();
+    const problem = labelKeyProblem(key);
+    // Kubernetes has no name for the place here, and says so.
+    if (problem) throw badRequest(`<nil>: Invalid value: ${JSON.stringify(key)}: ${problem}`);
+    if (isAbsent) return { key, operator: "!exists", values: [] };
+    if (this.#peek() === END || this.#peek() === ",") return { key, operator: "exists", values: [] };
+    const operator = this.#next();
+    switch (operator) {
+      case "=":
+      case "==":
+        return { key, operator: "=", values: [this.#value()] };
+      case "!=":
+      case ">":
+      case "<":
+        return { key, operator, values: [this.#value()] };
+      case "in":
+      case "notin":
+        return { key, operator, values: this.#values() };
+      default:
+        throw unexpected(operator, ", expected: in, notin, =, ==, !=, gt, lt");
+    }
   }
 
-  private take(token: string): boolean {
-    if (this.peek() !== token) return false;
-    this.position += 1;
-    return true;
+  #peek(): string {
+    return this.#tokens[this.#position] ?? END;
   }
 
-  private word(what: string): string {
-    const token = this.peek();
-    if (token === "" || /^[=!(),<>]/.test(token)) throw badRequest(`unable to parse requirement: found '${token}', expected: ${what}`);
-    this.position += 1;
+  #next(): string {
+    return this.#tokens[this.#position++] ?? END;
+  }
+
+  #word(): string {
+    const token = this.#next();
+    if (!isWord(token)) throw unexpected(token, ", expected: identifier");
     return token;
   }
 
   /** `key=` asks for the empty value. */
-  private value(): string {
-    return this.atEnd() || this.peek() === "," ? "" : this.word("identifier");
+  #value(): string {
+    return this.#peek() === END || this.#peek() === "," ? "" : this.#word();
   }
 
-  private values(): string[] {
-    if (!this.take("(")) throw badRequest(`unable to parse requirement: found '${this.peek()}' expected: '('`);
+  /** `(a,b)`. Nothing between commas or brackets is the empty value. */
+  #values(): string[] {
+    const open = this.#next();
+    if (open !== "(") throw unexpected(open, " expected: '('");
     const values = new Set<string>();
-    while (!this.take(")")) {
-      values.add(this.peek() === "," || this.peek() === ")" ? "" : this.word("',', ')' or identifier"));
-      if (this.peek() !== ")" && !this.take(",")) throw badRequest(`unable to parse requirement: found '${this.peek()}', expected: ',' or ')'`);
-      else if (this.tokens[this.position - 1] === "," && this.peek() === ")") values.add("");
+    if (this.#peek() !== ")" && this.#peek() !== "," && !isWord(this.#peek())) throw unexpected(this.#peek(), ", expected: ',', ')' or identifier");
+    for (;;) {
+      const token = this.#peek();
+      if (token === ")" || token === ",") values.add("");
+      else if (isWord(token)) values.add(this.#next());
+      else throw unexpected(token, ", expected: ',', or identifier");
+      const after = this.#next();
+      if (after === ")") return [...values].sort(compareText);
+      if (after !== ",") throw unexpected(after, ", expected: ',' or ')'");
     }
-    return [...values].sort(compareText);
   }
 }
+
+const unexpected = (found: string, expected: string): Error => badRequest(`found '${found}'${expected}`);

@@ -1,32 +1,47 @@
 /** Lists that behave as sets or maps may not hold an element twice. */
-import { isObject, type Json } from "../base/index.ts";
+import { isObject, type Json, type JsonObject } from "../base/index.ts";
+import { formatJson, formatValue } from "./format-value.ts";
 import type { Schema } from "./schema.ts";
+import type { FieldError } from "./status.ts";
 
-const NONE: readonly { index: number; message: string }[] = [];
+export interface ListTypeError {
+  index: number;
+  type: FieldError["type"];
+  message: string;
+}
 
-/** The elements that came before under the same value or keys. Elements of the wrong type are validation's business. */
-export function listTypeErrors(schema: Schema, list: readonly Json[]): readonly { index: number; message: string }[] {
+const NONE: readonly ListTypeError[] = [];
+
+/** The elements that came before under the same value or keys: the second of each, however often it is repeated. */
+export function listTypeErrors(schema: Schema, list: readonly Json[]): readonly ListTypeError[] {
   const type = schema["x-kubernetes-list-type"];
-  if ((type !== "set" && type !== "map") || list.length < 2) return NONE;
-  const seen = new Set<string>();
-  const errors: { index: number; message: string }[] = [];
+  if ((type !== "set" && type !== "map") || list.length === 0) return NONE;
+  if (type === "map") {
+    const index = list.findIndex((item) => item !== null && !isObject(item));
+    if (index >= 0) return [{ index, type: "Invalid", message: `Invalid value: ${formatValue(list[index] as Json)}: must be an object for an array of list-type map` }];
+  }
+  if (list.length < 2) return NONE;
+  const times = new Map<string, number>();
+  const errors: ListTypeError[] = [];
   for (const [index, item] of list.entries()) {
-    const text = type === "set" ? JSON.stringify(item) : keysText(schema, item);
-    if (text === undefined) continue;
-    if (seen.has(text)) errors.push({ index, message: `Duplicate value: ${text}` });
-    seen.add(text);
+    const id = type === "set" ? idOf(item) : keysText(schema, item);
+    const before = times.get(id) ?? 0;
+    if (before === 1) errors.push({ index, type: "Duplicate", message: `Duplicate value: ${type === "set" ? formatValue(item) : id}` });
+    times.set(id, before + 1);
   }
   return errors;
 }
 
+const idOf = (item: Json): string => (typeof item === "object" && item !== null ? formatJson(item) : JSON.stringify(item));
+
 const sortedKeys = new WeakMap<Schema, readonly string[]>();
 
 /** The keys of an element as JSON, by name. */
-function keysText(schema: Schema, item: Json): string | undefined {
-  if (!isObject(item)) return undefined;
+function keysText(schema: Schema, item: Json): string {
+  if (!isObject(item)) return "{}";
   let names = sortedKeys.get(schema);
   if (!names) sortedKeys.set(schema, (names = [...(schema["x-kubernetes-list-map-keys"] ?? [])].sort()));
-  let text = "";
-  for (const name of names) if (Object.hasOwn(item, name) && item[name] !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${JSON.stringify(item[name])}`;
-  return `{${text}}`;
+  const keys: JsonObject = {};
+  for (const name of names) if (Object.hasOwn(item, name) && item[name] !== undefined) keys[name] = item[name];
+  return formatJson(keys);
 }

@@ -1,8 +1,7 @@
 /**
  * `metadata.managedFields` as a list of owners: who, by which operation, since when, which fields.
  *
- * An owner is known by manager, operation and subresource, an Update also by its API version. A set that was stated in another
- * version is taken as if its paths meant the same in this one.
+ * An owner is known by manager, operation and subresource, an Update also by its API version.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
 import { isFieldSet, unionOf, type FieldSet } from "./field-set.ts";
@@ -24,19 +23,17 @@ export const isSameOwner = (a: Owner, b: Owner): boolean =>
 export interface DecodeOptions {
   /** Entries that a client sent are read with suspicion and written anew, without what it made up; those that were stored we wrote ourselves. */
   fromClient: boolean;
-  /** Entries of versions that are not served any more are left out. */
-  isServed?: ((apiVersion: string) => boolean) | undefined;
 }
 
 /** The owners in a list of entries; undefined when an entry cannot be understood. */
-export function decodeOwners(entries: Json | undefined, { fromClient, isServed }: DecodeOptions): Owner[] | undefined {
+export function decodeOwners(entries: Json | undefined, { fromClient }: DecodeOptions): Owner[] | undefined {
   if (entries === undefined || entries === null) return [];
   if (!Array.isArray(entries)) return undefined;
   const owners: Owner[] = [];
   for (const entry of entries) {
     const owner = isObject(entry) ? decodeOwner(entry, fromClient) : undefined;
     if (!owner) return undefined;
-    if (isServed?.(owner.apiVersion) !== false) owners.push(owner);
+    owners.push(owner);
   }
   return owners;
 }
@@ -49,9 +46,9 @@ function decodeOwner(entry: JsonObject, fromClient: boolean): Owner | undefined 
   return { manager, operation, apiVersion, subresource, time: typeof time === "string" ? time : undefined, fields: Object.keys(fieldsV1).length > 0 ? fieldsV1 : undefined, ...(!fromClient && { entry }) };
 }
 
-/** An explicit `[]` or `[{}]` asks to forget all owners. */
-export function isReset(entries: Json | undefined): boolean {
-  return Array.isArray(entries) && (entries.length === 0 || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0));
+/** An explicit `[{}]` asks to forget all owners, and so does `[]` for a built-in kind; of a custom one it says nothing. */
+export function isReset(entries: Json | undefined, builtIn: boolean): boolean {
+  return Array.isArray(entries) && ((builtIn && entries.length === 0) || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0));
 }
 
 /** The owner with other fields. It keeps its entry when they are the same. */

@@ -121,9 +121,13 @@ describe("an update", () => {
   });
 
   test.each([[[]], [[{}]]])("with managedFields %j forgets all owners", (entries) => {
-    const cleared = record({ before: created, after: make({ data: { a: "2" } }, entries) });
+    const cleared = record({ before: created, after: make({ data: { a: "2" } }, entries), builtIn: true });
 
     expect(cleared["metadata"]).not.toHaveProperty("managedFields");
+  });
+
+  test("with an empty list keeps the stored owners of a custom kind", () => {
+    expect(entriesOf(record({ before: created, after: make({ data: { a: "1" } }, []) }))).not.toEqual([]);
   });
 
   test("keeps the stored owners when those in the request cannot be understood", () => {
@@ -150,7 +154,7 @@ describe("an update", () => {
   test("forgets owners of versions that are not served any more", () => {
     const foreign = [{ manager: "x", operation: "Update", apiVersion: "nope/v9", fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } }];
 
-    const updated = recordUpdate({ before: created, after: make({ data: { a: "1", b: "1" } }, foreign), schema, manager: "alpha", apiVersion: "v1", time: NOON, isServed: (version) => version === "v1" });
+    const updated = recordUpdate({ before: created, after: make({ data: { a: "1", b: "1" } }, foreign), schema, manager: "alpha", apiVersion: "v1", time: NOON, versions: () => undefined });
 
     expect(entriesOf(updated)).toEqual([]);
   });

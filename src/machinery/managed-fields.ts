@@ -6,8 +6,8 @@
  */
 import { isObject, type Json, type JsonObject } from "../base/index.ts";
 import { emptyObject } from "./empty-object.ts";
-import { compareFields, type FieldChanges } from "./field-compare.ts";
 import { differenceOf, unionOf, type FieldSet } from "./field-set.ts";
+import { ChangesByVersion, knownOwners, type OtherVersions } from "./field-versions.ts";
 import { decodeOwners, encodeOwners, isReset, isSameOwner, withFields, type Owner } from "./managed-fields-entries.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
@@ -23,8 +23,8 @@ export interface UpdateRecord {
   time: string;
   /** Built-in kinds have structures that are always there (`spec`, `strategy`), so that creating them is not owning them. */
   builtIn?: boolean;
-  /** Whether a version is still known; owners by an unknown one are forgotten. Without it all are kept. */
-  isServed?: (apiVersion: string) => boolean;
+  /** The other versions of the kind. Without it all sets of fields are taken to be stated in the version of the request. */
+  versions?: OtherVersions | undefined;
 }
 
 const leaf: FieldSet = {};
@@ -49,37 +49,38 @@ export const ownable = (fields: FieldSet | undefined): FieldSet | undefined => d
 
 /** `after` with the managed fields that this write leaves. */
 export function recordUpdate(record: UpdateRecord): JsonObject {
-  const { before, after, subresource = "" } = record;
+  const { before, after, apiVersion, subresource = "", versions } = record;
   const { owners, entries } = startingPoint(record);
   // An object that is not tracked stays so until somebody applies it.
   if (owners.length === 0 && before !== undefined) return withManagedFields(after, undefined);
   const schema = withObjectMeta(record.schema);
-  const changes = compareFields(before ? stripManagedFields(before) : emptyObject(schema, record.builtIn === true), stripManagedFields(after), schema);
-  const current: Owner = { manager: record.manager, operation: "Update", apiVersion: record.apiVersion, subresource, time: record.time, fields: ownable(changes.changed) };
-  const next = takeOver(owners, changes, current);
+  const changes = new ChangesByVersion(before ? stripManagedFields(before) : emptyObject(schema, record.builtIn === true), stripManagedFields(after), schema, apiVersion, versions);
+  const current: Owner = { manager: record.manager, operation: "Update", apiVersion, subresource, time: record.time, fields: ownable(changes.own.changed) };
+  const next = takeOver(knownOwners(owners, apiVersion, versions), changes, current);
   const isSame = next.length === owners.length && next.every((owner, index) => owner === owners[index]);
   return withManagedFields(after, isSame && entries !== undefined ? entries : encodeOwners(next));
 }
 
 /** The owners that a write starts from: those in the request when it states any that can be understood, else those stored. */
-function startingPoint({ before, after, subresource = "", isServed }: UpdateRecord): { owners: Owner[]; entries: Json | undefined } {
+function startingPoint({ before, after, subresource = "", builtIn = false }: UpdateRecord): { owners: Owner[]; entries: Json | undefined } {
   const stored = managedFieldsOf(before);
   const given = managedFieldsOf(after);
   // A subresource cannot be used to rewrite ownership.
   if (subresource === "" && given !== stored) {
-    if (isReset(given)) return { owners: [], entries: undefined };
-    const owners = decodeOwners(given, { fromClient: true, isServed });
-    if (owners && Array.isArray(given)) return { owners, entries: undefined };
+    if (isReset(given, builtIn)) return { owners: [], entries: undefined };
+    const owners = decodeOwners(given, { fromClient: true });
+    if (owners && owners.length > 0) return { owners, entries: undefined };
   }
-  const owners = decodeOwners(stored, { fromClient: false, isServed }) ?? [];
+  const owners = decodeOwners(stored, { fromClient: false }) ?? [];
   return { owners, entries: Array.isArray(stored) && owners.length === stored.length ? stored : undefined };
 }
 
 /** Gives `current` the fields it changed and takes them, and what was removed, from all others. */
-export function takeOver(owners: readonly Owner[], { changed, removed }: FieldChanges, current: Owner): Owner[] {
+function takeOver(owners: readonly Owner[], changes: ChangesByVersion, current: Owner): Owner[] {
   const next: Owner[] = [];
   let joined = current.fields === undefined;
   for (const owner of owners) {
+    const { changed, removed } = changes.for(owner);
     const rest = withFields(owner, differenceOf(differenceOf(owner.fields, changed), removed));
     if (!joined && isSameOwner(owner, current)) {
       next.push({ ...current, fields: unionOf(rest.fields, current.fields) });

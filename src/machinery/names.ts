@@ -1,10 +1,13 @@
 /**
- * Syntax of names, labels and annotations. Each check answers what is wrong in the words of Kubernetes, or undefined.
- * Lengths are checked first, so that no pattern runs over a hostile text.
+ * Syntax of names, labels and annotations. `…Problems` answers everything that is wrong, in the words of Kubernetes, because a
+ * field error reports each; `…Problem` answers the first, or undefined.
+ *
+ * Every pattern runs in linear time, whatever the text.
  */
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const DNS_1035_LABEL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const NAME_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const DATA_KEY = /^[-._a-zA-Z0-9]+$/;
 
 const SUBDOMAIN_RULE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -16,6 +19,11 @@ const NAME_PART_RULE =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const LABEL_VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const DATA_KEY_RULE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+type Problems = readonly string[];
+const FINE: Problems = [];
 
 // Kubernetes counts bytes in both, but says so only of labels.
 const tooLong = (limit: number): string => `must be no more than ${limit} bytes`;
@@ -26,29 +34,42 @@ function longerThan(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit);
 }
 
+/** The two complaints that most rules have, in their order. */
+function problems(length: string | undefined, rule: string | undefined): Problems {
+  if (length === undefined) return rule === undefined ? FINE : [rule];
+  return rule === undefined ? [length] : [length, rule];
+}
+
+const isSubdomain = (name: string): boolean => name.split(".").every((part) => DNS_LABEL.test(part));
+
 /** What most kinds allow as `metadata.name`: `a.b-c`, at most 253 bytes. */
-export function dnsSubdomainProblem(name: string): string | undefined {
-  if (longerThan(name, 253)) return tooLongName(253);
-  return name.split(".").every((part) => DNS_LABEL.test(part)) ? undefined : SUBDOMAIN_RULE;
+export function dnsSubdomainProblems(name: string): Problems {
+  return problems(longerThan(name, 253) ? tooLongName(253) : undefined, isSubdomain(name) ? undefined : SUBDOMAIN_RULE);
 }
 
 /** Names of namespaces: `a-b`, at most 63 bytes. */
-export function dnsLabelProblem(name: string): string | undefined {
-  if (longerThan(name, 63)) return tooLongName(63);
-  return DNS_LABEL.test(name) ? undefined : LABEL_RULE;
+export function dnsLabelProblems(name: string): Problems {
+  const rule = DNS_LABEL.test(name) ? undefined : isSubdomain(name) ? "must not contain dots" : LABEL_RULE;
+  return problems(longerThan(name, 63) ? tooLongName(63) : undefined, rule);
 }
 
 /** A DNS label that starts with a letter, as names of Services were. */
-export function dns1035LabelProblem(name: string): string | undefined {
-  if (longerThan(name, 63)) return tooLongName(63);
-  return DNS_1035_LABEL.test(name) ? undefined : DNS_1035_RULE;
+export function dns1035LabelProblems(name: string): Problems {
+  return problems(longerThan(name, 63) ? tooLongName(63) : undefined, DNS_1035_LABEL.test(name) ? undefined : DNS_1035_RULE);
 }
 
 /** What a path segment allows: names of RBAC kinds, which may contain `:`. */
-export function pathSegmentProblem(name: string): string | undefined {
-  if (name === "." || name === "..") return `may not be '${name}'`;
-  const illegal = ["/", "%"].find((character) => name.includes(character));
-  return illegal ? `may not contain '${illegal}'` : undefined;
+export function pathSegmentProblems(name: string): Problems {
+  if (name === "." || name === "..") return [`may not be '${name}'`];
+  return ["/", "%"].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`);
+}
+
+/** Keys of ConfigMaps and Secrets, which become file names. */
+export function dataKeyProblems(key: string): Problems {
+  const found = problems(longerThan(key, 253) ? tooLongName(253) : undefined, DATA_KEY.test(key) ? undefined : DATA_KEY_RULE);
+  if (!key.startsWith(".")) return found;
+  if (key === "." || key === "..") return [...found, `must not be '${key}'`];
+  return key.startsWith("..") ? [...found, "must not start with '..'"] : found;
 }
 
 /** Keys that were found to be fine: the same few are on every object of a fleet. Emptied when it is full. */
@@ -56,50 +77,52 @@ const goodKeys = new Set<string>();
 const MAX_GOOD_KEYS = 2000;
 
 /** `prefix/name` of labels, annotations and finalizers; the prefix is a DNS subdomain. */
-export function labelKeyProblem(key: string): string | undefined {
-  if (goodKeys.has(key)) return undefined;
-  const problem = findKeyProblem(key);
-  if (problem === undefined) {
+export function labelKeyProblems(key: string): Problems {
+  if (goodKeys.has(key)) return FINE;
+  const found = findKeyProblems(key);
+  if (found.length === 0) {
     if (goodKeys.size >= MAX_GOOD_KEYS) goodKeys.clear();
     goodKeys.add(key);
   }
-  return problem;
+  return found;
 }
 
-function findKeyProblem(key: string): string | undefined {
+function findKeyProblems(key: string): Problems {
   const slash = key.indexOf("/");
   const name = key.slice(slash + 1);
-  if (slash === 0) return "prefix part must be non-empty";
+  if (slash >= 0 && name.includes("/")) return [`a valid label key ${NAME_PART_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  const found: string[] = [];
+  if (slash === 0) found.push("prefix part must be non-empty");
   if (slash > 0) {
-    if (name.includes("/")) return `a qualified name ${NAME_PART_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
-    const problem = dnsSubdomainProblem(key.slice(0, slash));
-    if (problem) return `prefix part ${problem}`;
+    const prefix = key.slice(0, slash);
+    if (longerThan(prefix, 253)) found.push(`prefix part ${tooLong(253)}`);
+    if (!isSubdomain(prefix)) found.push(`prefix part ${SUBDOMAIN_RULE}`);
   }
-  if (name === "") return "name part must be non-empty";
-  if (longerThan(name, 63)) return `name part ${tooLong(63)}`;
-  return NAME_PART.test(name) ? undefined : `name part ${NAME_PART_RULE}`;
+  if (name === "") found.push("name part must be non-empty");
+  else if (longerThan(name, 63)) found.push(`name part ${tooLong(63)}`);
+  if (!NAME_PART.test(name)) found.push(`name part ${NAME_PART_RULE}`);
+  return found;
 }
 
 /** Annotation keys are checked as labels are, in lower case. */
-export function annotationKeyProblem(key: string): string | undefined {
-  return labelKeyProblem(key.toLowerCase());
+export function annotationKeyProblems(key: string): Problems {
+  return goodKeys.has(key) ? FINE : labelKeyProblems(key.toLowerCase());
 }
 
-export function labelValueProblem(value: string): string | undefined {
-  if (longerThan(value, 63)) return tooLong(63);
-  return value === "" || NAME_PART.test(value) ? undefined : LABEL_VALUE_RULE;
+export function labelValueProblems(value: string): Problems {
+  return problems(longerThan(value, 63) ? tooLong(63) : undefined, value === "" || NAME_PART.test(value) ? undefined : LABEL_VALUE_RULE);
 }
 
 /** All annotations of an object together, keys and values. */
 export const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
-/** The whole of an object's annotations: undefined when every key and the total size are fine. */
-export function annotationsProblem(annotations: Readonly<Record<string, string>>): string | undefined {
+export function annotationsAreTooLong(annotations: Readonly<Record<string, string>>): boolean {
   let total = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    const problem = annotationKeyProblem(key);
-    if (problem) return `Invalid value: ${JSON.stringify(key)}: ${problem}`;
-    total += Buffer.byteLength(key) + Buffer.byteLength(value);
-  }
-  return total > MAX_ANNOTATIONS_BYTES ? `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes` : undefined;
+  for (const key in annotations) total += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? "");
+  return total > MAX_ANNOTATIONS_BYTES;
 }
+
+export const dnsLabelProblem = (name: string): string | undefined => dnsLabelProblems(name)[0];
+export const labelKeyProblem = (key: string): string | undefined => labelKeyProblems(key)[0];
+export const labelValueProblem = (value: string): string | undefined => labelValueProblems(value)[0];
+export const annotationKeyProblem = (key: string): string | undefined => annotationKeyProblems(key)[0];

@@ -24,9 +24,9 @@ export function patchFailed(message: string): ApiError {
 /** The message shows the patch, which may be megabytes; this much is enough to recognise it. */
 const SHOWN_PATCH = 4096;
 
-/** A patch of the wrong shape: 422 about the field `patch`. */
-export function patchInvalid(patch: Json, why: string): ApiError {
-  const message = `Invalid value: ${JSON.stringify(formatGo(patch).slice(0, SHOWN_PATCH))}: ${why}`;
+/** A patch that leaves no object of the kind: 422 about the field `patch`. `shown` is the patch or what it led to. */
+export function patchInvalid(shown: string, why: string): ApiError {
+  const message = `Invalid value: ${JSON.stringify(shown.slice(0, SHOWN_PATCH))}: ${why}`;
   return new ApiError({
     kind: "Status",
     apiVersion: "v1",
@@ -44,6 +44,31 @@ export function jsonTypeName(value: Json): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+/** What Go calls the type of a decoded value. */
+export function goTypeName(value: Json | undefined): string {
+  if (value === undefined || value === null) return "<nil>";
+  if (Array.isArray(value)) return "[]interface {}";
+  if (isObject(value)) return "map[string]interface {}";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "boolean" ? "bool" : "string";
+}
+
+const KINDS: Readonly<Record<string, string>> = { object: "map", array: "slice", number: "int64" };
+
+/**
+ * A problem of decoding as the conversion of maps words it, which strategic merges and applied configurations go through instead of
+ * text: `cannot restore slice from map`.
+ */
+export function conversionProblem(problem: string): string {
+  const match = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go struct field \S+ of type (.*)$/.exec(problem);
+  if (!match) return problem;
+  const [, type = "", number = "", target = ""] = match;
+  const from = number.includes(".") ? "float64" : (KINDS[type] ?? type);
+  if (target.startsWith("[]")) return `cannot restore slice from ${from}`;
+  if (target.startsWith("map[")) return `cannot restore map from ${from}`;
+  return target.includes(".") ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${target}`;
 }
 
 /** The form in which messages of the real server show maps and lists: `map[a:1 b:[x y]]`. */

@@ -1,24 +1,31 @@
 /**
  * Reads regular expressions in RE2's syntax, which `pattern` of a schema is written in. What cannot be matched in linear time
- * (back references, look-around) does not exist there; word boundaries and multi-line mode exist but are refused here.
+ * (back references, look-around) does not exist there. What is wrong is said in the words of Go, which clients see.
  */
 import { FlotillaError } from "../base/index.ts";
 
 export type CharacterTest = (codePoint: number) => boolean;
 
+/** What holds between two characters: the ends of the text or of a line, the edge of a word or that there is none. */
+export type Assertion = "start" | "end" | "lineStart" | "lineEnd" | "word" | "noWord";
+
 export type PatternNode =
   | { kind: "empty" }
   | { kind: "character"; test: CharacterTest }
-  | { kind: "start" }
-  | { kind: "end" }
+  | { kind: "assertion"; assertion: Assertion }
   | { kind: "sequence"; parts: PatternNode[] }
   | { kind: "choice"; options: PatternNode[] }
-  | { kind: "repeat"; part: PatternNode; min: number; max: number };
+  /** A lazy repeat prefers fewer: the same texts match, but what is found in them differs. */
+  | { kind: "repeat"; part: PatternNode; min: number; max: number; isLazy: boolean };
 
 /** The pattern is not a regular expression, or one that Flotilla does not run. */
 export class PatternError extends FlotillaError {
-  constructor(pattern: string, why: string) {
-    super("Pattern", `cannot use the pattern ${JSON.stringify(pattern.slice(0, 200))}: ${why}`);
+  /** As Go says it: ``error parsing regexp: missing closing ): `(` ``. */
+  readonly problem: string;
+  constructor(pattern: string, problem: string, fragment: string) {
+    const text = `error parsing regexp: ${problem}: \`${fragment}\``;
+    super("Pattern", `cannot use the pattern ${JSON.stringify(pattern.slice(0, 200))}: ${text}`);
+    this.problem = text;
   }
 }
 
@@ -86,6 +93,7 @@ class PatternParser {
   private depth = 0;
   private ignoreCase = false;
   private dotMatchesNewline = false;
+  private multiLine = false;
 
   constructor(pattern: string) {
     this.pattern = pattern;
@@ -94,12 +102,17 @@ class PatternParser {
 
   parse(): PatternNode {
     const node = this.choice();
-    if (this.position < this.characters.length) throw this.error("it has a closing parenthesis too many");
+    if (this.position < this.characters.length) throw this.error("unexpected )", this.pattern);
     return node;
   }
 
-  private error(why: string): PatternError {
-    return new PatternError(this.pattern, why);
+  private error(problem: string, fragment: string): PatternError {
+    return new PatternError(this.pattern, problem, fragment);
+  }
+
+  /** What was read since a position. */
+  private since(start: number): string {
+    return this.characters.slice(start, this.position).join("");
   }
 
   private peek(): string | undefined {
@@ -112,15 +125,8 @@ class PatternParser {
     return true;
   }
 
-  private next(): string {
-    const character = this.characters[this.position];
-    if (character === undefined) throw this.error("it ends too early");
-    this.position += 1;
-    return character;
-  }
-
   private choice(): PatternNode {
-    if (++this.depth > MAX_DEPTH) throw this.error(`it is nested deeper than ${MAX_DEPTH} groups`);
+    if (++this.depth > MAX_DEPTH) throw this.error("expression nests too deeply", this.pattern);
     const options = [this.sequence()];
     while (this.take("|")) options.push(this.sequence());
     this.depth -= 1;
@@ -134,12 +140,12 @@ class PatternParser {
   }
 
   private repeat(part: PatternNode): PatternNode {
+    const start = this.position;
     const range = this.quantifier();
     if (!range) return part;
-    // Lazy repeats match the same texts, and only whether a text matches is of interest.
-    this.take("?");
-    if (this.quantifier()) throw this.error("a repeat follows a repeat");
-    return { kind: "repeat", part, ...range };
+    const isLazy = this.take("?");
+    if (this.quantifier()) throw this.error("invalid nested repetition operator", this.since(start));
+    return { kind: "repeat", part, ...range, isLazy };
   }
 
   private quantifier(): { min: number; max: number } | undefined {
@@ -147,36 +153,33 @@ class PatternParser {
     if (this.take("+")) return { min: 1, max: Infinity };
     if (this.take("?")) return { min: 0, max: 1 };
     if (this.peek() !== "{") return undefined;
-    const match = /^\{(\d{1,5})(?:(,)(\d{1,5})?)?\}/.exec(this.characters.slice(this.position, this.position + 14).join(""));
+    const match = /^\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/.exec(this.characters.slice(this.position, this.position + 22).join(""));
     // As in RE2, a brace that is no repeat stands for itself.
     if (!match) return undefined;
     this.position += match[0].length;
     const min = Number(match[1]);
     const max = match[2] === undefined ? min : match[3] === undefined ? Infinity : Number(match[3]);
-    if (min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT)) throw this.error(`it repeats more than ${MAX_REPEAT} times`);
-    if (max < min) throw this.error("a repeat has its bounds the wrong way round");
+    if (min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT) || max < min) throw this.error("invalid repeat count", match[0]);
     return { min, max };
   }
 
   private atom(): PatternNode {
-    const character = this.next();
+    const start = this.position;
+    if (this.quantifier()) throw this.error("missing argument to repetition operator", this.since(start));
+    const character = this.characters[this.position++] ?? "";
     switch (character) {
       case "(":
-        return this.group();
+        return this.group(start);
       case "[":
-        return this.character(this.characterClass());
+        return this.character(this.characterClass(start));
       case ".":
         return { kind: "character", test: this.dotMatchesNewline ? () => true : (code) => code !== 10 };
       case "^":
-        return { kind: "start" };
+        return { kind: "assertion", assertion: this.multiLine ? "lineStart" : "start" };
       case "$":
-        return { kind: "end" };
+        return { kind: "assertion", assertion: this.multiLine ? "lineEnd" : "end" };
       case "\\":
-        return this.escape();
-      case "*":
-      case "+":
-      case "?":
-        throw this.error("a repeat has nothing to repeat");
+        return this.escape(start);
       default:
         return this.character(oneOf(character));
     }
@@ -193,98 +196,112 @@ class PatternParser {
     };
   }
 
-  private group(): PatternNode {
-    const before = { ignoreCase: this.ignoreCase, dotMatchesNewline: this.dotMatchesNewline };
+  private group(start: number): PatternNode {
+    const { ignoreCase, dotMatchesNewline, multiLine } = this;
     if (this.take("?")) {
-      if (this.take("P<") || this.take("<")) this.groupName();
-      else if (this.readFlags()) return { kind: "empty" };
+      if (this.take("P<") || this.take("<")) this.groupName(start);
+      else if (this.readFlags(start)) return { kind: "empty" };
     }
     const node = this.choice();
-    if (!this.take(")")) throw this.error("a group is not closed");
-    Object.assign(this, before);
+    if (!this.take(")")) throw this.error("missing closing )", this.pattern);
+    Object.assign(this, { ignoreCase, dotMatchesNewline, multiLine });
     return node;
   }
 
-  private groupName(): void {
-    const first = this.peek();
-    if (first === "=" || first === "!") throw this.error("look-behind is not part of RE2");
-    while (this.next() !== ">");
+  private groupName(start: number): void {
+    const end = this.characters.indexOf(">", this.position);
+    if (end < 0) throw this.error("invalid named capture", this.characters.slice(start).join(""));
+    const name = this.characters.slice(this.position, end).join("");
+    this.position = end + 1;
+    if (!/^\w+$/.test(name)) throw this.error("invalid named capture", this.since(start));
   }
 
   /** Reads `i)` or `i:`; true when the flags stand alone and count until the end of the enclosing group. */
-  private readFlags(): boolean {
+  private readFlags(start: number): boolean {
     let enabled = true;
-    for (;;) {
-      const flag = this.next();
-      if (flag === ":") return false;
-      if (flag === ")") return true;
-      if (flag === "-") enabled = false;
+    for (let count = 0; ; count++) {
+      const flag = this.characters[this.position++];
+      const isEnd = flag === ":" || flag === ")";
+      if (isEnd && (count > 0 || flag === ":")) return flag === ")";
+      if (flag === "-" && enabled) enabled = false;
       else if (flag === "i") this.ignoreCase = enabled;
       else if (flag === "s") this.dotMatchesNewline = enabled;
-      else if (flag !== "U") throw this.error(`the group (?${flag} is not supported`);
+      else if (flag === "m") this.multiLine = enabled;
+      else if (flag !== "U") throw this.error("invalid or unsupported Perl syntax", this.since(start));
     }
   }
 
-  private escape(): PatternNode {
-    const character = this.next();
-    if (character === "A") return { kind: "start" };
-    if (character === "z") return { kind: "end" };
-    if (character === "Q") return this.quoted();
-    return this.character(this.escapedTest(character));
+  private escape(start: number): PatternNode {
+    const assertion = ASSERTIONS.get(this.peek() ?? "");
+    if (assertion) {
+      this.position += 1;
+      return { kind: "assertion", assertion };
+    }
+    if (this.take("Q")) return this.quoted();
+    const escaped = this.escaped(start);
+    return this.character(typeof escaped === "string" ? oneOf(escaped) : escaped);
   }
 
   private quoted(): PatternNode {
     const parts: PatternNode[] = [];
-    while (this.position < this.characters.length && !this.take("\\E")) parts.push(this.character(oneOf(this.next())));
+    while (this.position < this.characters.length && !this.take("\\E")) parts.push(this.character(oneOf(this.characters[this.position++] ?? "")));
     return { kind: "sequence", parts };
   }
 
-  private escapedTest(character: string): CharacterTest {
+  /** What a backslash at `start` stands for: one character, or a class of them. */
+  private escaped(start: number): string | CharacterTest {
+    const character = this.characters[this.position++];
+    if (character === undefined) throw this.error("trailing backslash at end of expression", "");
     const known = CLASSES.get(character);
     if (known) return known;
-    if (character === "p" || character === "P") return this.unicodeClass(character === "P");
-    return oneOf(this.escapedCharacter(character));
-  }
-
-  private escapedCharacter(character: string): string {
-    if (character === "x") return this.hexadecimal();
+    if (character === "p" || character === "P") return this.unicodeClass(start, character === "P");
+    if (character === "x") return this.hexadecimal(start);
     const control = CONTROLS.get(character);
     if (control) return control;
-    if (/[A-Za-z0-9]/.test(character)) throw this.error(`\\${character} is not supported`);
+    if (/[0-7]/.test(character)) return this.octal(start, character);
+    if (/[A-Za-z0-9\u0080-\u{10ffff}]/u.test(character)) throw this.error("invalid escape sequence", this.since(start));
     return character;
   }
 
-  private hexadecimal(): string {
-    let digits = "";
-    if (this.take("{")) for (let character = this.next(); character !== "}"; character = this.next()) digits += character;
-    else digits = this.next() + this.next();
-    const code = /^[0-9A-Fa-f]{1,6}$/.test(digits) ? Number.parseInt(digits, 16) : Infinity;
-    if (code > 0x10ffff) throw this.error("\\x is not followed by a character code");
+  /** A single digit other than zero would be a back reference. */
+  private octal(start: number, first: string): string {
+    let digits = first;
+    while (digits.length < 3 && /[0-7]/.test(this.peek() ?? "")) digits += this.characters[this.position++] ?? "";
+    if (digits.length === 1 && first !== "0") throw this.error("invalid escape sequence", this.since(start));
+    return String.fromCodePoint(Number.parseInt(digits, 8));
+  }
+
+  private hexadecimal(start: number): string {
+    const match = /^(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))/.exec(this.characters.slice(this.position, this.position + 12).join(""));
+    const code = match ? Number.parseInt(match[1] ?? match[2] ?? "", 16) : Infinity;
+    this.position += match ? match[0].length : 1;
+    if (code > 0x10ffff) throw this.error("invalid escape sequence", this.since(start));
     return String.fromCodePoint(code);
   }
 
-  private unicodeClass(negated: boolean): CharacterTest {
-    let name = this.next();
-    if (name === "{") for (name = ""; this.peek() !== "}"; ) name += this.next();
-    if (this.peek() === "}") this.position += 1;
+  private unicodeClass(start: number, negated: boolean): CharacterTest {
+    let name = this.characters[this.position++] ?? "";
+    if (name === "{") {
+      const end = this.characters.indexOf("}", this.position);
+      if (end < 0) throw this.error("invalid character class range", this.characters.slice(start).join(""));
+      name = this.characters.slice(this.position, end).join("");
+      this.position = end + 1;
+    }
     const inverse = name.startsWith("^") ? !negated : negated;
     const property = name.replace("^", "");
+    if (property === "Any") return () => !inverse;
     // One character at a time, so this cannot backtrack. Categories and scripts are named alike in RE2.
-    const expression = [`\\p{${property}}`, `\\p{Script=${property}}`].map(unicodeProperty).find((candidate) => candidate !== undefined);
-    if (!expression) throw this.error(`\\p{${property}} is not a known class`);
+    const expression = /^\w+$/.test(property) ? [`\\p{gc=${property}}`, `\\p{Script=${property}}`].map(unicodeProperty).find((candidate) => candidate !== undefined) : undefined;
+    if (!expression) throw this.error("invalid character class range", this.since(start));
     return (code) => expression.test(String.fromCodePoint(code)) !== inverse;
   }
 
-  private characterClass(): CharacterTest {
+  private characterClass(start: number): CharacterTest {
     const negated = this.take("^");
     const tests: CharacterTest[] = [];
     for (let first = true; first || this.peek() !== "]"; first = false) {
-      const posix = this.posixClass();
-      if (posix) {
-        tests.push(posix);
-        continue;
-      }
-      const low = this.classCharacter();
+      const item = this.position;
+      const low = this.posixClass() ?? this.classCharacter(start);
       if (typeof low !== "string") {
         tests.push(low);
         continue;
@@ -295,8 +312,8 @@ class PatternParser {
         continue;
       }
       this.position += 1;
-      const high = this.classCharacter();
-      if (typeof high !== "string" || (high.codePointAt(0) ?? 0) < (low.codePointAt(0) ?? 0)) throw this.error("a range of characters is the wrong way round");
+      const high = this.classCharacter(start);
+      if (typeof high !== "string" || (high.codePointAt(0) ?? 0) < (low.codePointAt(0) ?? 0)) throw this.error("invalid character class range", this.since(item));
       tests.push(inRange(low, high));
     }
     this.position += 1;
@@ -304,22 +321,29 @@ class PatternParser {
     return negated ? not(test) : test;
   }
 
-  private classCharacter(): string | CharacterTest {
-    const character = this.next();
-    if (character !== "\\") return character;
-    const escaped = this.next();
-    return CLASSES.has(escaped) || escaped === "p" || escaped === "P" ? this.escapedTest(escaped) : this.escapedCharacter(escaped);
+  private classCharacter(classStart: number): string | CharacterTest {
+    const start = this.position;
+    const character = this.characters[this.position++];
+    if (character === undefined) throw this.error("missing closing ]", this.characters.slice(classStart).join(""));
+    return character === "\\" ? this.escaped(start) : character;
   }
 
   private posixClass(): CharacterTest | undefined {
-    const match = /^\[:(\^?)([a-z]+):\]/.exec(this.characters.slice(this.position, this.position + 14).join(""));
+    const match = /^\[:(\^?)([^:\]]*):\]/.exec(this.characters.slice(this.position, this.position + 64).join(""));
     if (!match) return undefined;
     const test = POSIX.get(match[2] ?? "");
-    if (!test) throw this.error(`[:${match[2]}:] is not a known class`);
+    if (!test) throw this.error("invalid character class range", match[0]);
     this.position += match[0].length;
     return match[1] ? not(test) : test;
   }
 }
+
+const ASSERTIONS: ReadonlyMap<string, Assertion> = new Map([
+  ["A", "start"],
+  ["z", "end"],
+  ["b", "word"],
+  ["B", "noWord"],
+]);
 
 function unicodeProperty(source: string): RegExp | undefined {
   try {

@@ -28,15 +28,41 @@ const matching: [pattern: string, text: string, want: boolean][] = [
   [String.raw`^\Qa.b\E$`, "a.b", true],
   ["^a{x}$", "a{x}", true],
   [String.raw`\Aab\z`, "ab", true],
+  [String.raw`\bcat\b`, "a cat sat", true],
+  [String.raw`\bcat\b`, "concat", false],
+  [String.raw`a\B`, "ab", true],
+  [String.raw`a\B$`, "a", false],
+  ["(?m)^b$", "a\nb\nc", true],
+  ["^b$", "a\nb\nc", false],
+  [String.raw`^\101$`, "A", true],
 ];
 test.each(matching)("%s on %j is %s", (pattern, text, want) => {
   expect(compilePattern(pattern).test(text)).toBe(want);
 });
 
 describe("what cannot be run is refused when it is compiled", () => {
-  test.each(["(", ")", "a**", "*", String.raw`\1`, "(?=a)", "(?<=a)", "(?m)a", "[z-a]", "[a", "a{2000}", "a{3,2}", String.raw`\b`, "((a{100}){100}){100}", String.raw`\p{Nope}`, "x".repeat(10_000)])("%s", (pattern) => {
+  test.each(["(", ")", "a**", "*", String.raw`\1`, "(?=a)", "(?<=a)", "[z-a]", "[a", "a{2000}", "a{3,2}", "((a{100}){100}){100}", String.raw`\p{Nope}`, "x".repeat(10_000)])("%s", (pattern) => {
     expect(() => compilePattern(pattern)).toThrow(expect.objectContaining({ code: "Pattern" }));
   });
+});
+
+const refusals: [pattern: string, want: string][] = [
+  ["(", "missing closing ): `(`"],
+  ["a)b", "unexpected ): `a)b`"],
+  ["a[bc", "missing closing ]: `[bc`"],
+  ["*a", "missing argument to repetition operator: `*`"],
+  ["a**", "invalid nested repetition operator: `**`"],
+  ["a{2000}", "invalid repeat count: `{2000}`"],
+  [String.raw`\1`, String.raw`invalid escape sequence: ` + "`\\1`"],
+  ["[z-a]", "invalid character class range: `z-a`"],
+  ["[[:nope:]]", "invalid character class range: `[:nope:]`"],
+  [String.raw`\p{Nope}`, String.raw`invalid character class range: ` + "`\\p{Nope}`"],
+  ["(?=a)", "invalid or unsupported Perl syntax: `(?=`"],
+  ["(?P<n", "invalid named capture: `(?P<n`"],
+  ["a\\", "trailing backslash at end of expression: ``"],
+];
+test.each(refusals)("says of %s what Go says: %s", (pattern, want) => {
+  expect(() => compilePattern(pattern)).toThrow(expect.objectContaining({ problem: `error parsing regexp: ${want}` }));
 });
 
 test("a pattern on which RegExp would never end takes time linear in the text", () => {

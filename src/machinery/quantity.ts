@@ -55,6 +55,11 @@ export function parseQuantity(text: string | number): Quantity {
   return normal(sign === "-" ? -mantissa : mantissa, exponent, format);
 }
 
+/** Why a text is no quantity: its suffix may have the right letters and still mean nothing. */
+export function quantityProblem(text: string): string {
+  return /^[+-]?\d*(?:\.\d*)?[eEinumkKMGTP]*[-+]?\d*$/.test(text) && /\d/.test(text) ? "unable to parse quantity's suffix" : SYNTAX_ERROR;
+}
+
 /** The quantity of a text, or undefined when it is none. */
 export function tryParseQuantity(text: string | number): Quantity | undefined {
   const match = SYNTAX.exec(String(text));

@@ -50,6 +50,8 @@ export const forbidden = (resource: ResourceName, name: string, why: string): Ap
 export const notFound = (resource: ResourceName, name: string): ApiError => failure(404, "NotFound", `${qualified(resource)} "${name}" not found`, about(resource, name));
 export const pathNotFound = (): ApiError => failure(404, "NotFound", "the server could not find the requested resource", {});
 export const methodNotAllowed = (message = "the server does not allow this method on the requested resource"): ApiError => failure(405, "MethodNotAllowed", message, {});
+export const verbNotSupported = (resource: ResourceName, verb: string): ApiError =>
+  failure(405, "MethodNotAllowed", `${verb} is not supported on resources of kind ${JSON.stringify(qualified(resource))}`, about(resource));
 export const notAcceptable = (message: string): ApiError => failure(406, "NotAcceptable", message, {});
 export const alreadyExists = (resource: ResourceName, name: string): ApiError =>
   failure(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, about(resource, name));
@@ -69,7 +71,7 @@ export const notImplemented = (what: string): ApiError => failure(501, "NotImple
 
 /** What is wrong with one field, as Kubernetes words it. */
 export interface FieldError {
-  type: "Required" | "Invalid" | "NotSupported" | "Duplicate" | "Forbidden" | "TooLong" | "TooMany" | "NotFound" | "TypeInvalid";
+  type: "Required" | "Invalid" | "NotSupported" | "Duplicate" | "Forbidden" | "TooLong" | "TooMany" | "NotFound" | "TypeInvalid" | "Internal";
   /** `spec.template.spec.containers[0].image` */
   field: string;
   /** What follows the field in the message: `Required value`, `Invalid value: -1: must be greater than or equal to 0`. */
@@ -80,11 +82,11 @@ export interface FieldError {
 export function invalid(group: string, kind: string, name: string, errors: readonly FieldError[]): ApiError {
   const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
   const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-  return failure(422, "Invalid", `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ${list}`, {
+  return failure(422, "Invalid", `${group ? `${kind}.${group}` : kind} ${JSON.stringify(name)} is invalid: ${list}`, {
     ...(name && { name }),
     ...(group && { group }),
-    kind,
-    causes: errors.map(({ type, field, message }) => ({ reason: `FieldValue${type}`, message, field })),
+    ...(kind && { kind }),
+    causes: errors.map(({ type, field, message }) => ({ reason: type === "Internal" ? "InternalError" : `FieldValue${type}`, message, field })),
   });
 }
 

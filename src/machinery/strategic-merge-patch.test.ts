@@ -107,7 +107,7 @@ describe("failures have the codes of the real server", () => {
     "an unknown directive of a map": [{ metadata: { labels: { $patch: "merge", z: "1" } } }, 500, "unknown patch type: merge in map: map[$patch:merge z:1]"],
     "a directive that is no text": [{ spec: { nodeSelector: { $patch: 5 } } }, 500, "unknown patch type: %!s(int64=5) in map: map[$patch:5]"],
     "an item without its key": [{ spec: { containers: [{ image: "x" }] } }, 500, "map: map[image:x] does not contain declared merge key: name"],
-    "mixed items": [{ spec: { containers: [{ name: "c" }, 5] } }, 500, "list element types are not identical"],
+    "mixed items": [{ spec: { containers: [{ name: "c" }, 5] } }, 500, "list element types are not identical: [[map[args:[x y] image:i:1 name:c] map[image:j:1 name:d]] [map[name:c] 5]]"],
     "retainKeys that miss a key": [{ spec: { strategy: { $retainKeys: ["type"], rolling: { max: "2" } } } }, 400, "invalid patch format of retainKeys"],
     "retainKeys that are no list": [{ metadata: { labels: { $retainKeys: "x" } } }, 400, "invalid patch format of retainKeys"],
     "a map for a list": [{ spec: { containers: { name: "c" } } }, 422, ' "" is invalid: patch: Invalid value: "map[spec:map[containers:map[name:c]]]": cannot restore slice from map'],

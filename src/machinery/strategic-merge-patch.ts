@@ -8,7 +8,7 @@
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
-import { formatGo, jsonTypeName, patchFailed, patchInvalid } from "./patch-errors.ts";
+import { formatGo, goTypeName, jsonTypeName, patchFailed, patchInvalid } from "./patch-errors.ts";
 import type { Schema } from "./schema.ts";
 import { badRequest } from "./status.ts";
 import { identity, inServerOrder } from "./strategic-order.ts";
@@ -30,10 +30,10 @@ export function applyStrategicMergePatch(document: JsonObject, patch: Json, sche
 function checkShape(patch: Json, schema: Schema | undefined, whole: JsonObject): void {
   if (schema === undefined) return;
   if (Array.isArray(patch)) {
-    if (schema.type === "object" && isGranular(schema)) throw patchInvalid(whole, schema.properties ? "cannot restore struct from: slice" : "cannot restore map from slice");
+    if (schema.type === "object" && isGranular(schema)) throw patchInvalid(formatGo(whole), schema.properties ? "cannot restore struct from: slice" : "cannot restore map from slice");
     if (schema.items) for (const item of patch) checkShape(item, schema.items, whole);
   } else if (isObject(patch)) {
-    if (schema.type === "array") throw patchInvalid(whole, "cannot restore slice from map");
+    if (schema.type === "array") throw patchInvalid(formatGo(whole), "cannot restore slice from map");
     for (const key of Object.keys(patch)) if (!key.startsWith("$")) checkShape(patch[key] as Json, fieldSchema(schema, key), whole);
   }
 }
@@ -110,7 +110,7 @@ function orderLists(result: JsonObject, patch: JsonObject, schema: Schema | unde
     Reflect.deleteProperty(pending, directive);
     const field = directive.slice(ORDER.length);
     const order = patch[directive];
-    if (!Array.isArray(order)) throw badRequest("invalid patch format of setElementOrder list");
+    if (!Array.isArray(order)) throw patchFailed(`expected a []interface {}, but received a ${goTypeName(order)}`);
     const before = Object.hasOwn(result, field) ? result[field] : undefined;
     const change = Object.hasOwn(patch, field) ? patch[field] : undefined;
     if (change === null || !(Array.isArray(before) || Array.isArray(change))) continue;
@@ -147,7 +147,7 @@ function deleteFromList(result: JsonObject, field: string, values: Json): void {
 function mergeList(original: readonly Json[], patch: readonly Json[], schema: Schema | undefined): Json[] {
   if (original.length === 0 && patch.length === 0) return [];
   const hasMaps = [...original, ...patch].some(isObject);
-  if (hasMaps && ![...original, ...patch].every(isObject)) throw patchFailed("list element types are not identical");
+  if (hasMaps && ![...original, ...patch].every(isObject)) throw patchFailed(`list element types are not identical: ${formatGo([[...original], [...patch]])}`);
   const mergeKey = schema?.["x-kubernetes-patch-merge-key"];
   if (!hasMaps) return inServerOrder([...new Set([...original, ...patch])], patch, original, undefined);
   if (!mergeKey) throw patchFailed("cannot merge lists without merge key");

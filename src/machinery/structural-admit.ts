@@ -1,25 +1,42 @@
 /**
  * Pruning and defaulting in one pass. For a field that is `null` but may not be, its default stands in; without a default the
- * field is removed. Values of the wrong type are left for validation to report.
+ * field is removed. Values of the wrong type are left for validation to report, except that objects lose what nobody knows.
  */
 import { copy, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
+import { DecodeError } from "./decode-error.ts";
 import { formatPath, type PathStep } from "./field-path.ts";
-import { OBJECT_META } from "./object-meta-schema.ts";
+import { formatValue } from "./format-value.ts";
 import type { Schema } from "./schema.ts";
 import { partOf } from "./share.ts";
+import { coerceMetadata } from "./structural-metadata.ts";
 
-/** Where the walk is, kept only when somebody wants to know what is removed. */
-export interface AdmitContext {
+/** Where the walk is and what was removed there. */
+export class AdmitWalk {
+  readonly steps: PathStep[] = [];
   readonly unknownFields: string[];
-  readonly path: PathStep[];
+  readonly embeddedFields: string[];
+  /** Metadata of embedded objects that cannot be read is refused; otherwise its bad fields are dropped. */
+  readonly strict: boolean;
+
+  constructor(unknownFields: string[], embeddedFields: string[], strict: boolean) {
+    this.unknownFields = unknownFields;
+    this.embeddedFields = embeddedFields;
+    this.strict = strict;
+  }
+
+  unknown(key: string): void {
+    this.unknownFields.push(formatPath([...this.steps, key]));
+  }
 }
 
 /** One schema as admission sees it. Its children are compiled when the first value arrives. */
 export class SchemaNode {
   readonly nullable: boolean;
   readonly fallback: Json | undefined;
-  /** A scalar: nothing below it, so a value that is not null passes untouched. */
-  readonly isLeaf: boolean;
+  readonly preserves: boolean;
+  readonly isEmbedded: boolean;
+  /** Nothing is said about what is inside, and everything is kept. */
+  readonly isOpen: boolean;
   private readonly schema: Schema;
   private children: NodeChildren | undefined;
 
@@ -27,7 +44,9 @@ export class SchemaNode {
     this.schema = schema;
     this.nullable = schema.nullable === true;
     this.fallback = schema.default;
-    this.isLeaf = schema.properties === undefined && schema.additionalProperties === undefined && schema.items === undefined && schema.type !== "object";
+    this.preserves = schema["x-kubernetes-preserve-unknown-fields"] === true;
+    this.isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+    this.isOpen = this.preserves && !this.isEmbedded && schema.properties === undefined && schema.additionalProperties === undefined && schema.items === undefined;
   }
 
   get below(): NodeChildren {
@@ -37,62 +56,56 @@ export class SchemaNode {
 
 interface NodeChildren {
   readonly fields: ReadonlyMap<string, SchemaNode>;
-  /** For keys that are not fields: their schema, or whether they stay as they are. */
-  readonly rest: SchemaNode | "keep" | "prune";
+  /** For keys that are not fields: their schema, or that there may be any. */
+  readonly rest: SchemaNode | "any" | undefined;
   readonly items: SchemaNode | undefined;
   readonly defaults: readonly (readonly [string, Json])[];
 }
 
 const nodes = new WeakMap<Schema, SchemaNode>();
 
-function nodeOf(schema: Schema): SchemaNode {
+export function admitNodeOf(schema: Schema): SchemaNode {
   let node = nodes.get(schema);
   if (!node) nodes.set(schema, (node = new SchemaNode(schema)));
   return node;
 }
 
-const EMBEDDED: Record<string, Schema> = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: OBJECT_META };
-
-function childrenOf(schema: Schema): NodeChildren {
-  const embedded = schema["x-kubernetes-embedded-resource"] === true;
-  const properties = embedded ? { ...schema.properties, ...EMBEDDED } : (schema.properties ?? {});
+function childrenOf({ properties = {}, additionalProperties, items }: Schema): NodeChildren {
   const fields = new Map<string, SchemaNode>();
   const defaults: [string, Json][] = [];
   for (const name of Object.keys(properties)) {
     const property = properties[name] as Schema;
-    fields.set(name, nodeOf(property));
-    if (property.default !== undefined) defaults.push([name, property.default]);
+    fields.set(name, admitNodeOf(property));
+    if (property.default !== undefined && property.default !== null) defaults.push([name, property.default]);
   }
-  const { additionalProperties } = schema;
-  const keeps = schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties === true;
-  return {
-    fields,
-    rest: typeof additionalProperties === "object" ? nodeOf(additionalProperties) : keeps ? "keep" : "prune",
-    items: schema.items && nodeOf(schema.items),
-    defaults,
-  };
+  const rest = typeof additionalProperties === "object" ? admitNodeOf(additionalProperties) : additionalProperties === undefined ? undefined : "any";
+  return { fields, rest, items: items && admitNodeOf(items), defaults };
 }
 
-/** `settled` is the value at the same place of an object that was admitted before: what is the very same stays as it is. */
-export function admitNode(node: SchemaNode, value: Json, context: AdmitContext | undefined, settled: Json | undefined): Json {
-  if (node.isLeaf || value === settled) return value;
-  if (Array.isArray(value)) return admitList(node, value, context, Array.isArray(settled) ? settled : NOTHING);
-  return isObject(value) ? admitMap(node, value, context, settled) : value;
+/**
+ * `settled` is the value at the same place of an object that was admitted before: what is the very same stays as it is. `keeps`
+ * says that a list around it keeps what it does not know.
+ */
+export function admitNode(node: SchemaNode, value: Json, walk: AdmitWalk | undefined, settled: Json | undefined, keeps = false): Json {
+  if (typeof value !== "object" || value === null || value === settled || node.isOpen) return value;
+  const preserves = keeps || node.preserves;
+  if (Array.isArray(value)) return admitList(node, value, walk, Array.isArray(settled) ? settled : NOTHING, preserves);
+  return admitMap(node, value, walk, settled, preserves);
 }
 
 const NOTHING: readonly Json[] = [];
 
-function admitList(node: SchemaNode, list: Json[], context: AdmitContext | undefined, settled: readonly Json[]): Json {
+function admitList(node: SchemaNode, list: Json[], walk: AdmitWalk | undefined, settled: readonly Json[], preserves: boolean): Json {
   const { items } = node.below;
-  if (!items || (items.isLeaf && items.fallback === undefined)) return list;
+  if (!items && preserves) return list;
   let result: Json[] | undefined;
   for (let index = 0; index < list.length; index++) {
     const before = list[index] as Json;
-    if (before === settled[index] && before !== null) continue;
-    context?.path.push(index);
-    const present = before === null && !items.nullable && items.fallback !== undefined ? copy(items.fallback) : before;
-    const after = admitNode(items, present, context, settled[index]);
-    context?.path.pop();
+    if (typeof before !== "object" || (before === settled[index] && before !== null)) continue;
+    walk?.steps.push(index);
+    const present = before === null && items && !items.nullable && items.fallback !== undefined ? copy(items.fallback) : before;
+    const after = items ? admitNode(items, present, walk, settled[index], preserves) : emptied(present, walk);
+    walk?.steps.pop();
     if (after === before) continue;
     result ??= [...list];
     result[index] = after;
@@ -100,32 +113,39 @@ function admitList(node: SchemaNode, list: Json[], context: AdmitContext | undef
   return result ?? list;
 }
 
-function admitMap(node: SchemaNode, map: JsonObject, context: AdmitContext | undefined, settled: Json | undefined): Json {
+const META_FIELDS = new Set(["apiVersion", "kind", "metadata"]);
+
+function admitMap(node: SchemaNode, map: JsonObject, walk: AdmitWalk | undefined, settled: Json | undefined, preserves: boolean): Json {
   const { fields, rest, defaults } = node.below;
   let result: JsonObject | undefined;
   // Not `for in`: V8 keeps compiling and discarding a rarely reached `map[key]` in such a loop.
   for (const key of Object.keys(map)) {
     const before = map[key] as Json;
     const child = fields.get(key) ?? rest;
-    if (child === "keep") continue;
-    if (child === "prune") {
-      context?.unknownFields.push(formatPath([...context.path, key]));
+    if (node.isEmbedded && META_FIELDS.has(key)) {
+      const after = admitEmbedded(key, before, fields.get(key), walk);
+      if (after !== before) setOwn((result ??= { ...map }), key, after);
+      continue;
+    }
+    if (child === undefined) {
+      if (preserves) continue;
+      walk?.unknown(key);
       Reflect.deleteProperty((result ??= { ...map }), key);
       continue;
     }
-    if (before === null) {
+    if (child !== "any" && before === null) {
       if (child.nullable) continue;
       result ??= { ...map };
       if (child.fallback === undefined || child.fallback === null) Reflect.deleteProperty(result, key);
       else setOwn(result, key, admitNode(child, copy(child.fallback), undefined, undefined));
       continue;
     }
-    if (child.isLeaf) continue;
+    if (typeof before !== "object") continue;
     const known = settled === undefined ? undefined : partOf(settled, key);
     if (before === known) continue;
-    context?.path.push(key);
-    const after = admitNode(child, before, context, known);
-    context?.path.pop();
+    walk?.steps.push(key);
+    const after = child === "any" ? emptied(before, walk) : admitNode(child, before, walk, known);
+    walk?.steps.pop();
     if (after !== before) setOwn((result ??= { ...map }), key, after);
   }
   for (const [key, fallback] of defaults) {
@@ -134,4 +154,29 @@ function admitMap(node: SchemaNode, map: JsonObject, context: AdmitContext | und
     setOwn((result ??= { ...map }), key, child ? admitNode(child, copy(fallback), undefined, undefined) : copy(fallback));
   }
   return result ?? map;
+}
+
+/** Where a map may hold anything but says nothing about it, texts and numbers stay and objects lose their content. */
+function emptied(value: Json, walk: AdmitWalk | undefined): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const list = value.map((item, index) => {
+      walk?.steps.push(index);
+      const after = emptied(item, walk);
+      walk?.steps.pop();
+      return after;
+    });
+    return list.every((item, index) => item === value[index]) ? value : list;
+  }
+  const keys = Object.keys(value);
+  for (const key of keys) walk?.unknown(key);
+  return keys.length === 0 ? value : {};
+}
+
+/** `apiVersion`, `kind` and `metadata` of an object inside of another one. */
+function admitEmbedded(key: string, value: Json, child: SchemaNode | undefined, walk: AdmitWalk | undefined): Json {
+  const strict = walk?.strict ?? false;
+  if (key !== "metadata" && strict && typeof value !== "string") throw new DecodeError(`${formatPath([...(walk?.steps ?? []), key])}: Invalid value: ${formatValue(value)}: must be a string`);
+  const coerced = key === "metadata" ? coerceMetadata(value, formatPath([...(walk?.steps ?? []), key]), walk?.embeddedFields, strict) : value;
+  return child && isObject(coerced) ? admitNode(child, coerced, undefined, undefined, true) : coerced;
 }

@@ -1,48 +1,116 @@
 /**
  * Validation of a value by a structural schema. The order of checks, the wording and the odd `<nil>` fields are those of a real
  * server, which clients and their tests compare.
+ *
+ * One walk fills three lists, because the real server makes three: what the schema's keywords say, what is wrong with objects
+ * inside of objects, and elements that a list of sets or maps holds twice.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
 import { formatPath, type PathStep } from "./field-path.ts";
-import { formatCheck } from "./formats.ts";
+import { formatJson, formatValue, quoteText } from "./format-value.ts";
+import { formatCheck, isCheckedFormat } from "./formats.ts";
 import { listTypeErrors } from "./list-type.ts";
-import { labelKeyProblem, labelValueProblem } from "./names.ts";
-import { OBJECT_META } from "./object-meta-schema.ts";
+import { embeddedErrors } from "./structural-embedded.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
 import type { Schema } from "./schema.ts";
 import { partOf } from "./share.ts";
 import type { FieldError } from "./status.ts";
+import { checkNumber, isInt64, isJsonInteger, type NumberReport } from "./structural-number.ts";
 
-export interface ValidationContext {
-  readonly path: PathStep[];
-  readonly errors: FieldError[];
+/** A hostile object should cost one answer, not megabytes of it. */
+const MAX_ERRORS = 100;
+
+/** Where a walk is and what it found. */
+export class ValidationWalk implements NumberReport {
+  readonly steps: PathStep[] = [];
+  errors: FieldError[] = [];
+  embedded: FieldError[] = [];
+  duplicates: FieldError[] = [];
+  /** How many checks passed. Of alternatives that all fail, the one with most is the one that was meant. */
+  matches = 0;
+  /** The field that the walk begins at; empty for a whole object. */
+  readonly base: string;
+  /** Errors in what is equal to its old value are dropped; otherwise the old value is only good for skipping. */
+  readonly ratchets: boolean;
+  /** The root schema, to tell keys of maps from fields. */
+  private readonly root: Schema;
+
+  constructor(root: Schema, base: string, ratchets: boolean) {
+    this.root = root;
+    this.base = base;
+    this.ratchets = ratchets;
+  }
+
+  /** A walk for an alternative, which is judged before its errors count. */
+  branch(): ValidationWalk {
+    const walk = new ValidationWalk(this.root, this.base, this.ratchets);
+    walk.steps.push(...this.steps);
+    return walk;
+  }
+
+  /** As messages of keywords show it: `spec.list[0].key`. */
+  path(): string {
+    const [first] = this.steps;
+    // The keys of a map at the very root are told with a dot before them.
+    const isKey = typeof first === "string" && typeof this.root.additionalProperties === "object" && !isProperty(this.root, first);
+    return isKey ? `.${formatPath(this.steps)}` : formatPath(this.steps);
+  }
+
+  /** As the other messages show it: keys of maps in brackets, `spec.map[key]`. */
+  fieldPath(): string {
+    let text = this.base;
+    let schema: Schema | undefined = this.root;
+    for (const step of this.steps) {
+      const isField: boolean = typeof step === "string" && (schema === undefined || isProperty(schema, step) || typeof schema.additionalProperties !== "object");
+      text += isField ? `${text === "" ? "" : "."}${step}` : `[${step}]`;
+      const { additionalProperties, items, properties }: Schema = schema ?? {};
+      schema = typeof step === "number" ? items : isField ? properties?.[step] : typeof additionalProperties === "object" ? additionalProperties : undefined;
+    }
+    return text;
+  }
+
+  report(type: FieldError["type"], message: string): void {
+    const path = formatPath(this.steps);
+    const field = this.base === "" ? path : path === "" ? this.base : `${this.base}.${path}`;
+    this.errors.push({ type, field: field || "<nil>", message });
+  }
+
+  invalid(value: Json, message: string): void {
+    this.report("Invalid", `Invalid value: ${formatValue(value)}: ${message}`);
+  }
+
+  /** What the real server cannot tie to a field. */
+  remark(message: string): void {
+    this.errors.push({ type: "Invalid", field: this.base || "<nil>", message: `Invalid value: "": ${message}` });
+  }
 }
+
+const isProperty = ({ properties }: Schema, key: string): boolean => properties !== undefined && Object.hasOwn(properties, key);
 
 /** One schema as validation sees it. What is costly to prepare is prepared when first needed; what most values need is at hand. */
 export class ValidationNode {
   readonly schema: Schema;
   readonly isEmbedded: boolean;
-  readonly required: readonly string[];
   /** The `typeof` of values that need no further look; undefined when there is more to check than the type. */
   readonly plainType: "string" | "boolean" | undefined;
   readonly hasJunctors: boolean;
-  readonly expectedType: string;
+  readonly types: readonly string[];
+  /** The format when it means something for the type. */
+  readonly format: string;
   readonly formatCheck: ((text: string) => boolean) | undefined;
-  readonly hasSizes: boolean;
   private readonly fields = new Map<string, ValidationNode>();
   private rest: ValidationNode | undefined;
   private compiledPattern: Pattern | undefined;
   private itemNode: ValidationNode | undefined;
 
   constructor(schema: Schema) {
-    const { type, format, pattern, minLength, maxLength } = schema;
+    const { type, format = "", pattern, minLength, maxLength } = schema;
     this.schema = schema;
     this.isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
-    this.required = this.isEmbedded ? [...new Set([...(schema.required ?? []), "apiVersion", "kind"])] : (schema.required ?? []);
     this.hasJunctors = schema.allOf !== undefined || schema.anyOf !== undefined || schema.oneOf !== undefined || schema.not !== undefined;
-    this.expectedType = schema["x-kubernetes-int-or-string"] === true ? "integer,string" : (type ?? "");
-    this.formatCheck = format === undefined ? undefined : formatCheck(format);
-    this.hasSizes = schema.minProperties !== undefined || schema.maxProperties !== undefined;
+    this.types = schema["x-kubernetes-int-or-string"] === true ? ["integer", "string"] : type ? [type] : [];
+    this.format = isCheckedFormat(this.types.length === 1 ? type : undefined, format) ? format : "";
+    this.formatCheck = this.format === "" ? undefined : formatCheck(this.format);
     const isBare = !this.hasJunctors && schema.enum === undefined;
     const isBareText = isBare && pattern === undefined && minLength === undefined && maxLength === undefined && this.formatCheck === undefined;
     this.plainType = type === "string" && isBareText ? "string" : type === "boolean" && isBare ? "boolean" : undefined;
@@ -64,7 +132,7 @@ export class ValidationNode {
 
   private findField(key: string): ValidationNode | undefined {
     const { properties, additionalProperties } = this.schema;
-    const schema = properties && Object.hasOwn(properties, key) ? properties[key] : this.isEmbedded && key === "metadata" ? OBJECT_META : undefined;
+    const schema = properties && Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (schema) {
       const child = nodeOf(schema);
       this.fields.set(key, child);
@@ -77,196 +145,219 @@ export class ValidationNode {
 
 const nodes = new WeakMap<Schema, ValidationNode>();
 
-function nodeOf(schema: Schema): ValidationNode {
+export function nodeOf(schema: Schema): ValidationNode {
   let node = nodes.get(schema);
   if (!node) nodes.set(schema, (node = new ValidationNode(schema)));
   return node;
 }
 
-/** A hostile object should cost one answer, not megabytes of it. */
-const MAX_ERRORS = 100;
-
-/** `settled` is the value at the same place of a valid object: what is the very same is not looked at again. */
-export function validateNode(node: ValidationNode, value: Json, context: ValidationContext, settled?: Json): void {
-  if (typeof value === node.plainType || value === settled) return;
-  const { schema } = node;
-  if (context.errors.length >= MAX_ERRORS) return;
-  if (value === null) {
-    if (schema.nullable !== true && schema.type !== undefined) report(context, "TypeInvalid", typeMessage(context, node.expectedType, "null"));
+/** `old` is the value at the same place before: what is the very same is not looked at again. */
+export function validateNode(node: ValidationNode, value: Json, walk: ValidationWalk, old?: Json): void {
+  if (typeof value === node.plainType) {
+    walk.matches += plainMatches(value);
     return;
   }
-  checkType(node.expectedType, value, context);
-  if (node.hasJunctors) checkJunctors(schema, value, context);
-  if (typeof value === "string") checkText(node, value, context);
-  else if (typeof value === "number") checkNumber(schema, value, context);
-  else if (Array.isArray(value)) checkList(node, value, context, settled);
-  if (schema.enum && !schema.enum.some((allowed) => equalJson(allowed, value)))
-    report(context, "NotSupported", `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((allowed) => JSON.stringify(allowed)).join(", ")}`);
-  if (isObject(value)) checkMap(node, value, context, settled);
+  if (value === old || walk.errors.length >= MAX_ERRORS) return;
+  const before = walk.errors.length;
+  checkValue(node, value, walk, old);
+  if (walk.ratchets && old !== undefined && walk.errors.length > before && equalJson(value, old)) walk.errors.length = before;
 }
 
-function report({ path, errors }: ValidationContext, type: FieldError["type"], message: string): void {
-  errors.push({ type, field: formatPath(path) || "<nil>", message });
+/** The type fits, and so do the checks that every value passes through; a text has one more. */
+const plainMatches = (value: Json): number => (typeof value === "string" ? 7 : 6);
+
+function checkValue(node: ValidationNode, value: Json, walk: ValidationWalk, old: Json | undefined): void {
+  const { schema } = node;
+  if (value === null) {
+    if (node.types.length > 0 && schema.nullable !== true) reportType(walk, node.types.join(","), "null");
+    else walk.matches += 1;
+    checkEnum(schema, value, walk);
+    return;
+  }
+  if (node.types.length > 0 || node.format !== "") {
+    walk.matches += 1;
+    checkType(node, value, walk);
+  }
+  walk.matches += 4;
+  if (node.hasJunctors) checkJunctors(schema, value, walk);
+  if (typeof value === "string") checkText(node, value, walk);
+  else if (typeof value === "number") {
+    walk.matches += 2;
+    checkNumber(schema, value, walk);
+  } else if (Array.isArray(value)) checkList(node, value, walk, old);
+  if (schema.enum) checkEnum(schema, value, walk);
+  if (isObject(value)) checkMap(node, value, walk, old);
 }
 
-/** Most messages repeat the path: `Invalid value: 5: spec.a in body should be …`. */
-function reportInvalid(context: ValidationContext, value: Json, should: string): void {
-  report(context, "Invalid", `Invalid value: ${JSON.stringify(value)}: ${formatPath(context.path)} in body ${should}`);
+function reportType(walk: ValidationWalk, expected: string, shown: string): void {
+  walk.report("TypeInvalid", `Invalid value: ${quoteText(shown)}: ${walk.path()} in body must be of type ${expected}: ${quoteText(shown)}`);
 }
 
-function reportWithoutField({ errors }: ValidationContext, message: string): void {
-  errors.push({ type: "Invalid", field: "<nil>", message: `Invalid value: "": ${message}` });
-}
-
-const typeMessage = ({ path }: ValidationContext, expected: string, shown: string): string =>
-  `Invalid value: ${JSON.stringify(shown)}: ${formatPath(path)} in body must be of type ${expected}: ${JSON.stringify(shown)}`;
-
-function typeOf(value: Json): string {
-  if (value === null) return "null";
+function typeOf(value: Exclude<Json, null>): string {
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  if (typeof value === "number") return isInt64(value) ? "integer" : "number";
   return typeof value;
 }
 
-function checkType(expected: string, value: Json, context: ValidationContext): void {
+function checkType({ types, format }: ValidationNode, value: Exclude<Json, null>, walk: ValidationWalk): void {
   const actual = typeOf(value);
-  const fits = expected === "" || expected === actual || (expected === "number" && actual === "integer") || (expected === "integer,string" && (actual === "integer" || actual === "string"));
-  if (!fits) report(context, "TypeInvalid", typeMessage(context, expected, actual));
+  const fits = types.includes(actual) || (actual === "number" && types.includes("integer") && isJsonInteger(value as number)) || (actual === "integer" && types.includes("number"));
+  if (format !== "") {
+    const isTextOrList = actual === "string" || actual === "array";
+    const actualFormat = actual === "integer" ? "int64" : actual === "number" ? "float64" : "";
+    if (!isTextOrList && !fits && actualFormat !== format) return reportType(walk, format, actualFormat);
+    // The format decides about texts; lists slip through, as they do there.
+    if (isTextOrList && !types.includes("number") && !types.includes("integer")) return void (walk.matches += 1);
+  }
+  if (!fits) reportType(walk, types.join(","), actual);
+  else walk.matches += 1;
 }
 
-function checkText(node: ValidationNode, text: string, context: ValidationContext): void {
-  const { maxLength, minLength, pattern, format } = node.schema;
+/** Only the first rule that a text breaks is told, and its format. */
+function checkText(node: ValidationNode, text: string, walk: ValidationWalk): void {
+  const { maxLength, minLength, pattern } = node.schema;
+  walk.matches += 1;
   // Lengths count code points, which are never more than the UTF-16 units and never fewer than half of them.
-  if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) report(context, "TooLong", `Too long: may not be more than ${maxLength} bytes`);
-  if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength) reportInvalid(context, text, `should be at least ${minLength} chars long`);
-  if (pattern !== undefined && node.pattern?.test(text) === false) reportInvalid(context, text, `should match '${pattern}'`);
-  if (node.formatCheck && !node.formatCheck(text)) report(context, "TypeInvalid", typeMessage(context, format ?? "", text));
+  if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) walk.report("TooLong", `Too long: may not be more than ${maxLength} ${maxLength === 1 ? "byte" : "bytes"}`);
+  else if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength) walk.invalid(text, `${walk.path()} in body should be at least ${minLength} chars long`);
+  else if (pattern && node.pattern && !node.pattern.test(text)) walk.invalid(text, `${walk.path()} in body should match '${pattern}'`);
+  if (!node.formatCheck) return;
+  walk.matches += 1;
+  if (!node.formatCheck(text)) walk.report("TypeInvalid", `Invalid value: ${quoteText(text)}: ${walk.path()} in body must be of type ${node.format}: ${quoteText(text)}`);
 }
 
 function codePoints(text: string): number {
   let count = 0;
-  for (const _character of text) count += 1;
+  for (let index = 0; index < text.length; index++) {
+    if ((text.codePointAt(index) ?? 0) > 0xffff) index += 1;
+    count += 1;
+  }
   return count;
 }
 
-const INTEGER_RANGES: Readonly<Record<string, readonly [number, number]>> = { int32: [-(2 ** 31), 2 ** 31 - 1], int64: [-(2 ** 63), 2 ** 63] };
-
-function checkNumber(schema: Schema, value: number, context: ValidationContext): void {
-  const { minimum, maximum, multipleOf, format } = schema;
-  if (schema.type === "integer") {
-    const range = format === undefined ? undefined : INTEGER_RANGES[format];
-    if (!Number.isInteger(value)) reportWithoutField(context, `Checked value must be of type integer ${range ? `with format ${format}` : "(default format)"} in ${formatPath(context.path)}`);
-    else if (range && (value < range[0] || value > range[1])) reportWithoutField(context, `Checked value must be of type integer with format ${format} in ${formatPath(context.path)}`);
-  }
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) reportInvalid(context, value, `should be a multiple of ${multipleOf}`);
-  if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum)) reportInvalid(context, value, `should be less than ${schema.exclusiveMaximum ? "" : "or equal to "}${maximum}`);
-  if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum)) reportInvalid(context, value, `should be greater than ${schema.exclusiveMinimum ? "" : "or equal to "}${minimum}`);
+function checkEnum({ enum: allowed }: Schema, value: Json, walk: ValidationWalk): void {
+  if (!allowed || allowed.length === 0 || (value !== null && allowed.some((item) => isAllowed(item, value)))) return;
+  const shown = allowed.map((item) => quoteText(typeof item === "string" ? item : formatJson(item)));
+  walk.report("NotSupported", `Unsupported value: ${formatValue(value)}: supported values: ${shown.join(", ")}`);
 }
 
-/** 0.3 is a multiple of 0.1, although their quotient as doubles is not whole. */
-function isMultiple(value: number, step: number): boolean {
-  const quotient = value / step;
-  return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
+/** A broken number is cut before it is compared with a whole one. */
+function isAllowed(item: Json, value: Json): boolean {
+  if (typeof item === "number" && typeof value === "number") return item === value || (isInt64(item) && Math.trunc(value) === item);
+  return equalJson(item, value);
 }
 
-function checkList({ schema, items }: ValidationNode, list: readonly Json[], context: ValidationContext, settled: Json | undefined): void {
+function checkList(node: ValidationNode, list: readonly Json[], walk: ValidationWalk, old: Json | undefined): void {
+  const { schema, items } = node;
   const { minItems, maxItems } = schema;
-  if (items) checkItems(items, list, context, Array.isArray(settled) ? settled : NOTHING);
-  if (minItems !== undefined && list.length < minItems) reportInvalid(context, list.length, `should have at least ${minItems} items`);
-  if (maxItems !== undefined && list.length > maxItems) report(context, "TooMany", `Too many: ${list.length}: must have at most ${maxItems} items`);
-  for (const { index, message } of listTypeErrors(schema, list)) {
-    context.path.push(index);
-    report(context, "Duplicate", message);
-    context.path.pop();
-  }
+  walk.matches += 2;
+  if (items) checkItems(node, items, list, walk, Array.isArray(old) ? old : NOTHING);
+  if (minItems !== undefined && list.length < minItems) walk.invalid(list.length, `${walk.path()} in body should have at least ${minItems} items`);
+  if (maxItems !== undefined && list.length > maxItems) walk.report("TooMany", `Too many: ${list.length}: must have at most ${maxItems} ${maxItems === 1 ? "item" : "items"}`);
+  for (const { index, type, message } of listTypeErrors(schema, list)) walk.duplicates.push({ type, field: `${walk.fieldPath()}[${index}]`, message });
 }
 
 const NOTHING: readonly Json[] = [];
 
-function checkItems(node: ValidationNode, list: readonly Json[], context: ValidationContext, settled: readonly Json[]): void {
+function checkItems({ schema }: ValidationNode, node: ValidationNode, list: readonly Json[], walk: ValidationWalk, old: readonly Json[]): void {
+  // Of ratcheting lists only elements that have keys can be found again; otherwise the old list is good for skipping, by position.
+  const oldOf = walk.ratchets ? elementFinder(schema, old) : (_item: Json, index: number): Json | undefined => old[index];
   for (let index = 0; index < list.length; index++) {
-    context.path.push(index);
-    validateNode(node, list[index] as Json, context, settled[index]);
-    context.path.pop();
+    const item = list[index] as Json;
+    walk.steps.push(index);
+    validateNode(node, item, walk, oldOf(item, index));
+    walk.steps.pop();
   }
 }
 
-function checkMap(node: ValidationNode, map: JsonObject, context: ValidationContext, settled: Json | undefined): void {
-  if (node.hasSizes && !checkSize(node.schema, Object.keys(map).length, context)) return;
+function elementFinder(schema: Schema, old: readonly Json[]): (item: Json) => Json | undefined {
+  const keys = schema["x-kubernetes-list-type"] === "map" ? schema["x-kubernetes-list-map-keys"] : undefined;
+  if (!keys || old.length === 0) return () => undefined;
+  const idOf = (item: Json): string => (isObject(item) ? JSON.stringify(keys.map((key) => (Object.hasOwn(item, key) ? item[key] : null))) : "");
+  const byId = new Map<string, Json>();
+  for (const item of old) if (isObject(item)) byId.set(idOf(item), item);
+  return (item) => byId.get(idOf(item));
+}
+
+function checkMap(node: ValidationNode, map: JsonObject, walk: ValidationWalk, old: Json | undefined): void {
+  const { schema } = node;
+  const { minProperties, maxProperties, required } = schema;
+  walk.matches += 1;
+  if (node.isEmbedded) walk.embedded.push(...embeddedErrors(map, walk.fieldPath()));
+  if (minProperties !== undefined || maxProperties !== undefined) checkSize(schema, Object.keys(map).length, walk);
+  if (schema.additionalProperties === false) {
+    for (const key of Object.keys(map)) if (!isProperty(schema, key)) walk.invalid(key, `${walk.path()}.${key} in body is a forbidden property`);
+  }
   for (const key of Object.keys(map)) {
     const child = node.field(key);
     const value = map[key] as Json;
-    if (!child || typeof value === child.plainType) continue;
-    const known = settled === undefined ? undefined : partOf(settled, key);
-    if (value === known) continue;
-    context.path.push(key);
-    validateNode(child, value, context, known);
-    context.path.pop();
+    if (!child) continue;
+    if (typeof value === child.plainType) {
+      walk.matches += plainMatches(value);
+      continue;
+    }
+    const known = old === undefined ? undefined : partOf(old, key);
+    walk.steps.push(key);
+    validateNode(child, value, walk, known);
+    walk.steps.pop();
   }
-  if (node.isEmbedded) checkEmbeddedLabels(map["metadata"], context);
-  for (const key of node.required) {
-    if (Object.hasOwn(map, key) && !(node.isEmbedded && map[key] === "" && (key === "apiVersion" || key === "kind"))) continue;
-    context.path.push(key);
-    report(context, "Required", "Required value");
-    context.path.pop();
+  for (const key of required ?? NO_KEYS) {
+    if (Object.hasOwn(map, key)) continue;
+    walk.steps.push(key);
+    walk.report("Required", "Required value");
+    walk.steps.pop();
   }
 }
 
-/** A map of the wrong size is not looked into. */
-function checkSize({ minProperties = 0, maxProperties = Infinity }: Schema, size: number, context: ValidationContext): boolean {
-  if (size < minProperties) reportInvalid(context, size, `should have at least ${minProperties} properties`);
-  else if (size > maxProperties) report(context, "TooMany", `Too many: ${size}: must have at most ${maxProperties} items`);
-  return size >= minProperties && size <= maxProperties;
+const NO_KEYS: readonly string[] = [];
+
+function checkSize({ minProperties, maxProperties }: Schema, size: number, walk: ValidationWalk): void {
+  if (minProperties !== undefined && size < minProperties) walk.invalid(size, `${walk.path()} in body should have at least ${minProperties} properties`);
+  if (maxProperties !== undefined && size > maxProperties) walk.report("TooMany", `Too many: ${size}: must have at most ${maxProperties} ${maxProperties === 1 ? "item" : "items"}`);
 }
 
-/** Labels of an object inside another one are labels all the same. */
-function checkEmbeddedLabels(metadata: Json | undefined, context: ValidationContext): void {
-  const labels = isObject(metadata) ? metadata["labels"] : undefined;
-  if (!isObject(labels)) return;
-  context.path.push("metadata", "labels");
-  for (const [key, value] of Object.entries(labels)) {
-    const keyProblem = labelKeyProblem(key);
-    const valueProblem = typeof value === "string" ? labelValueProblem(value) : undefined;
-    if (keyProblem) report(context, "Invalid", `Invalid value: ${JSON.stringify(key)}: ${keyProblem}`);
-    if (valueProblem) report(context, "Invalid", `Invalid value: ${JSON.stringify(value)}: ${valueProblem}`);
-  }
-  context.path.length -= 2;
-}
-
-/** Runs a schema on the side; its errors, without reporting them. */
-function trial(schema: Schema, value: Json, path: readonly PathStep[]): FieldError[] {
-  const context: ValidationContext = { path: [...path], errors: [] };
-  validateNode(nodeOf(schema), value, context);
-  return context.errors;
+/** Runs a schema on the side, on everything: an old value excuses nothing there, and skipping would count as passing. */
+function trial(schema: Schema, value: Json, walk: ValidationWalk): ValidationWalk {
+  const branch = walk.branch();
+  checkValue(nodeOf(schema), value, branch, undefined);
+  return branch;
 }
 
 /** `allOf`, `anyOf`, `oneOf` and `not`. Structural schemas state only value constraints in them. */
-function checkJunctors(schema: Schema, value: Json, context: ValidationContext): void {
+function checkJunctors(schema: Schema, value: Json, walk: ValidationWalk): void {
   const { allOf, anyOf, oneOf, not } = schema;
-  const where = (): string => JSON.stringify(formatPath(context.path));
-  if (anyOf && schema["x-kubernetes-int-or-string"] !== true) {
-    const trials = anyOf.map((option) => trial(option, value, context.path));
-    if (!trials.some((errors) => errors.length === 0)) {
-      context.errors.push(...closest(trials));
-      reportWithoutField(context, `${where()} must validate at least one schema (anyOf)`);
+  if (anyOf && anyOf.length > 0) {
+    const trials = anyOf.map((option) => trial(option, value, walk));
+    const passed = trials.find(({ errors }) => errors.length === 0);
+    if (!passed) walk.remark(`${quoteText(walk.path())} must validate at least one schema (anyOf)`);
+    take(walk, passed ?? closest(trials));
+  }
+  if (oneOf && oneOf.length > 0) {
+    const trials = oneOf.map((option) => trial(option, value, walk));
+    const passed = trials.filter(({ errors }) => errors.length === 0);
+    if (passed.length !== 1) {
+      walk.remark(`${quoteText(walk.path())} must validate one and only one schema (oneOf). ${passed.length === 0 ? "Found none valid" : `Found ${passed.length} valid alternatives`}`);
     }
+    if (passed.length <= 1) take(walk, passed[0] ?? closest(trials));
   }
-  if (oneOf) {
-    const trials = oneOf.map((option) => trial(option, value, context.path));
-    const valid = trials.filter((errors) => errors.length === 0).length;
-    if (valid === 0) context.errors.push(...closest(trials));
-    if (valid !== 1) reportWithoutField(context, `${where()} must validate one and only one schema (oneOf). ${valid === 0 ? "None validated" : `Found ${valid} valid alternatives`}`);
+  if (allOf && allOf.length > 0) {
+    const trials = allOf.map((part) => trial(part, value, walk));
+    for (const part of trials) take(walk, part);
+    const passed = trials.filter(({ errors }) => errors.length === 0).length;
+    if (passed !== trials.length) walk.remark(`${quoteText(walk.path())} must validate all the schemas (allOf)${passed === 0 ? ". None validated" : ""}`);
   }
-  if (allOf) {
-    const trials = allOf.map((part) => trial(part, value, context.path));
-    const failed = trials.filter((errors) => errors.length > 0);
-    for (const errors of failed) context.errors.push(...errors);
-    if (failed.length > 0) reportWithoutField(context, `${where()} must validate all the schemas (allOf)${failed.length === trials.length ? ". None validated" : ""}`);
-  }
-  if (not && trial(not, value, context.path).length === 0) reportWithoutField(context, `${where()} must not validate the schema (not)`);
+  if (not && trial(not, value, walk).errors.length === 0) walk.remark(`${quoteText(walk.path())} must not validate the schema (not)`);
+}
+
+function take(walk: ValidationWalk, branch: ValidationWalk | undefined): void {
+  if (!branch) return;
+  walk.errors.push(...branch.errors);
+  walk.matches += branch.matches;
 }
 
 /** Of several failed alternatives the one that came closest tells the user most. */
-function closest(trials: readonly FieldError[][]): FieldError[] {
-  return trials.reduce<FieldError[]>((best, errors) => (best.length === 0 || errors.length < best.length ? errors : best), []);
+function closest(trials: readonly ValidationWalk[]): ValidationWalk | undefined {
+  let best = trials[0];
+  for (const walk of trials) if (best && walk.matches > best.matches) best = walk;
+  return best;
 }

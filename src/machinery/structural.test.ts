@@ -2,8 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze, type Json, type JsonObject } from "../base/index.ts";
 import type { Schema } from "./schema.ts";
-import { compileSchema, hasValidationRules, patternsOf } from "./structural.ts";
+import type { FieldError } from "./status.ts";
+import { compileSchema, hasValidationRules, type ValidateOptions } from "./structural.ts";
 
+const errorsOf = (schema: Schema, given: JsonObject, options?: ValidateOptions): FieldError[] => {
+  const { values = [], embedded = [], duplicates = [] } = compileSchema(schema).validate(given, options) ?? {};
+  return [...values, ...embedded, ...duplicates];
+};
 const ofSpec = (spec: Schema): Schema => ({ type: "object", properties: { spec } });
 const object = (spec: Json, more: JsonObject = {}): JsonObject => deepFreeze({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" }, spec, ...more }) as JsonObject;
 
@@ -121,7 +126,7 @@ test("a schema that contains itself is walked with the value", () => {
   const admitted = compileSchema(ofSpec(node)).admit({ spec: { children: [{ children: [{ junk: 1 }] }] } });
 
   expect(admitted).toEqual({ spec: { name: "n", children: [{ name: "n", children: [{ name: "n" }] }] } });
-  expect(compileSchema(ofSpec(node)).validate(admitted)).toEqual([]);
+  expect(errorsOf(ofSpec(node), admitted)).toEqual([]);
 });
 
 test("a compiled schema is kept by identity", () => {
@@ -155,7 +160,8 @@ describe("validation", () => {
       set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
       map: { type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], items: { type: "object", properties: { k: { type: "string" } }, required: ["k"] } },
       n: { type: "string", nullable: true },
-      ios: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] },
+      ios: { "x-kubernetes-int-or-string": true },
+      iosAny: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] },
       any: { type: "integer", anyOf: [{ maximum: 2 }, { minimum: 8 }] },
       one: { type: "integer", oneOf: [{ maximum: 5 }, { minimum: 3 }] },
       not: { type: "string", not: { enum: ["bad"] } },
@@ -192,10 +198,16 @@ describe("validation", () => {
     "a missing key in a map list": [{ map: [{}] }, "spec.map[0].k: Required value"],
     "a null that may not be": [{ s: null }, 'spec.s: Invalid value: "null": spec.s in body must be of type string: "null"'],
     "a boolean for int-or-string": [{ ios: true }, 'spec.ios: Invalid value: "boolean": spec.ios in body must be of type integer,string: "boolean"'],
+    "a boolean for int-or-string with its types spelled out": [
+      { iosAny: true },
+      'spec.iosAny: Invalid value: "boolean": spec.iosAny in body must be of type integer,string: "boolean"',
+      '<nil>: Invalid value: "": "spec.iosAny" must validate at least one schema (anyOf)',
+      'spec.iosAny: Invalid value: "boolean": spec.iosAny in body must be of type integer: "boolean"',
+    ],
     "none of anyOf": [
       { any: 5 },
-      "spec.any: Invalid value: 5: spec.any in body should be less than or equal to 2",
       '<nil>: Invalid value: "": "spec.any" must validate at least one schema (anyOf)',
+      "spec.any: Invalid value: 5: spec.any in body should be less than or equal to 2",
     ],
     "two of oneOf": [{ one: 4 }, '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
     "what not forbids": [{ not: "bad" }, '<nil>: Invalid value: "": "spec.not" must not validate the schema (not)'],
@@ -212,35 +224,93 @@ describe("validation", () => {
   };
   for (const [behaviour, [spec, ...want]] of Object.entries(wrong)) {
     test(`reports ${behaviour}`, () => {
-      expect(
-        compileSchema(schema)
-          .validate(object(spec))
-          .map(({ field, message }) => `${field}: ${message}`),
-      ).toEqual(want);
+      expect(errorsOf(schema, object(spec)).map(({ field, message }) => `${field}: ${message}`)).toEqual(want);
     });
   }
 
   test("finds nothing wrong with what is right", () => {
     const spec = { s: "ab", e: "a", i: 4, x: 0.5, b: true, l: ["a"], m: { a: 1 }, set: ["a", "b"], n: null, ios: "50%", any: 9, one: 2, not: "good", all: "xy", i32: -5 };
 
-    expect(compileSchema(schema).validate(object(spec))).toEqual([]);
+    expect(errorsOf(schema, object(spec))).toEqual([]);
   });
 
   test("counts characters and not their encoding", () => {
-    expect(compileSchema(ofSpec({ type: "string", maxLength: 2, minLength: 2 })).validate(object("😀😀"))).toEqual([]);
+    expect(errorsOf(ofSpec({ type: "string", maxLength: 2, minLength: 2 }), object("😀😀"))).toEqual([]);
   });
 
   test("stops reporting when everything is wrong", () => {
-    const many = compileSchema(ofSpec({ type: "array", items: { type: "string" } })).validate(object(Array.from({ length: 10_000 }, () => 1)));
+    const many = errorsOf(ofSpec({ type: "array", items: { type: "string" } }), object(Array.from({ length: 10_000 }, () => 1)));
 
     expect(many).toHaveLength(100);
   });
 });
 
-test("validation rules and patterns are found wherever they are", () => {
-  const schema = ofSpec({ type: "array", items: { type: "object", properties: { a: { type: "string", pattern: "^a", "x-kubernetes-validations": [{ rule: "true" }] } } } });
+test("validation rules are found wherever they are", () => {
+  const schema = ofSpec({ type: "array", items: { type: "object", properties: { a: { type: "string", "x-kubernetes-validations": [{ rule: "true" }] } } } });
 
   expect(hasValidationRules(schema)).toBe(true);
   expect(hasValidationRules(widgets)).toBe(false);
-  expect(patternsOf(schema)).toEqual(["^a"]);
+});
+
+describe("an update of an object that is no longer valid", () => {
+  const schema = ofSpec({
+    type: "object",
+    properties: {
+      text: { type: "string", maxLength: 2 },
+      list: { type: "array", items: { type: "string", maxLength: 2 } },
+      keyed: { type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], items: { type: "object", properties: { k: { type: "string" }, v: { type: "string", maxLength: 2 } } } },
+      map: { type: "object", additionalProperties: { type: "string", maxLength: 2 } },
+      set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+    },
+  });
+  const old = { text: "long", list: ["long"], keyed: [{ k: "a", v: "long" }, { k: "b", v: "long" }], map: { a: "long" }, set: ["a", "a"] };
+  const cases: Record<string, [change: JsonObject, fields: string[]]> = {
+    "passes when nothing is changed": [{}, []],
+    "is refused for what it changes": [{ text: "longer" }, ["spec.text"]],
+    "is refused for every element of a list that it changes, since they cannot be told apart": [{ list: ["long", "x"] }, ["spec.list[0]"]],
+    "is excused for elements that have keys, wherever they are now": [{ keyed: [{ k: "b", v: "long" }, { k: "c", v: "long" }] }, ["spec.keyed[1].v"]],
+    "is excused for keys of maps": [{ map: { a: "long", b: "long" } }, ["spec.map.b"]],
+    "is excused for duplicates when there were some": [{ set: ["a", "a", "b", "b"] }, []],
+  };
+  for (const [behaviour, [change, fields]] of Object.entries(cases)) {
+    test(behaviour, () => {
+      const found = errorsOf(schema, object({ ...old, ...change }), { oldObject: object(old) });
+
+      expect(found.map(({ field }) => field)).toEqual(fields);
+    });
+  }
+});
+
+describe("pruning by the letter", () => {
+  const schema = ofSpec({
+    type: "object",
+    properties: {
+      text: { type: "string" },
+      anything: { type: "object", additionalProperties: true },
+      kept: { type: "array", "x-kubernetes-preserve-unknown-fields": true, items: { type: "object", properties: { a: { type: "object" } } } },
+    },
+  });
+  const cases: Record<string, [spec: JsonObject, want: JsonObject, unknown: string[]]> = {
+    "empties an object where a text should be": [{ text: { a: 1 } }, { text: {} }, ["spec.text.a"]],
+    "keeps the texts of a map that may hold anything, and empties its objects": [{ anything: { a: 1, b: { c: 1 }, d: [{ e: 1 }] } }, { anything: { a: 1, b: {}, d: [{}] } }, ["spec.anything.b.c", "spec.anything.d[0].e"]],
+    "keeps what the elements of a list that preserves do not know": [{ kept: [{ a: { b: 1 }, c: 1 }] }, { kept: [{ a: {}, c: 1 }] }, ["spec.kept[0].a.b"]],
+  };
+  for (const [behaviour, [spec, want, unknown]] of Object.entries(cases)) {
+    test(behaviour, () => {
+      const unknownFields: string[] = [];
+
+      const admitted = compileSchema(schema).admit(object(spec), { unknownFields });
+
+      expect(admitted["spec"]).toEqual(want);
+      expect(unknownFields).toEqual(unknown);
+    });
+  }
+});
+
+test("the status alone is told as if it were the whole", () => {
+  const schema: Schema = { type: "object", properties: { status: { type: "object", properties: { phase: { type: "string" } } } } };
+
+  const found = errorsOf(schema, object({}, { status: { phase: 1 } }), { part: "status" });
+
+  expect(found).toEqual([{ type: "TypeInvalid", field: "status.phase", message: 'Invalid value: "integer": phase in body must be of type string: "integer"' }]);
 });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../base/index.ts";
-import { formatYaml, parseYaml, parseYamlDocuments } from "./yaml.ts";
+import { formatYaml, parseYaml, parseYamlBody, parseYamlDocuments } from "./yaml.ts";
 
 describe("scalars are read as Kubernetes reads them", () => {
   const cases: [text: string, want: Json][] = [
@@ -81,4 +81,17 @@ test("what was formatted reads back the same", () => {
       expect(parseYaml(formatYaml({ given }))).toEqual({ given });
     }),
   );
+});
+
+test("keys that are there twice are named with the line of their value, and the last one counts", () => {
+  const text = "data:\n  a: b\n  a: c\n  l: [1, {x: 1, x: 2}]\n  m:\n    k: 1\n  m:\n    j: 2\n";
+
+  const { value, repeated } = parseYamlBody(text);
+
+  expect(value).toEqual({ data: { a: "c", l: [1, { x: 2 }], m: { j: 2 } } });
+  expect(repeated).toEqual(['line 3: key "a" already set in map', 'line 4: key "x" already set in map', 'line 8: key "m" already set in map']);
+});
+
+test("a body without such keys has none", () => {
+  expect(parseYamlBody("a: 1\nb: [a, a]\n")).toEqual({ value: { a: 1, b: ["a", "a"] }, repeated: [] });
 });

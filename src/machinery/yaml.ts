@@ -6,12 +6,15 @@ import {
   boolYaml11Tag,
   defineScalarTag,
   dump,
+  EVENT_ID,
+  getScalarValue,
   load,
   loadAll,
   mapTag,
   mergeTag,
   NOT_RESOLVED,
   nullYaml11Tag,
+  parseEvents,
   Schema,
   seqTag,
   strTag,
@@ -19,7 +22,7 @@ import {
   type LoadOptions,
 } from "js-yaml";
 import { setOwn, type Json, type JsonObject } from "../base/index.ts";
-import { badRequest } from "./status.ts";
+import { ApiError, badRequest } from "./status.ts";
 
 /** Aliases multiply: nine levels of nine make a billion. The largest request is 3 MiB, which holds fewer values than this. */
 const MAX_VALUES = 1_000_000;
@@ -61,6 +64,54 @@ const loadOptions = ({ uniqueKeys = false }: YamlOptions): LoadOptions => ({ sch
 export function parseYaml(text: string, options: YamlOptions = {}): Json {
   return reading(() => (text.trim() === "" ? null : toJson(load(text, loadOptions(options)), { left: MAX_VALUES })));
 }
+
+/** One document, and its keys that are there twice in the words of the reader that Kubernetes uses: `line 7: key "a" already set in map`. */
+export function parseYamlBody(text: string): { value: Json; repeated: readonly string[] } {
+  try {
+    return { value: reading(() => (text.trim() === "" ? null : toJson(load(text, loadOptions({ uniqueKeys: true })), { left: MAX_VALUES }))), repeated: [] };
+  } catch (error) {
+    // Almost no document has such keys, so looking for them closely is left to those that do.
+    if (!(error instanceof ApiError) || !error.message.includes(DUPLICATED)) throw error;
+    return { value: parseYaml(text), repeated: repeatedKeys(text) };
+  }
+}
+
+const DUPLICATED = "duplicated mapping key";
+
+function repeatedKeys(text: string): string[] {
+  const found: string[] = [];
+  /** Of each open collection: the keys so far, and the key whose value comes next. */
+  const open: { keys: Set<string> | undefined; key: string | undefined }[] = [];
+  let line = 1;
+  let counted = 0;
+  const lineAt = (position: number): number => {
+    for (; counted < position; counted++) if (text.charCodeAt(counted) === NEWLINE) line++;
+    return line;
+  };
+  for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
+    if (event.type === EVENT_ID.DOCUMENT) continue;
+    if (event.type === EVENT_ID.POP) {
+      open.pop();
+      continue;
+    }
+    const parent = open.at(-1);
+    if (parent?.keys && parent.key === undefined) {
+      parent.key = event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : "";
+      if (event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS) continue;
+    } else if (parent?.keys && parent.key !== undefined) {
+      const { keys, key } = parent;
+      const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.type === EVENT_ID.ALIAS ? event.anchorStart : event.start;
+      if (keys.has(key)) found.push(`line ${lineAt(start)}: key ${JSON.stringify(key)} already set in map`);
+      keys.add(key);
+      parent.key = undefined;
+    }
+    if (event.type === EVENT_ID.MAPPING) open.push({ keys: new Set(), key: undefined });
+    else if (event.type === EVENT_ID.SEQUENCE) open.push({ keys: undefined, key: undefined });
+  }
+  return found;
+}
+
+const NEWLINE = 10;
 
 /** All documents of a file, without those that are empty. */
 export function parseYamlDocuments(text: string, options: YamlOptions = {}): Json[] {

@@ -216,7 +216,7 @@ function prepareStatements(database: DatabaseSync) {
  * Holds the store for this process. The lock is one that the operating system keeps on an empty file beside the data, so it
  * goes with the process however that ends, and the data stays readable for the `sqlite3` tool while Flotilla runs.
  */
-function lockFor(path: string): DatabaseSync {
+export function lockFor(path: string): DatabaseSync {
   const lockPath = `${path}.lock`;
   try {
     createPrivately(lockPath);
@@ -237,11 +237,8 @@ function openDatabase(path: string): DatabaseSync {
   createPrivately(path);
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    const pragma = (name: string): unknown => database.prepare(`PRAGMA ${name}`).get()?.[name];
-    const isNew = pragma("schema_version") === 0;
-    if (!isNew && pragma("application_id") !== APPLICATION_ID) throw new StoreError("it is a database of another program; choose another path");
-    const version = pragma("user_version") as number;
-    if (version > SCHEMA_VERSION) throw new StoreError(`it was written by a newer Flotilla (format ${version}); use that version or a newer one`);
+    const isNew = pragma(database, "schema_version") === 0;
+    if (!isNew) checkFormat(database);
     database.exec(SETTINGS);
     if (isNew) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
     return database;
@@ -249,6 +246,15 @@ function openDatabase(path: string): DatabaseSync {
     database.close();
     throw error;
   }
+}
+
+const pragma = (database: DatabaseSync, name: string): unknown => database.prepare(`PRAGMA ${name}`).get()?.[name];
+
+/** Throws when the file is not ours, or of a format that this version does not know. Reads only. */
+export function checkFormat(database: DatabaseSync): void {
+  if (pragma(database, "application_id") !== APPLICATION_ID) throw new StoreError("it is a database of another program; choose another path");
+  const version = pragma(database, "user_version") as number;
+  if (version > SCHEMA_VERSION) throw new StoreError(`it was written by a newer Flotilla (format ${version}); use that version or a newer one`);
 }
 
 /** SQLite's primary result codes; the rest of the number says more than a person needs. */

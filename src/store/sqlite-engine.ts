@@ -6,7 +6,7 @@
  */
 import { setImmediate } from "node:timers";
 import { Worker } from "node:worker_threads";
-import { required } from "../base/index.ts";
+import { moduleBeside, required } from "../base/index.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Change, Engine, Entry, Outcome, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
@@ -37,7 +37,7 @@ export interface SqliteEngineOptions {
 /** Rejects with `StoreError` when another process uses the file, or when it is damaged or not a store. */
 export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
   const { path, historyLimit = 10_000, maxWaitingBytes = 256 * 1024 * 1024 } = options;
-  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: { path, historyLimit } });
+  const worker = new Worker(moduleBeside(import.meta.url, "./sqlite-worker"), { workerData: { path, historyLimit } });
   return connectSqliteEngine(worker, { path, maxWaitingBytes });
 }
 

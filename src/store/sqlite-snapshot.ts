@@ -4,12 +4,12 @@
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { messageOf } from "../base/index.ts";
+import { messageOf, moduleBeside } from "../base/index.ts";
 import { StoreError } from "./errors.ts";
 
 /** Copies the store at `source` to the new file `target`. Refuses to replace a file. */
 export async function writeSnapshot(source: string, target: string): Promise<void> {
-  const worker = new Worker(new URL("./sqlite-snapshot-worker.ts", import.meta.url), { workerData: { source, target } });
+  const worker = new Worker(moduleBeside(import.meta.url, "./sqlite-snapshot-worker"), { workerData: { source, target } });
   try {
     await once(worker, "exit");
   } catch (error) {

@@ -16,7 +16,7 @@ import {
   type Review,
 } from "../../src/api/index.ts";
 import { copy, deepFreeze, isObject, type JsonObject } from "../../src/base/index.ts";
-import { compileJsonPath, compileSchema, dns1035LabelProblem, dnsSubdomainProblem } from "../../src/machinery/index.ts";
+import { compileJsonPath, compileSchema, dns1035LabelProblems, dnsSubdomainProblems } from "../../src/machinery/index.ts";
 
 const versionOf = ({ apiVersion }: JsonObject): string => parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;
 
@@ -45,7 +45,9 @@ export function complete(kind: Kind, object: JsonObject): JsonObject {
   let result = object;
   for (const { mutate, on } of admissionsOf(kind)) if (mutate && on.includes("CREATE")) result = mutate(reviewOf(result)) as JsonObject;
   const schema = kind.versions[versionOf(object)]?.schema;
-  return schema ? compileSchema(schema).admit(copy(result)) : result;
+  if (schema) result = compileSchema(schema).admit(copy(result));
+  for (const { prepare, on } of admissionsOf(kind)) if (prepare && on.includes("CREATE")) result = prepare(reviewOf(result)) as JsonObject;
+  return result;
 }
 
 export function describeKind(kind: Kind, minimal: JsonObject): void {
@@ -53,9 +55,9 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
     const versions = Object.entries(kind.versions);
 
     test("has names that are valid in paths and in DNS", () => {
-      expect(kind.group === "" ? undefined : dnsSubdomainProblem(kind.group)).toBeUndefined();
+      expect(kind.group === "" ? [] : dnsSubdomainProblems(kind.group)).toEqual([]);
       const names = [kind.plural, kind.kind.toLowerCase(), ...(kind.shortNames ?? []), ...(kind.categories ?? []), ...Object.keys(kind.versions)];
-      expect(names.filter((name) => dns1035LabelProblem(name))).toEqual([]);
+      expect(names.filter((name) => dns1035LabelProblems(name).length > 0)).toEqual([]);
     });
 
     test("serves its storage version", () => {
@@ -91,20 +93,22 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
 }
 
 function describeConversion(kind: Kind, name: string, { toStorage, fromStorage, schema }: KindVersion, minimal: JsonObject): void {
-  const stored = complete(kind, minimal);
+  const completed = complete(kind, minimal);
+  // A kind that is a view of another one's store is declared in its own form.
+  const stored = kind.storedAs ? (toStorage?.(copy(completed)) ?? {}) : completed;
 
   test(`is converted to ${name} and back without loss`, () => {
     const converted = fromStorage?.(copy(stored)) ?? {};
 
-    expect(converted["apiVersion"]).toBe(formatApiVersion(kind.group, name));
-    expect(toStorage?.(copy(converted))).toEqual(stored);
+    // The server writes the version's name, whatever the conversion leaves there.
+    expect({ ...toStorage?.({ ...converted, apiVersion: formatApiVersion(kind.group, name) }), apiVersion: stored["apiVersion"] }).toEqual(stored);
   });
 
   test(`is valid in ${name} after conversion`, () => {
     const converted = fromStorage?.(copy(stored)) ?? {};
 
     expect(compileSchema(schema).admit(copy(converted))).toEqual(converted);
-    expect(compileSchema(schema).validate(converted)).toEqual([]);
+    expect(compileSchema(schema).validate(converted) ?? []).toEqual([]);
   });
 
   test(`is not changed by conversion to ${name}`, () => {

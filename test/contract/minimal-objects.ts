@@ -5,6 +5,8 @@ import type { JsonObject } from "../../src/base/index.ts";
 
 const template: JsonObject = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } };
 const workload: JsonObject = { selector: { matchLabels: { app: "web" } }, template };
+const jobTemplate: JsonObject = { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "web:1" }] } };
+const roleRef: JsonObject = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" };
 const deploymentSelector: JsonObject = { apiVersion: "apps/v1", kind: "Deployment" };
 
 const fields = new Map<Kind, JsonObject>([
@@ -16,8 +18,43 @@ const fields = new Map<Kind, JsonObject>([
   [api.Node, {}],
   [api.Event, { involvedObject: { namespace: "shop" } }],
   [api.Service, { spec: { ports: [{ port: 80 }] } }],
+  [api.PodTemplate, { template }],
+  [api.Binding, { target: { name: "node-1" } }],
+  [api.Eviction, {}],
+  [api.Endpoints, {}],
+  [api.PersistentVolume, { spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/data" } } }],
+  [api.PersistentVolumeClaim, { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } }],
+  [api.ReplicationController, { spec: { selector: { app: "web" }, template } }],
+  [api.ResourceQuota, { spec: { hard: { pods: "1" } } }],
+  [api.LimitRange, { spec: { limits: [{ type: "Container", default: { cpu: "1" } }] } }],
   [api.Deployment, { spec: workload }],
   [api.ReplicaSet, { spec: workload }],
+  [api.StatefulSet, { spec: { ...workload, serviceName: "web" } }],
+  [api.DaemonSet, { spec: workload }],
+  [api.Job, { spec: { template: jobTemplate } }],
+  [api.CronJob, { spec: { schedule: "0 * * * *", jobTemplate: { spec: { template: jobTemplate } } } }],
+  [api.HorizontalPodAutoscaler, { spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } } }],
+  [api.PodDisruptionBudget, { spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } } }],
+  [api.EndpointSlice, { addressType: "IPv4", endpoints: [] }],
+  [api.Ingress, { spec: { defaultBackend: { service: { name: "web", port: { number: 80 } } } } }],
+  [api.IngressClass, { spec: { controller: "example.com/ingress" } }],
+  [api.NetworkPolicy, { spec: { podSelector: {} } }],
+  [api.StorageClass, { provisioner: "example.com/disk" }],
+  [api.PriorityClass, { value: 1 }],
+  [api.RuntimeClass, { handler: "runc" }],
+  [api.Role, { rules: [] }],
+  [api.ClusterRole, { rules: [] }],
+  [api.RoleBinding, { roleRef }],
+  [api.ClusterRoleBinding, { roleRef }],
+  [api.EventsEvent, { eventTime: "2026-01-01T00:00:00.000000Z", reportingController: "example.com/c", reportingInstance: "c-1", action: "Start", reason: "Started", type: "Normal", regarding: { namespace: "shop" } }],
+  [api.SelfSubjectReview, {}],
+  [api.TokenRequest, { spec: { audiences: [] } }],
+  [api.TokenReview, { spec: { token: "x" } }],
+  [api.SubjectAccessReview, { spec: { user: "u", nonResourceAttributes: { path: "/", verb: "get" } } }],
+  [api.LocalSubjectAccessReview, { spec: { user: "u", resourceAttributes: { namespace: "shop", verb: "get", resource: "pods" } } }],
+  [api.SelfSubjectAccessReview, { spec: { nonResourceAttributes: { path: "/", verb: "get" } } }],
+  [api.SelfSubjectRulesReview, { spec: { namespace: "shop" } }],
+  [api.LogicalCluster, { spec: { profile: "empty" } }],
   [api.ControllerRevision, { data: {}, revision: 1 }],
   [api.Lease, {}],
   [
@@ -29,6 +66,8 @@ const fields = new Map<Kind, JsonObject>([
         scope: "Namespaced",
         versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
       },
+      // The server starts this list.
+      status: { storedVersions: ["v1"] },
     },
   ],
   [api.Cluster, { spec: { syncMode: "Push" } }],
@@ -46,5 +85,5 @@ export const kinds: readonly Kind[] = [...fields.keys()];
 export function minimalObject(kind: Kind): JsonObject {
   const apiVersion = api.formatApiVersion(kind.group, kind.storageVersion);
   const name = kind.kind === "CustomResourceDefinition" ? "teapots.example.com" : "web";
-  return { apiVersion, kind: kind.kind, metadata: { name, ...(kind.scope === "Namespaced" && { namespace: "shop" }) }, ...fields.get(kind) };
+  return { apiVersion, kind: kind.kind, metadata: { name, uid: "00000000-0000-4000-8000-000000000001", ...(kind.scope === "Namespaced" && { namespace: "shop" }) }, ...fields.get(kind) };
 }

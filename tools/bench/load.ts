@@ -7,7 +7,8 @@ import { systemClock, sleep } from "../../src/base/index.ts";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "../../src/client/index.ts";
 import type { Client } from "../../src/client/index.ts";
 import { isAlreadyExists, isNotFound } from "../../src/machinery/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { makePolicy } from "../../src/testing/index.ts";
+import { deploymentBody } from "./objects.ts";
 
 export interface Endpoint {
   name: string;
@@ -41,7 +42,7 @@ export async function runLoad(hub: Endpoint, members: readonly Endpoint[], names
     const names = Array.from({ length: count }, (_, index) => `web-${String(index).padStart(5, "0")}`);
 
     const started = performance.now();
-    await pooled(names, (name) => hub.client.create(Deployment, hub.name, template(namespace, name)));
+    await pooled(names, (name) => hub.client.create(Deployment, hub.name, JSON.parse(deploymentBody(namespace, name, REPLICAS)) as Deployment));
     await until(() => arrived.every((seen) => seen.size >= count), "every object on every member");
     const toMembersMs = performance.now() - started;
 
@@ -65,27 +66,6 @@ async function prepare(hub: Endpoint, members: readonly Endpoint[], namespace: s
   }
   const weights = Object.fromEntries(members.map(({ name }, index) => [name, WEIGHTS[index] ?? 1]));
   await hub.client.create(PropagationPolicy, hub.name, makePolicy(`${namespace}/all`).selects("apps/v1", "Deployment").weights(weights).build());
-}
-
-/** About 2 KB of JSON: what a small real service looks like. */
-function template(namespace: string, name: string): Deployment {
-  const probe = (path: string) => ({ httpGet: { path, port: 8080 }, initialDelaySeconds: 5, periodSeconds: 10, timeoutSeconds: 2, failureThreshold: 3 });
-  return makeDeployment(`${namespace}/${name}`)
-    .replicas(REPLICAS)
-    .labels({ app: name, tier: "backend", team: "payments" })
-    .with(({ spec }) => {
-      const [container] = spec.template.spec?.containers ?? [];
-      Object.assign(container ?? {}, {
-        args: ["--port=8080", "--log-level=info", `--service=${name}`],
-        ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
-        env: Array.from({ length: 10 }, (_, index) => ({ name: `SETTING_${index}`, value: `value-of-setting-${index}-for-${name}` })),
-        resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { cpu: "500m", memory: "256Mi" } },
-        readinessProbe: probe("/ready"),
-        livenessProbe: probe("/live"),
-        securityContext: { runAsNonRoot: true, allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
-      });
-    })
-    .build();
 }
 
 /** Names of the Deployments that were seen and fit, from a list and then a watch. */

@@ -14,11 +14,11 @@ export interface RunningFleet {
 
 const START_LIMIT_MS = 60_000;
 
-export async function startFlotilla(flags: readonly string[]): Promise<RunningFleet> {
+export async function startFlotilla(flags: readonly string[], entry = "src/cmd/main.ts"): Promise<RunningFleet> {
   const data = mkdtempSync(join(tmpdir(), "flotilla-bench-"));
   const started = performance.now();
   // The process itself and not the shell around it: its memory and CPU are what is measured.
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/cmd/main.ts", "up", "--port", "0", "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", entry, "up", "--port", "0", "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));

@@ -6,9 +6,10 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Benchmark, Figure } from "./benchmark.ts";
+import { apiserver } from "./apiserver.ts";
 import { keel } from "./keel.ts";
 
-const benchmarks: readonly Benchmark[] = [keel];
+const benchmarks: readonly Benchmark[] = [keel, apiserver];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR]`;
 
 const { positionals, values } = parseArgs({

@@ -72,6 +72,8 @@ test("writes one line of words per field", () => {
   const tables = buildTables({ of: (path) => (path.endsWith("meta/v1") ? meta : lease) }, ["coordination-v1"]);
 
   expect(tables.get("coordination-v1")?.["Lease"]).toEqual({
+    apiVersion: "string 0 optional",
+    kind: "string 0 optional",
     metadata: "meta-v1.ObjectMeta 1 optional always",
     ".Inner": "Inner 2",
     mode: 'string 3 optional enum=On|Off default="On"',
@@ -79,6 +81,7 @@ test("writes one line of words per field", () => {
     labels: "map:string 5 optional",
     nothing: "*Empty 6 optional",
   });
+  expect(tables.get("coordination-v1")?.["Inner"]).toEqual({ "": "map=atomic", port: "*IntOrString 1 optional" });
   expect(tables.get("meta-v1")).toEqual({ ObjectMeta: { name: "string 1 optional" } });
 });
 

@@ -23,10 +23,7 @@ export const SOURCES: Record<string, Source> = {
   "core-v1": {
     package: "k8s.io/api/core/v1",
     module: "k8s.io/api",
-    roots: [
-      ...["Namespace", "ConfigMap", "Secret", "ServiceAccount", "Pod", "PodTemplate", "Node", "Event", "Service", "Endpoints", "ReplicationController"],
-      ...["PersistentVolume", "PersistentVolumeClaim", "ResourceQuota", "LimitRange", "Binding"],
-    ],
+    roots: "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding".split(" "),
     table: true,
   },
   "apps-v1": { package: "k8s.io/api/apps/v1", module: "k8s.io/api", roots: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"], table: true },

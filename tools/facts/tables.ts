@@ -4,13 +4,16 @@
  *   "containers": "[]Container 2 patch=merge:name list=map:name"
  *
  * The words are the type, the protobuf number, then what is stated about the field. An embedded struct is JSON-inline but
- * nested in protobuf, so it stays one entry, whose key starts with a dot.
+ * nested in protobuf, so it stays one entry, whose key starts with a dot. The entry with the empty key is about the type itself.
  */
 import type { GoField, GoPackage, GoType } from "./go-types.ts";
 import { SOURCES } from "./sources.ts";
 
 /** type → JSON name → words. */
 export type Table = Record<string, Record<string, string>>;
+
+/** The key of what is stated about a type as a whole: `map=atomic`. */
+export const OF_TYPE = "";
 
 /** Types whose JSON form is not their Go form; `src/api` knows them by these names. */
 const SCALARS: Record<string, string> = {
@@ -27,6 +30,8 @@ const SCALARS: Record<string, string> = {
   "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrBool": "SchemaOrBool",
   "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrStringArray": "SchemaOrStringArray",
 };
+/** Those that are structs to Go: their zero is written, whatever `omitempty` says. */
+const STRUCTS = new Set(["Quantity", "RawObject", "Time", "MicroTime"]);
 const BASIC = new Set(["string", "bool", "int32", "int64", "float64", "bytes"]);
 const LEAVES = new Set([...BASIC, ...Object.values(SCALARS)]);
 
@@ -48,7 +53,10 @@ export function buildTables(packages: Packages, wanted: readonly string[]): Map<
     if (!source || !type?.fields) throw new Error(`${file} has no struct ${name}`);
     const fields: Record<string, string> = {};
     table[name] = fields;
+    const mapType = type.markers.find(([key]) => key === "structType" || key === "mapType")?.[1];
+    if (mapType) fields[OF_TYPE] = `map=${mapType}`;
     for (const field of type.fields) {
+      if (isTypeMeta(field)) Object.assign(fields, TYPE_META);
       const line = readField(packages, source.package, type, field);
       if (!line) continue;
       fields[line.key] = line.words;
@@ -60,11 +68,15 @@ export function buildTables(packages: Packages, wanted: readonly string[]): Map<
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);
 
+const isTypeMeta = ({ name, type }: GoField): boolean => name === "" && type.endsWith("TypeMeta");
+/** An object inside of another one may state what it is, too: the claims of a StatefulSet. */
+const TYPE_META = { apiVersion: "string 0 optional", kind: "string 0 optional" };
+
 function readField(packages: Packages, home: string, type: GoType, field: GoField): { key: string; words: string; refersTo?: [string, string] } | undefined {
   const [jsonName = "", ...options] = (field.tags["json"] ?? "").split(",");
   if (field.tags["json"] === "-") return undefined;
   const inline = options.includes("inline") || (field.name === "" && jsonName === "");
-  if (inline && field.type.endsWith("TypeMeta")) return undefined; // apiVersion and kind are part of every object.
+  if (isTypeMeta(field)) return undefined;
 
   const resolved = resolve(packages, home, type.imports, field.type);
   // Only the number: the wire kind follows from the type, and some tags state it wrongly (PodSpec.priority).
@@ -81,7 +93,7 @@ function readField(packages: Packages, home: string, type: GoType, field: GoFiel
     const listType = marker("listType");
     const mapKeys = field.markers.filter(([key]) => key === "listMapKey").map(([, value]) => value);
     if (listType) words.push(`list=${listType}${mapKeys.length ? `:${mapKeys.join(",")}` : ""}`);
-    const mapType = marker("mapType") ?? marker("structType") ?? resolved.mapType;
+    const mapType = marker("mapType") ?? marker("structType");
     if (mapType) words.push(`map=${mapType}`);
     const listed = marker("kubebuilder:validation:Enum")?.replaceAll('"', "").split(";") ?? resolved.enum;
     if (listed) words.push(`enum=${listed.join("|")}`);
@@ -111,7 +123,6 @@ interface Resolved {
   words: string;
   isStruct?: boolean;
   enum?: string[];
-  mapType?: string;
   refersTo?: [table: string, type: string];
 }
 
@@ -140,8 +151,7 @@ function resolve(packages: Packages, home: string, imports: Record<string, strin
   const name = expression.slice(dot + 1);
   if (path === undefined) throw new Error(`${home}: ${expression} is not imported`);
   const scalar = SCALARS[`${path}.${name}`];
-  // A quantity is a struct to Go: its zero is written.
-  if (scalar) return { words: scalar, ...(scalar === "Quantity" && { isStruct: true }) };
+  if (scalar) return { words: scalar, ...(STRUCTS.has(scalar) && { isStruct: true }) };
   const target = packages.of(path).types.get(name);
   if (!target) throw new Error(`${home}: ${path} declares no ${name}`);
   if (target.underlying !== undefined) {
@@ -153,10 +163,8 @@ function resolve(packages: Packages, home: string, imports: Record<string, strin
   }
   const table = Object.keys(SOURCES).find((key) => SOURCES[key]?.package === path);
   if (!table) throw new Error(`${home}: ${path}.${name} is in no table`);
-  const mapType = target.markers.find(([key]) => key === "structType" || key === "mapType")?.[1];
-  return { words: path === home ? name : `${table}.${name}`, isStruct: true, refersTo: [table, name], ...(mapType && { mapType }) };
+  return { words: path === home ? name : `${table}.${name}`, isStruct: true, refersTo: [table, name] };
 }
-
 
 /** True for the names that stand for a JSON form rather than for a type of a table. */
 export const isLeaf = (word: string): boolean => LEAVES.has(word);

@@ -1,5 +1,5 @@
 /** Writes the TypeScript types of a fact table: types only, without doc comments, since facts are all we take from upstream. */
-import { isLeaf, type Table } from "./tables.ts";
+import { isLeaf, OF_TYPE, type Table } from "./tables.ts";
 
 const LEAF_TYPES: Record<string, string> = {
   string: "string",
@@ -45,16 +45,17 @@ export function renderTypes(module: string, kinds: readonly string[], table: Tab
     return dot < 0 ? word : use(`./${word.slice(0, dot)}.ts`, word.slice(dot + 1));
   };
 
-  const hasRequired = (type: string): boolean => Object.entries(table[type] ?? {}).some(([key, words]) => !key.startsWith(".") && !words.split(" ").includes("optional"));
+  const hasRequired = (type: string): boolean => Object.entries(table[type] ?? {}).some(([key, words]) => key !== OF_TYPE && !key.startsWith(".") && !words.split(" ").includes("optional"));
 
   const types = Object.entries(table).map(([name, fields]) => {
     const isKind = kinds.includes(name) && fields["metadata"] !== undefined;
     const bases = isKind ? [use("../meta.ts", "KubernetesObject")] : [];
     const lines: string[] = [];
     for (const [key, words] of Object.entries(fields)) {
+      if (key === OF_TYPE) continue;
       const [type = "", , ...facts] = words.split(" ");
       if (key.startsWith(".")) bases.push(typeOf(type));
-      else if (!(key === "metadata" && isKind)) {
+      else if (!(isKind && (key === "metadata" || key === "apiVersion" || key === "kind"))) {
         const values = facts.find((fact) => fact.startsWith("enum="))?.slice(5).split("|");
         const text = values?.length ? values.map((value) => JSON.stringify(value)).join(" | ") : typeOf(type);
         const isList = type.startsWith("[]") && values?.length;

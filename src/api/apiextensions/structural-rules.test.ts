@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../base/index.ts";
-import type { CustomResourceDefinition } from "../facts/apiextensions-v1.ts";
-import { checkStructural } from "./structural-rules.ts";
+import { checkSchema } from "./schema-rules.ts";
+import { checkStructural, unsupportedPart } from "./structural-rules.ts";
 
-const definition = (openAPIV3Schema: JsonObject): CustomResourceDefinition => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "teapots.example.com" },
-  spec: { group: "example.com", names: { plural: "teapots", kind: "Teapot" }, scope: "Namespaced", versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }] },
-});
-const problems = (schema: JsonObject): string[] => checkStructural(definition(schema)).map(({ field, message }) => `${field.replace("spec.validation.openAPIV3Schema", "#")}: ${message}`);
+const problems = (schema: JsonObject): string[] => [...(unsupportedPart(schema) === undefined ? checkStructural("#", schema) : []), ...checkSchema("#", schema)].map(({ field, message }) => `${field}: ${message}`);
 const withField = (field: JsonObject): JsonObject => ({ type: "object", properties: { a: field } });
 
 const accepted: Record<string, JsonObject> = {
@@ -27,6 +21,27 @@ for (const [behaviour, schema] of Object.entries(accepted)) {
 const refused: Record<string, [schema: JsonObject, want: string[]]> = {
   "a root without a type": [{}, ["#.type: Required value: must not be empty at the root"]],
   "a field without a type": [withField({}), ["#.properties[a].type: Required value: must not be empty for specified object fields"]],
+  "a type inside a junctor": [withField({ type: "string", anyOf: [{ type: "string" }] }), ["#.properties[a].anyOf[0].type: Forbidden: must be empty to be structural"]],
+  "what a junctor at the root talks about and nothing else": [
+    { type: "object", anyOf: [{ properties: { b: { minimum: 1 } } }] },
+    ["#.properties[b]: Required value: because it is defined in #.anyOf[0].properties[b]"],
+  ],
+  "an embedded object without a type": [
+    withField({ "x-kubernetes-embedded-resource": true }),
+    [
+      "#.properties[a].properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
+      "#.properties[a].type: Required value: must be object if x-kubernetes-embedded-resource is true",
+    ],
+  ],
+  "a pattern that is none": [withField({ type: "string", pattern: "(" }), ['#.properties[a].pattern: Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(`']],
+  "a set of objects whose parts have owners": [
+    withField({ type: "array", "x-kubernetes-list-type": "set", items: { type: "object" } }),
+    ["#.properties[a].items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set"],
+  ],
+  "a default at the top of metadata": [
+    { type: "object", properties: { kind: { type: "string", default: "x" } } },
+    ["#.properties[kind].default: Forbidden: must not be set in top-level kind"],
+  ],
   "a list without items": [withField({ type: "array" }), ["#.properties[a].items: Required value: must be specified"]],
   "a type that does not exist": [
     withField({ type: "foo" }),

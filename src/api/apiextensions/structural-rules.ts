@@ -2,130 +2,181 @@
  * Whether a definition's schema is structural: every level has a type, and everything that is said about a value is said
  * once, outside of `allOf`, `anyOf`, `oneOf` and `not`. Only then can the server prune, default and merge by it.
  */
-import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
-import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
-import type { CustomResourceDefinition } from "../facts/apiextensions-v1.ts";
+import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
+import { PatternError, compilePattern, type FieldError } from "../../machinery/index.ts";
+import { forbiddenField, missing, wrong } from "../field-errors.ts";
 
-const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
-const UNSUPPORTED = ["$ref", "$schema", "additionalItems", "definitions", "dependencies", "id", "patternProperties"];
-/** What a junctor may not say: it narrows values, it does not describe them. */
-const ONLY_OUTSIDE = ["type", "default", "nullable", "description", "title", "additionalProperties"];
 /** Schemas nest; a hostile one should not nest for ever. */
-const MAX_DEPTH = 100;
+export const MAX_SCHEMA_DEPTH = 100;
 
-/** Errors are told about the one schema that all versions share, or about each version's own. */
-export function checkStructural({ spec }: DeepReadonly<CustomResourceDefinition>): FieldError[] {
-  return spec.versions.flatMap(({ schema }, index) => {
-    const root = schema?.openAPIV3Schema as JsonObject | undefined;
-    if (!root) return [];
-    const at = spec.versions.length === 1 ? "spec.validation.openAPIV3Schema" : `spec.versions[${index}].schema.openAPIV3Schema`;
-    return [...checkRoot(at, root), ...checkLevel(at, root, "root", 0)];
-  });
+/** What a schema cannot be converted with, in words; undefined when it can. Other rules refuse most of it in better words. */
+export function unsupportedPart(schema: JsonObject, depth = 0): string | undefined {
+  if (depth > MAX_SCHEMA_DEPTH) return `schemas may be nested at most ${MAX_SCHEMA_DEPTH} levels deep`;
+  for (const [key, name] of UNSUPPORTED) if (isStated(schema[key])) return `OpenAPIV3Schema '${name}' is not supported`;
+  for (const junctor of junctorsOf(schema)) {
+    const inner = unsupportedPart(junctor.schema, depth + 1);
+    if (inner !== undefined) return inner;
+  }
+  if (schema["x-kubernetes-preserve-unknown-fields"] === false) return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
+  if (Array.isArray(schema["items"])) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
+  const { items, additionalProperties } = schema;
+  for (const child of [items, ...Object.values(propertiesOf(schema)), additionalProperties]) {
+    const inner = isObject(child) ? unsupportedPart(child, depth + 1) : undefined;
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
 }
 
-function checkRoot(at: string, root: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const { apiVersion, kind, metadata } = isObject(root["properties"]) ? root["properties"] : {};
-  for (const [name, schema] of Object.entries({ apiVersion, kind })) {
-    if (isObject(schema) && schema["type"] !== "string") errors.push(wrong(`${at}.properties[${name}].type`, schema["type"], "must be string"));
+const UNSUPPORTED: readonly (readonly [key: string, name: string])[] = [
+  ["id", "id"],
+  ["$schema", "schema"],
+  ["$ref", "$ref"],
+  ["patternProperties", "patternProperties"],
+  ["dependencies", "dependencies"],
+  ["additionalItems", "additionalItems"],
+  ["definitions", "definitions"],
+];
+
+const isStated = (value: Json | undefined): boolean => value !== undefined && value !== "" && !(isObject(value) && Object.keys(value).length === 0);
+
+export function propertiesOf({ properties }: JsonObject): JsonObject {
+  return isObject(properties) ? properties : {};
+}
+
+interface Junctor {
+  /** `.anyOf[0]` */
+  at: string;
+  schema: JsonObject;
+}
+
+/** The schemas in `anyOf`, `allOf`, `oneOf` and `not`. */
+function junctorsOf(schema: JsonObject): Junctor[] {
+  const found: Junctor[] = [];
+  for (const key of ["anyOf", "allOf", "oneOf"]) {
+    const list = schema[key];
+    if (Array.isArray(list)) for (const [index, item] of list.entries()) if (isObject(item)) found.push({ at: `.${key}[${index}]`, schema: item });
   }
-  if (isObject(metadata)) {
-    const { type: _, description: __, properties, ...more } = metadata;
-    const named = Object.keys(isObject(properties) ? properties : {});
-    if (Object.keys(more).length > 0 || named.some((name) => name !== "name" && name !== "generateName")) {
-      errors.push(forbiddenField(`${at}.properties[metadata]`, "must not specify anything other than name and generateName, but metadata is implicitly specified"));
-    }
-  }
-  return errors;
+  if (isObject(schema["not"])) found.push({ at: ".not", schema: schema["not"] });
+  return found;
 }
 
 type Level = "root" | "field" | "item";
 const WHERE: Record<Level, string> = { root: "at the root", field: "for specified object fields", item: "for specified array items" };
 
-function checkLevel(at: string, schema: JsonObject, level: Level, depth: number): FieldError[] {
-  if (depth > MAX_DEPTH) return [forbiddenField(at, `schemas may be nested at most ${MAX_DEPTH} levels deep`)];
-  const { type, properties, additionalProperties, items } = schema;
-  const preserves = schema["x-kubernetes-preserve-unknown-fields"] === true;
-  const errors: FieldError[] = UNSUPPORTED.filter((key) => schema[key] !== undefined).map((key) => forbiddenField(`${at}.${key}`, `${key} is not supported`));
-  if (schema["uniqueItems"] === true) errors.push(forbiddenField(`${at}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
-  if (type === undefined || type === "") {
-    if (level === "root" || !(schema["x-kubernetes-int-or-string"] === true || preserves)) errors.push(missing(`${at}.type`, `must not be empty ${WHERE[level]}`));
-  } else if (typeof type !== "string" || !TYPES.includes(type)) errors.push(notOneOf(`${at}.type`, type, TYPES));
-  else if (level === "root" && type !== "object") errors.push(wrong(`${at}.type`, type, "must be object at the root"));
-
-  if (isObject(properties)) {
-    if (isObject(additionalProperties)) errors.push(forbiddenField(`${at}.additionalProperties`, "additionalProperties and properties are mutual exclusive"));
-    for (const [name, property] of Object.entries(properties)) {
-      const inner = `${at}.properties[${name}]`;
-      // What the root says about these is checked there.
-      if (level === "root" && (name === "metadata" || name === "apiVersion" || name === "kind")) continue;
-      if (isObject(property)) errors.push(...checkLevel(inner, property, "field", depth + 1));
-    }
-  }
-  if (isObject(additionalProperties)) errors.push(...checkLevel(`${at}.additionalProperties`, additionalProperties, "field", depth + 1));
-  if (Array.isArray(items)) errors.push(forbiddenField(`${at}.items`, "items must be a schema object and not an array"));
-  else if (isObject(items)) errors.push(...checkLevel(`${at}.items`, items, "item", depth + 1));
-  else if (type === "array") errors.push(missing(`${at}.items`, "must be specified"));
-  return [...errors, ...checkEmbedded(at, schema), ...checkListType(at, schema), ...checkJunctors(at, schema, depth)];
+/** Everything that keeps a schema from being structural, by text. */
+export function checkStructural(at: string, root: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  checkLevel(at, root, "root", errors);
+  for (const { at: junctor, schema } of junctorsOf(root)) checkCompleteness(schema, root, at, at + junctor, errors);
+  const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
+  return errors.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
 }
 
-function checkEmbedded(at: string, schema: JsonObject): FieldError[] {
-  if (schema["x-kubernetes-embedded-resource"] !== true) return [];
-  const errors: FieldError[] = [];
-  if (schema["properties"] === undefined && schema["x-kubernetes-preserve-unknown-fields"] !== true) {
+function checkLevel(at: string, schema: JsonObject, level: Level, errors: FieldError[]): void {
+  const { items, additionalProperties } = schema;
+  const type = schema["type"] ?? "";
+  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+  const preserves = schema["x-kubernetes-preserve-unknown-fields"] === true;
+  const isIntOrString = schema["x-kubernetes-int-or-string"] === true;
+  const properties = propertiesOf(schema);
+
+  if (type === "array" && items === undefined) errors.push(missing(`${at}.items`, "must be specified"));
+  if (isObject(items)) checkLevel(`${at}.items`, items, "item", errors);
+  for (const [name, property] of Object.entries(properties)) if (isObject(property)) checkLevel(`${at}.properties[${name}]`, property, "field", errors);
+  if (additionalProperties !== undefined) {
+    if (level === "root") errors.push(forbiddenField(`${at}.additionalProperties`, "must not be used at the root"));
+    if (isObject(additionalProperties)) checkLevel(`${at}.additionalProperties`, additionalProperties, "field", errors);
+  }
+  if (isIntOrString && preserves) errors.push(wrong(`${at}.x-kubernetes-preserve-unknown-fields`, true, "must be false if x-kubernetes-int-or-string is true"));
+  if (isIntOrString && isEmbedded) errors.push(wrong(`${at}.x-kubernetes-embedded-resource`, true, "must be false if x-kubernetes-int-or-string is true"));
+  checkValues(at, schema, isIntOrStringPair(schema["anyOf"]), errors);
+
+  if (isEmbedded && type !== "object") {
+    const detail = "must be object if x-kubernetes-embedded-resource is true";
+    errors.push(type === "" ? missing(`${at}.type`, detail) : wrong(`${at}.type`, type, detail));
+  } else if (type === "" && !isIntOrString && !preserves) errors.push(missing(`${at}.type`, `must not be empty ${WHERE[level]}`));
+  if (isEmbedded && additionalProperties !== undefined) errors.push(forbiddenField(`${at}.additionalProperties`, "must not be used if x-kubernetes-embedded-resource is set"));
+  if (level === "root" && type !== "" && type !== "object") errors.push(wrong(`${at}.type`, type, "must be object at the root"));
+  checkMetadata(at, properties, level === "root", level === "root" || isEmbedded, errors);
+  if (isEmbedded && !preserves && Object.keys(properties).length === 0) {
     errors.push(missing(`${at}.properties`, "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"));
   }
-  if (schema["type"] !== "object") errors.push(missing(`${at}.type`, "must be object if x-kubernetes-embedded-resource is true"));
-  return errors;
 }
 
-function checkListType(at: string, schema: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const listType = schema["x-kubernetes-list-type"];
-  const mapType = schema["x-kubernetes-map-type"];
-  const items = isObject(schema["items"]) ? schema["items"] : {};
-  if (listType !== undefined) {
-    if (typeof listType !== "string" || !["atomic", "set", "map"].includes(listType)) errors.push(notOneOf(`${at}.x-kubernetes-list-type`, listType, ["atomic", "set", "map"]));
-    if (schema["type"] !== "array") errors.push(wrong(`${at}.type`, schema["type"], "must be array if x-kubernetes-list-type is specified"));
+/** A definition may restrict the names of its objects; everything else about metadata is given. */
+function checkMetadata(at: string, properties: JsonObject, isRoot: boolean, isResource: boolean, errors: FieldError[]): void {
+  const typeOf = (schema: Json | undefined): Json => (isObject(schema) ? (schema["type"] ?? "") : "");
+  for (const name of ["kind", "apiVersion"]) {
+    if (isResource && properties[name] !== undefined && typeOf(properties[name]) !== "string") errors.push(wrong(`${at}.properties[${name}].type`, typeOf(properties[name]), "must be string"));
   }
-  if (mapType !== undefined && mapType !== "atomic" && mapType !== "granular") errors.push(notOneOf(`${at}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]));
-  if (listType !== "map") return errors;
-  if (items["type"] !== "object") return [...errors, wrong(`${at}.items.type`, items["type"], "must be object if parent array's x-kubernetes-list-type is map")];
-  const keys = Array.isArray(schema["x-kubernetes-list-map-keys"]) ? schema["x-kubernetes-list-map-keys"].map(String) : [];
-  const properties = isObject(items["properties"]) ? items["properties"] : {};
-  if (keys.length === 0) errors.push(missing(`${at}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"));
-  if (keys.some((key) => properties[key] === undefined)) errors.push(wrong(`${at}.x-kubernetes-list-map-keys`, keys, "entries must all be names of item properties"));
-  const requiredKeys = Array.isArray(items["required"]) ? items["required"] : [];
-  for (const key of keys) {
-    const property = properties[key];
-    if (isObject(property) && property["default"] === undefined && !requiredKeys.includes(key)) {
-      errors.push(missing(`${at}.items.properties[${key}].default`, "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"));
-    }
+  const { metadata } = properties;
+  if (!isObject(metadata)) return;
+  if (isResource && typeOf(metadata) !== "object") errors.push(wrong(`${at}.properties[metadata].type`, typeOf(metadata), "must be object"));
+  if (!isRoot) return;
+  const { type: _, default: __, properties: named, ...more } = metadata;
+  const isNamesOnly = Object.keys(isObject(named) ? named : {}).every((name) => name === "name" || name === "generateName");
+  if (Object.keys(more).length > 0 || !isNamesOnly) {
+    errors.push(forbiddenField(`${at}.properties[metadata]`, "must not specify anything other than name and generateName, but metadata is implicitly specified"));
   }
-  return errors;
 }
 
-function checkJunctors(at: string, schema: JsonObject, depth: number): FieldError[] {
-  const intOrString = schema["x-kubernetes-int-or-string"] === true;
-  const inner: [string, JsonObject][] = [];
-  for (const key of ["allOf", "anyOf", "oneOf"]) {
-    const list = schema[key];
-    if (Array.isArray(list)) for (const [index, item] of list.entries()) if (isObject(item)) inner.push([`${at}.${key}[${index}]`, item]);
+const INT_OR_STRING = [{ type: "integer" }, { type: "string" }];
+const isIntOrStringPair = (anyOf: Json | undefined): boolean => anyOf !== undefined && equalJson(anyOf, INT_OR_STRING);
+
+/** What is said about values here and in junctors. The usual form of int-or-string has types in its `anyOf`, here or in the first `allOf`. */
+function checkValues(at: string, schema: JsonObject, skipAnyOf: boolean, errors: FieldError[], mayNest = true): void {
+  for (const { at: junctor, schema: inner } of junctorsOf(schema)) {
+    if (skipAnyOf && junctor.startsWith(".anyOf")) continue;
+    checkNested(at + junctor, inner, mayNest && junctor === ".allOf[0]" && isIntOrStringPair(inner["anyOf"]), errors);
   }
-  if (isObject(schema["not"])) inner.push([`${at}.not`, schema["not"]]);
-  return inner.flatMap(([path, item]) => checkJunctor(path, item, intOrString, depth + 1));
+  const { pattern } = schema;
+  if (typeof pattern === "string") checkPattern(`${at}.pattern`, pattern, errors);
 }
 
-function checkJunctor(at: string, schema: JsonObject, mayHaveType: boolean, depth: number): FieldError[] {
-  if (depth > MAX_DEPTH) return [forbiddenField(at, `schemas may be nested at most ${MAX_DEPTH} levels deep`)];
-  const errors = Object.keys(schema)
-    .filter((key) => (ONLY_OUTSIDE.includes(key) || key.startsWith("x-kubernetes-")) && !(key === "type" && mayHaveType) && key !== "x-kubernetes-validations")
-    .map((key) => forbiddenField(`${at}.${key}`, "must be undefined to be structural"));
-  for (const [name, property] of Object.entries(isObject(schema["properties"]) ? schema["properties"] : {})) {
-    if (isObject(property)) errors.push(...checkJunctor(`${at}.properties[${name}]`, property, false, depth + 1));
+function checkPattern(field: string, pattern: string, errors: FieldError[]): void {
+  try {
+    compilePattern(pattern);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    errors.push(wrong(field, pattern, `must be a valid regular expression, but isn't: ${error.problem}`));
   }
-  if (isObject(schema["items"])) errors.push(...checkJunctor(`${at}.items`, schema["items"], false, depth + 1));
-  // The usual form of int-or-string has its two types one level down.
-  return [...errors, ...checkJunctors(at, mayHaveType ? { ...schema, "x-kubernetes-int-or-string": true } : schema, depth)];
+}
+
+/** What a junctor may not say: it narrows values, it does not describe them. */
+const ONLY_OUTSIDE: readonly (readonly [key: string, detail: string])[] = [
+  ["type", "must be empty to be structural"],
+  ["additionalProperties", "must be undefined to be structural"],
+  ["default", "must be undefined to be structural"],
+  ["title", "must be empty to be structural"],
+  ["description", "must be empty to be structural"],
+  ["nullable", "must be false to be structural"],
+  ["x-kubernetes-preserve-unknown-fields", "must be false to be structural"],
+  ["x-kubernetes-embedded-resource", "must be false to be structural"],
+  ["x-kubernetes-int-or-string", "must be false to be structural"],
+  ["x-kubernetes-list-map-keys", "must be empty to be structural"],
+  ["x-kubernetes-list-type", "must be undefined to be structural"],
+  ["x-kubernetes-map-type", "must be undefined to be structural"],
+  ["x-kubernetes-validations", "must be empty to be structural"],
+];
+
+function checkNested(at: string, schema: JsonObject, skipAnyOf: boolean, errors: FieldError[]): void {
+  checkValues(at, schema, skipAnyOf, errors, false);
+  if (isObject(schema["items"])) checkNested(`${at}.items`, schema["items"], false, errors);
+  const properties = propertiesOf(schema);
+  for (const [name, property] of Object.entries(properties)) if (isObject(property)) checkNested(`${at}.properties[${name}]`, property, false, errors);
+  for (const [key, detail] of ONLY_OUTSIDE) if (schema[key] !== undefined && schema[key] !== false) errors.push(forbiddenField(`${at}.${key}`, detail));
+  if (properties["metadata"] !== undefined) errors.push(forbiddenField(`${at}.properties[metadata]`, "must not be specified in a nested context"));
+}
+
+/** What a junctor at the root talks about must be there outside of it. */
+function checkCompleteness(nested: JsonObject, schema: JsonObject | undefined, at: string, nestedAt: string, errors: FieldError[]): void {
+  if (!schema) return void errors.push(missing(at, `because it is defined in ${nestedAt}`));
+  for (const { at: junctor, schema: inner } of junctorsOf(nested)) checkCompleteness(inner, schema, at, nestedAt + junctor, errors);
+  const { items } = schema;
+  if (isObject(nested["items"])) checkCompleteness(nested["items"], isObject(items) ? items : undefined, `${at}.items`, `${nestedAt}.items`, errors);
+  const properties = propertiesOf(schema);
+  for (const [name, property] of Object.entries(propertiesOf(nested))) {
+    const outside = properties[name];
+    if (isObject(property)) checkCompleteness(property, isObject(outside) ? outside : undefined, `${at}.properties[${name}]`, `${nestedAt}.properties[${name}]`, errors);
+  }
 }

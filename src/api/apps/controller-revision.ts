@@ -1,4 +1,6 @@
 /** ControllerRevision: a template as it once was, so that a workload can tell its pods apart and go back. */
+import { isObject } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -24,16 +26,21 @@ export const ControllerRevision: Kind<ControllerRevision> = builtInKind<Controll
       const { group } = parseApiVersion(owner.apiVersion);
       return `${owner.kind.toLowerCase()}${group ? `.${group}` : ""}/${owner.name}`;
     }),
-    column<ControllerRevision>("Revision", ({ revision }) => revision, { type: "integer" }),
+    column<ControllerRevision>("Revision", ({ revision }) => revision ?? 0),
     ageColumn,
   ],
 });
 
+/** Stored once and never changed; only its number may grow. */
 export const admissions: AnyAdmission[] = [
   builtInAdmission(ControllerRevision, "apps-v1", {
     validate({ object, oldObject }) {
-      if (object.data === undefined) return [missing("data", "data is mandatory")];
-      return [...(oldObject ? checkUnchanged("data", object.data, oldObject.data) : []), ...checkNotNegative("revision", object.revision)];
+      const errors: FieldError[] = checkNotNegative("revision", object.revision);
+      const data: unknown = object.data;
+      if (oldObject) return [...errors, ...checkUnchanged("data", data, oldObject.data)];
+      if (data === undefined || data === null) errors.push(missing("data", "data is mandatory"));
+      else if (!isObject(data)) errors.push(missing("data", "data must be a valid JSON object"));
+      return errors;
     },
   }),
 ];

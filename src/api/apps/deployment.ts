@@ -1,15 +1,19 @@
 /** Deployment: replicas of a pod template, rolled from one version to the next. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { scaledValue, type FieldError } from "../../machinery/index.ts";
-import type { AnyAdmission } from "../admission.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
+import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
 import { checkPodTemplate } from "../core/pod-validation.ts";
+import { hostnameWarning, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Deployment as DeploymentFacts } from "../facts/apps-v1.ts";
-import { checkIntOrPercent, checkNotNegative, checkUnchanged, checkWorkloadSelector, forbiddenField, wrong } from "../field-errors.ts";
+import { checkIntOrPercent, checkNotNegative, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
+import { checkCollisionCount, checkCounts, checkOwnSelector, checkReplicaCounts, checkSelects, isEmpty, isSettled, specWarnings } from "./workload-rules.ts";
+import { shareOf } from "./shares.ts";
 
 export type Deployment = DeploymentFacts;
 
@@ -51,34 +55,60 @@ function defaultStrategy(strategy: Strategy): Strategy {
   return change(fill(typed, { rollingUpdate: {} }), "rollingUpdate", (rolling) => fill(rolling, { maxUnavailable: STEP, maxSurge: STEP }));
 }
 
-function checkStrategy({ type, rollingUpdate }: Strategy): FieldError[] {
-  const at = "spec.strategy.rollingUpdate";
-  if (type === "Recreate") return rollingUpdate ? [forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'")] : [];
-  const { maxUnavailable = STEP, maxSurge = STEP } = rollingUpdate ?? {};
-  const errors = [...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable, 100), ...checkIntOrPercent(`${at}.maxSurge`, maxSurge)];
-  if (errors.length === 0 && scaledValue(maxUnavailable, 100, { roundUp: false }) === 0 && scaledValue(maxSurge, 100, { roundUp: true }) === 0) {
-    errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
-  }
+function checkDeployment({ object: { spec }, oldObject, settled }: Review<Deployment>): FieldError[] {
+  const errors: FieldError[] = checkNotNegative("spec.replicas", spec.replicas);
+  checkSelectedTemplate(errors, spec, isSettled(spec, settled?.spec));
+  checkStrategy(errors, spec.strategy ?? {});
+  errors.push(...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds), ...checkNotNegative("spec.revisionHistoryLimit", spec.revisionHistoryLimit));
+  checkDeadline(errors, spec);
+  if (oldObject) errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
   return errors;
 }
 
-function checkDeadline({ progressDeadlineSeconds: deadline, minReadySeconds = 0 }: Spec): FieldError[] {
-  return deadline !== undefined && deadline <= minReadySeconds ? [wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")] : [];
+/** The rules of selector and template that Deployments and ReplicaSets share. A template that passed before is not looked at again. */
+export function checkSelectedTemplate(errors: FieldError[], { selector, template }: DeepReadonly<Pick<Deployment["spec"], "selector"> & Partial<Pick<Deployment["spec"], "template">>>, settled: boolean): void {
+  if (!checkOwnSelector(errors, selector, "deployment")) {
+    errors.push(wrong("spec.selector", selectorForm(selector), "invalid label selector"));
+    return;
+  }
+  if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
+  if (!settled) errors.push(...checkPodTemplate("spec.template", template ?? {}));
+}
+
+function checkStrategy(errors: FieldError[], strategy: Strategy): void {
+  const { type, rollingUpdate } = strategy;
+  const at = "spec.strategy.rollingUpdate";
+  if (type === "Recreate") {
+    if (rollingUpdate) errors.push(forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'"));
+  } else if (type !== "RollingUpdate") errors.push(notOneOf("spec.strategy", internalForm("DeploymentStrategy", strategy), ["Recreate", "RollingUpdate"]));
+  else if (!rollingUpdate) errors.push(missing(at, "this should be defaulted and never be nil"));
+  else {
+    const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;
+    errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable), ...checkIntOrPercent(`${at}.maxSurge`, maxSurge));
+    if (shareOf(maxUnavailable) === 0 && shareOf(maxSurge) === 0) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
+    if (typeof maxUnavailable === "string" && shareOf(maxUnavailable) > 100) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
+  }
+}
+
+function checkDeadline(errors: FieldError[], { progressDeadlineSeconds: deadline, minReadySeconds = 0 }: Spec): void {
+  if (deadline === undefined) return;
+  errors.push(...checkNotNegative("spec.progressDeadlineSeconds", deadline));
+  if (deadline <= minReadySeconds) errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
+}
+
+function checkStatus({ object: { status = {} }, oldObject }: Review<Deployment>): FieldError[] {
+  const errors: FieldError[] = [];
+  checkCounts(errors, "status", status, ["observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "terminatingReplicas", "collisionCount"]);
+  checkReplicaCounts(errors, status, ["updatedReplicas", "readyReplicas", "availableReplicas"]);
+  checkCollisionCount(errors, status.collisionCount, oldObject?.status?.collisionCount);
+  return errors;
 }
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(Deployment, "apps-v1", {
     complete: (deployment) => change(deployment, "spec", defaultSpec),
-    validate: ({ object: { spec }, oldObject }) => [
-      ...checkNotNegative("spec.replicas", spec.replicas),
-      ...checkWorkloadSelector(spec.selector, spec.template.metadata?.labels),
-      ...checkPodTemplate("spec.template", spec.template),
-      ...checkStrategy(spec.strategy ?? {}),
-      ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds),
-      ...checkNotNegative("spec.revisionHistoryLimit", spec.revisionHistoryLimit),
-      ...checkNotNegative("spec.progressDeadlineSeconds", spec.progressDeadlineSeconds),
-      ...checkDeadline(spec),
-      ...(oldObject ? checkUnchanged("spec.selector", spec.selector, oldObject.spec.selector) : []),
-    ],
+    validate: checkDeployment,
+    validateStatus: checkStatus,
+    warnings: (review) => specWarnings(review, () => [...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []), ...templateWarnings("spec.template", review.object.spec.template)]),
   }),
 ];

@@ -1,13 +1,17 @@
 /** ReplicaSet: a number of pods of one template. */
-import type { AnyAdmission } from "../admission.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { checkPodTemplate } from "../core/pod-validation.ts";
+import { selectorForm } from "../core/pod-internal-form.ts";
+import { hostnameWarning, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ReplicaSet as ReplicaSetFacts } from "../facts/apps-v1.ts";
-import { checkNotNegative, checkUnchanged, checkWorkloadSelector } from "../field-errors.ts";
+import { checkNotNegative, checkUnchanged } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
+import { checkSelectedTemplate } from "./deployment.ts";
+import { checkCounts, checkReplicaCounts, isSettled, specWarnings } from "./workload-rules.ts";
 
 export type ReplicaSet = ReplicaSetFacts;
 
@@ -33,15 +37,26 @@ export const ReplicaSet: Kind<ReplicaSet> = builtInKind<ReplicaSet>({
   hasGeneration: true,
 });
 
+function checkReplicaSet({ object: { spec }, oldObject, settled }: Review<ReplicaSet>): FieldError[] {
+  const errors: FieldError[] = [...checkNotNegative("spec.replicas", spec.replicas), ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds)];
+  checkSelectedTemplate(errors, spec, isSettled(spec, settled?.spec));
+  if (oldObject) errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
+  return errors;
+}
+
+function checkStatus({ object: { status } }: Review<ReplicaSet>): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!status) return errors;
+  checkCounts(errors, "status", status, ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas"]);
+  checkReplicaCounts(errors, status, ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]);
+  return errors;
+}
+
 export const admissions: AnyAdmission[] = [
   builtInAdmission(ReplicaSet, "apps-v1", {
     complete: (set) => change(set, "spec", (spec) => change(fill(spec, { replicas: 1 }), "template", (template) => defaultPodTemplate(template))),
-    validate: ({ object: { spec }, oldObject }) => [
-      ...checkNotNegative("spec.replicas", spec.replicas),
-      ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds),
-      ...checkWorkloadSelector(spec.selector, spec.template?.metadata?.labels),
-      ...(spec.template ? checkPodTemplate("spec.template", spec.template) : []),
-      ...(oldObject ? checkUnchanged("spec.selector", spec.selector, oldObject.spec.selector) : []),
-    ],
+    validate: checkReplicaSet,
+    validateStatus: checkStatus,
+    warnings: (review) => specWarnings(review, () => [...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []), ...templateWarnings("spec.template", review.object.spec.template ?? {})]),
   }),
 ];

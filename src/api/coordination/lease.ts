@@ -1,9 +1,11 @@
 /** Lease: who holds something, and since when; the heartbeat of nodes, clusters and leaders. */
+import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Lease as LeaseFacts } from "../facts/coordination-v1.ts";
 import { checkNotNegative, wrong } from "../field-errors.ts";
+import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 
 export type Lease = LeaseFacts;
@@ -16,10 +18,21 @@ export const Lease: Kind<Lease> = builtInKind<Lease>({
   scope: "Namespaced",
   facts: "coordination-v1",
   columns: [nameColumn, column<Lease>("Holder", ({ spec }) => spec?.holderIdentity ?? ""), ageColumn],
+  traits: { plainFinalizers: true, createOnUpdate: true, requiresVersion: true },
 });
+
+/** Coordinated leader election is off in a stock server, which drops what belongs to it. */
+function dropCoordination(lease: DeepReadonly<Lease>): DeepReadonly<Lease> {
+  return change(lease, "spec", (spec) => {
+    if (spec.strategy === undefined && spec.preferredHolder === undefined) return spec;
+    const { strategy: _s, preferredHolder: _p, ...kept } = spec;
+    return kept;
+  });
+}
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(Lease, "coordination-v1", {
+    prepare: dropCoordination,
     validate({ object: { spec = {} } }) {
       const { leaseDurationSeconds, leaseTransitions } = spec;
       return [

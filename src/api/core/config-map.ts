@@ -3,8 +3,9 @@ import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ConfigMap as ConfigMapFacts } from "../facts/core-v1.ts";
+import { tooLong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
-import { checkDataKeys } from "./data-keys.ts";
+import { MAX_DATA_BYTES, checkDataKeys, checkSealed, encodedBytes, textBytes } from "./data-keys.ts";
 
 export type ConfigMap = ConfigMapFacts;
 
@@ -21,10 +22,20 @@ export const ConfigMap: Kind<ConfigMap> = builtInKind<ConfigMap>({
     column<ConfigMap>("Data", ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length),
     ageColumn,
   ],
+  traits: { metadataChecks: { update: true, create: true } },
 });
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(ConfigMap, "core-v1", {
-    validate: ({ object: { data, binaryData } }) => [...checkDataKeys("data", data, binaryData), ...checkDataKeys("binaryData", binaryData)],
+    validate({ object, oldObject }) {
+      const { data, binaryData } = object;
+      return [
+        ...checkSealed(object, oldObject),
+        ...checkDataKeys("data", data, binaryData),
+        ...checkDataKeys("binaryData", binaryData),
+        // The real server names no field here, and writes that so.
+        ...(textBytes(data) + encodedBytes(binaryData) > MAX_DATA_BYTES ? [tooLong("[]", MAX_DATA_BYTES)] : []),
+      ];
+    },
   }),
 ];

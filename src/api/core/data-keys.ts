@@ -1,19 +1,42 @@
-/** The keys of ConfigMaps and Secrets become file names. */
-import type { FieldError } from "../../machinery/index.ts";
-import { wrong } from "../field-errors.ts";
+/** What ConfigMaps and Secrets share: their keys become file names, their size is bounded, and they can be sealed. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { dataKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { checkText, forbiddenField, wrong } from "../field-errors.ts";
 
-const RULE = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-const MAX_LENGTH = 253;
+type Data = Readonly<Record<string, string>>;
 
-export function checkDataKeys(field: string, data: Readonly<Record<string, string>> = {}, other: Readonly<Record<string, string>> = {}): FieldError[] {
+export function checkDataKeys(field: string, data: Data = {}, other: Data = {}): FieldError[] {
   return Object.keys(data).flatMap((key) => {
     const at = `${field}[${key}]`;
-    const errors: FieldError[] = [];
-    if (key.length > MAX_LENGTH) errors.push(wrong(at, key, `must be no more than ${MAX_LENGTH} characters`));
-    else if (!/^[-._a-zA-Z0-9]+$/.test(key)) errors.push(wrong(at, key, RULE));
-    if (key === "." || key === "..") errors.push(wrong(at, key, `must not be '${key}'`));
-    else if (key.startsWith("..")) errors.push(wrong(at, key, "must not start with '..'"));
-    if (Object.hasOwn(other, key)) errors.push(wrong(at, key, "duplicate of key present in binaryData"));
-    return errors;
+    return [...checkText(at, key, dataKeyProblems), ...(Object.hasOwn(other, key) ? [wrong(at, key, "duplicate of key present in binaryData")] : [])];
   });
+}
+
+/** All values of one object together, in bytes. */
+export const MAX_DATA_BYTES = 1024 * 1024;
+
+export function textBytes(data: Data = {}): number {
+  let total = 0;
+  for (const key in data) total += Buffer.byteLength(data[key] ?? "");
+  return total;
+}
+
+/** Base64 is counted by what it holds. */
+export function encodedBytes(data: Data = {}): number {
+  let total = 0;
+  for (const key in data) total += Buffer.byteLength(data[key] ?? "", "base64");
+  return total;
+}
+
+type Sealable = DeepReadonly<{ immutable?: boolean; data?: Record<string, string>; binaryData?: Record<string, string> }>;
+
+/** What says that it is immutable never changes its content again, nor what it says. */
+export function checkSealed(object: Sealable, old: Sealable | undefined): FieldError[] {
+  if (old?.immutable !== true) return [];
+  const changed = [
+    ...(object.immutable === true ? [] : ["immutable"]),
+    ...(equalJson(object.data, old.data) ? [] : ["data"]),
+    ...(equalJson(object.binaryData, old.binaryData) ? [] : ["binaryData"]),
+  ];
+  return changed.map((field) => forbiddenField(field, "field is immutable when `immutable` is set"));
 }

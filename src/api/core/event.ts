@@ -1,21 +1,57 @@
-/** Event: something that happened to an object, kept for a while. */
-import type { DeepReadonly } from "../../base/index.ts";
+/** Event: something that happened to an object, kept for a while. `events.k8s.io` shows the same objects in another form. */
+import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { age, column, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Event as EventFacts } from "../facts/core-v1.ts";
-import { wrong } from "../field-errors.ts";
-import type { Kind } from "../kind.ts";
+import type { Column, Kind } from "../kind.ts";
+import { checkEvent } from "./event-rules.ts";
 
 export type Event = EventFacts;
 
-function lastSeen({ series, lastTimestamp, eventTime, firstTimestamp }: DeepReadonly<Event>, nowMs: number): string {
-  return age(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp, nowMs);
+function firstSeen({ firstTimestamp, eventTime }: DeepReadonly<Event>, nowMs: number): string {
+  return age(firstTimestamp ?? eventTime, nowMs);
+}
+
+function lastSeen(event: DeepReadonly<Event>, nowMs: number): string {
+  const { series, lastTimestamp } = event;
+  if (series) return age(series.lastObservedTime, nowMs);
+  return lastTimestamp === undefined ? firstSeen(event, nowMs) : age(lastTimestamp, nowMs);
 }
 
 function source({ source: from, reportingComponent, reportingInstance }: DeepReadonly<Event>): string {
-  const parts = [from?.component || reportingComponent, from?.host || reportingInstance].filter(Boolean);
-  return parts.join(", ");
+  return [from?.component || reportingComponent, from?.host || reportingInstance].filter(Boolean).join(", ");
+}
+
+function target({ involvedObject: { kind = "", name = "" } }: DeepReadonly<Event>): string {
+  return name === "" ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`;
+}
+
+/** Of the stored form; the other group converts before it asks. */
+export const eventColumns: Column[] = [
+  column<Event>("Last Seen", lastSeen),
+  column<Event>("Type", ({ type = "" }) => type),
+  column<Event>("Reason", ({ reason = "" }) => reason),
+  column<Event>("Object", target),
+  column<Event>("Subobject", ({ involvedObject }) => involvedObject.fieldPath ?? "", wide),
+  column<Event>("Source", source, wide),
+  column<Event>("Message", ({ message = "" }) => message.trim()),
+  column<Event>("First Seen", firstSeen, wide),
+  column<Event>("Count", ({ series, count }) => (series ? (series.count ?? 0) : count || 1), wide),
+  column<Event>("Name", ({ metadata }) => metadata.name, { format: "name", priority: 1 }),
+];
+
+const textAt =
+  (...path: string[]) =>
+  (event: DeepReadonly<JsonObject>): string => {
+    let value: unknown = event;
+    for (const key of path) value = isObject(value) ? value[key] : undefined;
+    return typeof value === "string" ? value : "";
+  };
+
+/** The fields of the object that an Event is about, under the name that a group has for it. */
+export function referenceFields(field: string): Record<string, (event: DeepReadonly<JsonObject>) => string> {
+  return Object.fromEntries(["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((key) => [`${field}.${key}`, textAt(field, key)]));
 }
 
 export const Event: Kind<Event> = builtInKind<Event>({
@@ -26,27 +62,20 @@ export const Event: Kind<Event> = builtInKind<Event>({
   shortNames: ["ev"],
   scope: "Namespaced",
   facts: "core-v1",
-  columns: [
-    column<Event>("Last Seen", lastSeen),
-    column<Event>("Type", ({ type = "" }) => type),
-    column<Event>("Reason", ({ reason = "" }) => reason),
-    column<Event>("Object", ({ involvedObject: { kind = "", name = "" } }) => `${kind.toLowerCase()}/${name}`),
-    column<Event>("Subobject", ({ involvedObject }) => involvedObject.fieldPath ?? "", wide),
-    column<Event>("Source", source, wide),
-    column<Event>("Message", ({ message = "" }) => message.trim()),
-    column<Event>("First Seen", ({ firstTimestamp, eventTime }, nowMs) => age(firstTimestamp ?? eventTime, nowMs), wide),
-    column<Event>("Count", ({ series, count }) => series?.count ?? (count || 1), wide),
-    column<Event>("Name", ({ metadata }) => metadata.name, { format: "name", priority: 1 }),
-  ],
+  columns: eventColumns,
+  traits: {
+    names: "path",
+    metadataChecks: {},
+    plainFinalizers: true,
+    createOnUpdate: true,
+    selectableFields: {
+      ...referenceFields("involvedObject"),
+      reason: textAt("reason"),
+      reportingComponent: textAt("reportingComponent"),
+      source: (event) => textAt("source", "component")(event) || textAt("reportingComponent")(event),
+      type: textAt("type"),
+    },
+  },
 });
 
-export const admissions: AnyAdmission[] = [
-  builtInAdmission(Event, "core-v1", {
-    validate({ object }) {
-      const { namespace } = object.involvedObject;
-      // Events of cluster-scoped objects are kept in the default namespace.
-      const matches = (namespace ?? "") === (object.metadata.namespace ?? "") || (namespace === undefined && object.metadata.namespace === "default");
-      return matches ? [] : [wrong("involvedObject.namespace", namespace ?? "", "does not match event.namespace")];
-    },
-  }),
-];
+export const admissions: AnyAdmission[] = [builtInAdmission(Event, "core-v1", { validate: ({ object }) => checkEvent(object, "reportingComponent") })];

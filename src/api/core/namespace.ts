@@ -1,8 +1,12 @@
 /** Namespace: what separates the objects of one team from another's. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Namespace as NamespaceFacts } from "../facts/core-v1.ts";
+import { checkText, wrong } from "../field-errors.ts";
+import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 
 export type Namespace = NamespaceFacts;
@@ -17,6 +21,63 @@ export const Namespace: Kind<Namespace> = builtInKind<Namespace>({
   facts: "core-v1",
   columns: [nameColumn, column<Namespace>("Status", ({ status }) => status?.phase ?? ""), ageColumn],
   subresources: { status: true },
+  traits: {
+    names: "label",
+    metadataChecks: { update: true, create: true },
+    deletionAnswersObject: true,
+    selectableFields: {
+      "status.phase": (namespace) => (namespace as DeepReadonly<Namespace>).status?.phase ?? "",
+      // An old spelling of metadata.name.
+      name: (namespace) => (namespace as DeepReadonly<Namespace>).metadata.name,
+    },
+  },
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Namespace, "core-v1")];
+const NAME_LABEL = "kubernetes.io/metadata.name";
+const FINALIZER = "kubernetes";
+const KNOWN_FINALIZERS = new Set([FINALIZER, "orphan", "foregroundDeletion"]);
+
+/** Every namespace has its name as a label, so that selectors can name it. */
+function complete(namespace: DeepReadonly<Namespace>): DeepReadonly<Namespace> {
+  const { metadata } = namespace;
+  if (metadata.labels?.[NAME_LABEL] === metadata.name) return namespace;
+  return { ...namespace, metadata: { ...metadata, labels: { ...metadata.labels, [NAME_LABEL]: metadata.name } } };
+}
+
+/** The finalizer that holds a namespace until it is empty, and its phase. Finalizers are changed through `finalize` alone. */
+function prepare(namespace: DeepReadonly<Namespace>, old: DeepReadonly<Namespace> | undefined, subresource: string | undefined): DeepReadonly<Namespace> {
+  if (!old) {
+    const { finalizers = [] } = namespace.spec ?? {};
+    return { ...namespace, spec: { ...namespace.spec, finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER] }, status: { phase: "Active" } };
+  }
+  return subresource === undefined && old.spec !== undefined ? { ...namespace, spec: old.spec } : namespace;
+}
+
+/** A namespace as creating it would store it. */
+export function asNewNamespace(namespace: DeepReadonly<Namespace>): DeepReadonly<Namespace> {
+  return prepare(complete(namespace), undefined, undefined);
+}
+
+function checkFinalizers({ spec }: DeepReadonly<Namespace>, subresource: string | undefined): FieldError[] {
+  return (spec?.finalizers ?? []).flatMap((finalizer, index) => {
+    const at = subresource === "finalize" ? `spec.finalizers[${index}]` : "spec.finalizers";
+    const known = finalizer.includes("/") || KNOWN_FINALIZERS.has(finalizer);
+    return [...checkText(at, finalizer, labelKeyProblems), ...(known ? [] : [wrong(at, finalizer, "name is neither a standard finalizer name nor is it fully qualified")])];
+  });
+}
+
+function checkPhase({ metadata, status }: DeepReadonly<Namespace>): FieldError[] {
+  const phase = status?.phase ?? "";
+  if (metadata.deletionTimestamp === undefined) return phase === "Active" ? [] : [wrong("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")];
+  return phase === "Terminating" ? [] : [wrong("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Namespace, "core-v1", {
+    complete,
+    prepare: (namespace, { oldObject, subresource }) => prepare(namespace, oldObject, subresource),
+    validate: ({ object, subresource }) => checkFinalizers(object, subresource),
+    completeStatus: (namespace) => change(fill(namespace, { status: {} }), "status", (status) => fill(status, { phase: "Active" })),
+    validateStatus: ({ object }) => checkPhase(object),
+  }),
+];

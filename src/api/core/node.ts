@@ -3,9 +3,10 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { Node as NodeFacts } from "../facts/core-v1.ts";
+import type { Node as NodeFacts, NodeSpec } from "../facts/core-v1.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
+import { checkNode, checkNodeUpdate, nodeWarnings } from "./node-validation.ts";
 
 export type Node = NodeFacts;
 
@@ -24,6 +25,12 @@ function roles({ metadata }: DeepReadonly<Node>): string {
   }
   names.delete("");
   return names.size === 0 ? "<none>" : [...names].sort().join(",");
+}
+
+/** The architecture is the kernel's. */
+function kernel({ status }: DeepReadonly<Node>): string {
+  const { kernelVersion, architecture } = status?.nodeInfo ?? {};
+  return `${kernelVersion || "<unknown>"}${architecture ? ` (${architecture})` : ""}`;
 }
 
 const address = (type: string) => (node: DeepReadonly<Node>): string => node.status?.addresses?.find((item) => item.type === type)?.address ?? "<none>";
@@ -45,15 +52,43 @@ export const Node: Kind<Node> = builtInKind<Node>({
     column<Node>("Internal-IP", address("InternalIP"), wide),
     column<Node>("External-IP", address("ExternalIP"), wide),
     column<Node>("OS-Image", (node) => node.status?.nodeInfo?.osImage || "<unknown>", wide),
-    column<Node>("Kernel-Version", (node) => node.status?.nodeInfo?.kernelVersion || "<unknown>", wide),
+    column<Node>("Kernel-Version", kernel, wide),
     column<Node>("Container-Runtime", (node) => node.status?.nodeInfo?.containerRuntimeVersion || "<unknown>", wide),
   ],
   subresources: { status: true },
+  traits: {
+    statusOnCreate: true,
+    metadataChecks: { update: true, create: true },
+    selectableFields: { "spec.unschedulable": (object) => String((object as DeepReadonly<Node>).spec?.unschedulable ?? false) },
+  },
 });
+
+/** The list and its first item are two names of one thing; where they differ the single one counts. */
+function completeSpec(spec: DeepReadonly<NodeSpec>): DeepReadonly<NodeSpec> {
+  const { podCIDR, podCIDRs = [] } = spec;
+  if (podCIDR) return podCIDRs[0] === podCIDR ? spec : { ...spec, podCIDRs: [podCIDR] };
+  const [first] = podCIDRs;
+  return first === undefined ? spec : { ...spec, podCIDR: first };
+}
+
+/** What pods may use is everything, until the kubelet says otherwise. */
+function completeStatus(node: DeepReadonly<Node>): DeepReadonly<Node> {
+  return change(node, "status", (status) => fill(status, { ...(status.capacity && { allocatable: status.capacity }) }));
+}
+
+/** The configuration of kubelets through the API is gone; what an old Node still says of it stays. */
+function withoutConfig(node: DeepReadonly<Node>, old: DeepReadonly<Node> | undefined): DeepReadonly<Node> {
+  if (!node.spec?.configSource || old?.spec?.configSource) return node;
+  const { configSource: _, ...spec } = node.spec;
+  return { ...node, spec };
+}
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(Node, "core-v1", {
-    // What pods may use is everything, until the kubelet says otherwise.
-    complete: (node) => change(node, "status", (status) => fill(status, { ...(status.capacity && { allocatable: status.capacity }) })),
+    complete: (node, { oldObject }) => completeStatus(withoutConfig(change(node, "spec", completeSpec), oldObject)),
+    completeStatus,
+    validate: ({ object, oldObject }) => [...checkNode(object), ...(oldObject ? checkNodeUpdate(object, oldObject) : [])],
+    validateStatus: ({ object, oldObject }) => (oldObject ? checkNodeUpdate(object, oldObject) : []),
+    warnings: ({ object, subresource }) => (subresource === undefined ? nodeWarnings(object) : []),
   }),
 ];

@@ -39,13 +39,20 @@ export function podStatus(pod: ReadPod): string {
   if (init !== undefined && !hasCondition(pod, "Initialized", "True")) word = init;
   else {
     let running = false;
+    let failure: string | undefined;
     for (const { state, ready } of (status?.containerStatuses ?? []).toReversed()) {
       if (state?.waiting?.reason) word = state.waiting.reason;
-      else if (state?.terminated) word = endedWith("", state.terminated);
-      else if (ready && state?.running) running = true;
+      else if (state?.terminated) {
+        word = endedWith("", state.terminated);
+        if (state.terminated.exitCode) failure = word;
+      } else if (ready && state?.running) running = true;
     }
-    // One container has finished, another still serves.
-    if (word === "Completed" && running) word = hasCondition(pod, "Ready", "True") ? "Running" : "NotReady";
+    // One container has finished; another still serves, or has failed.
+    if (word === "Completed") {
+      if (running && hasCondition(pod, "Ready", "True")) word = "Running";
+      else if (failure !== undefined) word = failure;
+      else if (running) word = "NotReady";
+    }
   }
   if (metadata.deletionTimestamp) return status?.reason === "NodeLost" ? "Unknown" : status?.phase === "Succeeded" || status?.phase === "Failed" ? word : "Terminating";
   return word;
@@ -53,9 +60,16 @@ export function podStatus(pod: ReadPod): string {
 
 export function podReady(pod: ReadPod): string {
   const sidecars = sidecarNames(pod);
-  const counted = [...(pod.status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)), ...(pod.status?.containerStatuses ?? [])];
-  const ready = counted.filter((container) => container.ready && (container.state?.running || sidecars.has(container.name))).length;
-  return `${ready}/${pod.spec.containers.length + sidecars.size}`;
+  const isInitial = initStatus(pod) !== undefined && !hasCondition(pod, "Initialized", "True");
+  let ready = isInitial ? 0 : (pod.status?.containerStatuses ?? []).filter((container) => container.ready && container.state?.running).length;
+  for (const { name, state, started, ready: isReady } of pod.status?.initContainerStatuses ?? []) {
+    const isDone = state?.terminated !== undefined && (state.terminated.exitCode ?? 0) === 0;
+    if (isDone) continue;
+    // Those after one that has not started yet are not looked at.
+    if (!sidecars.has(name) || !started) break;
+    if (isReady) ready += 1;
+  }
+  return `${ready}/${(pod.spec.containers ?? []).length + sidecars.size}`;
 }
 
 export function podRestarts(pod: ReadPod, nowMs: number): string {

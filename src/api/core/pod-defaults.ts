@@ -3,22 +3,18 @@
  * use the same rules for their templates.
  */
 import type { DeepReadonly } from "../../base/index.ts";
+import { formatQuantity } from "../../machinery/index.ts";
 import { change, changeItems, fill } from "../fill.ts";
-import type { Container, EnvVar, HTTPGetAction, LifecycleHandler, PodSpec, PodTemplateSpec, Probe, Volume, VolumeProjection } from "../facts/core-v1.ts";
+import type { Container, ContainerPort, EnvVar, EphemeralContainer, HTTPGetAction, LifecycleHandler, Pod, PodSpec, PodTemplateSpec, Probe, ResourceRequirements, Volume, VolumeProjection } from "../facts/core-v1.ts";
+import { pullPolicyOf } from "./image-reference.ts";
+import { containerTotals, isPodLevelResource } from "./pod-resources.ts";
+import { mayBeOvercommitted, roundAmounts } from "./resource-names.ts";
 
 type Read<T> = DeepReadonly<T>;
 type PullPolicy = NonNullable<Container["imagePullPolicy"]>;
 
 /** 0644, the mode of files from ConfigMaps and Secrets. */
 const FILE_MODE = 0o644;
-
-/** An image without a tag, or with the tag `latest`, may change at any time. */
-export function pullPolicyOf(image: string): PullPolicy {
-  const name = image.slice(image.lastIndexOf("/") + 1);
-  if (name.includes("@")) return "IfNotPresent";
-  const tag = name.includes(":") ? name.slice(name.lastIndexOf(":") + 1) : "latest";
-  return tag === "latest" ? "Always" : "IfNotPresent";
-}
 
 /** `pullPolicy` is for projects that do not look at the tag. */
 interface TemplateOptions {
@@ -30,40 +26,51 @@ export function defaultPodTemplate(template: Read<PodTemplateSpec>, options?: Te
 }
 
 export function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy }: TemplateOptions = {}): Read<PodSpec> {
-  const account = spec.serviceAccountName ?? spec.serviceAccount;
   let result: Read<PodSpec> = fill(spec, {
     dnsPolicy: "ClusterFirst",
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 30,
     securityContext: {},
     schedulerName: "default-scheduler",
-    // The old name of the field is still written beside the new one.
-    ...(account !== undefined && { serviceAccountName: account, serviceAccount: account }),
   });
-  const hostNetwork = spec.hostNetwork === true;
-  result = change(result, "containers", (list) =>
-    changeItems<Container>(list, (item) => defaultContainer(pullPolicy ? fill(item, { imagePullPolicy: pullPolicy }) : item, hostNetwork)),
-  );
-  result = change(result, "initContainers", (list) => changeItems<Container>(list, (item) => defaultContainer(item, hostNetwork)));
+  const account = spec.serviceAccountName ?? spec.serviceAccount;
+  // The old name of the field is still written beside the new one, which wins.
+  if (account !== undefined && (spec.serviceAccountName !== account || spec.serviceAccount !== account)) result = { ...result, serviceAccountName: account, serviceAccount: account };
+  result = change(result, "containers", (list) => changeItems<Container>(list, (item) => defaultContainer(pullPolicy ? fill(item, { imagePullPolicy: pullPolicy }) : item)));
+  result = change(result, "initContainers", (list) => changeItems<Container>(list, defaultContainer));
+  result = change(result, "ephemeralContainers", (list) => changeItems<EphemeralContainer>(list, defaultContainer));
+  result = change(result, "overhead", roundAmounts);
+  result = change(result, "resources", roundResources);
   return change(result, "volumes", (list) => changeItems<Volume>(list, defaultVolume));
 }
 
-function defaultContainer(container: Read<Container>, hostNetwork: boolean): Read<Container> {
-  let result: Read<Container> = fill(container, {
-    terminationMessagePath: "/dev/termination-log",
-    terminationMessagePolicy: "File",
-    imagePullPolicy: pullPolicyOf(container.image ?? ""),
-  });
-  result = change(result, "ports", (ports) =>
-    changeItems<NonNullable<Container["ports"]>[number]>(ports, (port) => fill(port, { protocol: "TCP", ...(hostNetwork && { hostPort: port.containerPort }) })),
-  );
+const roundResources = (resources: Read<ResourceRequirements>): Read<ResourceRequirements> => change(change(resources, "limits", roundAmounts), "requests", roundAmounts);
+
+function defaultContainer<T extends Read<Container>>(container: T): T {
+  let result: Read<Container> = container;
+  if (!container.imagePullPolicy || !container.terminationMessagePath || !container.terminationMessagePolicy) {
+    result = fill(container as Read<Container>, {
+      terminationMessagePath: "/dev/termination-log",
+      terminationMessagePolicy: "File",
+      imagePullPolicy: container.imagePullPolicy ?? pullPolicyOf(container.image ?? ""),
+    });
+  }
+  result = change(result, "ports", (ports) => changeItems<ContainerPort>(ports, (port) => fill(port, { protocol: "TCP" })));
   result = change(result, "env", (list) => changeItems<EnvVar>(list, defaultVariable));
+  result = change(result, "resources", roundResources);
   for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"] as const) result = change(result, probe, defaultProbe);
-  return change(result, "lifecycle", (lifecycle) => change(change(lifecycle, "postStart", defaultHandler), "preStop", defaultHandler));
+  result = change(result, "lifecycle", (lifecycle) => change(change(lifecycle, "postStart", defaultHandler), "preStop", defaultHandler));
+  return (result.lifecycle?.stopSignal === undefined ? result : withoutStopSignal(result)) as T;
+}
+
+/** A feature that no server has on by default: the field is known and dropped, with the hooks when it was all they had. */
+function withoutStopSignal({ lifecycle, ...container }: Read<Container>): Read<Container> {
+  const { stopSignal: _, ...hooks } = lifecycle ?? {};
+  return Object.keys(hooks).length === 0 ? container : { ...container, lifecycle: hooks };
 }
 
 function defaultVariable(variable: Read<EnvVar>): Read<EnvVar> {
-  return change(variable, "valueFrom", (source) => change(source, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" })));
+  return variable.valueFrom ? change(variable, "valueFrom", (source) => change(source, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" }))) : variable;
 }
 
 function defaultProbe(probe: Read<Probe>): Read<Probe> {
@@ -86,10 +93,71 @@ function defaultVolume(volume: Read<Volume>): Read<Volume> {
 }
 
 function defaultProjection(projection: Read<VolumeProjection>): Read<VolumeProjection> {
-  const result = change(projection, "serviceAccountToken", (token) => fill(token, { expirationSeconds: 3600 }));
+  let result = change(projection, "serviceAccountToken", (token) => fill(token, { expirationSeconds: 3600 }));
+  // Two sources of features that no server has on by default.
+  if (result.clusterTrustBundle || result.podCertificate) {
+    const { clusterTrustBundle: _, podCertificate: __, ...rest } = result;
+    result = rest;
+  }
   return change(result, "downwardAPI", (source) => change(source, "items", defaultDownward));
 }
 
 type DownwardFile = NonNullable<NonNullable<Volume["downwardAPI"]>["items"]>[number];
 const defaultDownward = (items: readonly Read<DownwardFile>[]): readonly Read<DownwardFile>[] =>
   changeItems<DownwardFile>(items, (item) => change(item, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" })));
+
+/** A pod has more than a template: what its containers leave out is settled here. */
+export function completePod(pod: Read<Pod>): Read<Pod> {
+  return change(pod, "spec", (given) => {
+    let spec: Read<PodSpec> = defaultPodSpec(given);
+    spec = change(spec, "containers", (list) => changeItems<Container>(list, withRequests));
+    spec = change(spec, "initContainers", (list) => changeItems<Container>(list, withRequests));
+    if (spec.resources) spec = withPodResources(spec);
+    if (spec.hostNetwork) {
+      spec = change(spec, "containers", (list) => changeItems<Container>(list, withHostPorts));
+      spec = change(spec, "initContainers", (list) => changeItems<Container>(list, withHostPorts));
+    }
+    if (spec.schedulingGroup) {
+      // Part of a feature that no server has on by default.
+      const { schedulingGroup: _, ...rest } = spec;
+      spec = rest;
+    }
+    // A negative period means one second; templates keep it as it was written.
+    if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec = { ...spec, terminationGracePeriodSeconds: 1 };
+    return fill(spec, { enableServiceLinks: true });
+  });
+}
+
+/** Limits are also requests where none are stated. */
+function withRequests(container: Read<Container>): Read<Container> {
+  const limits = container.resources?.limits;
+  if (!limits) return container;
+  const requests = fill(container.resources?.requests ?? {}, limits);
+  return requests === container.resources?.requests ? container : { ...container, resources: { ...container.resources, requests } };
+}
+
+const withHostPorts = (container: Read<Container>): Read<Container> =>
+  change(container, "ports", (ports) => changeItems<ContainerPort>(ports, (port) => (port.containerPort ? fill(port, { hostPort: port.containerPort }) : port)));
+
+/** What a pod asks for as a whole follows from its containers, and then from its limits. */
+function withPodResources(spec: Read<PodSpec>): Read<PodSpec> {
+  const { limits = {}, requests = {} } = spec.resources ?? {};
+  if (Object.keys(limits).length + Object.keys(requests).length === 0) return spec;
+  const allLimits: Record<string, string | number> = { ...limits };
+  for (const [name, total] of Object.entries(containerTotals(spec, "limits"))) {
+    if (name.startsWith("hugepages-") && requests[name] === undefined) allLimits[name] ??= formatQuantity(total);
+  }
+  const allRequests: Record<string, string | number> = { ...requests };
+  if (Object.keys(allLimits).length > 0) {
+    for (const [name, total] of Object.entries(containerTotals(spec, "requests"))) if (isPodLevelResource(name) && mayBeOvercommitted(name)) allRequests[name] ??= formatQuantity(total);
+    for (const [name, limit] of Object.entries(allLimits)) if (isPodLevelResource(name)) allRequests[name] ??= limit;
+  }
+  return {
+    ...spec,
+    resources: {
+      ...spec.resources,
+      ...(Object.keys(allLimits).length > 0 && { limits: allLimits }),
+      ...(Object.keys(allRequests).length > 0 && { requests: allRequests }),
+    },
+  };
+}

@@ -1,148 +1,173 @@
-/** What makes a pod, or the template of pods, impossible to run. The essentials; volumes and affinities are checked by their schema alone. */
+/**
+ * What makes a pod, or the template of pods, impossible to run. Every kind that holds a template uses these rules, in the order in
+ * which Kubernetes reports them. Anything may be absent; what is there has the type that its field has.
+ */
+// oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblem, type FieldError } from "../../machinery/index.ts";
-import { checkLabels, checkNotNegative, forbiddenField, missing, noSuch, notOneOf, twice, wrong } from "../field-errors.ts";
-import type { Container, PodSpec, PodTemplateSpec, Probe, Toleration } from "../facts/core-v1.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import type { Container, Pod, PodResourceClaim, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
+import { checkLabels, checkText, forbiddenField, missing, noSuch, notOneOf, twice, wrong } from "../field-errors.ts";
+import { MIRROR, checkAnnotationKeys, checkPodAnnotations, checkProfilesAgree } from "./pod-annotations.ts";
+import { checkContainers, checkEphemeralContainers, checkImageSpaces, checkInitContainers, type ContainerContext } from "./pod-containers.ts";
+import { internalForm } from "./pod-internal-form.ts";
+import { checkDns, checkHostAliases, checkHostNetwork, checkHostnameOverride } from "./pod-network.ts";
+import { checkContainerResources, checkPodResources } from "./pod-resources.ts";
+import { checkAffinity, checkGates, checkSpread, checkTolerations } from "./pod-scheduling.ts";
+import { checkHostProcess, checkHostUsers, checkOperatingSystem, checkPodSecurityContext, containersOf, someContainer } from "./pod-security.ts";
+import { checkVolumes } from "./pod-volumes.ts";
+
+export { checkToleration } from "./pod-scheduling.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-const isPort = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65535;
-const PORT_RANGE = "must be between 1 and 65535, inclusive";
-
-/** The template of a workload whose pods are replaced for ever. */
+/** The template of a workload whose pods are replaced for ever; the workload's name is shown. */
 export function checkPodTemplate(at: string, template: Read<PodTemplateSpec>, workload = "ReplicaSet"): FieldError[] {
-  const { spec } = template;
-  const errors = checkLabels(`${at}.labels`, template.metadata?.labels);
-  if (!spec) return errors;
-  errors.push(...checkPodSpec(`${at}.spec`, spec));
-  if (spec.restartPolicy !== undefined && spec.restartPolicy !== "Always") {
-    errors.push({ type: "NotSupported", field: `${at}.spec.restartPolicy`, message: `Unsupported value: ${JSON.stringify(spec.restartPolicy)}: supported values: "Always"` });
-  }
-  if (spec.activeDeadlineSeconds !== undefined) errors.push(forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`));
+  const errors: FieldError[] = [];
+  checkTemplate(errors, at, template);
+  checkRunsForEver(errors, at, template.spec, workload);
   return errors;
 }
 
-export function checkPodSpec(at: string, spec: Read<PodSpec>): FieldError[] {
+/** Pods that are replaced cannot end by themselves. */
+export function checkRunsForEver(errors: FieldError[], at: string, spec: Read<PodSpec> | undefined, workload: string): void {
+  const { restartPolicy = "", activeDeadlineSeconds } = spec ?? {};
+  if (restartPolicy !== "Always") errors.push(notOneOf(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
+  if (activeDeadlineSeconds !== undefined) errors.push(forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`));
+}
+
+/** Any template of pods. */
+export function checkTemplate(errors: FieldError[], at: string, { metadata, spec }: Read<PodTemplateSpec>): void {
+  const pod: Read<PodSpec> = spec ?? { containers: [] };
+  errors.push(...checkLabels(`${at}.labels`, metadata?.labels));
+  checkAnnotationKeys(errors, `${at}.annotations`, metadata?.annotations);
+  checkPodAnnotations(errors, `${at}.annotations`, metadata?.annotations, pod);
+  checkSpec(errors, `${at}.spec`, pod, undefined);
+  checkProfilesAgree(errors, `${at}.spec`, metadata?.annotations, pod);
+  if (pod.ephemeralContainers?.length) errors.push(forbiddenField(`${at}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
+}
+
+/** A new pod. */
+export function checkNewPod(pod: Read<Pod>): FieldError[] {
   const errors: FieldError[] = [];
-  const volumes = new Set<string>();
-  for (const [index, { name }] of (spec.volumes ?? []).entries()) {
-    const problem = dnsLabelProblem(name);
-    if (problem) errors.push(wrong(`${at}.volumes[${index}].name`, name, problem));
-    if (volumes.has(name)) errors.push(twice(`${at}.volumes[${index}].name`, name));
-    volumes.add(name);
+  const { metadata } = pod;
+  const spec = pod.spec ?? {};
+  checkPod(errors, pod);
+  if (spec.ephemeralContainers?.length) errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
+  if (spec.nodeName && spec.schedulingGates?.length) errors.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+  checkProfilesAgree(errors, "spec", metadata.annotations, spec);
+  return errors;
+}
+
+/** What holds for a pod whenever it is written, beyond its metadata. */
+export function checkPod(errors: FieldError[], { metadata, spec: given }: Read<Pod>): void {
+  const spec: Read<PodSpec> = given ?? { containers: [] };
+  checkPodAnnotations(errors, "metadata.annotations", metadata.annotations, spec);
+  checkSpec(errors, "spec", spec, metadata);
+  if (!spec.serviceAccountName) {
+    for (const [index, { projected }] of (spec.volumes ?? []).entries()) {
+      for (const [place, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
+        if (serviceAccountToken) errors.push(forbiddenField(`spec.volumes[${index}].projected.sources[${place}].serviceAccountToken`, "must not be specified when serviceAccountName is not set"));
+      }
+    }
   }
-  if (spec.containers.length === 0) errors.push(missing(`${at}.containers`));
+  for (const list of ["containers", "initContainers"] as const) for (const [index, container] of (spec[list] ?? []).entries()) checkImageSpaces(errors, `spec.${list}[${index}]`, container);
+}
+
+const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
+const DNS_POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+const PREEMPTION_POLICIES = ["PreemptLowerPriority", "Never"];
+const MAX_INT32 = 2 ** 31 - 1;
+
+function checkChoice(errors: FieldError[], at: string, value: string | undefined, supported: readonly string[]): void {
+  if (!value) errors.push(missing(at));
+  else if (!supported.includes(value)) errors.push(notOneOf(at, value, supported));
+}
+
+/** `metadata` is that of a pod; a template's pods have their names later. */
+function checkSpec(errors: FieldError[], at: string, spec: Read<PodSpec>, metadata: Read<Pod>["metadata"] | undefined): void {
+  const isPod = metadata !== undefined;
+  if (spec.terminationGracePeriodSeconds === undefined) errors.push(missing(`${at}.terminationGracePeriodSeconds`));
+  const volumes = checkVolumes({ errors, isPod, ...(metadata?.name && { podName: metadata.name }) }, `${at}.volumes`, spec.volumes ?? []);
+  const claims = new Set((spec.resourceClaims ?? []).map(({ name = "" }) => name).filter(Boolean));
+  if (spec.resourceClaims) checkResourceClaims(errors, `${at}.resourceClaims`, spec.resourceClaims, metadata?.annotations);
+  const context: ContainerContext = { errors, spec, volumes, claims };
+  checkContainers(context, `${at}.containers`);
+  checkInitContainers(context, `${at}.initContainers`);
+  checkEphemeralContainers(context, `${at}.ephemeralContainers`);
+  checkPodResources(errors, at, spec, claims);
+  checkHostNetwork(errors, at, spec, isPod);
+  checkChoice(errors, `${at}.restartPolicy`, spec.restartPolicy, RESTART_POLICIES);
+  checkChoice(errors, `${at}.dnsPolicy`, spec.dnsPolicy, DNS_POLICIES);
+  if (spec.nodeSelector) errors.push(...checkLabels(`${at}.nodeSelector`, spec.nodeSelector));
+  checkPodSecurityContext(errors, `${at}.securityContext`, spec);
+  if (spec.affinity) checkAffinity(errors, `${at}.affinity`, spec.affinity);
+  checkDns(errors, `${at}.dnsConfig`, spec.dnsConfig, spec.dnsPolicy);
+  for (const [index, { conditionType = "" }] of (spec.readinessGates ?? []).entries()) errors.push(...checkText(`${at}.readinessGates[${index}].conditionType`, conditionType, labelKeyProblems));
+  if (spec.schedulingGates) checkGates(errors, `${at}.schedulingGates`, spec.schedulingGates);
+  if (spec.topologySpreadConstraints) checkSpread(errors, `${at}.topologySpreadConstraints`, spec.topologySpreadConstraints);
+  checkHostProcess(errors, at, spec);
+  checkHostUsers(errors, at, spec);
+  checkHostnameOverride(errors, at, spec);
+  checkNames(errors, at, spec);
+  if (spec.overhead) checkContainerResources(errors, `${at}.overhead`, { limits: spec.overhead }, new Set());
+  checkOperatingSystem(errors, at, spec);
+  checkFileVolumes(errors, at, spec);
+}
+
+/** Names of other things, numbers and lists that stand for themselves. */
+function checkNames(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
+  const { serviceAccountName, nodeName, activeDeadlineSeconds, hostname, subdomain, tolerations, hostAliases, priorityClassName, runtimeClassName, preemptionPolicy } = spec;
+  if (serviceAccountName) errors.push(...checkText(`${at}.serviceAccountName`, serviceAccountName, dnsSubdomainProblems));
+  if (nodeName) errors.push(...checkText(`${at}.nodeName`, nodeName, dnsSubdomainProblems));
+  if (activeDeadlineSeconds !== undefined && (activeDeadlineSeconds < 1 || activeDeadlineSeconds > MAX_INT32)) {
+    errors.push(wrong(`${at}.activeDeadlineSeconds`, activeDeadlineSeconds, `must be between 1 and ${MAX_INT32}, inclusive`));
+  }
+  if (hostname) errors.push(...checkText(`${at}.hostname`, hostname, dnsLabelProblems));
+  if (subdomain) errors.push(...checkText(`${at}.subdomain`, subdomain, dnsLabelProblems));
+  if (tolerations) checkTolerations(errors, `${at}.tolerations`, tolerations);
+  if (hostAliases) checkHostAliases(errors, `${at}.hostAliases`, hostAliases);
+  if (priorityClassName) errors.push(...checkText(`${at}.priorityClassName`, priorityClassName, dnsSubdomainProblems));
+  if (runtimeClassName !== undefined) errors.push(...checkText(`${at}.runtimeClassName`, runtimeClassName, dnsSubdomainProblems));
+  if (preemptionPolicy !== undefined) checkChoice(errors, `${at}.preemptionPolicy`, preemptionPolicy, PREEMPTION_POLICIES);
+}
+
+/** Claims of devices: each names a claim, or a template to make one from. */
+function checkResourceClaims(errors: FieldError[], at: string, claims: readonly Read<PodResourceClaim>[], annotations: Readonly<Record<string, string>> | undefined): void {
   const names = new Set<string>();
-  for (const list of ["containers", "initContainers"] as const) {
-    for (const [index, container] of (spec[list] ?? []).entries()) {
-      errors.push(...checkContainer(`${at}.${list}[${index}]`, container, volumes));
-      if (names.has(container.name)) errors.push(twice(`${at}.${list}[${index}].name`, container.name));
-      names.add(container.name);
-      if (list === "initContainers" && container.restartPolicy !== "Always") errors.push(...checkNoProbes(`${at}.${list}[${index}]`, container));
+  for (const [index, claim] of claims.entries()) {
+    if (annotations && Object.hasOwn(annotations, MIRROR)) {
+      errors.push(forbiddenField("", "static pods do not support resource claims"));
+      continue;
+    }
+    const field = `${at}[${index}]`;
+    const { name = "", resourceClaimName, resourceClaimTemplateName } = claim;
+    if (name === "") errors.push(missing(`${field}.name`));
+    else if (names.has(name)) errors.push(twice(`${field}.name`, name));
+    else {
+      errors.push(...checkText(`${field}.name`, name, dnsLabelProblems));
+      names.add(name);
+    }
+    const shown = (): unknown => internalForm("PodResourceClaim", claim);
+    if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined) errors.push(wrong(field, shown(), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"));
+    if (resourceClaimName === undefined && resourceClaimTemplateName === undefined) errors.push(wrong(field, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
+    if (resourceClaimName !== undefined) errors.push(...checkText(`${field}.resourceClaimName`, resourceClaimName, dnsSubdomainProblems));
+    if (resourceClaimTemplateName !== undefined) errors.push(...checkText(`${field}.resourceClaimTemplateName`, resourceClaimTemplateName, dnsSubdomainProblems));
+  }
+}
+
+const readsFiles = ({ env }: Read<Container>): boolean => env?.some(({ valueFrom }) => valueFrom?.fileKeyRef) ?? false;
+
+/** Variables are read from files of empty directories only. */
+function checkFileVolumes(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
+  if (!someContainer(spec, readsFiles)) return;
+  for (const [field, { env }] of containersOf(at, spec)) {
+    for (const [index, { valueFrom }] of (env ?? []).entries()) {
+      if (!valueFrom?.fileKeyRef) continue;
+      const { volumeName = "" } = valueFrom.fileKeyRef;
+      const place = `${field}.env[${index}].valueFrom.fileKeyRef.volumeName`;
+      const volume = spec.volumes?.findLast(({ name }) => name === volumeName);
+      if (!volume) errors.push(noSuch(place, volumeName));
+      else if (!volume.emptyDir) errors.push(wrong(place, volumeName, "referenced volume must be of type emptyDir"));
     }
   }
-  errors.push(...checkLabels(`${at}.nodeSelector`, spec.nodeSelector));
-  for (const [index, toleration] of (spec.tolerations ?? []).entries()) errors.push(...checkToleration(`${at}.tolerations[${index}]`, toleration));
-  return errors;
-}
-
-function checkNoProbes(at: string, container: Read<Container>): FieldError[] {
-  return (["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] as const)
-    .filter((name) => container[name] !== undefined)
-    .map((name) => forbiddenField(`${at}.${name}`, "may not be set for init containers without restartPolicy=Always"));
-}
-
-function checkContainer(at: string, container: Read<Container>, volumes: ReadonlySet<string>): FieldError[] {
-  const errors: FieldError[] = [];
-  const nameProblem = dnsLabelProblem(container.name);
-  if (nameProblem) errors.push(wrong(`${at}.name`, container.name, nameProblem));
-  if (!container.image) errors.push(missing(`${at}.image`));
-  else if (container.image.trim() !== container.image) errors.push(wrong(`${at}.image`, container.image, "must not have leading or trailing whitespace"));
-  const portNames = new Set<string>();
-  for (const [index, { name, containerPort, hostPort }] of (container.ports ?? []).entries()) {
-    const port = `${at}.ports[${index}]`;
-    if (name !== undefined) {
-      errors.push(...checkPortName(`${port}.name`, name));
-      if (portNames.has(name)) errors.push(twice(`${port}.name`, name));
-      portNames.add(name);
-    }
-    if (containerPort === 0) errors.push(missing(`${port}.containerPort`));
-    else if (!isPort(containerPort)) errors.push(wrong(`${port}.containerPort`, containerPort, PORT_RANGE));
-    if (hostPort !== undefined && !isPort(hostPort)) errors.push(wrong(`${port}.hostPort`, hostPort, PORT_RANGE));
-  }
-  for (const [index, { name, value, valueFrom }] of (container.env ?? []).entries()) {
-    const variable = `${at}.env[${index}]`;
-    if (!/^[ -<>-~]+$/.test(name)) errors.push(wrong(`${variable}.name`, name, "a valid environment variable name must consist only of printable ASCII characters other than '='"));
-    if (valueFrom && value) errors.push(wrong(`${variable}.valueFrom`, "", "may not be specified when `value` is not empty"));
-    if (valueFrom && Object.keys(valueFrom).length > 1) errors.push(wrong(`${variable}.valueFrom`, "", "may not have more than one field specified at a time"));
-  }
-  for (const [index, { name }] of (container.volumeMounts ?? []).entries()) {
-    if (!volumes.has(name)) errors.push(noSuch(`${at}.volumeMounts[${index}].name`, name));
-  }
-  for (const name of ["livenessProbe", "readinessProbe", "startupProbe"] as const) {
-    const probe = container[name];
-    if (probe) errors.push(...checkProbe(`${at}.${name}`, probe, name !== "readinessProbe"));
-  }
-  return errors;
-}
-
-function checkPortName(field: string, name: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (name.length > 15) errors.push(wrong(field, name, "must be no more than 15 characters"));
-  if (!/^[a-z0-9-]*$/.test(name)) errors.push(wrong(field, name, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"));
-  if (!/[a-z]/.test(name)) errors.push(wrong(field, name, "must contain at least one letter (a-z)"));
-  return errors;
-}
-
-function checkProbe(at: string, probe: Read<Probe>, onceIsEnough: boolean): FieldError[] {
-  const errors: FieldError[] = [];
-  const handlers = (["exec", "httpGet", "tcpSocket", "grpc"] as const).filter((name) => probe[name] !== undefined);
-  if (handlers.length === 0) errors.push(missing(at, "must specify a handler type"));
-  for (const name of handlers.slice(1)) errors.push(forbiddenField(`${at}.${name}`, "may not specify more than 1 handler type"));
-  for (const name of ["httpGet", "tcpSocket", "grpc"] as const) {
-    const port = probe[name]?.port;
-    if (typeof port === "number" && !isPort(port)) errors.push(wrong(`${at}.${name}.port`, port, PORT_RANGE));
-  }
-  for (const name of ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] as const) {
-    errors.push(...checkNotNegative(`${at}.${name}`, probe[name]));
-  }
-  if (onceIsEnough && (probe.successThreshold ?? 1) !== 1) errors.push(wrong(`${at}.successThreshold`, probe.successThreshold, "must be 1"));
-  return errors;
-}
-
-export function checkToleration(at: string, { key, operator, value, effect, tolerationSeconds }: Read<Toleration>): FieldError[] {
-  const errors: FieldError[] = [];
-  // Comparisons of numbers are known to the API and not carried out by any scheduler here.
-  if (operator === "Lt" || operator === "Gt") errors.push(notOneOf(`${at}.operator`, operator, ["Equal", "Exists"]));
-  if (!key && operator !== "Exists") {
-    errors.push(wrong(`${at}.operator`, operator ?? "", 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
-  }
-  if (tolerationSeconds !== undefined && effect !== "NoExecute") errors.push(wrong(`${at}.effect`, effect ?? "", "effect must be 'NoExecute' when `tolerationSeconds` is set"));
-  if (operator === "Exists" && value) errors.push(wrong(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"));
-  return errors;
-}
-
-/** A pod's spec is settled when it is created, except for what kubelets can change under it. */
-const POD_UPDATE_RULE =
-  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-
-export function checkPodUpdate(spec: Read<PodSpec>, old: Read<PodSpec>, equal: (a: unknown, b: unknown) => boolean): FieldError[] {
-  const images = (containers: Read<PodSpec>["containers"] | undefined, from: Read<PodSpec>["containers"] | undefined): unknown =>
-    containers?.map((container, index) => ({ ...container, image: from?.[index]?.image }));
-  const settled = {
-    ...spec,
-    containers: images(spec.containers, old.containers),
-    initContainers: images(spec.initContainers, old.initContainers),
-    activeDeadlineSeconds: old.activeDeadlineSeconds,
-    tolerations: old.tolerations,
-    ephemeralContainers: old.ephemeralContainers,
-    schedulingGates: old.schedulingGates,
-    // Upstream binds a pod to its node through a subresource; here the scheduler writes the name, once.
-    ...(old.nodeName === undefined && { nodeName: undefined }),
-  };
-  const errors: FieldError[] = [];
-  if (!equal(settled, old)) errors.push(forbiddenField("spec", POD_UPDATE_RULE));
-  const kept = (old.tolerations ?? []).every((toleration) => (spec.tolerations ?? []).some((item) => equal(item, toleration)));
-  if (!kept) errors.push(forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
-  return errors;
 }

@@ -1,76 +1,31 @@
 import { expect, test } from "vitest";
-import { deepFreeze, type JsonObject } from "../../base/index.ts";
-import type { Review } from "../admission.ts";
 import type { Pod as PodType } from "../facts/core-v1.ts";
 import { admissions } from "./pod.ts";
-import { pullPolicyOf } from "./pod-defaults.ts";
+import { review } from "./test-review.ts";
 
-const admission = admissions[0];
-const pod = (spec: object): PodType => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "shop" }, spec }) as PodType;
-const review = (object: PodType, rest: Partial<Review<PodType>> = {}): Review<PodType> => ({
-  operation: "CREATE",
-  cluster: "m",
-  version: "v1",
-  user: { name: "u", groups: [] },
-  object: deepFreeze(object),
-  dryRun: false,
-  newUid: () => "abcde000-0000-4000-8000-000000000000",
-  warn() {},
-  ...rest,
-});
-const created = (spec: object): PodType => admission?.mutate?.(review(pod(spec))) as PodType;
-const problems = (object: PodType, old?: PodType): string[] =>
-  (admission?.validate?.(review(object, old ? { operation: "UPDATE", oldObject: old } : {})) ?? []).map(({ field, message }) => `${field}: ${message}`);
+const pod = (spec: object, metadata: object = {}): PodType => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "shop", ...metadata }, spec }) as PodType;
+const container = (rest: object = {}): object => ({ name: "c", image: "i", ...rest });
+const created = (spec: object, metadata?: object): PodType => review(admissions, pod(spec, metadata)).object;
+const problems = (spec: object, metadata?: object): string[] => review(admissions, pod(spec, metadata)).problems;
 
-test("a new pod gets what Kubernetes gives to every pod", () => {
-  const { spec } = created({ containers: [{ name: "c", image: "i" }] });
+test("a new pod gets what Kubernetes gives to every pod, and is pending", () => {
+  const { spec, status } = created({ containers: [container()] });
 
   expect(spec).toEqual({
-    containers: [
-      {
-        name: "c",
-        image: "i",
-        imagePullPolicy: "Always",
-        resources: {},
-        terminationMessagePath: "/dev/termination-log",
-        terminationMessagePolicy: "File",
-        volumeMounts: [{ name: "kube-api-access-abcde", readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" }],
-      },
-    ],
+    containers: [{ name: "c", image: "i", imagePullPolicy: "Always", resources: {}, terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File" }],
     dnsPolicy: "ClusterFirst",
     enableServiceLinks: true,
-    preemptionPolicy: "PreemptLowerPriority",
-    priority: 0,
     restartPolicy: "Always",
     schedulerName: "default-scheduler",
     securityContext: {},
-    serviceAccount: "default",
-    serviceAccountName: "default",
     terminationGracePeriodSeconds: 30,
-    tolerations: [
-      { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
-      { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
-    ],
-    volumes: [
-      {
-        name: "kube-api-access-abcde",
-        projected: {
-          defaultMode: 420,
-          sources: [
-            { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },
-            { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
-            { downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] } },
-          ],
-        },
-      },
-    ],
   });
+  expect(status).toEqual({ phase: "Pending", qosClass: "BestEffort" });
 });
 
 test("probes, ports, variables and volumes are filled in", () => {
   const { spec } = created({
-    automountServiceAccountToken: false,
-    containers: [{ name: "c", image: "i:1", ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } }, env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] }],
+    containers: [container({ image: "i:1", ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } }, env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] })],
     volumes: [{ name: "v", configMap: { name: "c" } }, { name: "e" }],
   });
 
@@ -86,54 +41,116 @@ test("probes, ports, variables and volumes are filled in", () => {
   ]);
 });
 
-test("limits are requests where none are stated", () => {
-  const { spec } = created({ containers: [{ name: "c", image: "i", resources: { limits: { cpu: "0.1", memory: "1Gi" }, requests: { cpu: "50m" } } }] });
-
-  expect(spec.containers[0]?.resources).toEqual({ limits: { cpu: "100m", memory: "1Gi" }, requests: { cpu: "50m", memory: "1Gi" } });
-});
-
-const policies: Record<string, [image: string, want: string]> = {
-  "an image without a tag is always pulled": ["nginx", "Always"],
-  "the tag latest is always pulled": ["example.com:5000/nginx:latest", "Always"],
-  "a port of the registry is no tag": ["example.com:5000/nginx", "Always"],
-  "another tag is pulled once": ["nginx:1.27", "IfNotPresent"],
-  "a digest is pulled once": ["nginx@sha256:0000", "IfNotPresent"],
+const specs: Record<string, [spec: object, want: object]> = {
+  "limits are requests where none are stated": [
+    { containers: [container({ resources: { limits: { cpu: "0.1", memory: "1Gi" }, requests: { cpu: "50m" } } })] },
+    { containers: [{ resources: { limits: { cpu: "100m", memory: "1Gi" }, requests: { cpu: "50m", memory: "1Gi" } } }] },
+  ],
+  "amounts finer than a thousandth are rounded up": [{ containers: [container({ resources: { requests: { cpu: "100u" } } })] }, { containers: [{ resources: { requests: { cpu: "1m" } } }] }],
+  "the old name of the service account stands for the new one": [{ containers: [container()], serviceAccount: "x" }, { serviceAccountName: "x", serviceAccount: "x" }],
+  "on the network of the node every port is the node's": [{ containers: [container({ ports: [{ containerPort: 80 }] })], hostNetwork: true }, { containers: [{ ports: [{ containerPort: 80, hostPort: 80 }] }] }],
+  "a negative period to stop in is one second": [{ containers: [container()], terminationGracePeriodSeconds: -3 }, { terminationGracePeriodSeconds: 1 }],
+  "what a pod asks for as a whole follows from its limits": [
+    { containers: [container({ resources: { requests: { cpu: "1" } } })], resources: { limits: { cpu: "3", memory: "1Gi" } } },
+    { resources: { limits: { cpu: "3", memory: "1Gi" }, requests: { cpu: "1", memory: "1Gi" } } },
+  ],
 };
-for (const [behaviour, [image, want]] of Object.entries(policies)) {
+for (const [behaviour, [spec, want]] of Object.entries(specs)) {
   test(behaviour, () => {
-    expect(pullPolicyOf(image)).toBe(want);
+    expect(created(spec).spec).toMatchObject(want);
   });
 }
 
-const refusals: Record<string, [spec: JsonObject, want: string[]]> = {
-  "a container needs an image": [{ containers: [{ name: "c" }] }, ["spec.containers[0].image: Required value"]],
-  "two containers cannot share a name": [{ containers: [{ name: "c", image: "i" }, { name: "c", image: "i" }] }, ['spec.containers[1].name: Duplicate value: "c"']],
-  "a port is at most 65535": [{ containers: [{ name: "c", image: "i", ports: [{ containerPort: 99999 }] }] }, ["spec.containers[0].ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535, inclusive"]],
-  "a probe has one handler": [{ containers: [{ name: "c", image: "i", livenessProbe: {} }] }, ["spec.containers[0].livenessProbe: Required value: must specify a handler type"]],
-  "a mount needs its volume": [{ containers: [{ name: "c", image: "i", volumeMounts: [{ name: "x", mountPath: "/x" }] }] }, ['spec.containers[0].volumeMounts[0].name: Not found: "x"']],
+test("a pod that is held back says so from the beginning", () => {
+  const { status } = created({ containers: [container()], schedulingGates: [{ name: "example.com/g" }] });
+
+  expect(status?.conditions).toEqual([
+    { type: "PodScheduled", status: "False", lastTransitionTime: "2024-05-01T12:00:00Z", reason: "SchedulingGated", message: "Scheduling is blocked due to non-empty scheduling gates" },
+  ]);
+});
+
+test("label keys of a spread become requirements on the pod's own labels", () => {
+  const constraint = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule", labelSelector: {}, matchLabelKeys: ["app", "absent"] };
+
+  const { spec } = created({ containers: [container()], topologySpreadConstraints: [constraint] }, { labels: { app: "a" } });
+
+  expect(spec.topologySpreadConstraints?.[0]?.labelSelector).toEqual({ matchExpressions: [{ key: "app", operator: "In", values: ["a"] }] });
+});
+
+const qualities: Record<string, [resources: object[], want: string]> = {
+  "a pod without amounts is best effort": [[{}], "BestEffort"],
+  "a pod with some amounts is burstable": [[{ requests: { cpu: "1" } }, {}], "Burstable"],
+  "a pod whose limits are its requests is guaranteed": [[{ limits: { cpu: "1", memory: "1Gi" } }], "Guaranteed"],
+  "a pod with one container without limits is not guaranteed": [[{ limits: { cpu: "1", memory: "1Gi" } }, { limits: { cpu: "1" } }], "Burstable"],
+};
+for (const [behaviour, [resources, want]] of Object.entries(qualities)) {
+  test(behaviour, () => {
+    const containers = resources.map((item, index) => container({ name: `c${index}`, resources: item }));
+
+    expect(created({ containers }).status?.qosClass).toBe(want);
+  });
+}
+
+const refusals: Record<string, [spec: object, want: string[]]> = {
+  "a pod needs a container": [{}, ["spec.containers: Required value"]],
+  "a container needs a name and an image": [{ containers: [{}] }, ["spec.containers[0].name: Required value", "spec.containers[0].image: Required value"]],
+  "an image has no spaces around it": [{ containers: [container({ image: " i" })] }, ['spec.containers[0].image: Invalid value: " i": must not have leading or trailing whitespace']],
+  "two containers cannot share a name": [{ containers: [container(), container()] }, ['spec.containers[1].name: Duplicate value: "c"']],
+  "an init container cannot have the name of another": [{ containers: [container()], initContainers: [container()] }, ['spec.initContainers[0].name: Duplicate value: "c"']],
+  "a port is at most 65535": [{ containers: [container({ ports: [{ containerPort: 99999 }] })] }, ["spec.containers[0].ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535, inclusive"]],
+  "two containers cannot take one port of the node": [
+    { containers: [container({ ports: [{ containerPort: 1, hostPort: 80 }] }), container({ name: "d", ports: [{ containerPort: 2, hostPort: 80 }] })] },
+    ['spec.containers[1].ports[0].hostPort: Duplicate value: "TCP//80"'],
+  ],
+  "a probe has a handler": [{ containers: [container({ livenessProbe: {} })] }, ["spec.containers[0].livenessProbe: Required value: must specify a handler type"]],
+  "a container that runs before the others has no probes": [
+    { containers: [container()], initContainers: [container({ name: "i", livenessProbe: { exec: { command: ["x"] } } })] },
+    ["spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always"],
+  ],
+  "a mount needs its volume": [{ containers: [container({ volumeMounts: [{ name: "x", mountPath: "/x" }] })] }, ['spec.containers[0].volumeMounts[0].name: Not found: "x"']],
+  "a volume that is wrong cannot be mounted": [
+    { containers: [container({ volumeMounts: [{ name: "x", mountPath: "/x" }] })], volumes: [{ name: "x", secret: {} }] },
+    ["spec.volumes[0].secret.secretName: Required value", 'spec.containers[0].volumeMounts[0].name: Not found: "x"'],
+  ],
+  "a volume has one source": [{ containers: [container()], volumes: [{ name: "x", emptyDir: {}, secret: { secretName: "s" } }] }, ["spec.volumes[0].secret: Forbidden: may not specify more than 1 volume type"]],
+  "a variable has one source": [
+    { containers: [container({ env: [{ name: "A", value: "b", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] })] },
+    ["spec.containers[0].env[0].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty"],
+  ],
+  "a request is at most its limit": [
+    { containers: [container({ resources: { limits: { cpu: "1" }, requests: { cpu: "2" } } })] },
+    ['spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'],
+  ],
+  "devices are counted": [
+    { containers: [container({ resources: { limits: { "example.com/gpu": "500m" }, requests: { "example.com/gpu": "500m" } } })] },
+    [
+      'spec.containers[0].resources.limits[example.com/gpu]: Invalid value: "500m": must be an integer',
+      'spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "500m": must be an integer',
+    ],
+  ],
   "a toleration for everything says Exists": [
-    { containers: [{ name: "c", image: "i" }], tolerations: [{ operator: "Equal" }] },
+    { containers: [container()], tolerations: [{ operator: "Equal" }] },
     ['spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"'],
+  ],
+  "a security context that contradicts itself is shown as upstream shows it": [
+    { containers: [container({ securityContext: { privileged: true, allowPrivilegeEscalation: false } })] },
+    [
+      'spec.containers[0].securityContext: Invalid value: {"Capabilities":null,"Privileged":true,"SELinuxOptions":null,"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+    ],
+  ],
+  "a pod that is held back has no node": [
+    { containers: [container()], nodeName: "n", schedulingGates: [{ name: "a.b/c" }] },
+    ["spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"],
   ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
   test(behaviour, () => {
-    expect(problems(pod(spec))).toEqual(want);
+    expect(problems(spec)).toEqual(want);
   });
 }
 
-test("an image may change on a running pod, and nothing beside it", () => {
-  const old = created({ containers: [{ name: "c", image: "i:1" }] });
-  const changed = (container: object): PodType => ({ ...old, spec: { ...old.spec, containers: [{ ...old.spec.containers[0], name: "c", ...container }] } });
+test("a key like __proto__ is just a bad key", () => {
+  const annotations = JSON.parse('{"__proto__": "x"}') as object;
 
-  expect(problems(changed({ image: "i:2" }), old)).toEqual([]);
-  expect(problems(changed({ command: ["sh"] }), old)[0]).toMatch(/^spec: Forbidden: pod updates may not change fields other than/);
-});
-
-test("a pod is bound to a node once", () => {
-  const old = created({ containers: [{ name: "c", image: "i" }] });
-  const bound: PodType = { ...old, spec: { ...old.spec, nodeName: "n1" } };
-
-  expect(problems(bound, old)).toEqual([]);
-  expect(problems({ ...bound, spec: { ...bound.spec, nodeName: "n2" } }, bound)).toHaveLength(1);
+  expect(problems({ containers: [container()], nodeSelector: JSON.parse('{"__proto__": "x"}') as object }, { annotations })[0]).toMatch(/^spec\.nodeSelector: Invalid value: "__proto__"/);
 });

@@ -1,17 +1,20 @@
 /** Pod: containers that run together on a node. */
-import { equalJson } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Pod as PodFacts } from "../facts/core-v1.ts";
-import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { completeNewPod } from "./pod-admission.ts";
 import { podReady, podRestarts, podStatus, readinessGates } from "./pod-cells.ts";
-import { defaultPodSpec } from "./pod-defaults.ts";
-import { checkPodSpec, checkPodUpdate } from "./pod-validation.ts";
+import { completePod } from "./pod-defaults.ts";
+import { preparePod } from "./pod-prepare.ts";
+import { checkPodStatus, completePodStatus } from "./pod-status-update.ts";
+import { checkPodUpdate } from "./pod-update.ts";
+import { checkNewPod } from "./pod-validation.ts";
+import { hostnameWarning, podWarnings } from "./pod-warnings.ts";
 
 export type Pod = PodFacts;
+
+const textIn = (part: unknown, field: string): string => String((part as Readonly<Record<string, string | boolean>> | undefined)?.[field] ?? "");
 
 export const Pod: Kind<Pod> = builtInKind<Pod>({
   group: "",
@@ -28,21 +31,39 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
     column<Pod>("Status", podStatus),
     column<Pod>("Restarts", podRestarts),
     ageColumn,
-    column<Pod>("IP", ({ status }) => status?.podIPs?.[0]?.ip || status?.podIP || "<none>", wide),
+    column<Pod>("IP", ({ status }) => status?.podIPs?.[0]?.ip || "<none>", wide),
     column<Pod>("Node", ({ spec }) => spec.nodeName || "<none>", wide),
     column<Pod>("Nominated Node", ({ status }) => status?.nominatedNodeName || "<none>", wide),
     column<Pod>("Readiness Gates", readinessGates, wide),
   ],
-  subresources: { status: true },
+  subresources: { status: true, actions: { binding: { group: "", version: "v1", kind: "Binding" }, eviction: { group: "policy", version: "v1", kind: "Eviction" } } },
   hasGeneration: true,
+  traits: {
+    deletionAnswersObject: true,
+    selectableFields: {
+      "spec.nodeName": ({ spec }) => textIn(spec, "nodeName"),
+      // What it was called before Kubernetes 1.0.
+      "spec.host": ({ spec }) => textIn(spec, "nodeName"),
+      "spec.restartPolicy": ({ spec }) => textIn(spec, "restartPolicy"),
+      "spec.schedulerName": ({ spec }) => textIn(spec, "schedulerName"),
+      "spec.serviceAccountName": ({ spec }) => textIn(spec, "serviceAccountName"),
+      "spec.hostNetwork": ({ spec }) => textIn(spec, "hostNetwork") || "false",
+      "status.phase": ({ status }) => textIn(status, "phase"),
+      "status.podIP": ({ status }) => textIn(status, "podIP"),
+      // Known, and never matching: a list has no text.
+      "status.podIPs": () => "",
+      "status.nominatedNodeName": ({ status }) => textIn(status, "nominatedNodeName"),
+    },
+  },
 });
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(Pod, "core-v1", {
-    complete(pod, { operation, newUid }) {
-      const defaulted = change(pod, "spec", (spec) => defaultPodSpec(spec));
-      return operation === "CREATE" && defaulted.spec?.containers ? completeNewPod(defaulted, newUid) : defaulted;
-    },
-    validate: ({ object, oldObject }) => (oldObject ? checkPodUpdate(object.spec, oldObject.spec, equalJson) : checkPodSpec("spec", object.spec)),
+    complete: completePod,
+    prepare: preparePod,
+    validate: ({ object, oldObject, inProcess }) => (oldObject ? checkPodUpdate(object, oldObject, inProcess) : checkNewPod(object)),
+    completeStatus: (pod, { oldObject }) => completePodStatus(pod, oldObject),
+    validateStatus: ({ object, oldObject }) => (oldObject ? checkPodStatus(object, oldObject) : []),
+    warnings: ({ operation, object: { metadata, spec } }) => (operation === "CREATE" ? [...hostnameWarning(metadata.name, "the Pod's hostname"), ...podWarnings("", spec, metadata.annotations, false)] : []),
   }),
 ];

@@ -1,14 +1,15 @@
 /** Secret: a ConfigMap for what must not be shown. */
-import type { DeepReadonly } from "../../base/index.ts";
+import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Secret as SecretFacts } from "../facts/core-v1.ts";
-import { checkUnchanged, missing } from "../field-errors.ts";
+import { checkUnchanged, missing, tooLong, wrong } from "../field-errors.ts";
 import { fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { checkDataKeys } from "./data-keys.ts";
+import { MAX_DATA_BYTES, checkDataKeys, checkSealed, encodedBytes } from "./data-keys.ts";
+import { tlsPairProblem } from "./tls-pair.ts";
 
 export type Secret = SecretFacts;
 
@@ -20,31 +21,78 @@ export const Secret: Kind<Secret> = builtInKind<Secret>({
   scope: "Namespaced",
   facts: "core-v1",
   columns: [nameColumn, column<Secret>("Type", ({ type = "" }) => type), column<Secret>("Data", ({ data = {} }) => Object.keys(data).length), ageColumn],
+  traits: { metadataChecks: { update: true, create: true }, selectableFields: { type: ({ type }) => (typeof type === "string" ? type : "") } },
 });
 
-/** What a Secret of a well-known type must hold, every key or any of them. */
-const TYPED_KEYS: Readonly<Record<string, { all?: readonly string[]; any?: readonly string[] }>> = {
-  "kubernetes.io/tls": { all: ["tls.crt", "tls.key"] },
-  "kubernetes.io/dockercfg": { all: [".dockercfg"] },
-  "kubernetes.io/dockerconfigjson": { all: [".dockerconfigjson"] },
-  "kubernetes.io/ssh-auth": { all: ["ssh-privatekey"] },
-  "kubernetes.io/basic-auth": { any: ["username", "password"] },
-};
+const TLS = "kubernetes.io/tls";
+const SERVICE_ACCOUNT = "kubernetes.io/service-account.name";
 
-function checkTypedKeys({ type = "Opaque", data = {} }: DeepReadonly<Secret>): FieldError[] {
-  const { all = [], any = [] } = TYPED_KEYS[type] ?? {};
-  const lacking = all.filter((key) => data[key] === undefined);
-  if (any.length > 0 && !any.some((key) => data[key] !== undefined)) lacking.push(...any);
-  return lacking.map((key) => missing(`data[${key}]`));
+function complete(secret: DeepReadonly<Secret>): DeepReadonly<Secret> {
+  const typed: DeepReadonly<Secret> = fill(secret, { type: "Opaque" });
+  const { stringData, ...rest } = typed;
+  if (!stringData) return typed;
+  // It is for writing only: it ends up in `data`, encoded, and wins over what is there.
+  const encoded = Object.fromEntries(Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
+  return { ...rest, data: { ...rest.data, ...encoded } };
+}
+
+/** The text of a value; undefined when the key is not there. */
+function valueOf({ data = {} }: DeepReadonly<Secret>, key: string): string | undefined {
+  return Object.hasOwn(data, key) ? Buffer.from(data[key] ?? "", "base64").toString() : undefined;
+}
+
+/** What a Secret of a well-known type must hold. */
+function checkTypedKeys(secret: DeepReadonly<Secret>): FieldError[] {
+  const has = (key: string): boolean => Object.hasOwn(secret.data ?? {}, key);
+  const lacks = (...keys: string[]): FieldError[] => keys.filter((key) => !has(key)).map((key) => missing(`data[${key}]`));
+  switch (secret.type) {
+    case "kubernetes.io/service-account-token":
+      return secret.metadata.annotations?.[SERVICE_ACCOUNT] ? [] : [missing(`metadata.annotations[${SERVICE_ACCOUNT}]`)];
+    case "kubernetes.io/dockercfg":
+      return checkJson(secret, ".dockercfg");
+    case "kubernetes.io/dockerconfigjson":
+      return checkJson(secret, ".dockerconfigjson");
+    case "kubernetes.io/basic-auth":
+      return has("username") || has("password") ? [] : lacks("username", "password");
+    case "kubernetes.io/ssh-auth":
+      return valueOf(secret, "ssh-privatekey") ? [] : [missing("data[ssh-privatekey]")];
+    case TLS:
+      return lacks("tls.crt", "tls.key");
+    default:
+      return [];
+  }
+}
+
+const REDACTED = "<secret contents redacted>";
+
+function checkJson(secret: DeepReadonly<Secret>, key: string): FieldError[] {
+  const text = valueOf(secret, key);
+  if (text === undefined) return [missing(`data[${key}]`)];
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // What the parser complains about would repeat a part of the secret.
+    return [wrong(`data[${key}]`, REDACTED, "must be a JSON object")];
+  }
+  if (parsed === null || isObject(parsed)) return [];
+  const shape = Array.isArray(parsed) ? "array" : typeof parsed === "boolean" ? "bool" : typeof parsed;
+  return [wrong(`data[${key}]`, REDACTED, `json: cannot unmarshal ${shape} into Go value of type map[string]interface {}`)];
 }
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(Secret, "core-v1", {
-    complete: (secret) => fill(secret, { type: "Opaque" }),
+    complete,
     validate: ({ object, oldObject }) => [
-      ...checkDataKeys("data", object.data),
-      ...checkTypedKeys(object),
       ...(oldObject ? checkUnchanged("type", object.type, oldObject.type) : []),
+      ...checkSealed(object, oldObject),
+      ...checkDataKeys("data", object.data),
+      ...(encodedBytes(object.data) > MAX_DATA_BYTES ? [tooLong("data", MAX_DATA_BYTES)] : []),
+      ...checkTypedKeys(object),
     ],
+    warnings({ object }) {
+      const problem = object.type === TLS ? tlsPairProblem(valueOf(object, "tls.crt") ?? "", valueOf(object, "tls.key") ?? "") : undefined;
+      return problem === undefined ? [] : [problem];
+    },
   }),
 ];

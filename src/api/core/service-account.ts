@@ -1,8 +1,10 @@
 /** ServiceAccount: who a pod is to the API server. */
+import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ServiceAccount as ServiceAccountFacts } from "../facts/core-v1.ts";
+import { change, changeItems } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 
 export type ServiceAccount = ServiceAccountFacts;
@@ -16,6 +18,26 @@ export const ServiceAccount: Kind<ServiceAccount> = builtInKind<ServiceAccount>(
   scope: "Namespaced",
   facts: "core-v1",
   columns: [nameColumn, ageColumn],
+  subresources: { actions: { token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" } } },
+  traits: { metadataChecks: { update: true, create: true }, deletionAnswersObject: true },
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(ServiceAccount, "core-v1")];
+const ENFORCE = "kubernetes.io/enforce-mountable-secrets";
+
+/** Only the name of a listed Secret means anything. */
+function keepNames(account: DeepReadonly<ServiceAccount>): DeepReadonly<ServiceAccount> {
+  return change(account, "secrets", (secrets) =>
+    changeItems(secrets, (secret) => (Object.keys(secret).every((key) => key === "name") ? secret : secret.name === undefined ? {} : { name: secret.name })),
+  );
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ServiceAccount, "core-v1", {
+    prepare: keepNames,
+    warnings({ object, oldObject }) {
+      const asks = (account: DeepReadonly<ServiceAccount> | undefined): boolean => Object.hasOwn(account?.metadata.annotations ?? {}, ENFORCE);
+      if (!asks(object) || asks(oldObject)) return [];
+      return [`metadata.annotations[${ENFORCE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`];
+    },
+  }),
+];

@@ -1,12 +1,11 @@
 /**
- * What a Service is when its author leaves it open.
- *
- * Addresses and node ports are not allocated: no traffic flows through simulated clusters, and on the hub a Service is a
- * template whose members choose for themselves.
+ * What a Service is when its author leaves it open. Addresses and node ports are not part of it: they are taken from the
+ * cluster's pools when the Service is stored (`service-families.ts`, and the API server's allocation).
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { change, changeItems, fill } from "../fill.ts";
-import type { Service, ServicePort, ServiceSpec } from "../facts/core-v1.ts";
+import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from "../facts/core-v1.ts";
+import { isExternallyAccessible, withFields } from "./service-fields.ts";
 
 type Read<T> = DeepReadonly<T>;
 
@@ -14,20 +13,34 @@ type Read<T> = DeepReadonly<T>;
 const AFFINITY_SECONDS = 10800;
 
 export function completeService(service: Read<Service>): Read<Service> {
-  return change(service, "spec", completeSpec);
+  const spec = completeSpec(service.spec ?? {});
+  return completeServiceStatus(spec === service.spec ? service : { ...service, spec });
 }
 
 function completeSpec(spec: Read<ServiceSpec>): Read<ServiceSpec> {
   let result: Read<ServiceSpec> = fill(spec, { sessionAffinity: "None", type: "ClusterIP" });
-  const { type } = result;
-  const isExternal = type === "NodePort" || type === "LoadBalancer" || (type === "ClusterIP" && (result.externalIPs?.length ?? 0) > 0);
-  result = fill(result, {
-    ...(type !== "ExternalName" && { internalTrafficPolicy: "Cluster" }),
-    ...(isExternal && { externalTrafficPolicy: "Cluster" }),
+  const { type, sessionAffinity, sessionAffinityConfig } = result;
+  if (sessionAffinity === "None") result = withFields(result, { sessionAffinityConfig: undefined });
+  if (sessionAffinity === "ClientIP" && sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {
+    result = { ...result, sessionAffinityConfig: { clientIP: { timeoutSeconds: AFFINITY_SECONDS } } };
+  }
+  result = change(result, "ports", (ports) => changeItems<ServicePort>(ports, completePort));
+  const hasClusterTraffic = type === "ClusterIP" || type === "NodePort" || type === "LoadBalancer";
+  return fill(result, {
+    ...(isExternallyAccessible(result) && { externalTrafficPolicy: "Cluster" }),
+    ...(hasClusterTraffic && { internalTrafficPolicy: "Cluster" }),
     ...(type === "LoadBalancer" && { allocateLoadBalancerNodePorts: true }),
-    ...(result.sessionAffinity === "ClientIP" && { sessionAffinityConfig: { clientIP: { timeoutSeconds: AFFINITY_SECONDS } } }),
-    ...(result.clusterIP && { clusterIPs: [result.clusterIP] }),
   });
-  if (result.clusterIP === "None" && result.selector) result = fill(result, { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" });
-  return change(result, "ports", (ports) => changeItems<ServicePort>(ports, (port) => fill(fill(port, { protocol: "TCP" }), { targetPort: port.port })));
+}
+
+function completePort(port: Read<ServicePort>): Read<ServicePort> {
+  const typed: Read<ServicePort> = fill(port, { protocol: "TCP" });
+  return typed.targetPort ? typed : { ...typed, targetPort: typed.port ?? 0 };
+}
+
+/** An address of a load balancer is its own, unless it says that it is a proxy's. */
+export function completeServiceStatus(service: Read<Service>): Read<Service> {
+  if (service.spec?.type !== "LoadBalancer" || !service.status?.loadBalancer?.ingress) return service;
+  const complete = (ingress: Read<LoadBalancerIngress>): Read<LoadBalancerIngress> => (ingress.ip ? fill(ingress, { ipMode: "VIP" }) : ingress);
+  return change(service, "status", (status) => change(status, "loadBalancer", (balancer) => change(balancer, "ingress", (list) => changeItems<LoadBalancerIngress>(list, complete))));
 }

@@ -1,36 +1,204 @@
-/** Rules that a Service's schema cannot state. */
+/** The rules of a Service, in the order in which clients read about them. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblem, type FieldError } from "../../machinery/index.ts";
-import { checkLabels, forbiddenField, missing, twice, wrong } from "../field-errors.ts";
-import type { Service } from "../facts/core-v1.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { checkLabels, checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import type { Service, ServicePort } from "../facts/core-v1.ts";
+import { addressWarnings, checkAddress, checkEndpointAddress, checkNetwork, networkWarnings, parseAddress } from "../networking/addresses.ts";
+import { checkPortNumber, checkPortNumberOrName, checkProtocol } from "../networking/ports.ts";
+import type { Sent } from "../sent.ts";
+import { checkAddressesKept, checkFamilies, checkFamiliesKept } from "./service-families.ts";
+import { NO_ADDRESS, isExternallyAccessible, isHeadless, needsHealthPort, type Spec } from "./service-fields.ts";
 
-const isPort = (port: number): boolean => port >= 1 && port <= 65535;
-const PORT_RANGE = "must be between 1 and 65535, inclusive";
+type Read<T> = DeepReadonly<T>;
 
-export function checkService({ spec = {} }: DeepReadonly<Service>): FieldError[] {
-  const { ports = [], type, clusterIP } = spec;
-  const errors = checkLabels("spec.selector", spec.selector);
-  if (ports.length === 0 && type !== "ExternalName" && clusterIP !== "None") errors.push(missing("spec.ports"));
+const AFFINITIES = ["ClientIP", "None"];
+const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const TRAFFIC_POLICIES = ["Cluster", "Local"];
+const DISTRIBUTIONS = ["PreferClose", "PreferSameZone", "PreferSameNode"];
+const IP_MODES = ["Proxy", "VIP"];
+/** A day. */
+const MAX_AFFINITY_SECONDS = 86400;
+
+const TOPOLOGY_MODE = "service.kubernetes.io/topology-mode";
+const TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints";
+const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
+const ONLY_BALANCERS = "may only be used when `type` is 'LoadBalancer'";
+
+export function checkService(service: Read<Service>, old: Read<Service> | undefined): FieldError[] {
+  const { metadata, spec = {} } = service;
+  const errors = old ? checkServiceUpdate(spec, old.spec ?? {}) : [];
+  const { [TOPOLOGY_MODE]: mode, [TOPOLOGY_HINTS]: hints } = metadata.annotations ?? {};
+  if (mode !== undefined && hints !== undefined && mode !== hints) errors.push(wrong(`metadata.annotations[${TOPOLOGY_MODE}]`, mode, `must match annotations[${TOPOLOGY_HINTS}] when both are specified`));
+  if (!spec.ports?.length && !isHeadless(spec) && spec.type !== "ExternalName") errors.push(missing("spec.ports"));
+  errors.push(...checkTypedAddresses(spec), ...checkPorts(spec), ...checkLabels("spec.selector", spec.selector), ...checkAffinity(spec), ...checkFamilies(spec, old?.spec));
+  for (const [index, address] of (spec.externalIPs ?? []).entries()) {
+    const at = `spec.externalIPs[${index}]`;
+    const problems = checkAddress(at, address, old?.spec?.externalIPs);
+    errors.push(...(problems.length > 0 ? problems : checkEndpointAddress(at, address)));
+  }
+  if (!spec.type) errors.push(missing("spec.type"));
+  else if (!TYPES.includes(spec.type)) errors.push(notOneOf("spec.type", spec.type, TYPES));
+  errors.push(...checkNodePorts(spec), ...checkDuplicatePorts(spec.ports ?? []), ...checkSourceRanges(service, old));
+  if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== "LoadBalancer") errors.push(forbiddenField("spec.allocateLoadBalancerNodePorts", ONLY_BALANCERS));
+  errors.push(...checkBalancerClass(spec), ...checkTraffic(spec));
+  return errors;
+}
+
+function checkServiceUpdate(spec: Spec, old: Spec): FieldError[] {
+  const errors = [...checkAddressesKept(spec, old), ...checkFamiliesKept(spec, old)];
+  if (old.type === "LoadBalancer" && spec.type === "LoadBalancer" && old.loadBalancerClass !== spec.loadBalancerClass) errors.push(wrong("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set"));
+  errors.push(...checkBalancerClass(spec));
+  if (needsHealthPort(old) && needsHealthPort(spec) && old.healthCheckNodePort !== spec.healthCheckNodePort) errors.push(forbiddenField("spec.healthCheckNodePort", "field is immutable"));
+  return errors;
+}
+
+/** What the type says about addresses and names. */
+function checkTypedAddresses(spec: Spec): FieldError[] {
+  const { type, clusterIPs = [], ipFamilies = [], ipFamilyPolicy, externalName = "" } = spec;
+  if ((type === "LoadBalancer" || type === "NodePort") && isHeadless(spec)) return [wrong("spec.clusterIPs[0]", NO_ADDRESS, `may not be set to 'None' for ${type} services`)];
+  if (type !== "ExternalName") return [];
+  const errors: FieldError[] = [];
+  const set = { clusterIPs: clusterIPs.length > 0, ipFamilies: ipFamilies.length > 0, ipFamilyPolicy: ipFamilyPolicy !== undefined };
+  for (const [field, isSet] of Object.entries(set)) if (isSet) errors.push(forbiddenField(`spec.${field}`, "may not be set for ExternalName services"));
+  // A dot at the end says that the name is complete.
+  const name = externalName.replace(/\.$/, "");
+  return [...errors, ...(name === "" ? [missing("spec.externalName")] : checkText("spec.externalName", name, dnsSubdomainProblems))];
+}
+
+function checkPorts({ ports = [] }: Spec): FieldError[] {
   const names = new Set<string>();
-  for (const [index, { name, port, targetPort, nodePort }] of ports.entries()) {
+  return ports.flatMap(({ name = "", port, protocol, targetPort, appProtocol }, index) => {
     const at = `spec.ports[${index}]`;
-    if (name === undefined) {
-      if (ports.length > 1) errors.push(missing(`${at}.name`));
-    } else {
-      const problem = dnsLabelProblem(name);
-      if (problem) errors.push(wrong(`${at}.name`, name, problem));
+    const errors: FieldError[] = [];
+    if (name !== "") {
+      errors.push(...checkText(`${at}.name`, name, dnsLabelProblems));
       if (names.has(name)) errors.push(twice(`${at}.name`, name));
       names.add(name);
-    }
-    if (!isPort(port)) errors.push(wrong(`${at}.port`, port, PORT_RANGE));
-    if (typeof targetPort === "number" && !isPort(targetPort)) errors.push(wrong(`${at}.targetPort`, targetPort, PORT_RANGE));
-    if (nodePort !== undefined && (type === "ClusterIP" || type === "ExternalName")) errors.push(forbiddenField(`${at}.nodePort`, `may not be used when \`type\` is '${type}'`));
-  }
-  if (type === "ExternalName" && !spec.externalName) errors.push(missing("spec.externalName"));
-  if (type !== "LoadBalancer") {
-    for (const field of ["allocateLoadBalancerNodePorts", "loadBalancerClass"] as const) {
-      if (spec[field] !== undefined) errors.push(forbiddenField(`spec.${field}`, "may only be used when `type` is 'LoadBalancer'"));
-    }
+    } else if (ports.length > 1) errors.push(missing(`${at}.name`));
+    errors.push(...checkPortNumber(`${at}.port`, port), ...checkProtocol(`${at}.protocol`, protocol), ...checkPortNumberOrName(`${at}.targetPort`, targetPort));
+    if (appProtocol !== undefined) errors.push(...checkText(`${at}.appProtocol`, appProtocol, labelKeyProblems));
+    return errors;
+  });
+}
+
+function checkAffinity({ sessionAffinity, sessionAffinityConfig }: Spec): FieldError[] {
+  const at = "spec.sessionAffinity";
+  if (!sessionAffinity) return [missing(at)];
+  if (!AFFINITIES.includes(sessionAffinity)) return [notOneOf(at, sessionAffinity, AFFINITIES)];
+  if (sessionAffinity === "None") return sessionAffinityConfig ? [forbiddenField(`${at}Config`, "must not be set when session affinity is None")] : [];
+  const why = "when session affinity type is ClientIP";
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (seconds === undefined) return [missing(`${at}Config${sessionAffinityConfig ? `.clientIP${sessionAffinityConfig.clientIP ? ".timeoutSeconds" : ""}` : ""}`, why)];
+  return seconds > 0 && seconds <= MAX_AFFINITY_SECONDS ? [] : [wrong(`${at}Config.clientIP.timeoutSeconds`, seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`)];
+}
+
+function checkNodePorts({ type, ports = [] }: Spec): FieldError[] {
+  const errors: FieldError[] = [];
+  if (type === "ClusterIP") for (const [index, { nodePort }] of ports.entries()) if (nodePort) errors.push(forbiddenField(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+  const seen = new Set<string>();
+  for (const [index, { nodePort, protocol = "" }] of ports.entries()) {
+    if (!nodePort) continue;
+    const key = `${protocol} ${nodePort}`;
+    if (seen.has(key)) errors.push(twice(`spec.ports[${index}].nodePort`, nodePort));
+    seen.add(key);
   }
   return errors;
+}
+
+function checkDuplicatePorts(ports: readonly Sent<ServicePort>[]): FieldError[] {
+  const seen = new Set<string>();
+  return ports.flatMap(({ port = 0, protocol = "" }, index) => {
+    const key = `${protocol} ${port}`;
+    if (!seen.has(key)) {
+      seen.add(key);
+      return [];
+    }
+    return [twice(`spec.ports[${index}]`, { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 })];
+  });
+}
+
+/** The ranges may stand in an annotation, as they did before there was a field for them. */
+function checkSourceRanges({ metadata, spec = {} }: Read<Service>, old: Read<Service> | undefined): FieldError[] {
+  const { loadBalancerSourceRanges: ranges = [], type } = spec;
+  if (ranges.length > 0) {
+    const at = "spec.LoadBalancerSourceRanges";
+    const known = (old?.spec?.loadBalancerSourceRanges ?? []).map((text) => text.trim());
+    return [...(type === "LoadBalancer" ? [] : [forbiddenField(at, ONLY_BALANCERS)]), ...ranges.flatMap((text, index) => checkNetwork(`${at}[${index}]`, text.trim(), known))];
+  }
+  const text = metadata.annotations?.[SOURCE_RANGES];
+  if (text === undefined) return [];
+  const at = `metadata.annotations[${SOURCE_RANGES}]`;
+  const errors = type === "LoadBalancer" ? [] : [forbiddenField(at, ONLY_BALANCERS)];
+  if (text.trim() === "" || old?.metadata.annotations?.[SOURCE_RANGES] === text) return errors;
+  return [...errors, ...text.trim().split(",").flatMap((range) => checkNetwork(at, range.trim()))];
+}
+
+function checkBalancerClass({ type, loadBalancerClass }: Spec): FieldError[] {
+  if (loadBalancerClass === undefined) return [];
+  return type === "LoadBalancer" ? checkText("spec.loadBalancerClass", loadBalancerClass, labelKeyProblems) : [forbiddenField("spec.loadBalancerClass", ONLY_BALANCERS)];
+}
+
+function checkTraffic(spec: Spec): FieldError[] {
+  const { type, externalTrafficPolicy: external, internalTrafficPolicy: internal, healthCheckNodePort: port, trafficDistribution: distribution } = spec;
+  const errors: FieldError[] = [];
+  const externalAt = "spec.externalTrafficPolicy";
+  if (!isExternallyAccessible(spec)) {
+    if (external) errors.push(wrong(externalAt, external, "may only be set for externally-accessible services"));
+  } else if (!external) errors.push(missing(externalAt));
+  else if (!TRAFFIC_POLICIES.includes(external)) errors.push(notOneOf(externalAt, external, TRAFFIC_POLICIES));
+  const portAt = "spec.healthCheckNodePort";
+  if (!needsHealthPort(spec)) {
+    if (port) errors.push(wrong(portAt, port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"));
+  } else errors.push(...(port ? checkPortNumber(portAt, port) : [missing(portAt)]));
+  if (internal !== undefined && !TRAFFIC_POLICIES.includes(internal)) errors.push(notOneOf("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES));
+  if (internal === undefined && (type === "ClusterIP" || type === "NodePort" || type === "LoadBalancer")) errors.push(missing("spec.internalTrafficPolicy"));
+  if (distribution !== undefined && !DISTRIBUTIONS.includes(distribution)) errors.push(notOneOf("spec.trafficDistribution", distribution, DISTRIBUTIONS));
+  return errors;
+}
+
+export function checkServiceStatus({ spec = {}, status }: Read<Service>, old: Read<Service> | undefined): FieldError[] {
+  const ingress = status?.loadBalancer?.ingress ?? [];
+  const at = "status.loadBalancer.ingress";
+  if (spec.type !== "LoadBalancer") return ingress.length > 0 ? [forbiddenField(at, "may only be used when `spec.type` is 'LoadBalancer'")] : [];
+  const known = (old?.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : []));
+  return ingress.flatMap(({ ip = "", ipMode, hostname = "" }, index) => {
+    const here = `${at}[${index}]`;
+    const errors = ip === "" ? [] : checkAddress(`${here}.ip`, ip, known);
+    if (ipMode === undefined) {
+      if (ip !== "") errors.push(missing(`${here}.ipMode`, "must be specified when `ip` is set"));
+    } else if (ip === "") errors.push(forbiddenField(`${here}.ipMode`, "may not be specified when `ip` is not set"));
+    else if (!IP_MODES.includes(ipMode)) errors.push(notOneOf(`${here}.ipMode`, ipMode, IP_MODES));
+    return [...errors, ...checkBalancerName(`${here}.hostname`, hostname)];
+  });
+}
+
+/** The name under which a load balancer is reached; also of Ingresses. */
+export function checkBalancerName(field: string, name: string): FieldError[] {
+  if (name === "") return [];
+  return [...checkText(field, name, dnsSubdomainProblems), ...(parseAddress(name) ? [wrong(field, name, "must be a DNS name, not an IP address")] : [])];
+}
+
+export function serviceWarnings({ metadata, spec = {} }: Read<Service>): string[] {
+  const { type, clusterIP, clusterIPs = [], externalIPs = [], loadBalancerIP, loadBalancerSourceRanges = [] } = spec;
+  const warnings: string[] = [];
+  const hasNoAddress = type === "ClusterIP" && clusterIP === NO_ADDRESS;
+  if (metadata.annotations?.[TOPOLOGY_HINTS] !== undefined) warnings.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
+  for (const [index, address] of clusterIPs.entries()) if (address !== NO_ADDRESS) warnings.push(...addressWarnings(`spec.clusterIPs[${index}]`, address));
+  if (hasNoAddress) {
+    if (loadBalancerIP) warnings.push("spec.loadBalancerIP is ignored for headless services");
+    if (externalIPs.length > 0) warnings.push("spec.externalIPs is ignored for headless services");
+    if (spec.sessionAffinity !== "None") warnings.push("spec.SessionAffinity is ignored for headless services");
+  }
+  for (const [index, address] of externalIPs.entries()) warnings.push(...addressWarnings(`spec.externalIPs[${index}]`, address));
+  if (externalIPs.length > 0 && !hasNoAddress && type !== "ExternalName") warnings.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+  if (loadBalancerIP) warnings.push(...addressWarnings("spec.loadBalancerIP", loadBalancerIP));
+  for (const [index, range] of loadBalancerSourceRanges.entries()) warnings.push(...networkWarnings(`spec.loadBalancerSourceRanges[${index}]`, range));
+  if (type === "ExternalName" && externalIPs.length > 0) warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  if (type !== "ExternalName" && spec.externalName) warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  if (spec.trafficDistribution === "PreferClose") warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  return warnings;
+}
+
+export function serviceStatusWarnings({ status }: Read<Service>): string[] {
+  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }, index) => (ip ? addressWarnings(`status.loadBalancer.ingress[${index}]`, ip) : []));
 }

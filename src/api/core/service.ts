@@ -1,26 +1,31 @@
 /** Service: a stable address for pods that come and go. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
-import { ageColumn, column, nameColumn, selectorCell, wide } from "../columns.ts";
+import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Service as ServiceFacts } from "../facts/core-v1.ts";
 import type { Kind } from "../kind.ts";
-import { completeService } from "./service-defaults.ts";
-import { checkService } from "./service-validation.ts";
+import { completeService, completeServiceStatus } from "./service-defaults.ts";
+import { checkService, checkServiceStatus, serviceStatusWarnings, serviceWarnings } from "./service-validation.ts";
 
 export type Service = ServiceFacts;
 
 function externalAddress({ spec = {}, status }: DeepReadonly<Service>): string {
-  const external = spec.externalIPs ?? [];
-  if (spec.type === "ExternalName") return spec.externalName ?? "";
-  if (spec.type !== "LoadBalancer") return external.join(",") || "<none>";
-  const balancers = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || "");
-  return [...new Set([...balancers, ...external])].sort().join(",") || "<pending>";
+  const { type, externalIPs = [] } = spec;
+  if (type === "ExternalName") return spec.externalName ?? "";
+  if (type !== "LoadBalancer") return externalIPs.join(",") || "<none>";
+  const balancers = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip || hostname || []);
+  return [...[...new Set(balancers)].sort(), ...externalIPs].join(",") || "<pending>";
 }
 
 function ports({ spec = {} }: DeepReadonly<Service>): string {
   const texts = (spec.ports ?? []).map(({ port, nodePort, protocol = "TCP" }) => `${port}${nodePort ? `:${nodePort}` : ""}/${protocol}`);
   return texts.join(",") || "<none>";
+}
+
+function selector({ spec = {} }: DeepReadonly<Service>): string {
+  const texts = Object.entries(spec.selector ?? {}).map(([key, value]) => `${key}=${value}`);
+  return texts.sort().join(",") || "<none>";
 }
 
 export const Service: Kind<Service> = builtInKind<Service>({
@@ -35,13 +40,30 @@ export const Service: Kind<Service> = builtInKind<Service>({
   columns: [
     nameColumn,
     column<Service>("Type", ({ spec }) => spec?.type ?? ""),
-    column<Service>("Cluster-IP", ({ spec }) => spec?.clusterIPs?.[0] ?? spec?.clusterIP ?? "<none>"),
+    column<Service>("Cluster-IP", ({ spec }) => spec?.clusterIPs?.[0] ?? "<none>"),
     column<Service>("External-IP", externalAddress),
     column<Service>("Port(s)", ports),
     ageColumn,
-    column<Service>("Selector", ({ spec }) => selectorCell({ matchLabels: spec?.selector ?? {} }), wide),
+    column<Service>("Selector", selector, wide),
   ],
   subresources: { status: true },
+  traits: {
+    names: "label",
+    createOnUpdate: true,
+    deletionAnswersObject: true,
+    selectableFields: {
+      "spec.clusterIP": (object) => (object as DeepReadonly<Service>).spec?.clusterIP ?? "",
+      "spec.type": (object) => (object as DeepReadonly<Service>).spec?.type ?? "",
+    },
+  },
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Service, "core-v1", { complete: completeService, validate: ({ object }) => checkService(object) })];
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Service, "core-v1", {
+    complete: completeService,
+    completeStatus: completeServiceStatus,
+    validate: ({ object, oldObject }) => checkService(object, oldObject),
+    validateStatus: ({ object, oldObject }) => checkServiceStatus(object, oldObject),
+    warnings: ({ object, subresource }) => (subresource === "status" ? serviceStatusWarnings(object) : serviceWarnings(object)),
+  }),
+];

@@ -12,6 +12,8 @@ export interface Condition {
 }
 
 export interface DeleteOptions {
+  apiVersion?: string;
+  kind?: string;
   gracePeriodSeconds?: number;
   preconditions?: Preconditions;
   orphanDependents?: boolean;

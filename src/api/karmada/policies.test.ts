@@ -110,7 +110,7 @@ const wrong: Record<string, [spec: object, want: string]> = {
   ],
   "a numeric toleration": [
     { resourceSelectors: [], placement: { clusterTolerations: [{ key: "a", operator: "Gt", value: "1" }] } },
-    'spec.placement.clusterTolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists"',
+    'spec.placement.clusterTolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"',
   ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(wrong)) {

@@ -1,50 +1,61 @@
 /**
- * Who sends a request: a client certificate (its common name is the user, its organizations are the groups) or a static
- * bearer token. The certificate wins when both are good, as in Kubernetes.
+ * Who sends a request: a client certificate (its common name is the user, its organizations are the groups) or a bearer token.
+ * The certificate wins when both are good, as in Kubernetes.
  *
- * Tokens are kept and compared as SHA-256 digests, so neither memory dumps of the table nor timing give one away.
+ * One authority vouches for the clients of all logical clusters, so a certificate can say where it counts: with the
+ * organization `flotilla.dev:cluster:<name>` it is good in that cluster and nowhere else.
  */
-import { hash, timingSafeEqual } from "node:crypto";
 import { unauthorized } from "../../machinery/index.ts";
+import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
+import type { BearerTokens, StaticToken } from "../access/bearer-tokens.ts";
 import type { Authenticator, UserInfo } from "../request.ts";
-
-export interface StaticToken {
-  token: string;
-  user: string;
-  groups?: readonly string[];
-  uid?: string;
-}
+import type { ClientSubject } from "./peer.ts";
 
 export const ANONYMOUS: UserInfo = Object.freeze({ name: "system:anonymous", groups: Object.freeze(["system:unauthenticated"]) });
-const AUTHENTICATED = "system:authenticated";
 
-export function createAuthenticator({ tokens = [] }: { tokens?: readonly StaticToken[] } = {}): Authenticator {
-  const byDigest = new Map<string, { digest: Buffer; user: UserInfo }>();
-  for (const { token, user, groups = [], uid } of tokens) {
-    const digest = digestOf(token);
-    byDigest.set(digest.toString("latin1"), { digest, user: authenticated(user, groups, uid) });
-  }
+/** The organization that ties a certificate to a logical cluster. */
+export const clusterOrganization = (cluster: string): string => `${CLUSTER_PREFIX}${cluster}`;
+const CLUSTER_PREFIX = "flotilla.dev:cluster:";
+const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
+
+export interface AuthenticatorOptions {
+  /** Those of the server, or a fixed list. */
+  tokens?: BearerTokens | readonly StaticToken[];
+  /** Lets in who brings no credentials, as `system:anonymous`; what it may do is for the cluster's roles to say. */
+  anonymous?: boolean;
+}
+
+export function createAuthenticator({ tokens = [], anonymous = false }: AuthenticatorOptions = {}): Authenticator {
+  const bearers = "authenticate" in tokens ? tokens : createBearerTokens({ tokens });
+  /** A connection keeps its subject, and with it its user. */
+  const users = new WeakMap<ClientSubject, UserInfo>();
+  const userOf = (subject: ClientSubject): UserInfo => {
+    let user = users.get(subject);
+    if (!user) users.set(subject, (user = userOfSubject(subject)));
+    return user;
+  };
 
   return {
-    async authenticate({ certificate, bearerToken }) {
-      // A certificate without a common name says who signed it, but not who it is.
-      if (certificate?.commonName) return authenticated(certificate.commonName, certificate.organizations);
+    async authenticate({ certificate, bearerToken, cluster }) {
+      if (certificate && isGoodIn(certificate, cluster)) return userOf(certificate);
       if (bearerToken === undefined) {
-        if (certificate) throw unauthorized();
+        if (certificate || !anonymous) throw unauthorized();
         return undefined;
       }
-      const digest = digestOf(bearerToken);
-      const known = byDigest.get(digest.toString("latin1"));
-      if (!known || !timingSafeEqual(known.digest, digest)) throw unauthorized();
-      return known.user;
+      const outcome = await bearers.authenticate(cluster, bearerToken);
+      if ("error" in outcome) throw unauthorized();
+      return outcome.user;
     },
   };
 }
 
-function authenticated(name: string, groups: readonly string[], uid?: string): UserInfo {
-  return Object.freeze({ name, ...(uid !== undefined && { uid }), groups: Object.freeze([...new Set([...groups, AUTHENTICATED])]) });
+function userOfSubject({ commonName, organizations, credentialId }: ClientSubject): UserInfo {
+  const user = authenticatedUser(commonName, organizations.filter((organization) => !organization.startsWith(CLUSTER_PREFIX)));
+  return credentialId === undefined ? user : Object.freeze({ ...user, extra: Object.freeze({ [CREDENTIAL_ID]: [credentialId] }) });
 }
 
-function digestOf(token: string): Buffer {
-  return hash("sha256", token, "buffer");
+/** A certificate without a common name says who signed it, but not who it is. */
+function isGoodIn({ commonName, organizations }: ClientSubject, cluster: string): boolean {
+  const ties = organizations.filter((organization) => organization.startsWith(CLUSTER_PREFIX));
+  return commonName !== "" && (ties.length === 0 || ties.includes(clusterOrganization(cluster)));
 }

@@ -4,8 +4,11 @@
  * Credentials are looked at before the body is read, so that a stranger cannot make the server hold data for him.
  */
 import type { Clock, Log } from "../../base/index.ts";
-import { notImplemented, timedOut, unauthorized } from "../../machinery/index.ts";
+import { notImplemented, timedOut, unauthorized, unavailable } from "../../machinery/index.ts";
+import { longest, requestTimedOut } from "../deadline.ts";
 import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request.ts";
+import { statusResponse } from "../respond.ts";
+import { splitCluster } from "../router.ts";
 import { ANONYMOUS } from "./authenticator.ts";
 import type { Peer } from "./peer.ts";
 import type { BodyReader } from "./request-body.ts";
@@ -18,11 +21,15 @@ export interface ExchangeDependencies {
   bodies: BodyReader;
   clock: Clock;
   log: Log;
+  /** The server stops: whoever comes now is sent elsewhere. */
+  isStopping(): boolean;
 }
 
 /** How long a peer may take to send its body, and to take an answer that is not a stream. */
 const TRANSFER_TIMEOUT_MS = 60_000;
 const NOTHING = new Uint8Array(0);
+/** What is behind a proxy takes as long as it takes. */
+const PROXY_PATH = /\/proxy(\/|$)/;
 /** Shared, because an error with its stack costs more than a small request. */
 const PEER_GONE = timedOut("the peer went away, or the server stops");
 
@@ -50,6 +57,10 @@ class RunningExchange implements Exchange {
   readonly #wire: Wire;
   readonly #request: IncomingRequest;
   #deadlineMs = Number.POSITIVE_INFINITY;
+  /** The core works on the answer. */
+  #handling = false;
+  /** It took too long, and the peer was told so. */
+  #expired = false;
   #stopStream: (() => void) | undefined;
 
   constructor(wire: Wire) {
@@ -64,22 +75,25 @@ class RunningExchange implements Exchange {
     let read = !wire.hasBody;
     try {
       refuseUnsupported(wire);
-      request.user = (await identify(wire.headers, peer, deps)) ?? ANONYMOUS;
+      if (deps.isStopping()) throw unavailable("the server is stopping");
+      request.user = (await identify(wire.headers, splitCluster(request.path).cluster, peer, deps)) ?? ANONYMOUS;
       // A stranger may write nothing, so what it sends is not worth keeping: the core refuses the request without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
         request.body = await deps.bodies.read(wire);
         read = true;
-        this.#deadlineMs = Number.POSITIVE_INFINITY;
       }
+      this.#handling = true;
+      this.#deadlineMs = PROXY_PATH.test(request.path) ? Number.POSITIVE_INFINITY : deps.clock.now() + longest(wire.method);
       response = await deps.handle(request);
     } catch (error) {
       if (wire.closed) return;
       response = failureResponse(error, deps.log);
     }
-    if (wire.closed) return;
+    this.#handling = false;
+    if (wire.closed || this.#expired) return;
     request.answered = true;
-    if (!read) wire.discardInput();
+    if (!read || deps.isStopping()) wire.discardInput();
     this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
     const sending = sendResponse(wire, response, (stop) => {
       this.#stopStream = stop;
@@ -91,7 +105,13 @@ class RunningExchange implements Exchange {
   }
 
   checkDeadline(nowMs: number): void {
-    if (nowMs > this.#deadlineMs) this.#wire.destroy();
+    if (nowMs <= this.#deadlineMs || this.#wire.closed) return;
+    if (!this.#handling) return this.#wire.destroy();
+    this.#expired = true;
+    this.#deadlineMs = nowMs + TRANSFER_TIMEOUT_MS;
+    this.#request.abort();
+    // A whole answer, so it is on its way when this returns.
+    void sendResponse(this.#wire, statusResponse(requestTimedOut()), () => {});
   }
 
   endStream(): void {
@@ -114,6 +134,8 @@ class IncomingRequest implements ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Headers;
+  readonly rawHeaders: readonly string[];
+  readonly canUpgrade: boolean;
   body: Uint8Array = NOTHING;
   user: UserInfo = ANONYMOUS;
   /** Nobody is working on it any more, so its signal needs no abort. */
@@ -123,12 +145,14 @@ class IncomingRequest implements ApiRequest {
   #controller: AbortController | undefined;
   #aborted = false;
 
-  constructor({ method, url, headers }: Wire) {
+  constructor({ method, url, headers, rawHeaders, upgrade }: Wire) {
     const mark = url.indexOf("?");
     this.method = method;
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.#search = mark < 0 ? "" : url.slice(mark + 1);
     this.headers = headers;
+    this.rawHeaders = rawHeaders;
+    this.canUpgrade = upgrade !== undefined;
   }
 
   get query(): URLSearchParams {
@@ -149,12 +173,12 @@ class IncomingRequest implements ApiRequest {
   }
 }
 
-function identify(headers: Headers, peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
+function identify(headers: Headers, cluster: string, peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
   const bearerToken = bearerOf(headers["authorization"]);
   const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
   // A bad certificate is bad credentials, unless a token says who it is.
   if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject)) throw unauthorized();
-  return deps.authenticator.authenticate({ certificate, bearerToken });
+  return deps.authenticator.authenticate({ certificate, bearerToken, cluster });
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {
@@ -167,9 +191,7 @@ function bearerOf(authorization: string | undefined): string | undefined {
   return token === "" ? undefined : token;
 }
 
-/** To ignore these would be to act as somebody else than the peer asked for. */
-function refuseUnsupported({ method, headers }: Wire): void {
-  for (const name in headers) if (name.startsWith("impersonate-")) throw notImplemented("impersonation (--as, --as-group)");
+function refuseUnsupported({ method }: Wire): void {
   if (method === "CONNECT") throw notImplemented("CONNECT requests");
 }
 

@@ -1,5 +1,5 @@
-export { ANONYMOUS, createAuthenticator } from "./authenticator.ts";
-export type { StaticToken } from "./authenticator.ts";
+export { ANONYMOUS, clusterOrganization, createAuthenticator } from "./authenticator.ts";
+export type { AuthenticatorOptions } from "./authenticator.ts";
 export { CertificateError, ensureCertificates } from "./certificate-files.ts";
 export type { Certificates } from "./certificate-files.ts";
 export { createCertificateAuthority, openCertificateAuthority } from "./certificates.ts";

@@ -6,6 +6,8 @@ import type { TLSSocket } from "node:tls";
 export interface ClientSubject {
   commonName: string;
   organizations: readonly string[];
+  /** Which certificate it was, for reviews. */
+  credentialId?: string;
 }
 
 export interface Peer {
@@ -22,7 +24,7 @@ export function peerOf(socket: Pick<TLSSocket, "authorized" | "getPeerX509Certif
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return WITHOUT_CERTIFICATE;
   if (!socket.authorized) return { validToMs: 0, untrusted: true };
-  return { subject: subjectOf(certificate), validToMs: certificate.validToDate.getTime(), untrusted: false };
+  return { subject: { ...subjectOf(certificate), credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}` }, validToMs: certificate.validToDate.getTime(), untrusted: false };
 }
 
 export function subjectOf(certificate: X509Certificate): ClientSubject {

@@ -23,6 +23,11 @@ export function failureResponse(error: unknown, log: Log): ApiResponse {
 /** Hands an answer to the connection, at once unless it has to be compressed first. `onStream` learns what stops a stream. */
 export function sendResponse(wire: Wire, response: ApiResponse, onStream: (stop: () => void) => void): void | Promise<void> {
   const { status, headers, body } = response;
+  if (response.upgrade && wire.upgrade) {
+    wire.respond(status, headers, undefined, false);
+    onStream(response.upgrade(wire.upgrade.socket, wire.upgrade.head));
+    return;
+  }
   const withoutBody = wire.method === "HEAD" || status === 204 || status === 304;
   if (isStream(body)) {
     wire.respond(status, headers, undefined, withoutBody);
@@ -48,7 +53,8 @@ async function sendCompressed(wire: Wire, { status, headers }: ApiResponse, piec
   // Runs in a worker of Node's pool, which takes one buffer; the copy is small beside the work.
   const packed = await compress(Buffer.concat(pieces, length), { level: constants.Z_BEST_SPEED });
   if (wire.closed) return;
-  sendWhole(wire, status, { ...headers, "content-encoding": "gzip", vary: "Accept-Encoding" }, [packed], packed.length, false);
+  const vary = headers.vary === undefined ? "Accept-Encoding" : `${String(headers.vary)}, Accept-Encoding`;
+  sendWhole(wire, status, { ...headers, "content-encoding": "gzip", vary }, [packed], packed.length, false);
 }
 
 function writePieces({ output }: Wire, pieces: readonly Uint8Array[], length: number): void {

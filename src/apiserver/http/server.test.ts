@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import https from "node:https";
 import http2 from "node:http2";
+import { connect as tlsConnect } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { silentLog, systemClock } from "../../base/index.ts";
+import { createFakeClock, silentLog, systemClock } from "../../base/index.ts";
 import { createHttp2Transport } from "../../client/index.ts";
 import type { Http2TransportOptions, Transport } from "../../client/index.ts";
 import type { ApiRequest, ApiResponse, ByteSink } from "../request.ts";
@@ -10,7 +12,7 @@ import { createAuthenticator } from "./authenticator.ts";
 import { createCertificateAuthority } from "./certificates.ts";
 import type { CertificateAuthority, KeyPair } from "./certificates.ts";
 import { createHttpServer } from "./server.ts";
-import type { HttpServer } from "./server.ts";
+import type { HttpServer, HttpServerOptions } from "./server.ts";
 
 let authority: CertificateAuthority;
 let serving: KeyPair;
@@ -37,13 +39,13 @@ const json = (value: unknown, status = 200, headers: Record<string, string> = {}
 const echo = async (request: ApiRequest): Promise<ApiResponse> =>
   json({ method: request.method, path: request.path, query: Object.fromEntries(request.query), user: request.user, body: Buffer.from(request.body).toString() });
 
-async function serve(handle: (request: ApiRequest) => Promise<ApiResponse>, options: { drainMs?: number; port?: number } = {}): Promise<{ server: HttpServer; port: number }> {
+async function serve(handle: (request: ApiRequest) => Promise<ApiResponse>, options: Partial<HttpServerOptions> & { port?: number } = {}): Promise<{ server: HttpServer; port: number }> {
   const server = createHttpServer({
     handle,
-    authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }] }),
+    authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous: true }),
     tls: { ...serving, clientCa: authority.certificate },
     log: silentLog,
-    ...(options.drainMs !== undefined && { drainMs: options.drainMs }),
+    ...options,
   });
   const { port } = await server.listen(options.port ?? 0);
   closing.push(() => server.close());
@@ -116,16 +118,55 @@ describe("who is there", () => {
     expect((await http1(port, { headers: { authorization: "Basic YTpi" } })).status).toBe(401);
   });
 
-  for (const name of ["Impersonate-User", "Impersonate-Group", "Impersonate-Uid", "Impersonate-Extra-Scopes"]) {
-    test(`${name} is never ignored`, async () => {
-      const { port } = await serve(echo);
-      const transport = connect(port, { token: "s3cret" });
+});
 
-      const answers = [await http1(port, { headers: { [name]: "root" } }), await transport.raw({ cluster: "hub", method: "GET", path: "/version", headers: { [name.toLowerCase()]: "root" } })];
+describe("a request that takes too long", () => {
+  const slow = (method: string, afterMs: number): Promise<Answer> => {
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    const clock = createFakeClock();
+    const arrived = async ({ signal }: ApiRequest): Promise<ApiResponse> => {
+      queueMicrotask(() => clock.advance(afterMs));
+      await new Promise((over) => signal.addEventListener("abort", over, { once: true }));
+      return json({});
+    };
+    void serve(arrived, { clock }).then(({ port }) => http1(port, { method, headers: { authorization: "Bearer s3cret" } }).then(resolve));
+    return promise;
+  };
 
-      expect(answers.map(({ status }) => status)).toEqual([501, 501]);
+  for (const [method, afterMs] of [["GET", 70_000], ["DELETE", 40_000]] as const) {
+    test(`TR-6: ${method} is answered with 504`, async () => {
+      const { status, body } = await slow(method, afterMs);
+
+      expect(status).toBe(504);
+      expect(JSON.parse(body.toString())).toMatchObject({ reason: "Timeout", message: "Timeout: request did not complete within the allotted timeout" });
     });
   }
+});
+
+describe("a server that stops", () => {
+  test("TR-16: says first that it is not ready, finishes what runs, and takes its connection from whoever would come again", async () => {
+    const stopping: string[] = [];
+    const { promise: free, resolve: release } = Promise.withResolvers<void>();
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const { server, port } = await serve(
+      async () => {
+        arrive();
+        await free;
+        return json({});
+      },
+      { onStopping: () => stopping.push("not ready") },
+    );
+
+    const running = http1(port, { headers: { connection: "keep-alive" } });
+    await arrived;
+    const closed = server.close();
+    release();
+    const { status, headers } = await running;
+    await closed;
+
+    expect([stopping, status, headers.connection]).toEqual([["not ready"], 200, "close"]);
+    await expect(http1(port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
 });
 
 describe("requests", () => {
@@ -198,13 +239,35 @@ describe("requests", () => {
     expect(JSON.stringify(failure)).not.toContain("hunter2");
   });
 
-  test("an upgrade is refused with words", async () => {
-    const { port } = await serve(echo);
+  test("a request that asks for another protocol is answered as any other when it cannot have it", async () => {
+    const { port } = await serve((request) => echo(request));
 
     const answer = await http1(port, { headers: { connection: "Upgrade", upgrade: "websocket" } });
 
-    expect(answer.status).toBe(501);
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ kind: "Status", reason: "NotImplemented", message: expect.stringContaining("websocket") as string });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.connection).toBe("close");
+  });
+
+  test("AG-2: the connection is given to another protocol when the core takes it", async () => {
+    const { port } = await serve(async ({ canUpgrade }) => ({
+      status: canUpgrade ? 101 : 400,
+      headers: { upgrade: "shout", connection: "Upgrade" },
+      body: new Uint8Array(),
+      upgrade(socket) {
+        socket.on("data", (chunk: Buffer) => socket.end(chunk.toString().toUpperCase()));
+        return () => socket.end();
+      },
+    }));
+
+    const socket = tlsConnect({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+    socket.write("GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: shout\r\nAuthorization: Bearer s3cret\r\n\r\n");
+    const [head] = (await once(socket, "data")) as [Buffer];
+    socket.write("hello");
+    const [rest] = (await once(socket, "data")) as [Buffer];
+    socket.destroy();
+
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\nupgrade: shout/);
+    expect(rest.toString()).toBe("HELLO");
   });
 
   test("headers beyond the limit do not reach the core", async () => {

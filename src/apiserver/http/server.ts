@@ -13,7 +13,6 @@ import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { FlotillaError, systemClock } from "../../base/index.ts";
 import type { Clock, Log, Timer } from "../../base/index.ts";
-import { notImplemented } from "../../machinery/index.ts";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request.ts";
 import type { KeyPair } from "./certificates.ts";
 import { startExchange } from "./exchange.ts";
@@ -21,7 +20,7 @@ import type { Exchange } from "./exchange.ts";
 import { peerOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { createBodyReader } from "./request-body.ts";
-import { http1Wire, http2Wire } from "./wire.ts";
+import { http1Wire, http2Wire, upgradeWire } from "./wire.ts";
 import type { Wire } from "./wire.ts";
 
 export interface HttpServerOptions {
@@ -33,6 +32,10 @@ export interface HttpServerOptions {
   maxConnections?: number;
   /** How long requests may still run when the server stops. */
   drainMs?: number;
+  /** Told first when the server stops: from then on it should say that it is not ready. */
+  onStopping?(): void;
+  /** How long it then still serves as usual, for load balancers to notice. */
+  stopDelayMs?: number;
 }
 
 export interface ServerTls extends KeyPair {
@@ -72,6 +75,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Longer than clients keep idle connections, so that they close them and not we under their next request. */
 const IDLE_TIMEOUT_MS = 120_000;
+const KEEP_ALIVE_MS = 60_000;
 const SWEEP_MS = 10_000;
 const PING_AFTER_SWEEPS = 3;
 const DRAIN_MS = 10_000;
@@ -80,7 +84,7 @@ const FLUSH_MS = 1_000;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock = systemClock, drainMs = DRAIN_MS } = options;
-  const deps = { handle: options.handle, authenticator: options.authenticator, bodies: createBodyReader({ maxTotalBytes: MAX_TOTAL_BODY_BYTES }), clock, log };
+  const deps = { handle: options.handle, authenticator: options.authenticator, bodies: createBodyReader({ maxTotalBytes: MAX_TOTAL_BODY_BYTES }), clock, log, isStopping: () => stopping };
   const exchanges = new Set<Exchange>();
   let onDrained: (() => void) | undefined;
   let stopping = false;
@@ -128,7 +132,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   // A listener for "request" makes Node serve HTTP/2 through its compatible interface too; ours takes its place.
   server.removeAllListeners("stream");
-  server.on("stream", (stream, headers) => {
+  // Node also hands over the headers line by line; its types leave that out.
+  server.on("stream", (stream, headers, _flags, ...rest: readonly (readonly string[])[]) => {
     const state = stream.session && sessions.get(stream.session);
     if (!state) {
       stream.destroy();
@@ -137,7 +142,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     state.streams++;
     stream.on("error", (error) => log.debug("stream failed", { error }));
     if (headers.expect === "100-continue") stream.additionalHeaders({ ":status": 100 });
-    start(http2Wire(stream, headers), state.peer, (listener) =>
+    start(http2Wire(stream, headers, rest[0] ?? []), state.peer, (listener) =>
       stream.once("close", () => {
         state.streams--;
         state.idleSinceMs = clock.now();
@@ -153,11 +158,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return;
     }
     socket.setNoDelay(true);
+    // A peer that is gone without a word would hold an HTTP/1.1 watch or a command open for ever.
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
   server.on("tlsClientError", (error) => log.debug("TLS handshake failed", { error }));
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket));
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", (error) => log.debug("upgraded connection failed", { error }));
+    start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) => socket.once("close", listener));
+  });
   server.on("clientError", (_error: Error, socket: Duplex) => {
     // What came was not HTTP, so there is nobody to explain it to.
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
@@ -184,6 +194,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     setTls: (tls) => server.setSecureContext(secureContext(tls)),
     async close() {
+      options.onStopping?.();
+      if (options.stopDelayMs) await new Promise<void>((resolve) => void clock.after(options.stopDelayMs ?? 0, resolve));
       stopping = true;
       sweeper?.cancel();
       // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose answer is still being flushed.
@@ -233,11 +245,4 @@ const http1Limits = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_T
 function secureContext({ certificate, key, clientCa }: ServerTls): { cert: string; key: string; ca: string[] } {
   // Without an authority of ours Node would trust the public ones to name our users.
   return { cert: certificate, key, ca: clientCa === undefined ? [] : [clientCa] };
-}
-
-/** Streaming into pods needs protocols that we do not speak yet; the peer hears that instead of a hanging socket. */
-function refuseUpgrade(request: IncomingMessage, socket: Duplex): void {
-  const body = JSON.stringify(notImplemented(`exec, attach, cp and port-forward (upgrading a connection to ${String(request.headers.upgrade).slice(0, 64)})`).status);
-  socket.on("error", () => {});
-  socket.end(`HTTP/1.1 501 Not Implemented\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -43,7 +43,7 @@ async function listen(server: net.Server): Promise<number> {
 async function serveQuietWatch(): Promise<number> {
   const server = createHttpServer({
     handle: async () => ({ status: 200, headers: {}, body: { open: (sink) => (sink.write(Buffer.from('{"type":"ADDED","object":{}}\n')), () => {}) } }),
-    authenticator: createAuthenticator(),
+    authenticator: createAuthenticator({ anonymous: true }),
     tls: serving,
     log: silentLog,
   });

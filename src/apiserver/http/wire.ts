@@ -5,7 +5,8 @@
  */
 import http2 from "node:http2";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { Readable, Writable } from "node:stream";
+import { STATUS_CODES } from "node:http";
+import type { Duplex, Readable, Writable } from "node:stream";
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -14,6 +15,8 @@ export interface Wire {
   /** Path and query as they came. */
   readonly url: string;
   readonly headers: Headers;
+  /** Names and values by turns, each line as it came. */
+  readonly rawHeaders: readonly string[];
   /** False when the request ended with its headers. */
   readonly hasBody: boolean;
   readonly input: Readable;
@@ -21,6 +24,8 @@ export interface Wire {
   readonly closed: boolean;
   /** Sends the head, with the length of the body where it is known; with `end` nothing follows. */
   respond(status: number, headers: Record<string, string | string[]>, length: number | undefined, end: boolean): void;
+  /** Set when the peer asks for another protocol on this connection. */
+  readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
   /** Lets go of the rest of a request that was answered before it had come completely. */
   discardInput(): void;
   destroy(): void;
@@ -29,23 +34,25 @@ export interface Wire {
 /** They belong to one HTTP/1.1 connection. HTTP/2 forbids them, and Node sets its own for HTTP/1.1. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
 
-export function http2Wire(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders): Wire {
+export function http2Wire(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, rawHeaders: readonly string[]): Wire {
   // The only header that Node hands over as a list is set-cookie, which no request carries.
-  return new Http2Wire(stream, headers as Headers);
+  return new Http2Wire(stream, headers as Headers, rawHeaders);
 }
 
 class Http2Wire implements Wire {
   readonly method: string;
   readonly url: string;
   readonly headers: Headers;
+  readonly rawHeaders: readonly string[];
   readonly hasBody: boolean;
   readonly input: http2.ServerHttp2Stream;
   readonly output: http2.ServerHttp2Stream;
 
-  constructor(stream: http2.ServerHttp2Stream, headers: Headers) {
+  constructor(stream: http2.ServerHttp2Stream, headers: Headers, rawHeaders: readonly string[]) {
     this.input = stream;
     this.output = stream;
     this.headers = headers;
+    this.rawHeaders = rawHeaders;
     this.method = headers[":method"] ?? "";
     this.url = headers[":path"] ?? "/";
     this.hasBody = !stream.endAfterHeaders;
@@ -78,6 +85,7 @@ export function http1Wire(request: IncomingMessage, response: ServerResponse): W
     method: request.method ?? "",
     url: request.url ?? "/",
     headers: request.headers as Headers,
+    rawHeaders: request.rawHeaders,
     hasBody: request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0,
     input: request,
     output: response,
@@ -90,11 +98,48 @@ export function http1Wire(request: IncomingMessage, response: ServerResponse): W
       for (const name in headers) if (!HOP_BY_HOP.has(name.toLowerCase())) head[name] = headers[name];
       response.writeHead(status, head);
       if (end) response.end();
+      // Node keeps the head back until there is a body; a watch may have nothing to say for minutes.
+      else if (length === undefined) response.flushHeaders();
     },
     discardInput() {
       // The connection cannot be used again while an unread body is on it.
       response.shouldKeepAlive = false;
     },
     destroy: () => void request.socket.destroy(),
+  };
+}
+
+/**
+ * An HTTP/1.1 request that asks for another protocol. Node gives us its bare socket, so the head is written by hand, and the
+ * connection ends with an answer that is not the upgrade.
+ */
+export function upgradeWire(request: IncomingMessage, socket: Duplex, head: Buffer): Wire {
+  return {
+    method: request.method ?? "",
+    url: request.url ?? "/",
+    headers: request.headers as Headers,
+    rawHeaders: request.rawHeaders,
+    hasBody: false,
+    input: socket,
+    output: socket,
+    upgrade: { socket, head },
+    get closed() {
+      return socket.destroyed || socket.writableEnded;
+    },
+    respond(status, headers, length, end) {
+      const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`];
+      for (const [name, value] of Object.entries(headers)) {
+        if (status !== 101 && HOP_BY_HOP.has(name.toLowerCase())) continue;
+        for (const one of Array.isArray(value) ? value : [value]) lines.push(`${name}: ${one.replaceAll(/[\r\n]/g, " ")}`);
+      }
+      if (status !== 101) lines.push("connection: close");
+      if (status !== 101 && length !== undefined) lines.push(`content-length: ${length}`);
+      socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+      if (end && status !== 101) socket.end();
+    },
+    discardInput() {
+      // The connection ends with the answer anyway.
+    },
+    destroy: () => void socket.destroy(),
   };
 }

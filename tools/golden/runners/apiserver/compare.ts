@@ -66,7 +66,7 @@ function compareValue(want: Json | undefined, have: Json | undefined, at: string
   return want === have ? undefined : differ(at, want, have);
 }
 
-const managerKey = (entry: Json): string => (isObject(entry) ? [entry.manager, entry.operation, entry.apiVersion, entry.subresource ?? ""].join("|") : "");
+const managerKey = (entry: Json): string => (isObject(entry) ? JSON.stringify([entry.manager, entry.operation, entry.apiVersion, entry.subresource ?? ""]) : "");
 const conditionKey = (entry: Json): string => (isObject(entry) && typeof entry.type === "string" ? entry.type : "");
 
 function compareList(want: readonly Json[], have: readonly Json[], at: string, bindings: Bindings, rules: Rules): Difference {

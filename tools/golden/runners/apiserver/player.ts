@@ -157,13 +157,15 @@ function bodyOf({ body, text, base64 }: RecordedRequest, bindings: Bindings): Bu
 
 function headersOf({ rawHeaders }: IncomingMessage): Answer["headers"] {
   const headers: Record<string, string | string[]> = {};
+  const warnings: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? "").toLowerCase();
     const value = rawHeaders[index + 1] ?? "";
     if (!KEPT_HEADERS.has(name)) continue;
-    if (name === "warning") headers[name] = [...(headers[name] ?? []), value];
+    if (name === "warning") warnings.push(value);
     else headers[name] = name === "etag" ? "present" : value;
   }
+  if (warnings.length > 0) headers.warning = warnings;
   if (headers["cache-control"] === "no-cache, private") delete headers["cache-control"];
   return headers;
 }

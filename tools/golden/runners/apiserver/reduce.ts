@@ -53,7 +53,7 @@ const EXTENSION = /^x-kubernetes-(patch|list|map|group-version-kind|unions|int-o
 /** Every field of a kind that carries extensions, with their values. */
 function openApiRows(document: Json, kind: string): Json {
   const schemas = (at(document, "components.schemas") ?? {}) as Record<string, JsonObject>;
-  const rows: JsonObject[] = [];
+  const rows: (JsonObject & { path: string })[] = [];
   const referenceOf = (schema: JsonObject): string | undefined => {
     const { $ref, allOf } = schema;
     if (typeof $ref === "string") return $ref;
@@ -76,8 +76,8 @@ function openApiRows(document: Json, kind: string): Json {
     if (isObject(schema.additionalProperties)) walk(schema.additionalProperties, `${path}{}`, within);
   };
   const isWanted = (schema: JsonObject): boolean =>
-    ((schema["x-kubernetes-group-version-kind"] ?? []) as JsonObject[]).some((gvk) => `${gvk.group ? `${String(gvk.group)}/` : ""}${String(gvk.version)}.${String(gvk.kind)}` === kind);
+    ((schema["x-kubernetes-group-version-kind"] ?? []) as Record<string, string>[]).some(({ group, version, kind: name }) => `${group ? `${group}/` : ""}${version}.${name}` === kind);
   const root = Object.values(schemas).find(isWanted);
   if (root) walk(root, "", []);
-  return rows.toSorted((a, b) => (String(a.path) < String(b.path) ? -1 : 1));
+  return rows.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }

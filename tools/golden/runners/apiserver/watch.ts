@@ -35,8 +35,9 @@ export function openWatch(response: IncomingMessage): OpenWatch {
     async take({ events: wanted = Infinity, quietMs, untilClosed = false, withinMs, bookmarks = false }) {
       const visible = (): Json[] => (bookmarks ? events : events.filter((event) => !isPlainBookmark(event)));
       const deadline = Date.now() + (withinMs ?? (untilClosed ? CLOSE_MS : EVENTS_MS));
-      if (quietMs === undefined) while (!closed && Date.now() < deadline && (untilClosed || visible().length < wanted)) await sleep(POLL_MS);
-      else await sleep(quietMs);
+      const isDone = (): boolean => closed || Date.now() >= deadline || (!untilClosed && visible().length >= wanted);
+      if (quietMs !== undefined) await sleep(quietMs);
+      else while (!isDone()) await sleep(POLL_MS);
       const all = visible();
       const taken = quietMs !== undefined || untilClosed ? all : all.slice(0, wanted);
       events = all.slice(taken.length);

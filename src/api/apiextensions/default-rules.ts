@@ -1,0 +1,54 @@
+/** Defaults must be what the server would store: without unknown fields, and valid by the very schema that states them. */
+import { isObject, type Json, type JsonObject } from "../../base/index.ts";
+import { checkDefault, compileValidations, embeddedErrors, hasValidationRules, type FieldError } from "../../machinery/index.ts";
+import { wrong } from "../field-errors.ts";
+import { propertiesOf } from "./structural-rules.ts";
+
+const META_FIELDS = new Set(["metadata", "kind", "apiVersion"]);
+
+/** Puts a value where its schema stands in an object. Unset outside of the metadata of objects. */
+type Surround = ((value: Json) => JsonObject) | undefined;
+
+/** `schema` is structural. A default inside of metadata is looked at as a part of an object that has nothing else. */
+export function checkDefaults(at: string, schema: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  check(at, schema, true, undefined, errors);
+  return errors;
+}
+
+function check(at: string, schema: JsonObject, isRoot: boolean, given: Surround, errors: FieldError[]): void {
+  const isResource = isRoot || schema["x-kubernetes-embedded-resource"] === true;
+  const surround = isResource ? undefined : given;
+  const { items, default: fallback } = schema;
+  if (fallback !== undefined) errors.push(...(surround ? metadataErrors(at, schema, fallback, surround) : defaultErrors(at, schema, fallback)));
+  if (isObject(items)) check(`${at}.items`, items, false, surround && ((value) => surround([value])), errors);
+  for (const [name, property] of Object.entries(propertiesOf(schema))) {
+    if (!isObject(property)) continue;
+    const outside: Surround = isResource && META_FIELDS.has(name) ? (value) => ({ apiVersion: "validation/v1", kind: "Validation", [name]: value }) : surround && ((value) => surround({ [name]: value }));
+    check(`${at}.properties[${name}]`, property, false, outside, errors);
+  }
+}
+
+function defaultErrors(at: string, schema: JsonObject, value: Json): FieldError[] {
+  const field = `${at}.default`;
+  const { isPruned, findings } = checkDefault(schema, value, field);
+  const unknown = isPruned ? [] : [wrong(field, value, "must not have unknown fields")];
+  if (!findings) return unknown.length > 0 ? unknown : ruleErrors(field, schema, value);
+  return [...unknown, ...(findings.embedded.length > 0 ? findings.embedded : findings.values)];
+}
+
+/** Rules that the default itself would break: as something new, and as something that was there before. */
+function ruleErrors(field: string, schema: JsonObject, value: Json): FieldError[] {
+  if (!hasValidationRules(schema)) return [];
+  const validations = compileValidations(schema);
+  const found = validations.validate(value as JsonObject, value as JsonObject).errors;
+  const errors = found.length > 0 ? found : validations.validate(value as JsonObject).errors;
+  return errors.map((error) => ({ ...error, field: error.field === "<nil>" ? field : `${field}.${error.field}` }));
+}
+
+function metadataErrors(at: string, schema: JsonObject, value: Json, surround: (value: Json) => JsonObject): FieldError[] {
+  const field = `${at}.default`;
+  const problems = embeddedErrors(surround(value), "").map(({ field: where, message }) => `${where}: ${message}`);
+  if (problems.length > 0) return [wrong(field, value, `must result in valid metadata: ${problems.length === 1 ? (problems[0] ?? "") : `[${problems.join(", ")}]`}`)];
+  return checkDefault(schema, value, field).findings?.values ?? [];
+}

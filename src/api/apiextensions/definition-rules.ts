@@ -1,0 +1,240 @@
+/** What makes a CustomResourceDefinition invalid, in the order and words of the real server. */
+import { equalJson, type DeepReadonly, type JsonObject } from "../../base/index.ts";
+import { checkValidationRules, dns1035LabelProblems, dnsSubdomainProblems, hasValidationRules, type FieldError } from "../../machinery/index.ts";
+import { checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceValidation } from "../facts/apiextensions-v1.ts";
+import { checkConversion } from "./conversion-rules.ts";
+import { checkDefaults } from "./default-rules.ts";
+import { ROOT_PARTS, dumpSchema, dumpVersion, statedParts } from "./go-dump.ts";
+import { checkSchema } from "./schema-rules.ts";
+import { sharedFormOf, type SharedForm } from "./shared-form.ts";
+import { checkStructural, unsupportedPart } from "./structural-rules.ts";
+import { checkColumns, checkDeprecation, checkSelectableFields, checkSubresources } from "./version-rules.ts";
+
+type Definition = DeepReadonly<CustomResourceDefinition>;
+
+export function validateDefinition(given: Definition, old: Definition | undefined): FieldError[] {
+  const definition = withParts(given);
+  const { metadata, spec } = definition;
+  const errors: FieldError[] = [];
+  // The name itself never changes, and what it must be is not asked again.
+  if (!old && metadata.name !== `${spec.names.plural}.${spec.group}`) errors.push(wrong("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
+  errors.push(...checkSpec(definition, old), ...(old ? checkUpdate(definition, old) : []));
+  errors.push(...validateDefinitionStatus(definition), ...checkStoredVersions(definition), ...checkApproval(definition, old));
+  if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
+    errors.push(wrong("spec.preserveUnknownFields", true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"));
+  }
+  return errors;
+}
+
+type Version = Definition["spec"]["versions"][number];
+
+/** What a definition must have and may still lack: nothing else needs to ask. */
+function withParts(definition: Definition): Definition {
+  const { versions = [], names = {}, group = "", scope = "", ...rest } = definition.spec as Partial<Definition["spec"]>;
+  const { plural = "", kind = "", ...otherNames } = names as Partial<Definition["spec"]["names"]>;
+  const whole = versions.map(({ name = "", served = false, storage = false, ...others }: Partial<Version>): Version => ({ name, served, storage, ...others }));
+  return { ...definition, spec: { ...rest, group, scope, names: { ...otherNames, plural, kind }, versions: whole } };
+}
+
+export function validateDefinitionStatus({ status }: Definition): FieldError[] {
+  return status?.acceptedNames ? checkNames("status.acceptedNames", status.acceptedNames) : [];
+}
+
+function checkSpec(definition: Definition, old: Definition | undefined): FieldError[] {
+  const { spec } = definition;
+  const { group, scope, names, conversion } = spec;
+  const errors: FieldError[] = [];
+  if (!group) errors.push(missing("spec.group"));
+  else if (dnsSubdomainProblems(group).length > 0) errors.push(wrong("spec.group", group, dnsSubdomainProblems(group).join(",")));
+  else if (!group.includes(".")) errors.push(wrong("spec.group", group, "should be a domain with at least one dot"));
+  if (!scope) errors.push(missing("spec.scope"));
+  else if (scope !== "Cluster" && scope !== "Namespaced") errors.push(notOneOf("spec.scope", scope, ["Cluster", "Namespaced"]));
+
+  const form = sharedFormOf(spec);
+  const before = old && sharedFormOf(old.spec);
+  if (!form.top.schema?.openAPIV3Schema) {
+    for (const [index, { schema }] of form.versions.entries()) if (!schema?.openAPIV3Schema) errors.push(missing(`spec.versions[${index}].schema.openAPIV3Schema`));
+  }
+  const preserves = spec.preserveUnknownFields === true;
+  if (preserves && hasDefaults(spec.versions)) errors.push(wrong("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema"));
+  errors.push(...checkVersions(form, old), ...checkVersionList(spec.versions, form));
+  for (const name of ["plural", "singular", "kind", "listKind"] as const) if (!names[name]) errors.push(missing(`spec.names.${name}`));
+  errors.push(...checkNames("spec.names", names));
+  errors.push(...checkTop(form, before, old));
+  if (preserves && conversion && conversion.strategy !== "None") errors.push(wrong("spec.conversion.strategy", conversion.strategy, "must be None if spec.preserveUnknownFields is true"));
+  errors.push(...checkConversion(conversion));
+  // With one version there is nothing to convert, so the webhook would not be called by anybody.
+  if (errors.length === 0 && conversion?.strategy === "Webhook" && spec.versions.length > 1) {
+    errors.push(forbiddenField("spec.conversion.strategy", "Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version"));
+  }
+  return errors;
+}
+
+const hasDefaults = (versions: Definition["spec"]["versions"]): boolean => JSON.stringify(versions.map(({ schema }) => schema ?? null)).includes('"default":');
+
+/** What each version says on its own. */
+function checkVersions({ top, versions }: SharedForm, old: Definition | undefined): FieldError[] {
+  return versions.flatMap((version, index) => {
+    const at = `spec.versions[${index}]`;
+    const { name, deprecated, deprecationWarning, schema, subresources, additionalPrinterColumns, selectableFields } = version;
+    const problems = dns1035LabelProblems(name);
+    const status = (subresources ?? top.subresources)?.status;
+    const before = old?.spec.versions.find((candidate) => candidate.name === name);
+    return [
+      ...(problems.length > 0 ? [wrong(`${at}.name`, name, problems.join(","))] : []),
+      ...checkDeprecation(at, deprecated, deprecationWarning),
+      ...checkValidation(`${at}.schema`, schema, status !== undefined, isUnchanged(schema, before?.schema)),
+      ...checkSubresources(at, subresources),
+      ...checkColumns(at, additionalPrinterColumns),
+      // Fields that differ between versions need schemas that do; the words are those of the real server.
+      ...(selectableFields?.length && !schema?.openAPIV3Schema
+        ? [wrong(`${at}.selectableFields`, "", "may only be set when `version.schema.openAPIV3Schema` is not included")]
+        : checkSelectableFields(at, selectableFields, schema?.openAPIV3Schema as JsonObject | undefined, isUnchanged(selectableFields, before?.selectableFields))),
+    ];
+  });
+}
+
+const isUnchanged = (value: unknown, before: unknown): boolean => before !== undefined && equalJson(value, before);
+
+/** Which versions there are. */
+function checkVersionList(versions: Definition["spec"]["versions"], form: SharedForm): FieldError[] {
+  const errors: FieldError[] = [];
+  const shown = form.versions.map(dumpVersion);
+  const [first] = versions;
+  if (new Set(versions.map(({ name }) => name)).size !== versions.length) errors.push(wrong("spec.versions", shown, "must contain unique version names"));
+  if (versions.filter(({ storage }) => storage).length !== 1) errors.push(wrong("spec.versions", shown, "must have exactly one version marked as storage version"));
+  // An old field that still stands for the first version.
+  const problems = first?.name ? dns1035LabelProblems(first.name) : [];
+  if (first && problems.length > 0) errors.push(wrong("spec.version", first.name, problems.join(",")));
+  return errors;
+}
+
+/** What all versions have in common. */
+function checkTop({ top, versions }: SharedForm, before: SharedForm | undefined, old: Definition | undefined): FieldError[] {
+  const hasStatus = top.subresources?.status !== undefined || versions.some(({ subresources }) => subresources?.status !== undefined);
+  const [first] = versions;
+  const earlier = before?.top.schema ?? old?.spec.versions.find(({ name }) => name === first?.name)?.schema;
+  return [
+    ...checkValidation("spec.validation", top.schema, hasStatus, isUnchanged(top.schema, earlier)),
+    ...checkSubresources("spec", top.subresources),
+    ...checkColumns("spec", top.additionalPrinterColumns),
+    ...(top.selectableFields?.length && !top.schema
+      ? [wrong("spec.selectableFields", "", "may only be set when validations.schema is included")]
+      : checkSelectableFields("spec", top.selectableFields, top.schema?.openAPIV3Schema as JsonObject | undefined, isUnchanged(top.selectableFields, before?.top.selectableFields))),
+  ];
+}
+
+/** A schema. One that is as it was has been found right before. */
+function checkValidation(at: string, validation: DeepReadonly<CustomResourceValidation> | undefined, hasStatus: boolean, unchanged: boolean): FieldError[] {
+  const schema = validation?.openAPIV3Schema as JsonObject | undefined;
+  if (!schema || unchanged) return [];
+  const field = `${at}.openAPIV3Schema`;
+  const errors: FieldError[] = hasStatus ? checkRootForStatus(field, schema) : [];
+  if (schema["nullable"] === true) errors.push(forbiddenField(`${field}.nullable`, "nullable cannot be true at the root"));
+  const unsupported = unsupportedPart(schema);
+  const structural = unsupported === undefined ? checkStructural(field, schema) : [];
+  const form = structural.length > 0 || unsupported !== undefined ? structural : checkDefaults(field, schema);
+  const keywords = checkSchema(field, schema);
+  errors.push(...form, ...keywords, ...checkRules(field, schema, unsupported === undefined && form.length + keywords.length === 0));
+  if (errors.length === 0 && unsupported !== undefined) errors.push(wrong(field, "", unsupported));
+  return errors;
+}
+
+/** CEL rules. Only what they look like is told until the schema itself is right. */
+function checkRules(path: string, schema: JsonObject, isSchemaRight: boolean): FieldError[] {
+  if (!hasValidationRules(schema)) return [];
+  const { schemaErrors, celErrors, totalErrors } = checkValidationRules(schema, { path });
+  return isSchemaRight ? [...schemaErrors, ...celErrors, ...totalErrors] : schemaErrors;
+}
+
+const ALLOWED_AT_ROOT = new Set(ROOT_PARTS.split(" "));
+
+/** The schema of the status is taken out of the whole, so what is said around it would be lost. */
+function checkRootForStatus(field: string, schema: JsonObject): FieldError[] {
+  for (const part of statedParts(schema)) {
+    if (part === "Type" && schema["type"] !== "object") return [wrong(`${field}.type`, schema["type"], 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled')];
+    if (!ALLOWED_AT_ROOT.has(part)) return [wrong(field, dumpSchema(schema), `only [${ROOT_PARTS}] fields are allowed at the root of the schema if the status subresource is enabled`)];
+  }
+  return [];
+}
+
+function checkNames(at: string, names: DeepReadonly<CustomResourceDefinitionNames>): FieldError[] {
+  const label = (field: string, value: string | undefined, isOptional: boolean): FieldError[] => {
+    const problems = isOptional && !value ? [] : dns1035LabelProblems(value ?? "");
+    return problems.length > 0 ? [wrong(field, value ?? "", problems.join(","))] : [];
+  };
+  const mixed = (field: string, value: string | undefined): FieldError[] => {
+    const problems = value ? dns1035LabelProblems(value.toLowerCase()) : [];
+    return problems.length > 0 ? [wrong(field, value, `may have mixed case, but should otherwise match: ${problems.join(",")}`)] : [];
+  };
+  const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names;
+  return [
+    ...label(`${at}.plural`, plural, true),
+    ...label(`${at}.singular`, singular, true),
+    ...mixed(`${at}.kind`, kind),
+    ...mixed(`${at}.listKind`, listKind),
+    ...shortNames.flatMap((name, index) => label(`${at}.shortNames[${index}]`, name, false)),
+    ...(kind && kind === listKind ? [wrong(`${at}.listKind`, listKind, "kind and listKind may not be the same")] : []),
+    ...categories.flatMap((name, index) => label(`${at}.categories[${index}]`, name, false)),
+  ];
+}
+
+/** What the objects of an established definition depend on can no longer change. */
+function checkUpdate({ spec }: Definition, { spec: old, status }: Definition): FieldError[] {
+  const isEstablished = status?.conditions?.some((condition) => condition.type === "Established" && condition.status === "True") ?? false;
+  return [
+    ...(isEstablished ? [...checkUnchanged("spec.scope", spec.scope, old.scope), ...checkUnchanged("spec.names.kind", spec.names.kind, old.names.kind)] : []),
+    ...checkUnchanged("spec.group", spec.group, old.group),
+    ...checkUnchanged("spec.names.plural", spec.names.plural, old.names.plural),
+  ];
+}
+
+function checkStoredVersions({ spec, status }: Definition): FieldError[] {
+  const field = "status.storedVersions";
+  const stored = status?.storedVersions ?? [];
+  if (stored.length === 0) return [wrong(field, null, "must have at least one stored version")];
+  const errors: FieldError[] = [];
+  const names = new Set(spec.versions.map(({ name }) => name));
+  for (const { name, storage } of spec.versions) if (storage && !stored.includes(name)) errors.push(wrong(field, stored, `must have the storage version ${name}`));
+  for (const [index, name] of stored.entries()) {
+    if (names.has(name)) continue;
+    errors.push(
+      wrong(
+        `${field}[${index}]`,
+        name,
+        `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+      ),
+    );
+  }
+  return errors;
+}
+
+export const APPROVAL = "api-approved.kubernetes.io";
+
+/** Groups that belong to the Kubernetes project. */
+export function isProtectedGroup(group: string): boolean {
+  return /(^|\.)(k8s|kubernetes)\.io$/.test(group);
+}
+
+export type Approval = "missing" | "bypassed" | "approved" | "invalid";
+
+export function approvalOf({ metadata }: Pick<Definition, "metadata">): Approval {
+  const value = metadata.annotations?.[APPROVAL] ?? "";
+  if (value === "") return "missing";
+  if (value.startsWith("unapproved")) return "bypassed";
+  return URL.canParse(value) && new URL(value).host !== "" ? "approved" : "invalid";
+}
+
+const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
+
+/** A group of the Kubernetes project needs a word on who approved it. What was so before stays allowed. */
+function checkApproval(definition: Definition, old: Definition | undefined): FieldError[] {
+  if (!isProtectedGroup(definition.spec.group ?? "")) return [];
+  const approval = approvalOf(definition);
+  if (old && approvalOf(old) === approval) return [];
+  const field = `metadata.annotations[${APPROVAL}]`;
+  if (approval === "missing") return [missing(field, `protected groups must have approval annotation "${APPROVAL}", ${SEE}`)];
+  if (approval !== "invalid") return [];
+  return [wrong(field, definition.metadata.annotations?.[APPROVAL], `protected groups must have approval annotation "${APPROVAL}" with either a URL or a reason starting with "unapproved", ${SEE}`)];
+}

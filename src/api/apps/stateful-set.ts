@@ -1,0 +1,172 @@
+/** StatefulSet: pods with an identity each, a number that they keep and volumes that stay theirs. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { ageColumn, column, nameColumn, templateColumns } from "../columns.ts";
+import { checkPodAnnotations, checkAnnotationKeys } from "../core/pod-annotations.ts";
+import { checkClaimSpec } from "../core/pod-claims.ts";
+import { defaultPodTemplate } from "../core/pod-defaults.ts";
+import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
+import { checkRunsForEver, checkTemplate } from "../core/pod-validation.ts";
+import { claimWarnings, templateWarnings } from "../core/pod-warnings.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { StatefulSet as StatefulSetFacts } from "../facts/apps-v1.ts";
+import type { PersistentVolumeClaim, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
+import { checkIntOrPercent, checkLabels, checkNotNegative, checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { change, changeItems, fill } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import { shareOf } from "./shares.ts";
+import { checkCollisionCount, checkCounts, checkOwnSelector, checkReplicaCounts, checkSelects, isEmpty, isSettled, specWarnings } from "./workload-rules.ts";
+
+export type StatefulSet = StatefulSetFacts;
+
+export const StatefulSet: Kind<StatefulSet> = builtInKind<StatefulSet>({
+  group: "apps",
+  version: "v1",
+  kind: "StatefulSet",
+  plural: "statefulsets",
+  shortNames: ["sts"],
+  categories: ["all"],
+  scope: "Namespaced",
+  facts: "apps-v1",
+  columns: [
+    nameColumn,
+    column<StatefulSet>("Ready", ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas ?? 0}`),
+    ageColumn,
+    ...templateColumns<StatefulSet>(({ spec }) => spec.template.spec?.containers ?? []),
+  ],
+  subresources: { status: true, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".spec.selector" } },
+  hasGeneration: true,
+  traits: { names: "label" },
+});
+
+type Read<T> = DeepReadonly<T>;
+type Spec = Read<StatefulSet["spec"]>;
+type Strategy = NonNullable<Spec["updateStrategy"]>;
+
+function defaultSpec(spec: Spec): Spec {
+  let result: Spec = fill(spec, { podManagementPolicy: "OrderedReady", updateStrategy: {}, persistentVolumeClaimRetentionPolicy: {}, replicas: 1, revisionHistoryLimit: 10 });
+  result = change(result, "updateStrategy", defaultStrategy);
+  result = change(result, "persistentVolumeClaimRetentionPolicy", (policy) => fill(policy, { whenDeleted: "Retain", whenScaled: "Retain" }));
+  result = change(result, "volumeClaimTemplates", (list) => changeItems<PersistentVolumeClaim>(list, defaultClaim));
+  return change(result, "template", (template) => defaultPodTemplate(template));
+}
+
+function defaultStrategy(strategy: Strategy): Strategy {
+  const typed: Strategy = strategy.type === undefined ? fill(strategy, { type: "RollingUpdate", rollingUpdate: {} }) : strategy;
+  if (typed.type !== "RollingUpdate") return typed;
+  return change(typed, "rollingUpdate", (given) => {
+    // Part of a feature that no server has on by default.
+    const { maxUnavailable: _, ...rolling } = given;
+    return fill(rolling, { partition: 0 });
+  });
+}
+
+/** Templates are shown as the claims that they become. */
+function defaultClaim(claim: Read<PersistentVolumeClaim>): Read<PersistentVolumeClaim> {
+  const typed = fill(claim, { apiVersion: "v1", kind: "PersistentVolumeClaim", status: {} });
+  return change(change(typed, "spec", (spec) => fill(spec, { volumeMode: "Filesystem" })), "status", (status) => fill(status, { phase: "Pending" }));
+}
+
+function checkStatefulSet({ object: { spec }, oldObject, settled }: Review<StatefulSet>): FieldError[] {
+  const errors: FieldError[] = [];
+  checkSpec(errors, spec, { isNew: !oldObject, templateSettled: isSettled(spec, settled?.spec) });
+  if (oldObject) checkUpdate(errors, spec, oldObject.spec);
+  return errors;
+}
+
+function checkSpec(errors: FieldError[], spec: Spec, { isNew, templateSettled }: { isNew: boolean; templateSettled: boolean }): void {
+  const { podManagementPolicy, selector, template, ordinals, serviceName } = spec;
+  if (!podManagementPolicy) errors.push(missing("spec.podManagementPolicy"));
+  else if (podManagementPolicy !== "OrderedReady" && podManagementPolicy !== "Parallel") errors.push(wrong("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
+  checkStrategy(errors, spec.updateStrategy ?? {});
+  checkRetention(errors, spec.persistentVolumeClaimRetentionPolicy);
+  if (isNew) for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) checkClaimSpec(errors, `spec.volumeClaimTemplates[${index}].spec`, claim.spec ?? {});
+  errors.push(...checkNotNegative("spec.replicas", spec.replicas), ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds), ...checkNotNegative("spec.ordinals.start", ordinals?.start));
+  if (isNew && serviceName) errors.push(...checkText("spec.serviceName", serviceName, dnsLabelProblems));
+  if (!checkOwnSelector(errors, selector, "statefulset")) errors.push({ type: "Invalid", field: "spec.selector", message: `Invalid value: ${JSON.stringify(selectorForm(selector))}` });
+  else {
+    if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
+    if (!templateSettled) checkOwnTemplate(errors, template ?? {}, spec.volumeClaimTemplates ?? []);
+  }
+  checkRunsForEver(errors, "spec.template", template?.spec, "StatefulSet");
+}
+
+/** Pods are called after the set and find their claims as volumes. Metadata is reported twice, as upstream does. */
+function checkOwnTemplate(errors: FieldError[], template: Read<PodTemplateSpec>, claims: readonly Read<PersistentVolumeClaim>[]): void {
+  const { hostname: _h, subdomain: _s, ...given }: Partial<Read<PodSpec>> = template.spec ?? {};
+  const names = new Set(claims.map(({ metadata }) => metadata?.name ?? ""));
+  const claimed = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const spec = { ...given, ...(claims.length > 0 && { volumes: [...claimed, ...(given.volumes ?? []).filter(({ name }) => !names.has(name))] }) } as Read<PodSpec>;
+  checkTemplate(errors, "spec.template", { ...template, spec });
+  const { labels, annotations } = template.metadata ?? {};
+  errors.push(...checkLabels("spec.template.labels", labels));
+  checkAnnotationKeys(errors, "spec.template.annotations", annotations);
+  checkPodAnnotations(errors, "spec.template.annotations", annotations, spec);
+}
+
+function checkStrategy(errors: FieldError[], strategy: Strategy): void {
+  const { type, rollingUpdate } = strategy;
+  const at = "spec.updateStrategy.rollingUpdate";
+  if (!type) errors.push(missing("spec.updateStrategy"));
+  else if (type === "OnDelete") {
+    if (rollingUpdate) errors.push(wrong(at, internalForm("RollingUpdateStatefulSetStrategy", rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'"));
+  } else if (type !== "RollingUpdate") errors.push(wrong("spec.updateStrategy", internalForm("StatefulSetUpdateStrategy", strategy), "must be 'RollingUpdate' or 'OnDelete'"));
+  else if (rollingUpdate) {
+    const { partition, maxUnavailable } = rollingUpdate;
+    errors.push(...checkNotNegative(`${at}.partition`, partition));
+    if (maxUnavailable === undefined) return;
+    errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
+    if (shareOf(maxUnavailable) === 0) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
+    if (typeof maxUnavailable === "string" && shareOf(maxUnavailable) > 100) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
+  }
+}
+
+const RETENTION = ["Retain", "Delete"];
+
+function checkRetention(errors: FieldError[], policy: Spec["persistentVolumeClaimRetentionPolicy"]): void {
+  if (!policy) return;
+  for (const name of ["whenDeleted", "whenScaled"] as const) {
+    const value = policy[name] ?? "";
+    if (!RETENTION.includes(value)) errors.push(notOneOf(`spec.persistentVolumeClaimRetentionPolicy.${name}`, value, RETENTION));
+  }
+}
+
+/** Identities hang on everything else. */
+const MUTABLE = ["replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy"] as const;
+
+function checkUpdate(errors: FieldError[], spec: Spec, old: Spec): void {
+  const fixed = (of: Spec): object => Object.fromEntries(Object.entries(of).filter(([key]) => !(MUTABLE as readonly string[]).includes(key)));
+  if (!equalJson(fixed(spec), fixed(old))) {
+    errors.push(
+      forbiddenField(
+        "spec",
+        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      ),
+    );
+  }
+}
+
+function checkStatus({ object: { status }, oldObject }: Review<StatefulSet>): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!status) return errors;
+  checkCounts(errors, "status", status, ["replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration", "collisionCount"]);
+  checkReplicaCounts(errors, status, ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"], "status.readyReplicas");
+  checkCollisionCount(errors, status.collisionCount, oldObject?.status?.collisionCount);
+  return errors;
+}
+
+function warnings(review: Review<StatefulSet>): string[] {
+  const { spec } = review.object;
+  if (review.subresource === "status") return [];
+  const found = specWarnings(review, () => templateWarnings("spec.template", spec.template));
+  // Upstream names the spec of a claim only in updates.
+  const at = review.operation === "CREATE" ? "" : ".Spec";
+  for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) found.push(...claimWarnings(`spec.volumeClaimTemplates[${index}]${at}`, claim.spec ?? {}));
+  if ((spec.revisionHistoryLimit ?? 0) < 0) found.push("spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended");
+  return found;
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(StatefulSet, "apps-v1", { complete: (set) => change(set, "spec", defaultSpec), validate: checkStatefulSet, validateStatus: checkStatus, warnings }),
+];

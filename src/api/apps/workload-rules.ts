@@ -1,0 +1,72 @@
+/** What workloads of pods have in common: a selector, a template that it selects, and counts in their status. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import type { Review } from "../admission.ts";
+import { mapForm, selectorForm } from "../core/pod-internal-form.ts";
+import type { PodTemplateSpec } from "../facts/core-v1.ts";
+import type { LabelSelector } from "../facts/meta-v1.ts";
+import { checkSelector, missing, wrong } from "../field-errors.ts";
+import type { KubernetesObject } from "../meta.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+/** The selector of a workload; true when it can be matched with. `kind` is how upstream calls the workload. */
+export function checkOwnSelector(errors: FieldError[], selector: Read<LabelSelector> | undefined, kind: string): boolean {
+  if (!selector) {
+    errors.push(missing("spec.selector"));
+    return true;
+  }
+  const problems = checkSelector("spec.selector", selector);
+  errors.push(...problems);
+  if (isEmpty(selector)) errors.push(wrong("spec.selector", selectorForm(selector), `empty selector is invalid for ${kind}`));
+  return problems.length === 0;
+}
+
+export const isEmpty = ({ matchLabels, matchExpressions }: Read<LabelSelector>): boolean => Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
+
+/** A workload that does not select the pods that it makes would make them for ever. An absent selector selects nothing. */
+export function checkSelects(errors: FieldError[], at: string, selector: Read<LabelSelector> | undefined, template: Read<PodTemplateSpec> | undefined): void {
+  const labels = template?.metadata?.labels;
+  if (!matchesLabels(labelSelectorOf(selector), labels)) errors.push(wrong(`${at}.metadata.labels`, mapForm(labels), "`selector` does not match template `labels`"));
+}
+
+export function checkCounts<K extends string>(errors: FieldError[], at: string, counts: { readonly [key in K]?: number }, names: readonly K[]): void {
+  for (const name of names) {
+    const count = counts[name];
+    if (count !== undefined && count < 0) errors.push(wrong(`${at}.${name}`, count, "must be greater than or equal to 0"));
+  }
+}
+
+interface ReplicaCounts {
+  readonly replicas?: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+}
+
+/** No part is more than the whole. */
+export function checkReplicaCounts<K extends string>(errors: FieldError[], status: ReplicaCounts & { readonly [key in K]?: number }, parts: readonly K[], readyField = "readyReplicas"): void {
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
+  for (const part of parts) {
+    const count = status[part] ?? 0;
+    if (count > replicas) errors.push(wrong(`status.${part}`, count, "cannot be greater than status.replicas"));
+  }
+  if (availableReplicas > readyReplicas) errors.push(wrong("status.availableReplicas", availableReplicas, `cannot be greater than ${readyField}`));
+}
+
+/** Names of revisions are made unique by a counter that only grows. */
+export function checkCollisionCount(errors: FieldError[], count: number | undefined, old: number | undefined): void {
+  if (old !== undefined && (count ?? -1) < old) errors.push(wrong("status.collisionCount", count ?? 0, "cannot be decremented"));
+}
+
+/** True when the template is the very one that passed before. */
+export function isSettled<T extends { readonly template?: unknown }>(spec: T, settled: T | undefined): boolean {
+  return settled?.template !== undefined && settled.template === spec.template;
+}
+
+/** Workloads are warned about what they want, when that is new. */
+export function specWarnings<T extends KubernetesObject>({ subresource, object, oldObject }: Review<T>, warningsOf: () => string[]): string[] {
+  if (subresource === "status") return [];
+  const { spec } = object as unknown as { spec?: unknown };
+  const { spec: old } = (oldObject ?? {}) as unknown as { spec?: unknown };
+  return old !== undefined && equalJson(spec, old) ? [] : warningsOf();
+}

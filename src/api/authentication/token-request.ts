@@ -1,0 +1,17 @@
+/** TokenRequest: what is sent to `serviceaccounts/<name>/token`, and comes back with a token. It is no resource of its own. */
+import { builtInKind } from "../define.ts";
+import type { TokenRequest as TokenRequestFacts } from "../facts/authentication-v1.ts";
+import type { Kind } from "../kind.ts";
+
+export type TokenRequest = TokenRequestFacts;
+
+export const TokenRequest: Kind<TokenRequest> = builtInKind<TokenRequest>({
+  group: "authentication.k8s.io",
+  version: "v1",
+  kind: "TokenRequest",
+  plural: "tokenrequests",
+  scope: "Namespaced",
+  facts: "authentication-v1",
+  columns: [],
+  verbs: ["create"],
+});

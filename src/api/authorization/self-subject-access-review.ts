@@ -1,0 +1,17 @@
+/** SelfSubjectAccessReview: may I do something? Answered and never stored. */
+import { builtInKind } from "../define.ts";
+import type { SelfSubjectAccessReview as SelfSubjectAccessReviewFacts } from "../facts/authorization-v1.ts";
+import type { Kind } from "../kind.ts";
+
+export type SelfSubjectAccessReview = SelfSubjectAccessReviewFacts;
+
+export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview> = builtInKind<SelfSubjectAccessReview>({
+  group: "authorization.k8s.io",
+  version: "v1",
+  kind: "SelfSubjectAccessReview",
+  plural: "selfsubjectaccessreviews",
+  scope: "Cluster",
+  facts: "authorization-v1",
+  columns: [],
+  verbs: ["create"],
+});

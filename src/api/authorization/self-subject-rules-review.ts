@@ -1,0 +1,17 @@
+/** SelfSubjectRulesReview: what may I do in a namespace? Behind `kubectl auth can-i --list`. */
+import { builtInKind } from "../define.ts";
+import type { SelfSubjectRulesReview as SelfSubjectRulesReviewFacts } from "../facts/authorization-v1.ts";
+import type { Kind } from "../kind.ts";
+
+export type SelfSubjectRulesReview = SelfSubjectRulesReviewFacts;
+
+export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview> = builtInKind<SelfSubjectRulesReview>({
+  group: "authorization.k8s.io",
+  version: "v1",
+  kind: "SelfSubjectRulesReview",
+  plural: "selfsubjectrulesreviews",
+  scope: "Cluster",
+  facts: "authorization-v1",
+  columns: [],
+  verbs: ["create"],
+});

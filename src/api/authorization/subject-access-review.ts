@@ -1,0 +1,17 @@
+/** SubjectAccessReview: may somebody do something? Answered and never stored. */
+import { builtInKind } from "../define.ts";
+import type { SubjectAccessReview as SubjectAccessReviewFacts } from "../facts/authorization-v1.ts";
+import type { Kind } from "../kind.ts";
+
+export type SubjectAccessReview = SubjectAccessReviewFacts;
+
+export const SubjectAccessReview: Kind<SubjectAccessReview> = builtInKind<SubjectAccessReview>({
+  group: "authorization.k8s.io",
+  version: "v1",
+  kind: "SubjectAccessReview",
+  plural: "subjectaccessreviews",
+  scope: "Cluster",
+  facts: "authorization-v1",
+  columns: [],
+  verbs: ["create"],
+});

@@ -1,0 +1,37 @@
+/** What a HorizontalPodAutoscaler is filled up with, in its `v2`. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { HPAScalingRules, HorizontalPodAutoscaler } from "../facts/autoscaling-v2.ts";
+import { change, fill } from "../fill.ts";
+import { DEFAULT_CPU_UTILIZATION, cpuMetric, withCarried } from "./hpa-conversion.ts";
+
+type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
+
+const PERIOD = { periodSeconds: 15 };
+const UP: HPAScalingRules = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [
+    { type: "Pods", value: 4, ...PERIOD },
+    { type: "Percent", value: 100, ...PERIOD },
+  ],
+};
+/** The window of scaling down is a flag of the controller, so it stays open. */
+const DOWN: HPAScalingRules = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, ...PERIOD }] };
+
+/** Rules with their defaults. An empty list of policies, which the canonical form has dropped, is a mistake and no wish for the usual ones. */
+function completeRules(rules: DeepReadonly<HPAScalingRules> | undefined, sent: DeepReadonly<HPAScalingRules> | undefined, defaults: HPAScalingRules): DeepReadonly<HPAScalingRules> {
+  return { ...defaults, ...(Array.isArray(sent?.policies) && sent.policies.length === 0 && { policies: [] }), ...rules };
+}
+
+/** `sent` is the object before it was brought into its canonical form. */
+export function defaultAutoscaler(object: Autoscaler, sent: Autoscaler = object): Autoscaler {
+  const completed = change(object, "spec", (spec) => {
+    const filled = fill(spec, { minReplicas: 1, metrics: [cpuMetric(DEFAULT_CPU_UTILIZATION)] });
+    return change(filled, "behavior", ({ scaleUp, scaleDown }) => {
+      const { behavior } = sent.spec;
+      return { scaleUp: completeRules(scaleUp, behavior?.scaleUp, UP), scaleDown: completeRules(scaleDown, behavior?.scaleDown, DOWN) };
+    });
+  });
+  const metadata = withCarried(completed.metadata);
+  return metadata === completed.metadata ? completed : { ...completed, metadata };
+}

@@ -1,0 +1,11 @@
+/** Conditions of a Job, which say what became of it. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Job } from "../facts/batch-v1.ts";
+
+export type JobConditionType = "Complete" | "Failed" | "Suspended" | "FailureTarget" | "SuccessCriteriaMet";
+
+export function hasJobCondition({ status }: DeepReadonly<Job>, type: JobConditionType, value = "True"): boolean {
+  return (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === value);
+}
+
+export const isFinished = (job: DeepReadonly<Job>): boolean => hasJobCondition(job, "Complete") || hasJobCondition(job, "Failed");

@@ -1,0 +1,77 @@
+/** What may change about a Job that exists: how many run at once, and while it is suspended where its pods run and what they need. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
+import type { Job } from "../facts/batch-v1.ts";
+import type { Affinity, Container, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
+import { checkUnchanged, wrong } from "../field-errors.ts";
+import { hasJobCondition } from "./job-conditions.ts";
+import type { JobSpec } from "./job-spec.ts";
+
+type Read<T> = DeepReadonly<T>;
+type Fields = Record<string, unknown>;
+
+export function checkJobUpdate(errors: FieldError[], job: Read<Job>, old: Read<Job>): void {
+  const spec: JobSpec = job.spec ?? { template: {} };
+  const before: JobSpec = old.spec ?? { template: {} };
+  checkCompletions(errors, spec, before);
+  errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(before.selector)));
+  checkTemplateUpdate(errors, spec, before, old);
+  errors.push(...checkUnchanged("spec.completionMode", spec.completionMode, before.completionMode));
+  const shown = (type: string, value: unknown): unknown => internalForm(`*${type}`, value);
+  errors.push(...checkUnchanged("spec.podFailurePolicy", shown("PodFailurePolicy", spec.podFailurePolicy), shown("PodFailurePolicy", before.podFailurePolicy)));
+  errors.push(...checkUnchanged("spec.backoffLimitPerIndex", spec.backoffLimitPerIndex, before.backoffLimitPerIndex), ...checkUnchanged("spec.managedBy", spec.managedBy, before.managedBy));
+  errors.push(...checkUnchanged("spec.successPolicy", shown("SuccessPolicy", spec.successPolicy), shown("SuccessPolicy", before.successPolicy)));
+}
+
+/** An indexed Job grows and shrinks as a whole. */
+function checkCompletions(errors: FieldError[], spec: JobSpec, old: JobSpec): void {
+  if (spec.completionMode !== "Indexed") errors.push(...checkUnchanged("spec.completions", spec.completions, old.completions));
+  else if (spec.completions !== undefined && spec.completions !== old.completions && spec.completions !== spec.parallelism) {
+    errors.push(wrong("spec.completions", spec.completions, "can only be modified in tandem with spec.parallelism"));
+  }
+}
+
+function checkTemplateUpdate(errors: FieldError[], spec: JobSpec, before: JobSpec, old: Read<Job>): void {
+  const template: Read<PodTemplateSpec> = spec.template ?? {};
+  const isMutable = before.suspend === true && (old.status?.startTime === undefined || hasJobCondition(old, "Suspended")) && (old.status?.active ?? 0) === 0;
+  if (!isMutable) {
+    if (!equalJson(template, before.template)) errors.push(wrong("spec.template", internalForm("PodTemplateSpec", template), "field is immutable"));
+    return;
+  }
+  const allowed = withResources(withScheduling(before.template?.spec ?? {}, template.spec ?? {}), template.spec ?? {});
+  if (!equalJson(template.spec ?? {}, allowed)) errors.push(wrong("spec.template.spec", internalForm("PodSpec", template.spec ?? {}), "field is immutable"));
+}
+
+function set(target: Fields, key: string, value: unknown): void {
+  if (value === undefined) delete target[key];
+  else target[key] = value;
+}
+
+/** The old pod with the new one's wishes where to run. */
+function withScheduling(old: Partial<Read<PodSpec>>, spec: Partial<Read<PodSpec>>): Fields {
+  const result: Fields = { ...old };
+  for (const key of ["nodeSelector", "tolerations", "schedulingGates"] as const) set(result, key, spec[key]);
+  const { nodeAffinity: _, ...others }: Read<Affinity> = old.affinity ?? {};
+  const affinity: Fields = { ...others };
+  if (spec.affinity) {
+    set(affinity, "nodeAffinity", spec.affinity.nodeAffinity);
+    result["affinity"] = affinity;
+  } else set(result, "affinity", Object.keys(affinity).length > 0 ? affinity : undefined);
+  return result;
+}
+
+function withResources(old: Fields, spec: Partial<Read<PodSpec>>): Fields {
+  const result: Fields = { ...old };
+  for (const list of ["containers", "initContainers"] as const) {
+    const before = old[list] as readonly Read<Container>[] | undefined;
+    const now = spec[list];
+    if (!before || !now || before.length !== now.length) continue;
+    result[list] = before.map((container, index) => {
+      const changed: Fields = { ...container };
+      if (container.name === now[index]?.name) set(changed, "resources", now[index]?.resources);
+      return changed;
+    });
+  }
+  return result;
+}

@@ -1,0 +1,152 @@
+/** Job: pods that run until enough of them have succeeded. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { dnsLabelProblems, formatAge, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { checkSelects, isSettled, specWarnings } from "../apps/workload-rules.ts";
+import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
+import { mapForm, selectorForm } from "../core/pod-internal-form.ts";
+import { hostnameWarning } from "../core/pod-warnings.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { Job as JobFacts } from "../facts/batch-v1.ts";
+import { checkSelector, missing, wrong } from "../field-errors.ts";
+import { change, fill } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import { hasJobCondition } from "./job-conditions.ts";
+import { checkJobSpec, defaultJobSpec, jobSpecWarnings, type JobSpec } from "./job-spec.ts";
+import { checkJobStatus } from "./job-status.ts";
+import { checkJobUpdate } from "./job-update.ts";
+
+export type Job = JobFacts;
+type Read = DeepReadonly<Job>;
+
+function statusCell(job: Read): string {
+  if (hasJobCondition(job, "Complete")) return "Complete";
+  if (hasJobCondition(job, "Failed")) return "Failed";
+  if (job.metadata.deletionTimestamp) return "Terminating";
+  for (const type of ["Suspended", "FailureTarget", "SuccessCriteriaMet"] as const) if (hasJobCondition(job, type)) return type;
+  return "Running";
+}
+
+function completionsCell({ spec, status }: Read): string {
+  const succeeded = status?.succeeded ?? 0;
+  if (spec?.completions !== undefined) return `${succeeded}/${spec.completions}`;
+  const parallelism = spec?.parallelism ?? 0;
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}
+
+function durationCell({ status }: Read, nowMs: number): string {
+  if (!status?.startTime) return "";
+  return formatAge((status.completionTime ? Date.parse(status.completionTime) : nowMs) - Date.parse(status.startTime));
+}
+
+export const Job: Kind<Job> = builtInKind<Job>({
+  group: "batch",
+  version: "v1",
+  kind: "Job",
+  plural: "jobs",
+  categories: ["all"],
+  scope: "Namespaced",
+  facts: "batch-v1",
+  columns: [
+    nameColumn,
+    column<Job>("Status", statusCell),
+    column<Job>("Completions", completionsCell),
+    column<Job>("Duration", durationCell),
+    ageColumn,
+    ...templateColumns<Job>(({ spec }) => spec?.template?.spec?.containers ?? []),
+    column<Job>("Selector", ({ spec }) => selectorCell(spec?.selector), wide),
+  ],
+  subresources: { status: true },
+  hasGeneration: true,
+  traits: {
+    orphansDependents: true,
+    metadataChecks: { update: true, create: true },
+    selectableFields: { "status.successful": ({ status }) => String((status as { succeeded?: number } | undefined)?.succeeded ?? 0) },
+  },
+});
+
+/** The template's labels also stand for the Job's own. */
+function complete(job: Read): Read {
+  const result = change(job, "spec", defaultJobSpec);
+  const labels = result.spec?.template?.metadata?.labels;
+  return labels ? change(result, "metadata", (metadata) => fill(metadata, { labels })) : result;
+}
+
+const NAME_LABELS = ["job-name", "batch.kubernetes.io/job-name"];
+const UID_LABEL = "batch.kubernetes.io/controller-uid";
+const UID_LABELS = ["controller-uid", UID_LABEL];
+
+/** Unless somebody else takes care of it, a Job finds its pods by its own uid. */
+function prepare(job: Read, { operation }: Review<Job>): Read {
+  const { metadata, spec } = job;
+  if (operation !== "CREATE" || !spec || spec.manualSelector) return job;
+  const { name, uid = "" } = metadata;
+  const given = spec.template?.metadata?.labels;
+  const own = fill({ ...given }, { ...Object.fromEntries(NAME_LABELS.map((key) => [key, name])), ...Object.fromEntries(UID_LABELS.map((key) => [key, uid])) });
+  const matchLabels = fill({ ...spec.selector?.matchLabels }, { [UID_LABEL]: uid });
+  // Labels that the Job has from its template are the template's, with what is added to it.
+  const sharesLabels = !metadata.labels || metadata.labels === given;
+  return {
+    ...job,
+    metadata: { ...metadata, ...(sharesLabels && { labels: own }) },
+    spec: { ...spec, selector: { ...spec.selector, matchLabels }, template: { ...spec.template, metadata: { ...spec.template?.metadata, labels: own } } },
+  };
+}
+
+function checkJob({ object, oldObject, settled }: Review<Job>): FieldError[] {
+  const errors: FieldError[] = [];
+  const spec: JobSpec = object.spec ?? { template: {} };
+  const templateSettled = isSettled(spec, settled?.spec);
+  const hadOwnLabels = UID_LABELS.concat(NAME_LABELS).every((key) => !key.includes("/") || oldObject?.spec?.template?.metadata?.labels?.[key] !== undefined);
+  checkGeneratedSelector(errors, object, !oldObject || hadOwnLabels);
+  checkSelectedSpec(errors, spec, templateSettled);
+  if (spec.completionMode === "Indexed" && (spec.completions ?? 0) > 0) {
+    // Pods are called after the Job and their index.
+    const longest = `${object.metadata.name}-${(spec.completions ?? 0) - 1}`;
+    if (dnsLabelProblems(longest).length > 0) errors.push(wrong("metadata.name", object.metadata.name, `will not able to create pod with invalid DNS label: ${longest}`));
+  }
+  if (oldObject) {
+    // Upstream looks at the whole again as an update.
+    checkSelectedSpec(errors, spec, templateSettled);
+    checkJobUpdate(errors, object, oldObject);
+  }
+  return errors;
+}
+
+function checkSelectedSpec(errors: FieldError[], spec: JobSpec, templateSettled: boolean): void {
+  checkJobSpec(errors, "spec", spec, templateSettled);
+  const problems = checkSelector("spec.selector", spec.selector);
+  if (!spec.selector) errors.push(missing("spec.selector"));
+  errors.push(...problems);
+  if (problems.length === 0) checkSelects(errors, "spec.template", spec.selector, spec.template);
+}
+
+/** A selector that was made must be the one that was made, however much the client sent of it. */
+function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, requirePrefixed: boolean): void {
+  if (!spec?.selector || spec.manualSelector) return;
+  const { name, uid = "" } = metadata;
+  if (uid === "") errors.push(missing("metadata.uid"));
+  const labels = spec.template?.metadata?.labels;
+  const expected: Record<string, string> = {};
+  for (const [key, value] of [["controller-uid", uid], ["job-name", name], [UID_LABEL, uid], ["batch.kubernetes.io/job-name", name]] as const) {
+    if (key.includes("/") && !requirePrefixed) continue;
+    expected[key] = value;
+    const field = `spec.template.metadata.labels[${key}]`;
+    if (labels?.[key] === undefined) errors.push(missing(field, `must be '${value}'`));
+    else if (labels[key] !== value) errors.push(wrong(field, mapForm(labels), `must be '${value}'`));
+  }
+  if (checkSelector("spec.selector", spec.selector).length === 0 && !matchesLabels(labelSelectorOf(spec.selector), expected)) {
+    errors.push(wrong("spec.selector", selectorForm(spec.selector), "`selector` not auto-generated"));
+  }
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Job, "batch-v1", {
+    complete,
+    prepare,
+    validate: checkJob,
+    validateStatus: ({ object, oldObject }) => (oldObject ? checkJobStatus(object, oldObject) : []),
+    warnings: (review) =>
+      specWarnings(review, () => [...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []), ...jobSpecWarnings("spec", review.object.spec ?? { template: {} })]),
+  }),
+];

@@ -1,0 +1,98 @@
+/**
+ * What must be true of an Event, in either of its groups. The rules are written for the stored form; `events.k8s.io` is stricter
+ * and nearly nothing of an Event can be changed there.
+ */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import type { Event, EventSource, ObjectReference } from "../facts/core-v1.ts";
+import { checkText, missing, wrong } from "../field-errors.ts";
+import type { Sent } from "../sent.ts";
+
+/** Nothing has been checked yet, so anything may be missing. */
+type StoredEvent = Sent<Event>;
+
+const MAX_TEXT = 128;
+const MAX_MESSAGE = 1024;
+
+function checkLength(field: string, text: string, limit: number): FieldError[] {
+  // The value is not shown: the message of an Event may be long.
+  return Buffer.byteLength(text) > limit ? [wrong(field, "", `can have at most ${limit} characters`)] : [];
+}
+
+function checkNeeded(field: string, text: string): FieldError[] {
+  return [...(text === "" ? [missing(field)] : []), ...checkLength(field, text, MAX_TEXT)];
+}
+
+/** Events with an `eventTime` are of the new kind and must be complete; the others need only belong to their namespace. */
+export function checkEvent(event: StoredEvent, controllerField: "reportingComponent" | "reportingController"): FieldError[] {
+  const { metadata = {}, involvedObject = {}, eventTime, reportingComponent = "", reportingInstance = "", action = "", reason = "", message = "" } = event;
+  const { namespace = "" } = metadata;
+  const { namespace: involved = "" } = involvedObject;
+  const elsewhere = [wrong("involvedObject.namespace", involved, "does not match event.namespace")];
+  if (!eventTime) {
+    // Events of cluster-scoped objects are kept in the default namespace.
+    return involved === namespace || (involved === "" && namespace === "default") ? [] : elsewhere;
+  }
+  return [
+    ...(involved === "" && namespace !== "default" && namespace !== "kube-system" ? elsewhere : []),
+    ...(reportingComponent === "" ? [missing(controllerField)] : []),
+    ...checkText(controllerField, reportingComponent, labelKeyProblems),
+    ...checkNeeded("reportingInstance", reportingInstance),
+    ...checkNeeded("action", action),
+    ...checkNeeded("reason", reason),
+    ...checkLength("message", message, MAX_MESSAGE),
+  ];
+}
+
+function checkSeries({ series }: StoredEvent): FieldError[] {
+  if (!series) return [];
+  return [...((series.count ?? 0) < 2 ? [wrong("series.count", "", "should be at least 2")] : []), ...(series.lastObservedTime ? [] : [missing("series.lastObservedTime")])];
+}
+
+/** What `events.k8s.io` asks of a new Event beyond the rest. */
+export function checkNewEvent(event: StoredEvent): FieldError[] {
+  const { eventTime, type = "", firstTimestamp, lastTimestamp, count, source = {} } = event;
+  const unset = (field: string, isSet: unknown): FieldError[] => (isSet ? [wrong(field, "", "needs to be unset")] : []);
+  return [
+    ...checkSeries(event),
+    ...(eventTime ? [] : [missing("eventTime")]),
+    ...(type === "Normal" || type === "Warning" ? [] : [wrong("type", "", `has invalid value: ${type}`)]),
+    ...unset("firstTimestamp", firstTimestamp),
+    ...unset("lastTimestamp", lastTimestamp),
+    ...unset("count", count),
+    ...unset("source", source.component || source.host),
+  ];
+}
+
+/** What `events.k8s.io` lets nobody change. */
+export function checkEventUpdate(event: StoredEvent, old: StoredEvent): FieldError[] {
+  const fixed = (field: string, now: unknown, before: unknown): FieldError[] => (equalJson(now, before) ? [] : [wrong(field, now, "field is immutable")]);
+  const text = (field: keyof Event): FieldError[] => fixed(field, event[field] ?? "", old[field] ?? "");
+  const time = (field: keyof Event): FieldError[] => fixed(field, event[field] ?? null, old[field] ?? null);
+  return [
+    ...(equalJson(event.series, old.series) ? [] : checkSeries(event)),
+    ...fixed("involvedObject", shownReference(event.involvedObject), shownReference(old.involvedObject)),
+    ...text("reason"),
+    ...text("message"),
+    ...fixed("source", shownSource(event.source), shownSource(old.source)),
+    ...time("firstTimestamp"),
+    ...time("lastTimestamp"),
+    ...fixed("count", event.count ?? 0, old.count ?? 0),
+    ...text("reason"),
+    ...text("type"),
+    ...time("eventTime"),
+    ...text("action"),
+    ...fixed("related", event.related ? shownReference(event.related) : null, old.related ? shownReference(old.related) : null),
+    ...fixed("reportingController", event.reportingComponent ?? "", old.reportingComponent ?? ""),
+    ...text("reportingInstance"),
+  ];
+}
+
+/** Messages show these as the real server's own types, which have no JSON names. */
+function shownReference({ kind = "", namespace = "", name = "", uid = "", apiVersion = "", resourceVersion = "", fieldPath = "" }: DeepReadonly<ObjectReference> = {}): unknown {
+  return { Kind: kind, Namespace: namespace, Name: name, UID: uid, APIVersion: apiVersion, ResourceVersion: resourceVersion, FieldPath: fieldPath };
+}
+
+function shownSource({ component = "", host = "" }: DeepReadonly<EventSource> = {}): unknown {
+  return { Component: component, Host: host };
+}

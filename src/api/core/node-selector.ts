@@ -1,0 +1,36 @@
+/** A selector of nodes: any of its terms, each a list of requirements on labels and on the node's name. */
+import { dnsSubdomainProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import type { NodeSelector, NodeSelectorRequirement } from "../facts/core-v1.ts";
+import { checkText, forbiddenField, missing, wrong } from "../field-errors.ts";
+import type { Sent } from "../sent.ts";
+
+export function checkNodeSelector(at: string, { nodeSelectorTerms: terms = [] }: Sent<NodeSelector>): FieldError[] {
+  const field = `${at}.nodeSelectorTerms`;
+  if (terms.length === 0) return [missing(field, "must have at least one node selector term")];
+  return terms.flatMap(({ matchExpressions = [], matchFields = [] }, index) => [
+    ...matchExpressions.flatMap((requirement, place) => checkExpression(`${field}[${index}].matchExpressions[${place}]`, requirement)),
+    ...matchFields.flatMap((requirement, place) => checkFieldRequirement(`${field}[${index}].matchFields[${place}]`, requirement)),
+  ]);
+}
+
+const NO_OPERATOR = "not a valid selector operator";
+
+function checkExpression(at: string, { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>): FieldError[] {
+  const errors: FieldError[] = [];
+  if (operator === "In" || operator === "NotIn") {
+    if (values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+  } else if (operator === "Exists" || operator === "DoesNotExist") {
+    if (values.length > 0) errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+  } else if (operator === "Gt" || operator === "Lt") {
+    if (values.length !== 1) errors.push(missing(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+  } else errors.push(wrong(`${at}.operator`, operator ?? "", NO_OPERATOR));
+  return [...errors, ...checkText(`${at}.key`, key, labelKeyProblems), ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, labelValueProblems))];
+}
+
+function checkFieldRequirement(at: string, { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>): FieldError[] {
+  const errors: FieldError[] = [];
+  if (operator !== "In" && operator !== "NotIn") errors.push(wrong(`${at}.operator`, operator ?? "", NO_OPERATOR));
+  else if (values.length !== 1) errors.push(missing(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
+  if (key !== "metadata.name") return [...errors, wrong(`${at}.key`, key, "not a valid field selector key")];
+  return [...errors, ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, dnsSubdomainProblems))];
+}

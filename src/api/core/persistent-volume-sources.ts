@@ -1,0 +1,141 @@
+/** Where the data of a PersistentVolume lies: exactly one of these, each with what it needs. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import type { CSIPersistentVolumeSource, HostPathVolumeSource, ISCSIPersistentVolumeSource, PersistentVolumeSource, PersistentVolumeSpec, SecretReference, Volume } from "../facts/core-v1.ts";
+import { checkText, forbiddenField, missing, notOneOf, tooLong, wrong } from "../field-errors.ts";
+import type { Sent } from "../sent.ts";
+import { checkNoBacksteps } from "./pod-paths.ts";
+import { checkRemoteVolume } from "./pod-remote-volumes.ts";
+
+type Read<T> = DeepReadonly<T>;
+type Spec = Read<PersistentVolumeSpec>;
+type Source = keyof PersistentVolumeSource;
+
+/** In the order in which Kubernetes looks for them; the first that it finds is the volume's. */
+const SOURCES: readonly Source[] = [
+  "hostPath",
+  "gcePersistentDisk",
+  "awsElasticBlockStore",
+  "glusterfs",
+  "flocker",
+  "nfs",
+  "rbd",
+  "quobyte",
+  "cephfs",
+  "iscsi",
+  "cinder",
+  "fc",
+  "flexVolume",
+  "azureFile",
+  "vsphereVolume",
+  "photonPersistentDisk",
+  "portworxVolume",
+  "azureDisk",
+  "scaleIO",
+  "local",
+  "storageos",
+  "csi",
+];
+
+export const sourcesOf = (spec: Spec): Source[] => SOURCES.filter((source) => spec[source] !== undefined);
+
+/** The part of a spec that says where the data lies; it never changes. */
+export function sourcePart(spec: Spec): Read<PersistentVolumeSource> {
+  return Object.fromEntries(sourcesOf(spec).map((source) => [source, spec[source]]));
+}
+
+export function checkSources(spec: Spec, volumeName: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let hasSource = false;
+  for (const source of sourcesOf(spec)) {
+    // A flex volume is looked at beside another one, as it always was.
+    if (hasSource && source !== "flexVolume") errors.push(forbiddenField(`spec.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type"));
+    else checkSource(errors, source, spec, volumeName);
+    hasSource = true;
+  }
+  if (!hasSource) errors.push(missing("spec", "must specify a volume type"));
+  return errors;
+}
+
+function checkSource(errors: FieldError[], source: Source, spec: Spec, volumeName: string): void {
+  const { hostPath, iscsi, local, csi } = spec;
+  if (hostPath && source === "hostPath") checkHostPath(errors, "spec.hostPath", hostPath);
+  else if (iscsi && source === "iscsi") checkIscsi(errors, "spec.iscsi", iscsi, volumeName);
+  else if (csi && source === "csi") checkCsi(errors, "spec.csi", csi);
+  else if (local && source === "local") {
+    if (local.path) checkNoBacksteps(errors, "spec.local.path", local.path);
+    else errors.push(missing("spec.local.path"));
+    if (!spec.nodeAffinity) errors.push(missing("spec.nodeAffinity", "Local volume requires node affinity"));
+  } else if (source !== "local") {
+    // The same systems back volumes of pods; here the secrets have a namespace as well.
+    checkRemoteVolume(errors, "spec", source, spec as unknown as Read<Volume>);
+    checkNamespaces(errors, source, spec);
+  }
+}
+
+function checkNamespaces(errors: FieldError[], source: Source, { glusterfs, cinder, azureFile, storageos }: Spec): void {
+  if (source === "glusterfs" && glusterfs?.endpointsNamespace !== undefined) {
+    const at = "spec.glusterfs.endpointsNamespace";
+    if (glusterfs.endpointsNamespace === "") errors.push(wrong(at, "", "if the endpointnamespace is set, it must be a valid namespace name"));
+    else errors.push(...checkText(at, glusterfs.endpointsNamespace, dnsLabelProblems));
+  }
+  if (source === "cinder" && cinder?.secretRef && !cinder.secretRef.namespace) errors.push(missing("spec.cinder.secretRef.namespace"));
+  if (source === "azureFile" && azureFile?.secretNamespace === "") errors.push(missing("spec.azureFile.secretNamespace"));
+  if (source === "storageos" && storageos?.secretRef && !storageos.secretRef.namespace) errors.push(missing("spec.storageos.secretRef.namespace"));
+}
+
+const HOST_PATH_TYPES = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+
+function checkHostPath(errors: FieldError[], at: string, { path, type }: Read<HostPathVolumeSource>): void {
+  if (!path) {
+    errors.push(missing(`${at}.path`));
+    return;
+  }
+  checkNoBacksteps(errors, `${at}.path`, path);
+  if (type !== undefined && !HOST_PATH_TYPES.includes(type)) errors.push(notOneOf(`${at}.type`, type, HOST_PATH_TYPES));
+}
+
+const ISCSI_NAMES: Readonly<Record<string, RegExp>> = {
+  iqn: /iqn\.\d{4}-\d{2}\.([a-zA-Z0-9.-]+)(:[^,;*&$|\s]+)$/,
+  eui: /^eui.[a-zA-Z0-9]{16}$/,
+  naa: /^naa.[a-zA-Z0-9]{32}$/,
+};
+const MAX_INITIATOR_LENGTH = 64;
+
+function checkIscsi(errors: FieldError[], at: string, iscsi: Sent<ISCSIPersistentVolumeSource>, volumeName: string): void {
+  const { targetPortal = "", iqn, lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = iscsi;
+  const checkName = (field: string, name: string): void => {
+    if (!ISCSI_NAMES[name.slice(0, 3)]?.test(name)) errors.push(wrong(field, name, "must be valid format"));
+  };
+  if (targetPortal === "") errors.push(missing(`${at}.targetPortal`));
+  if (initiatorName !== undefined && `${volumeName}:${targetPortal}`.length > MAX_INITIATOR_LENGTH) {
+    errors.push(wrong(`${at}.targetportal`, targetPortal, "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."));
+  }
+  if (!iqn) errors.push(missing(`${at}.iqn`));
+  else checkName(`${at}.iqn`, iqn);
+  if (lun < 0 || lun > 255) errors.push(wrong(`${at}.lun`, lun, "must be between 0 and 255, inclusive"));
+  if ((chapAuthDiscovery || chapAuthSession) && !secretRef) errors.push(missing(`${at}.secretRef`));
+  if (secretRef && !secretRef.name) errors.push(missing(`${at}.secretRef.name`));
+  if (initiatorName !== undefined) checkName(`${at}.initiatorname`, initiatorName);
+}
+
+const MAX_DRIVER_LENGTH = 63;
+
+function checkCsi(errors: FieldError[], at: string, csi: Sent<CSIPersistentVolumeSource>): void {
+  const { driver = "", volumeHandle } = csi;
+  if (driver === "") errors.push(missing(`${at}.driver`));
+  else {
+    if (Buffer.byteLength(driver) > MAX_DRIVER_LENGTH) errors.push(tooLong(`${at}.driver`, MAX_DRIVER_LENGTH));
+    for (const problem of dnsSubdomainProblems(driver.toLowerCase())) errors.push(wrong(`${at}.driver`, driver, problem));
+  }
+  if (!volumeHandle) errors.push(missing(`${at}.volumeHandle`));
+  for (const secret of ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"] as const) {
+    const reference = csi[secret];
+    if (reference) checkSecret(errors, `${at}.${secret}`, reference);
+  }
+}
+
+function checkSecret(errors: FieldError[], at: string, { name, namespace }: Sent<SecretReference>): void {
+  errors.push(...(name ? checkText(`${at}.name`, name, dnsSubdomainProblems) : [missing(`${at}.name`)]));
+  errors.push(...(namespace ? checkText(`${at}.namespace`, namespace, dnsLabelProblems) : [missing(`${at}.namespace`)]));
+}

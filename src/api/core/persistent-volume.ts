@@ -1,0 +1,157 @@
+/** PersistentVolume: storage that outlives pods, made by people or provisioners. */
+import { posix } from "node:path";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { dnsSubdomainProblems, quantityValue, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn, wide } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { PersistentVolume as PersistentVolumeFacts, PersistentVolumeSpec } from "../facts/core-v1.ts";
+import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { change, fill } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import { deprecatedNodeLabel } from "./node-labels.ts";
+import { checkNodeSelector } from "./node-selector.ts";
+import { CLASS_ANNOTATION, SUPPORTED_ACCESS_MODES, accessModesCell } from "./persistent-volume-cells.ts";
+import { checkSources, sourcePart, sourcesOf } from "./persistent-volume-sources.ts";
+import { unifiedDiff } from "./pod-diff.ts";
+import { internalForm, mapForm } from "./pod-internal-form.ts";
+
+export type PersistentVolume = PersistentVolumeFacts;
+
+type Read<T> = DeepReadonly<T>;
+type Spec = Read<PersistentVolumeSpec>;
+
+const RECLAIM_POLICIES = ["Delete", "Recycle", "Retain"];
+const VOLUME_MODES = ["Block", "Filesystem"];
+const MOUNT_OPTIONS_ANNOTATION = "volume.beta.kubernetes.io/mount-options";
+
+export const PersistentVolume: Kind<PersistentVolume> = builtInKind<PersistentVolume>({
+  group: "",
+  version: "v1",
+  kind: "PersistentVolume",
+  plural: "persistentvolumes",
+  shortNames: ["pv"],
+  scope: "Cluster",
+  facts: "core-v1",
+  columns: [
+    nameColumn,
+    column<PersistentVolume>("Capacity", ({ spec }) => String(spec?.capacity?.["storage"] ?? "0")),
+    column<PersistentVolume>("Access Modes", ({ spec }) => accessModesCell(spec?.accessModes)),
+    column<PersistentVolume>("Reclaim Policy", ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? ""),
+    column<PersistentVolume>("Status", ({ metadata, status }) => (metadata.deletionTimestamp ? "Terminating" : (status?.phase ?? ""))),
+    column<PersistentVolume>("Claim", ({ spec }) => (spec?.claimRef ? `${spec.claimRef.namespace ?? ""}/${spec.claimRef.name ?? ""}` : "")),
+    column<PersistentVolume>("StorageClass", ({ metadata, spec }) => metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? ""),
+    column<PersistentVolume>("VolumeAttributesClass", ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>"),
+    column<PersistentVolume>("Reason", ({ status }) => status?.reason ?? ""),
+    ageColumn,
+    column<PersistentVolume>("VolumeMode", ({ spec }) => spec?.volumeMode ?? "<unset>", wide),
+  ],
+  subresources: { status: true },
+  traits: { deletionAnswersObject: true, metadataChecks: { create: true } },
+});
+
+function completeVolume(volume: Read<PersistentVolume>): Read<PersistentVolume> {
+  const completed = change(volume, "spec", (spec) => change(fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }), "hostPath", (hostPath) => fill(hostPath, { type: "" })));
+  return completeStatus(completed);
+}
+
+const completeStatus = (volume: Read<PersistentVolume>): Read<PersistentVolume> => change(volume, "status", (status) => fill(status, { phase: "Pending" }));
+
+function checkSpec(spec: Spec, name: string): FieldError[] {
+  const { accessModes = [], capacity, persistentVolumeReclaimPolicy: policy, nodeAffinity, hostPath, storageClassName, volumeMode, volumeAttributesClassName: attributesClass } = spec;
+  const errors = checkAccessModes("spec.accessModes", accessModes);
+  errors.push(...checkCapacity(capacity));
+  if (policy && !RECLAIM_POLICIES.includes(policy)) errors.push(notOneOf("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES));
+  if (nodeAffinity) errors.push(...(nodeAffinity.required ? checkNodeSelector("spec.nodeAffinity.required", nodeAffinity.required) : [missing("spec.nodeAffinity.required", "must specify required node constraints")]));
+  errors.push(...checkSources(spec, name));
+  if (hostPath?.path && posix.normalize(hostPath.path) === "/" && policy === "Recycle") errors.push(forbiddenField("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'"));
+  if (storageClassName) errors.push(...checkText("spec.storageClassName", storageClassName, dnsSubdomainProblems));
+  if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode)) errors.push(notOneOf("spec.volumeMode", volumeMode, VOLUME_MODES));
+  if (attributesClass !== undefined) {
+    const at = "spec.volumeAttributesClassName";
+    errors.push(...(attributesClass === "" ? [missing(at, "an empty string is disallowed")] : checkText(at, attributesClass, dnsSubdomainProblems)));
+    if (!spec.csi) errors.push(missing("spec.csi", "has to be specified when using volumeAttributesClassName"));
+  }
+  return errors;
+}
+
+function checkAccessModes(at: string, modes: readonly string[]): FieldError[] {
+  const errors = modes.length === 0 ? [missing(at)] : [];
+  for (const mode of modes) if (!SUPPORTED_ACCESS_MODES.includes(mode)) errors.push(notOneOf(at, mode, SUPPORTED_ACCESS_MODES));
+  const isShared = modes.some((mode) => mode !== "ReadWriteOncePod" && SUPPORTED_ACCESS_MODES.includes(mode));
+  return modes.includes("ReadWriteOncePod") && isShared ? [...errors, forbiddenField(at, "may not use ReadWriteOncePod with other access modes")] : errors;
+}
+
+function checkCapacity(capacity: Spec["capacity"]): FieldError[] {
+  const at = "spec.capacity";
+  const entries = Object.entries(capacity ?? {});
+  const errors = entries.length === 0 ? [missing(at)] : [];
+  if (entries.length > 1 || capacity?.["storage"] === undefined) errors.push(notOneOf(at, mapForm(capacity), ["storage"]));
+  for (const [name, text] of entries) {
+    const quantity = tryParseQuantity(text);
+    if (!quantity) continue;
+    const value = quantityValue(quantity);
+    if (value < 0n) errors.push(wrong(`${at}[${name}]`, Number(value), "must be a valid resource quantity"));
+    if (quantity.mantissa <= 0n) errors.push(wrong(`${at}[${name}]`, text, "must be greater than zero"));
+  }
+  return errors;
+}
+
+/** Volume types whose mounts take options; an annotation named them before the field did. */
+const MOUNTABLE = ["gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"];
+
+function checkMountOptions({ metadata, spec = {} }: Read<PersistentVolume>): FieldError[] {
+  if (metadata.annotations?.[MOUNT_OPTIONS_ANNOTATION] === undefined || sourcesOf(spec).some((source) => MOUNTABLE.includes(source))) return [];
+  return [forbiddenField(`metadata.annotations.${MOUNT_OPTIONS_ANNOTATION}`, "may not specify mount options for this volume type")];
+}
+
+function checkUpdate(spec: Spec, old: Spec): FieldError[] {
+  const errors: FieldError[] = [];
+  // A secret for growing the volume may be added later.
+  const { controllerExpandSecretRef: added, ...csi } = spec.csi ?? { driver: "", volumeHandle: "" };
+  const compared = spec.csi && old.csi && added && !old.csi.controllerExpandSecretRef ? { ...spec, csi } : spec;
+  if (!equalJson(sourcePart(compared), sourcePart(old))) {
+    const show = (value: Spec): string => JSON.stringify(internalForm("PersistentVolumeSource", value), undefined, 1);
+    errors.push(forbiddenField("spec.persistentvolumesource", `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(show(old), show(compared))}`));
+  }
+  errors.push(...checkUnchanged("volumeMode", spec.volumeMode, old.volumeMode));
+  if (old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) errors.push(forbiddenField("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"));
+  return errors;
+}
+
+const UNUSED_SOURCES = [
+  ["cephfs", "spec.cephfs: deprecated in v1.28, non-functional in v1.31+"],
+  ["photonPersistentDisk", "spec.photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+"],
+  ["scaleIO", "spec.scaleIO: deprecated in v1.16, non-functional in v1.22+"],
+  ["storageos", "spec.storageOS: deprecated in v1.22, non-functional in v1.25+"],
+  ["glusterfs", "spec.glusterfs: deprecated in v1.25, non-functional in v1.26+"],
+  ["rbd", "spec.rbd: deprecated in v1.28, non-functional in v1.31+"],
+] as const;
+
+function volumeWarnings({ metadata: { annotations = {} }, spec = {} }: Read<PersistentVolume>): string[] {
+  const warnings: string[] = [];
+  if (annotations[CLASS_ANNOTATION] !== undefined) warnings.push(`metadata.annotations[${CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`);
+  if (annotations[MOUNT_OPTIONS_ANNOTATION] !== undefined) warnings.push(`metadata.annotations[${MOUNT_OPTIONS_ANNOTATION}]: deprecated since v1.31; use "mountOptions" attribute instead`);
+  if (spec.persistentVolumeReclaimPolicy === "Recycle") warnings.push("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.");
+  for (const [index, { matchExpressions = [] }] of (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).entries()) {
+    for (const [place, { key }] of matchExpressions.entries()) {
+      const message = deprecatedNodeLabel(key);
+      if (message !== undefined) warnings.push(`spec.nodeAffinity.required.nodeSelectorTerms[${index}].matchExpressions[${place}].key: ${key} is ${message}`);
+    }
+  }
+  return [...warnings, ...UNUSED_SOURCES.flatMap(([source, text]) => (spec[source] ? [text] : []))];
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(PersistentVolume, "core-v1", {
+    complete: completeVolume,
+    completeStatus,
+    validate({ object, oldObject }) {
+      const { metadata, spec = {} } = object;
+      const errors = [...checkSpec(spec, metadata.name), ...checkMountOptions(object)];
+      // Clients see each finding twice on an update, because it is made twice.
+      return oldObject ? [...errors, ...checkSpec(spec, metadata.name), ...checkUpdate(spec, oldObject.spec ?? {})] : errors;
+    },
+    warnings: ({ object, subresource }) => (subresource === undefined ? volumeWarnings(object) : []),
+  }),
+];

@@ -1,0 +1,59 @@
+/** Claims that come with a pod: the template of a volume that lives as long as the pod, and those of a StatefulSet. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
+import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from "../facts/core-v1.ts";
+import { checkLabels, checkSelector, checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkAnnotationKeys } from "./pod-annotations.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+/** In the order of the Go struct, which is the order of the errors. */
+const METADATA = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"] as const;
+
+export function checkClaimTemplate(errors: FieldError[], at: string, { metadata, spec }: Read<PersistentVolumeClaimTemplate>): void {
+  if (metadata) {
+    checkAnnotationKeys(errors, `${at}.metadata.annotations`, metadata.annotations);
+    errors.push(...checkLabels(`${at}.metadata.labels`, metadata.labels));
+    const given = metadata as Readonly<Record<string, unknown>>;
+    for (const key of METADATA) if (given[key] !== undefined && given[key] !== "") errors.push(forbiddenField(`${at}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
+  }
+  checkClaimSpec(errors, `${at}.spec`, spec ?? {});
+}
+
+const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const VOLUME_MODES = ["Block", "Filesystem"];
+
+export function checkClaimSpec(errors: FieldError[], at: string, spec: Read<PersistentVolumeClaimSpec>): void {
+  const modes = spec.accessModes ?? [];
+  if (modes.length === 0) errors.push(missing(`${at}.accessModes`, "at least 1 access mode is required"));
+  errors.push(...checkSelector(`${at}.selector`, spec.selector));
+  for (const mode of modes) if (!ACCESS_MODES.includes(mode)) errors.push(notOneOf(`${at}.accessModes`, mode, ACCESS_MODES));
+  if (modes.includes("ReadWriteOncePod") && modes.some((mode) => mode !== "ReadWriteOncePod" && ACCESS_MODES.includes(mode))) {
+    errors.push(forbiddenField(`${at}.accessModes`, "may not use ReadWriteOncePod with other access modes"));
+  }
+  const storage = spec.resources?.requests?.["storage"];
+  if (storage === undefined) errors.push(missing(`${at}.resources[storage]`));
+  else if ((tryParseQuantity(storage)?.mantissa ?? 0n) <= 0n) errors.push(wrong(`${at}.resources[storage]`, storage, "must be greater than zero"));
+  if (spec.storageClassName) errors.push(...checkText(`${at}.storageClassName`, spec.storageClassName, dnsSubdomainProblems));
+  if (spec.volumeMode !== undefined && !VOLUME_MODES.includes(spec.volumeMode)) errors.push(notOneOf(`${at}.volumeMode`, spec.volumeMode, VOLUME_MODES));
+  checkDataSources(errors, at, spec);
+  if (spec.volumeAttributesClassName) errors.push(...checkText(`${at}.volumeAttributesClassName`, spec.volumeAttributesClassName, dnsSubdomainProblems));
+}
+
+function checkDataSources(errors: FieldError[], at: string, { dataSource, dataSourceRef }: Read<PersistentVolumeClaimSpec>): void {
+  if (dataSource) checkDataSource(errors, `${at}.dataSource`, dataSource);
+  if (!dataSourceRef) return;
+  checkDataSource(errors, `${at}.dataSourceRef`, dataSourceRef);
+  const { namespace, ...reference } = dataSourceRef;
+  if (namespace) errors.push(...checkText(`${at}.dataSourceRef.namespace`, namespace, dnsLabelProblems));
+  if (!dataSource) return;
+  if (namespace) errors.push(wrong(at, {}, "may not be specified when dataSourceRef.namespace is specified"));
+  else if (!equalJson(dataSource, reference)) errors.push(wrong(at, {}, "must match dataSourceRef"));
+}
+
+function checkDataSource(errors: FieldError[], at: string, { apiGroup = "", kind = "", name }: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string }): void {
+  if (!name) errors.push(missing(`${at}.name`));
+  if (kind === "") errors.push(missing(`${at}.kind`));
+  if (apiGroup === "" && kind !== "PersistentVolumeClaim") errors.push(wrong(at, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
+  if (apiGroup !== "") errors.push(...checkText(`${at}.apiGroup`, apiGroup, dnsSubdomainProblems));
+}

@@ -1,0 +1,197 @@
+/** Containers of a pod: those that run side by side, those that run before, and those that were added to look inside. */
+// oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
+import type { DeepReadonly } from "../../base/index.ts";
+import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
+import type { Container, ContainerRestartRule, EphemeralContainer, PodSpec, Volume } from "../facts/core-v1.ts";
+import { checkText, forbiddenField, missing, noSuch, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkEnvironment } from "./pod-environment.ts";
+import { checkDevices, checkMounts } from "./pod-mounts.ts";
+import { PORT_RANGE, checkProbes, isPort, portNameProblems } from "./pod-probes.ts";
+import { checkContainerResources, isSidecar } from "./pod-resources.ts";
+import { checkSecurityContext } from "./pod-security.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+/** What the checks of all containers of one pod share. */
+export interface ContainerContext {
+  errors: FieldError[];
+  spec: Read<PodSpec>;
+  /** Those that can be mounted. */
+  volumes: ReadonlyMap<string, Read<Volume>>;
+  /** Names of the claims of devices that the pod declares. */
+  claims: ReadonlySet<string>;
+}
+
+export function checkContainers(context: ContainerContext, at: string): void {
+  const { errors, spec } = context;
+  const containers = spec.containers ?? [];
+  if (containers.length === 0) return void errors.push(missing(at));
+  const names = new Set<string>();
+  for (const [index, container] of containers.entries()) {
+    const field = `${at}[${index}]`;
+    checkContainer(context, field, container);
+    const { name = "" } = container;
+    if (names.has(name)) errors.push(twice(`${field}.name`, name));
+    names.add(name);
+    checkProbes(errors, field, container, spec.terminationGracePeriodSeconds);
+    checkRestartPolicy(errors, field, container);
+  }
+  checkHostPorts(errors, at, containers);
+}
+
+export function checkInitContainers(context: ContainerContext, at: string): void {
+  const { errors, spec } = context;
+  if (!spec.initContainers) return;
+  const names = new Set((spec.containers ?? []).map(({ name = "" }) => name));
+  for (const [index, container] of spec.initContainers.entries()) {
+    const field = `${at}[${index}]`;
+    checkContainer(context, field, container);
+    checkRestartPolicy(errors, field, container);
+    const { name = "" } = container;
+    if (names.has(name)) errors.push(twice(`${field}.name`, name));
+    else if (name !== "") names.add(name);
+    // They run one by one, so each is looked at alone.
+    checkHostPorts(errors, at, [container]);
+    if (isSidecar(container)) checkProbes(errors, field, container, spec.terminationGracePeriodSeconds);
+    else checkRunsOnce(errors, field, container);
+  }
+}
+
+function checkRunsOnce(errors: FieldError[], at: string, container: Read<Container>): void {
+  for (const name of ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] as const) {
+    if (container[name] !== undefined) errors.push(forbiddenField(`${at}.${name}`, "may not be set for init containers without restartPolicy=Always"));
+  }
+  for (const [index, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
+    if (restartPolicy === "RestartContainer") errors.push(wrong(`${at}.resizePolicy[${index}].restartPolicy`, restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers"));
+  }
+}
+
+/** What a container that is added to a running pod cannot have, in the order of the Go struct. */
+const NOT_EPHEMERAL = ["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] as const;
+
+export function checkEphemeralContainers(context: ContainerContext, at: string): void {
+  const { errors, spec } = context;
+  if (!spec.ephemeralContainers) return;
+  const others = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = "" }) => name));
+  const names = new Set(others);
+  for (const [index, container] of spec.ephemeralContainers.entries()) {
+    const field = `${at}[${index}]`;
+    checkContainer(context, field, container);
+    checkImageSpaces(errors, field, container);
+    const { name = "", targetContainerName } = container;
+    if (names.has(name)) errors.push(twice(`${field}.name`, name));
+    names.add(name);
+    if (targetContainerName && !others.has(targetContainerName)) errors.push(noSuch(`${field}.targetContainerName`, targetContainerName));
+    for (const part of NOT_EPHEMERAL) if (isSet(container, part)) errors.push(forbiddenField(`${field}.${part}`, "cannot be set for an Ephemeral Container"));
+    for (const [place, { subPath, subPathExpr }] of (container.volumeMounts ?? []).entries()) {
+      if (subPath) errors.push(forbiddenField(`${field}.volumeMounts[${place}].subPath`, "cannot be set for an Ephemeral Container"));
+      if (subPathExpr) errors.push(forbiddenField(`${field}.volumeMounts[${place}].subPathExpr`, "cannot be set for an Ephemeral Container"));
+    }
+  }
+}
+
+function isSet(container: Read<EphemeralContainer>, part: (typeof NOT_EPHEMERAL)[number]): boolean {
+  const value = container[part];
+  return value !== undefined && (part !== "resources" || Object.keys(value).length > 0);
+}
+
+/** Spaces around an image are a mistake in a pod; in templates they were once used as a mark. */
+export function checkImageSpaces(errors: FieldError[], at: string, { image }: Read<Container>): void {
+  if (image !== undefined && image.trim() !== image) errors.push(wrong(`${at}.image`, image, "must not have leading or trailing whitespace"));
+}
+
+const MESSAGE_POLICIES = ["File", "FallbackToLogsOnError"];
+const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
+
+/** What all kinds of containers have in common. */
+function checkContainer({ errors, spec, volumes, claims }: ContainerContext, at: string, container: Read<Container>): void {
+  const { name, image, terminationMessagePolicy, ports, volumeMounts, volumeDevices, imagePullPolicy, resources, resizePolicy, securityContext } = container;
+  if (!name) errors.push(missing(`${at}.name`));
+  else errors.push(...checkText(`${at}.name`, name, dnsLabelProblems));
+  if (!image) errors.push(missing(`${at}.image`));
+  if (!terminationMessagePolicy) errors.push(missing(`${at}.terminationMessagePolicy`));
+  else if (!MESSAGE_POLICIES.includes(terminationMessagePolicy)) errors.push(notOneOf(`${at}.terminationMessagePolicy`, terminationMessagePolicy, MESSAGE_POLICIES));
+  if (ports) checkPorts(errors, `${at}.ports`, ports);
+  checkEnvironment(errors, at, container);
+  if (volumeMounts) checkMounts(errors, `${at}.volumeMounts`, container, volumes);
+  if (volumeDevices) checkDevices(errors, `${at}.volumeDevices`, container, volumes);
+  if (!imagePullPolicy) errors.push(missing(`${at}.imagePullPolicy`));
+  else if (!PULL_POLICIES.includes(imagePullPolicy)) errors.push(notOneOf(`${at}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES));
+  checkContainerResources(errors, `${at}.resources`, resources, claims);
+  if (resizePolicy) checkResizePolicy(errors, `${at}.resizePolicy`, resizePolicy, spec.restartPolicy);
+  if (securityContext) checkSecurityContext(errors, `${at}.securityContext`, securityContext, spec.hostUsers !== false);
+}
+
+const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+
+function checkPorts(errors: FieldError[], at: string, ports: NonNullable<Read<Container>["ports"]>): void {
+  const names = new Set<string>();
+  for (const [index, { name, containerPort = 0, hostPort = 0, protocol }] of ports.entries()) {
+    const field = `${at}[${index}]`;
+    if (name) {
+      const problems = portNameProblems(name);
+      if (problems.length > 0) errors.push(...problems.map((problem) => wrong(`${field}.name`, name, problem)));
+      else if (names.has(name)) errors.push(twice(`${field}.name`, name));
+      else names.add(name);
+    }
+    if (containerPort === 0) errors.push(missing(`${field}.containerPort`));
+    else if (!isPort(containerPort)) errors.push(wrong(`${field}.containerPort`, containerPort, PORT_RANGE));
+    if (hostPort !== 0 && !isPort(hostPort)) errors.push(wrong(`${field}.hostPort`, hostPort, PORT_RANGE));
+    if (!protocol) errors.push(missing(`${field}.protocol`));
+    else if (!PROTOCOLS.includes(protocol)) errors.push(notOneOf(`${field}.protocol`, protocol, PROTOCOLS));
+  }
+}
+
+/** Two containers cannot listen on one port of their node. */
+function checkHostPorts(errors: FieldError[], at: string, containers: readonly Read<Container>[]): void {
+  let taken: Set<string> | undefined;
+  for (const [index, { ports }] of containers.entries()) {
+    for (const [place, { hostPort, hostIP = "", protocol = "" }] of (ports ?? []).entries()) {
+      if (!hostPort) continue;
+      const address = `${protocol}/${hostIP}/${hostPort}`;
+      if (taken?.has(address)) errors.push(twice(`${at}[${index}].ports[${place}].hostPort`, address));
+      (taken ??= new Set()).add(address);
+    }
+  }
+}
+
+const RESTART_POLICIES = ["Always", "Never", "OnFailure"];
+const RESTART_ACTIONS = ["Restart", "RestartAllContainers"];
+const EXIT_CODE_OPERATORS = ["In", "NotIn"];
+const MAX_RESTART_RULES = 20;
+const MAX_EXIT_CODES = 255;
+
+const tooMany = (field: string, count: number, limit: number): FieldError => ({ type: "TooMany", field, message: `Too many: ${count}: must have at most ${limit} items` });
+
+function checkRestartPolicy(errors: FieldError[], at: string, { restartPolicy, restartPolicyRules = [] }: Read<Container>): void {
+  if (restartPolicy === undefined) {
+    if (restartPolicyRules.length === 0) return;
+    errors.push(missing(`${at}.restartPolicy`, "must specify restartPolicy when restart rules are used"));
+  } else if (!RESTART_POLICIES.includes(restartPolicy)) errors.push(notOneOf(`${at}.restartPolicy`, restartPolicy, RESTART_POLICIES));
+  if (restartPolicyRules.length > MAX_RESTART_RULES) errors.push(tooMany(`${at}.restartPolicyRules`, restartPolicyRules.length, MAX_RESTART_RULES));
+  for (const [index, rule] of restartPolicyRules.entries()) checkRestartRule(errors, `${at}.restartPolicyRules[${index}]`, rule);
+}
+
+function checkRestartRule(errors: FieldError[], at: string, { action = "", exitCodes }: Read<ContainerRestartRule>): void {
+  if (!RESTART_ACTIONS.includes(action)) errors.push(notOneOf(`${at}.action`, action, RESTART_ACTIONS));
+  if (!exitCodes) return void errors.push(missing(`${at}.exitCodes`, "must be specified"));
+  const { operator = "", values = [] } = exitCodes;
+  if (!EXIT_CODE_OPERATORS.includes(operator)) errors.push(notOneOf(`${at}.exitCodes.operator`, operator, EXIT_CODE_OPERATORS));
+  if (values.length > MAX_EXIT_CODES) errors.push(tooMany(`${at}.exitCodes.values`, values.length, MAX_EXIT_CODES));
+}
+
+const RESIZE_RESOURCES = ["cpu", "memory"];
+const RESIZE_POLICIES = ["NotRequired", "RestartContainer"];
+
+function checkResizePolicy(errors: FieldError[], at: string, policies: NonNullable<Read<Container>["resizePolicy"]>, podRestartPolicy: string | undefined): void {
+  const seen = new Set<string>();
+  for (const [index, { resourceName = "", restartPolicy = "" }] of policies.entries()) {
+    if (seen.has(resourceName)) errors.push(twice(`${at}[${index}]`, resourceName));
+    seen.add(resourceName);
+    if (resourceName === "") errors.push(missing(at));
+    else if (!RESIZE_RESOURCES.includes(resourceName)) errors.push(notOneOf(at, resourceName, RESIZE_RESOURCES));
+    if (restartPolicy === "") errors.push(missing(at));
+    else if (!RESIZE_POLICIES.includes(restartPolicy)) errors.push(notOneOf(at, restartPolicy, RESIZE_POLICIES));
+    if (podRestartPolicy === "Never" && restartPolicy !== "NotRequired") errors.push(wrong(at, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"));
+  }
+}

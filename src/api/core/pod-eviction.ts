@@ -1,0 +1,17 @@
+/** Eviction: the wish to remove a pod, granted when its disruption budget allows it. What is sent to `pods/<name>/eviction`. */
+import { builtInKind } from "../define.ts";
+import type { Eviction as EvictionFacts } from "../facts/policy-v1.ts";
+import type { Kind } from "../kind.ts";
+
+export type Eviction = EvictionFacts;
+
+export const Eviction: Kind<Eviction> = builtInKind<Eviction>({
+  group: "policy",
+  version: "v1",
+  kind: "Eviction",
+  plural: "evictions",
+  scope: "Namespaced",
+  facts: "policy-v1",
+  columns: [],
+  verbs: ["create"],
+});

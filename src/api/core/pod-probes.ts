@@ -1,0 +1,91 @@
+/** Probes and lifecycle hooks: what a kubelet does to find out how a container is, and when it starts and stops. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { Container, HTTPGetAction, Lifecycle, LifecycleHandler, Probe } from "../facts/core-v1.ts";
+import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+export const PORT_RANGE = "must be between 1 and 65535, inclusive";
+export const isPort = (port: number): boolean => port >= 1 && port <= 65535;
+
+/** What is wrong with the name of a port. */
+export function portNameProblems(name: string): string[] {
+  const problems: string[] = [];
+  if (name.length > 15) problems.push("must be no more than 15 characters");
+  if (!/^[-a-z0-9]+$/.test(name)) problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
+  if (name.includes("--")) problems.push("must not contain consecutive hyphens");
+  if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");
+  return problems;
+}
+
+function checkPort(errors: FieldError[], at: string, port: number | string = 0): void {
+  if (typeof port === "string") errors.push(...portNameProblems(port).map((problem) => wrong(at, port, problem)));
+  else if (!isPort(port)) errors.push(wrong(at, port, PORT_RANGE));
+}
+
+/** Seconds that a pod may take to stop; unset when that itself is wrong. */
+type Grace = number | undefined;
+
+/** The probes and hooks of a container that keeps running. */
+export function checkProbes(errors: FieldError[], at: string, container: Read<Container>, grace: Grace): void {
+  const { lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
+  if (lifecycle) checkLifecycle(errors, `${at}.lifecycle`, lifecycle, grace);
+  if (livenessProbe) checkProbe(errors, `${at}.livenessProbe`, livenessProbe, true);
+  if (readinessProbe) {
+    checkProbe(errors, `${at}.readinessProbe`, readinessProbe, false);
+    const { terminationGracePeriodSeconds } = readinessProbe;
+    if (terminationGracePeriodSeconds !== undefined) errors.push(wrong(`${at}.readinessProbe.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, "must not be set for readinessProbes"));
+  }
+  if (startupProbe) checkProbe(errors, `${at}.startupProbe`, startupProbe, true);
+}
+
+const COUNTS = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] as const;
+
+function checkProbe(errors: FieldError[], at: string, probe: Read<Probe>, onceIsEnough: boolean): void {
+  checkHandler(errors, at, probe, undefined);
+  for (const name of COUNTS) if ((probe[name] ?? 0) < 0) errors.push(wrong(`${at}.${name}`, probe[name], "must be greater than or equal to 0"));
+  const { terminationGracePeriodSeconds, successThreshold = 0 } = probe;
+  if (terminationGracePeriodSeconds !== undefined && terminationGracePeriodSeconds <= 0) errors.push(wrong(`${at}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, "must be greater than 0"));
+  if (onceIsEnough && successThreshold !== 1) errors.push(wrong(`${at}.successThreshold`, successThreshold, "must be 1"));
+}
+
+function checkLifecycle(errors: FieldError[], at: string, { postStart, preStop }: Read<Lifecycle>, grace: Grace): void {
+  if (postStart) checkHandler(errors, `${at}.postStart`, postStart, grace);
+  if (preStop) checkHandler(errors, `${at}.preStop`, preStop, grace);
+}
+
+type Handler = Read<Pick<Probe, "exec" | "httpGet" | "tcpSocket" | "grpc"> & Pick<LifecycleHandler, "sleep">>;
+const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] as const;
+
+function checkHandler(errors: FieldError[], at: string, handler: Handler, grace: Grace): void {
+  let found = 0;
+  for (const name of HANDLERS) {
+    if (handler[name] === undefined) continue;
+    found += 1;
+    if (found > 1) errors.push(forbiddenField(`${at}.${name}`, "may not specify more than 1 handler type"));
+    else checkAction(errors, `${at}.${name}`, name, handler, grace);
+  }
+  if (found === 0) errors.push(missing(at, "must specify a handler type"));
+}
+
+function checkAction(errors: FieldError[], at: string, name: (typeof HANDLERS)[number], { exec, httpGet, tcpSocket, grpc, sleep }: Handler, grace: Grace): void {
+  if (name === "exec") {
+    if ((exec?.command ?? []).length === 0) errors.push(missing(`${at}.command`));
+  } else if (name === "httpGet") checkHttpGet(errors, at, httpGet ?? { port: 0 });
+  else if (name === "sleep") {
+    const seconds = sleep?.seconds ?? 0;
+    if (grace !== undefined && (seconds < 0 || seconds > grace)) errors.push(wrong(at, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${grace})`));
+  } else checkPort(errors, `${at}.port`, name === "grpc" ? grpc?.port : tcpSocket?.port);
+}
+
+const SCHEMES = ["HTTP", "HTTPS"];
+const HEADER_RULE = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
+
+function checkHttpGet(errors: FieldError[], at: string, { path, port, scheme, httpHeaders }: Read<HTTPGetAction>): void {
+  if (!path) errors.push(missing(`${at}.path`));
+  checkPort(errors, `${at}.port`, port);
+  if (!SCHEMES.includes(scheme ?? "")) errors.push(notOneOf(`${at}.scheme`, scheme ?? "", SCHEMES));
+  for (const { name = "" } of httpHeaders ?? []) if (!/^[-A-Za-z0-9]+$/.test(name)) errors.push(wrong(`${at}.httpHeaders`, name, HEADER_RULE));
+}

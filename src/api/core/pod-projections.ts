@@ -1,0 +1,59 @@
+/** Files that are put together from several sources: secrets, ConfigMaps, the pod's own fields, its service account's token. */
+// oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
+import type { DeepReadonly } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { DownwardAPIVolumeFile, KeyToPath, ProjectedVolumeSource } from "../facts/core-v1.ts";
+import { forbiddenField, missing, wrong } from "../field-errors.ts";
+import { FILE_FIELDS, checkFieldSelector, checkResourceSelector } from "./pod-environment.ts";
+import { checkKeyToPath, checkMode } from "./pod-files.ts";
+import { checkLocalPath } from "./pod-paths.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+const MIN_TOKEN_SECONDS = 600;
+const MAX_TOKEN_SECONDS = 2 ** 32;
+
+/** A field of the pod, or of a container's resources, in a file. */
+export function checkDownwardFile(errors: FieldError[], at: string, { path = "", fieldRef, resourceFieldRef, mode }: Read<DownwardAPIVolumeFile>): void {
+  if (path === "") errors.push(missing(`${at}.path`));
+  checkLocalPath(errors, `${at}.path`, path);
+  if (fieldRef) {
+    checkFieldSelector(errors, `${at}.fieldRef`, fieldRef, FILE_FIELDS);
+    if (resourceFieldRef) errors.push(wrong(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"));
+  } else if (resourceFieldRef) checkResourceSelector(errors, `${at}.resourceFieldRef`, resourceFieldRef, true);
+  else errors.push(missing(at, "one of fieldRef and resourceFieldRef is required"));
+  checkMode(errors, `${at}.mode`, mode);
+}
+
+export function checkProjection(errors: FieldError[], at: string, { sources }: Read<ProjectedVolumeSource>): void {
+  const paths = new Set<string>();
+  const claim = (path: string, shown: string): void => {
+    if (path !== "" && paths.has(path)) errors.push(wrong(at, shown, "conflicting duplicate paths"));
+    paths.add(path);
+  };
+  for (const [index, { secret, configMap, downwardAPI, serviceAccountToken }] of (sources ?? []).entries()) {
+    const field = `${at}.sources[${index}]`;
+    if (secret) checkItems(errors, `${field}.secret`, secret, claim);
+    if (configMap) checkItems(errors, `${field}.configMap`, configMap, claim);
+    for (const file of downwardAPI?.items ?? []) {
+      checkDownwardFile(errors, `${field}.downwardAPI`, file);
+      claim(file.path ?? "", file.path ?? "");
+    }
+    if (serviceAccountToken) {
+      const { expirationSeconds = 0, path } = serviceAccountToken;
+      if (expirationSeconds < MIN_TOKEN_SECONDS) errors.push(wrong(`${field}.serviceAccountToken.expirationSeconds`, expirationSeconds, "may not specify a duration less than 10 minutes"));
+      if (expirationSeconds > MAX_TOKEN_SECONDS) errors.push(wrong(`${field}.serviceAccountToken.expirationSeconds`, expirationSeconds, "may not specify a duration larger than 2^32 seconds"));
+      if (!path) errors.push(missing(`${at}.path`));
+      else checkLocalPath(errors, `${at}.path`, path);
+    }
+    if ([secret, configMap, downwardAPI, serviceAccountToken].filter(Boolean).length > 1) errors.push(forbiddenField(field, "may not specify more than 1 volume type per source"));
+  }
+}
+
+function checkItems(errors: FieldError[], at: string, { name = "", items }: { readonly name?: string; readonly items?: readonly Read<KeyToPath>[] }, claim: (path: string, shown: string) => void): void {
+  if (name === "") errors.push(missing(`${at}.name`));
+  for (const [index, item] of (items ?? []).entries()) {
+    checkKeyToPath(errors, `${at}.items[${index}]`, item);
+    claim(item.path ?? "", name);
+  }
+}

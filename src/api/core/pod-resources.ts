@@ -1,0 +1,173 @@
+/** What a container, or a pod as a whole, may ask for: names and amounts of resources, and claims of devices. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { addQuantities, compareQuantities, dnsLabelProblems, formatQuantity, parseQuantity, quantityMilliValue, quantityValue, tryParseQuantity, type FieldError, type Quantity } from "../../machinery/index.ts";
+import type { Container, PodSpec, ResourceRequirements } from "../facts/core-v1.ts";
+import { checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkContainerResourceName, checkResourceAmount, checkResourceName, mayBeOvercommitted } from "./resource-names.ts";
+
+type Read<T> = DeepReadonly<T>;
+type Amounts = Readonly<Record<string, string | number>>;
+
+const HUGE_PAGES = "hugepages-";
+/** What nearly every container asks for. Their names are right, and amounts that are not negative are too. */
+const COMPUTE = new Set(["cpu", "memory", "ephemeral-storage"]);
+
+const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
+/** What a pod can ask for as a whole. */
+export const isPodLevelResource = (name: string): boolean => name === "cpu" || name === "memory" || isHugePages(name);
+
+/** An amount that was checked for its form. */
+export const amountOf = (amount: string | number): Quantity => tryParseQuantity(amount) ?? parseQuantity("0");
+
+function checkPodResourceName(field: string, name: string): FieldError[] {
+  const errors = checkResourceName(field, name);
+  return errors.length > 0 || isPodLevelResource(name) ? errors : [notOneOf(field, name, ["cpu", "memory"])];
+}
+
+function checkHugePages(errors: FieldError[], at: string, name: string, amount: string): void {
+  const page = tryParseQuantity(name.slice(HUGE_PAGES.length));
+  const fits = page !== undefined && page.mantissa > 0n && quantityMilliValue(page) % 1000n === 0n && quantityValue(amountOf(amount)) % quantityValue(page) === 0n;
+  if (!fits) errors.push(wrong(at, amount, `${amount} is not positive integer multiple of ${name}`));
+}
+
+const isCpuOrMemory = (name: string): boolean => name === "cpu" || name === "memory";
+
+/** Requests and limits of a container; `claimNames` are the claims that the pod declares. */
+export function checkContainerResources(errors: FieldError[], at: string, resources: Read<ResourceRequirements> | undefined, claimNames: ReadonlySet<string>): void {
+  if (resources && (resources.limits || resources.requests || resources.claims)) checkRequirements(errors, at, resources, claimNames, checkContainerResourceName);
+}
+
+function checkRequirements(errors: FieldError[], at: string, { limits = {}, requests = {}, claims }: Read<ResourceRequirements>, claimNames: ReadonlySet<string>, checkName: (field: string, name: string) => FieldError[]): void {
+  const isPod = checkName === checkPodResourceName;
+  let hasCpuOrMemory = false;
+  let hasHugePages = false;
+  for (const name of Object.keys(limits)) {
+    const field = `${at}.limits[${name}]`;
+    const limit = String(limits[name]);
+    if (!COMPUTE.has(name) || isPod) errors.push(...checkName(field, name));
+    if (!COMPUTE.has(name) || limit.startsWith("-")) errors.push(...checkResourceAmount(field, name, limit));
+    if (isHugePages(name)) checkHugePages(errors, field, name, limit);
+    hasHugePages ||= isHugePages(name);
+    hasCpuOrMemory ||= isCpuOrMemory(name);
+  }
+  for (const name of Object.keys(requests)) {
+    const field = `${at}.requests[${name}]`;
+    const request = String(requests[name]);
+    if (!COMPUTE.has(name) || isPod) errors.push(...checkName(field, name));
+    if (!COMPUTE.has(name) || request.startsWith("-")) errors.push(...checkResourceAmount(field, name, request));
+    checkAgainstLimit(errors, at, name, request, limits[name]);
+    if (isHugePages(name)) checkHugePages(errors, field, name, request);
+    hasHugePages ||= isHugePages(name);
+    hasCpuOrMemory ||= isCpuOrMemory(name);
+  }
+  if (hasHugePages && !hasCpuOrMemory) errors.push(forbiddenField(at, "HugePages require cpu or memory"));
+  if (claims) checkClaims(errors, `${at}.claims`, claims, claimNames);
+}
+
+function checkAgainstLimit(errors: FieldError[], at: string, name: string, request: string, limit: string | number | undefined): void {
+  if (limit === undefined) {
+    if (!mayBeOvercommitted(name)) errors.push(missing(`${at}.limits`, "Limit must be set for non overcommitable resources"));
+    return;
+  }
+  if (limit === request) return;
+  const order = compareQuantities(amountOf(request), amountOf(limit));
+  if (order !== 0 && !mayBeOvercommitted(name)) errors.push(wrong(`${at}.requests`, request, `must be equal to ${name} limit of ${limit}`));
+  else if (order > 0) errors.push(wrong(`${at}.requests`, request, `must be less than or equal to ${name} limit of ${limit}`));
+}
+
+function checkClaims(errors: FieldError[], at: string, claims: NonNullable<Read<ResourceRequirements>["claims"]>, claimNames: ReadonlySet<string>): void {
+  const seen = new Set<string>();
+  for (const [index, { name = "", request = "" }] of claims.entries()) {
+    const field = `${at}[${index}]`;
+    if (name === "") {
+      errors.push(missing(field));
+      continue;
+    }
+    if (seen.has(name)) errors.push(twice(field, name));
+    else {
+      if (request !== "") errors.push(...checkText(`${field}.request`, request, dnsLabelProblems));
+      const key = request === "" ? name : `${name}/${request}`;
+      if (seen.has(key)) errors.push(twice(field, key));
+      else if (request === "") for (const other of seen) if (other.startsWith(`${name}/`)) errors.push(twice(field, name));
+      seen.add(key);
+    }
+    if (!claimNames.has(name)) {
+      const known = claimNames.size === 0 ? " which is empty" : `: ${[...claimNames].sort().join(", ")}`;
+      errors.push({ type: "NotFound", field, message: `Not found: ${JSON.stringify(name)}: must be one of the names in pod.spec.resourceClaims${known}` });
+    }
+  }
+}
+
+/** What a pod asks for as a whole must cover what its containers ask for. */
+export function checkPodResources(errors: FieldError[], at: string, spec: Read<PodSpec>, claimNames: ReadonlySet<string>): void {
+  const { resources } = spec;
+  if (!resources) return;
+  const field = `${at}.resources`;
+  if (spec.os?.name === "windows") {
+    errors.push(forbiddenField(field, "may not be set for a windows pod"));
+    return;
+  }
+  if (resources.claims) errors.push(forbiddenField(`${field}.claims`, "claims may not be set for Resources at pod-level"));
+  checkRequirements(errors, field, resources, claimNames, checkPodResourceName);
+  const { requests = {}, limits = {} } = resources;
+  const needed = containerTotals(spec, "requests");
+  for (const name of Object.keys(needed)) {
+    const own = requests[name];
+    const total = needed[name];
+    if (own !== undefined && total && compareQuantities(total, amountOf(own)) > 0) errors.push(wrong(`${field}.requests[${name}]`, own, `must be greater than or equal to aggregate container requests of ${formatQuantity(total)}`));
+  }
+  const allowed = containerTotals(spec, "limits");
+  for (const name of Object.keys(allowed).filter(isHugePages)) {
+    const own = limits[name];
+    const total = allowed[name];
+    if (own !== undefined && total && compareQuantities(total, amountOf(own)) > 0) errors.push(wrong(`${field}.limits[${name}]`, own, `must be greater than or equal to aggregate container limits of ${formatQuantity(total)}`));
+  }
+  for (const [index, container] of (spec.containers ?? []).entries()) {
+    for (const [name, limit] of Object.entries(container.resources?.limits ?? {})) {
+      const own = limits[name];
+      if (own !== undefined && compareQuantities(amountOf(limit), amountOf(own)) > 0) errors.push(wrong(`${field}.containers[${index}][${name}].limits`, limit, `must be less than or equal to pod limits of ${own}`));
+    }
+  }
+}
+
+/**
+ * What all containers of a pod need together: the sum of those that run side by side, or what an init container needs while it
+ * runs beside the sidecars that were started before it, where that is more.
+ */
+export function containerTotals(spec: Read<PodSpec>, part: "requests" | "limits"): Record<string, Quantity> {
+  const totals: Record<string, Quantity> = {};
+  const sidecars: Record<string, Quantity> = {};
+  const initial: Record<string, Quantity> = {};
+  for (const container of spec.containers ?? []) add(totals, container.resources?.[part]);
+  for (const container of spec.initContainers ?? []) {
+    const amounts = container.resources?.[part];
+    if (isSidecar(container)) {
+      add(totals, amounts);
+      add(sidecars, amounts);
+      raise(initial, sidecars);
+    } else {
+      const together = { ...sidecars };
+      add(together, amounts);
+      raise(initial, together);
+    }
+  }
+  raise(totals, initial);
+  return totals;
+}
+
+/** An init container that restarts always keeps running beside the others. */
+export const isSidecar = ({ restartPolicy }: Read<Container>): boolean => restartPolicy === "Always";
+
+function add(totals: Record<string, Quantity>, amounts: Amounts = {}): void {
+  for (const [name, amount] of Object.entries(amounts)) {
+    const before = totals[name];
+    totals[name] = before ? addQuantities(before, amountOf(amount)) : amountOf(amount);
+  }
+}
+
+function raise(totals: Record<string, Quantity>, others: Readonly<Record<string, Quantity>>): void {
+  for (const [name, amount] of Object.entries(others)) {
+    const before = totals[name];
+    if (!before || compareQuantities(amount, before) > 0) totals[name] = amount;
+  }
+}

@@ -1,0 +1,173 @@
+/** Where pods may run: affinities, tolerations, and how they are spread. */
+// oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
+import type { DeepReadonly } from "../../base/index.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import type { Affinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinity, PodAffinityTerm, PodSchedulingGate, Toleration, TopologySpreadConstraint } from "../facts/core-v1.ts";
+import type { LabelSelector } from "../facts/meta-v1.ts";
+import { checkSelector, checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+export function checkAffinity(errors: FieldError[], at: string, { nodeAffinity, podAffinity, podAntiAffinity }: Read<Affinity>): void {
+  const required = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (required) checkNodeSelector(errors, `${at}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution`, required);
+  for (const [index, { weight = 0, preference }] of (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).entries()) {
+    const field = `${at}.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+    checkWeight(errors, field, weight);
+    // A preference that cannot match is harmless, so values that are no labels are left alone.
+    checkNodeSelectorTerm(errors, `${field}.preference`, preference ?? {}, true);
+  }
+  if (podAffinity) checkPodAffinity(errors, `${at}.podAffinity`, podAffinity);
+  if (podAntiAffinity) checkPodAffinity(errors, `${at}.podAntiAffinity`, podAntiAffinity);
+}
+
+function checkWeight(errors: FieldError[], at: string, weight: number): void {
+  if (weight <= 0 || weight > 100) errors.push(wrong(`${at}.weight`, weight, "must be in the range 1-100"));
+}
+
+export function checkNodeSelector(errors: FieldError[], at: string, { nodeSelectorTerms }: Read<NodeSelector>): void {
+  if (!nodeSelectorTerms?.length) return void errors.push(missing(`${at}.nodeSelectorTerms`, "must have at least one node selector term"));
+  for (const [index, term] of nodeSelectorTerms.entries()) checkNodeSelectorTerm(errors, `${at}.nodeSelectorTerms[${index}]`, term, false);
+}
+
+function checkNodeSelectorTerm(errors: FieldError[], at: string, { matchExpressions, matchFields }: Read<NodeSelectorTerm>, lenientValues: boolean): void {
+  for (const [index, requirement] of (matchExpressions ?? []).entries()) checkRequirement(errors, `${at}.matchExpressions[${index}]`, requirement, lenientValues);
+  for (const [index, requirement] of (matchFields ?? []).entries()) checkFieldRequirement(errors, `${at}.matchFields[${index}]`, requirement);
+}
+
+function checkRequirement(errors: FieldError[], at: string, { key = "", operator, values = [] }: Read<NodeSelectorRequirement>, lenientValues: boolean): void {
+  switch (operator) {
+    case "In":
+    case "NotIn":
+      if (values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+      break;
+    case "Exists":
+    case "DoesNotExist":
+      if (values.length > 0) errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+      break;
+    case "Gt":
+    case "Lt":
+      if (values.length !== 1) errors.push(missing(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+      break;
+    default:
+      errors.push(wrong(`${at}.operator`, operator ?? "", "not a valid selector operator"));
+  }
+  errors.push(...checkText(`${at}.key`, key, labelKeyProblems));
+  if (!lenientValues) for (const [index, value] of values.entries()) errors.push(...checkText(`${at}.values[${index}]`, value, labelValueProblems));
+}
+
+/** Nodes can be selected by one field: their name. */
+function checkFieldRequirement(errors: FieldError[], at: string, { key = "", operator, values = [] }: Read<NodeSelectorRequirement>): void {
+  if (operator !== "In" && operator !== "NotIn") errors.push(wrong(`${at}.operator`, operator ?? "", "not a valid selector operator"));
+  else if (values.length !== 1) errors.push(missing(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
+  if (key !== "metadata.name") errors.push(wrong(`${at}.key`, key, "not a valid field selector key"));
+  else for (const [index, value] of values.entries()) errors.push(...checkText(`${at}.values[${index}]`, value, dnsSubdomainProblems));
+}
+
+function checkPodAffinity(errors: FieldError[], at: string, { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred }: Read<PodAffinity>): void {
+  for (const [index, term] of (required ?? []).entries()) checkPodAffinityTerm(errors, `${at}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`, term);
+  for (const [index, { weight = 0, podAffinityTerm }] of (preferred ?? []).entries()) {
+    const field = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+    checkWeight(errors, field, weight);
+    checkPodAffinityTerm(errors, `${field}.podAffinityTerm`, podAffinityTerm ?? { topologyKey: "" });
+  }
+}
+
+function checkPodAffinityTerm(errors: FieldError[], at: string, { labelSelector, namespaceSelector, namespaces, matchLabelKeys, mismatchLabelKeys, topologyKey = "" }: Read<PodAffinityTerm>): void {
+  errors.push(...checkSelector(`${at}.labelSelector`, labelSelector), ...checkSelector(`${at}.namespaceSelector`, namespaceSelector));
+  for (const name of namespaces ?? []) errors.push(...checkText(`${at}.namespace`, name, dnsLabelProblems));
+  checkLabelKeys(errors, at, matchLabelKeys, mismatchLabelKeys, labelSelector);
+  if (topologyKey === "") errors.push(missing(`${at}.topologyKey`, "can not be empty"));
+  errors.push(...checkText(`${at}.topologyKey`, topologyKey, labelKeyProblems));
+}
+
+/** Labels whose values are taken from the pod itself when it is created. */
+function checkLabelKeys(errors: FieldError[], at: string, match: readonly string[] = [], mismatch: readonly string[] = [], selector: Read<LabelSelector> | undefined): void {
+  for (const [name, keys] of [["matchLabelKeys", match], ["mismatchLabelKeys", mismatch]] as const) {
+    if (keys.length === 0) continue;
+    if (!selector) errors.push(forbiddenField(`${at}.${name}`, "must not be specified when labelSelector is not set"));
+    else for (const [index, key] of keys.entries()) errors.push(...checkText(`${at}.${name}[${index}]`, key, labelKeyProblems));
+  }
+  if (selector && match.length > 0) {
+    const stated = new Set(Object.keys(selector.matchLabels ?? {}));
+    for (const { key } of selector.matchExpressions ?? []) {
+      const index = match.lastIndexOf(key);
+      if (index >= 0 && stated.has(key)) errors.push(wrong(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector"));
+      stated.add(key);
+    }
+  }
+  for (const [index, key] of match.entries()) if (mismatch.includes(key)) errors.push(wrong(`${at}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys"));
+}
+
+const UNSATISFIABLE = ["DoNotSchedule", "ScheduleAnyway"];
+const INCLUSION = ["Honor", "Ignore"];
+
+export function checkSpread(errors: FieldError[], at: string, constraints: readonly Read<TopologySpreadConstraint>[]): void {
+  for (const [index, constraint] of constraints.entries()) {
+    const field = `${at}[${index}]`;
+    const { maxSkew = 0, topologyKey = "", whenUnsatisfiable = "", minDomains, nodeAffinityPolicy, nodeTaintsPolicy, matchLabelKeys, labelSelector } = constraint;
+    if (maxSkew <= 0) errors.push(wrong(`${field}.maxSkew`, maxSkew, "must be greater than zero"));
+    if (topologyKey === "") errors.push(missing(`${field}.topologyKey`, "can not be empty"));
+    if (!UNSATISFIABLE.includes(whenUnsatisfiable)) errors.push(notOneOf(`${field}.whenUnsatisfiable`, whenUnsatisfiable, UNSATISFIABLE));
+    const repeated = constraints.slice(index + 1).some((other) => (other.topologyKey ?? "") === topologyKey && (other.whenUnsatisfiable ?? "") === whenUnsatisfiable);
+    if (repeated) errors.push(twice(`${field}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`));
+    if (minDomains !== undefined) {
+      if (minDomains <= 0) errors.push(wrong(`${field}.minDomains`, minDomains, "must be greater than zero"));
+      if (whenUnsatisfiable !== "DoNotSchedule") errors.push(wrong(`${field}.minDomains`, minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`));
+    }
+    if (nodeAffinityPolicy !== undefined && !INCLUSION.includes(nodeAffinityPolicy)) errors.push(notOneOf(`${field}.nodeAffinityPolicy`, nodeAffinityPolicy, INCLUSION));
+    if (nodeTaintsPolicy !== undefined && !INCLUSION.includes(nodeTaintsPolicy)) errors.push(notOneOf(`${field}.nodeTaintsPolicy`, nodeTaintsPolicy, INCLUSION));
+    checkLabelKeys(errors, field, matchLabelKeys, undefined, labelSelector);
+    errors.push(...checkSelector(`${field}.labelSelector`, labelSelector));
+  }
+}
+
+export function checkGates(errors: FieldError[], at: string, gates: readonly Read<PodSchedulingGate>[]): void {
+  const seen = new Set<string>();
+  for (const [index, { name = "" }] of gates.entries()) {
+    errors.push(...checkText(`${at}[${index}]`, name, labelKeyProblems));
+    if (seen.has(name)) errors.push(twice(`${at}[${index}]`, name));
+    seen.add(name);
+  }
+}
+
+export const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/** A toleration as it may come: what its types exclude is what is looked for. */
+interface AnyToleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+  readonly tolerationSeconds?: number;
+}
+
+export function checkToleration(at: string, { key = "", operator = "", value = "", effect = "", tolerationSeconds }: AnyToleration): FieldError[] {
+  const errors: FieldError[] = key === "" ? [] : checkText(`${at}.key`, key, labelKeyProblems);
+  if (key === "" && operator !== "Exists") errors.push(wrong(`${at}.operator`, operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
+  if (tolerationSeconds !== undefined && effect !== "NoExecute") errors.push(wrong(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+  switch (operator) {
+    case "":
+    case "Equal": {
+      const problems = labelValueProblems(value);
+      if (problems.length > 0) errors.push(wrong(`${at}.operator`, value, problems.join(";")));
+      break;
+    }
+    case "Exists":
+      if (value !== "") errors.push(wrong(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+      break;
+    case "Lt":
+    case "Gt":
+      // Comparisons of numbers are known to the API and off in every server that has not asked for them.
+      errors.push(notOneOf(`${at}.operator`, operator, ["Equal", "Exists", "Lt", "Gt"]));
+      break;
+    default:
+      errors.push(notOneOf(`${at}.operator`, operator, ["Equal", "Exists"]));
+  }
+  if (effect !== "" && !TAINT_EFFECTS.includes(effect)) errors.push(notOneOf(`${at}.effect`, effect, TAINT_EFFECTS));
+  return errors;
+}
+
+export function checkTolerations(errors: FieldError[], at: string, tolerations: readonly Read<Toleration>[]): void {
+  for (const [index, toleration] of tolerations.entries()) errors.push(...checkToleration(`${at}[${index}]`, toleration));
+}

@@ -1,0 +1,164 @@
+/**
+ * What may change about a pod that exists: images, a deadline that comes closer, more tolerations, fewer gates; and, while it waits
+ * for its gates, where it may run. Everything else was settled when it was created.
+ */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { Container, NodeAffinity, NodeSelectorTerm, Pod, PodSpec, Toleration } from "../facts/core-v1.ts";
+import { forbiddenField, missing, wrong } from "../field-errors.ts";
+import { MIRROR, checkAnnotationsKept, checkPodAnnotations } from "./pod-annotations.ts";
+import { unifiedDiff } from "./pod-diff.ts";
+import { internalForm, mapForm } from "./pod-internal-form.ts";
+import { checkTolerations } from "./pod-scheduling.ts";
+import { checkPod } from "./pod-validation.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+const MAX_INT32 = 2 ** 31 - 1;
+const RULE =
+  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/** `mayPlace`: the placement of simulated members names the node itself, once, where others send a Binding. */
+export function checkPodUpdate(pod: Read<Pod>, old: Read<Pod>, mayPlace = false): FieldError[] {
+  const errors: FieldError[] = [];
+  checkPod(errors, pod);
+  checkPodMarks(errors, pod, old);
+  const { spec } = pod;
+  if (checkContainersKept(errors, "spec.containers", spec.containers, old.spec.containers)) return errors;
+  if (checkContainersKept(errors, "spec.initContainers", spec.initContainers, old.spec.initContainers)) return errors;
+  if (checkDeadline(errors, spec.activeDeadlineSeconds, old.spec.activeDeadlineSeconds)) return errors;
+  checkTolerationsKept(errors, spec.tolerations ?? [], old.spec.tolerations ?? []);
+  checkGatesOnlyGo(errors, spec, old.spec);
+  if (!equalJson(spec, old.spec)) checkSettled(errors, spec, old.spec, mayPlace);
+  return errors;
+}
+
+/** Annotations that are part of what a pod is. */
+export function checkPodMarks(errors: FieldError[], { metadata, spec }: Read<Pod>, old: Read<Pod>): void {
+  checkAnnotationsKept(errors, "metadata.annotations", metadata.annotations, old.metadata.annotations);
+  checkPodAnnotations(errors, "metadata.annotations", metadata.annotations, spec);
+}
+
+/** True when there is no sense in comparing any further. */
+function checkContainersKept(errors: FieldError[], at: string, containers: readonly Read<Container>[] = [], old: readonly Read<Container>[] = []): boolean {
+  if (containers.length !== old.length) {
+    errors.push(forbiddenField(at, "pod updates may not add or remove containers"));
+    return true;
+  }
+  for (const [index, { image = "" }] of containers.entries()) {
+    if (image === "") errors.push(missing(`${at}[${index}].image`));
+    if (image.trim() !== image) errors.push(wrong(`${at}[${index}].image`, image, "must not have leading or trailing whitespace"));
+  }
+  return false;
+}
+
+function checkDeadline(errors: FieldError[], deadline: number | undefined, old: number | undefined): boolean {
+  const field = "spec.activeDeadlineSeconds";
+  if (deadline === undefined) {
+    if (old !== undefined) errors.push(wrong(field, null, "must not update from a positive integer to nil value"));
+    return false;
+  }
+  if (deadline < 0 || deadline > MAX_INT32) errors.push(wrong(field, deadline, `must be between 0 and ${MAX_INT32}, inclusive`));
+  else if (old !== undefined && old < deadline) errors.push(wrong(field, deadline, "must be less than or equal to previous value"));
+  else return false;
+  return true;
+}
+
+function checkTolerationsKept(errors: FieldError[], tolerations: readonly Read<Toleration>[], old: readonly Read<Toleration>[]): void {
+  const kept = old.every((before) => tolerations.some((now) => equalJson({ ...before, tolerationSeconds: undefined }, { ...now, tolerationSeconds: undefined })));
+  if (!kept) errors.push(forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
+  else checkTolerations(errors, "spec.tolerations", tolerations);
+}
+
+function checkGatesOnlyGo(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSpec>): void {
+  const known = new Set((old.schedulingGates ?? []).map(({ name }) => name));
+  for (const [index, { name = "" }] of (spec.schedulingGates ?? []).entries()) {
+    if (!known.has(name)) errors.push(forbiddenField(`spec.schedulingGates[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`));
+  }
+}
+
+type Fields = Record<string, unknown>;
+
+function setOrDelete(target: Fields, key: string, value: unknown): void {
+  if (value === undefined) delete target[key];
+  else target[key] = value;
+}
+
+/** Puts back what may change and compares the rest. */
+function checkSettled(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSpec>, mayPlace: boolean): void {
+  const settled: Fields = { ...spec };
+  if (mayPlace && !old.nodeName) delete settled["nodeName"];
+  const withImages = (containers: readonly Read<Container>[], from: readonly Read<Container>[] = []): unknown =>
+    containers.map((container, index) => {
+      const result: Fields = { ...container };
+      setOrDelete(result, "image", from[index]?.image);
+      return result;
+    });
+  if (spec.containers) settled["containers"] = withImages(spec.containers, old.containers);
+  if (spec.initContainers) settled["initContainers"] = withImages(spec.initContainers, old.initContainers);
+  for (const key of ["activeDeadlineSeconds", "schedulingGates", "tolerations"] as const) setOrDelete(settled, key, old[key]);
+  if ((old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1) settled["terminationGracePeriodSeconds"] = old.terminationGracePeriodSeconds;
+  if (old.schedulingGates?.length) checkGated(errors, settled, spec, old);
+  if (!equalJson(settled, old)) errors.push(forbiddenField("spec", `${RULE}\n${difference("PodSpec", old, settled)}`));
+}
+
+/** What changed, in the form in which Kubernetes shows it. */
+function difference(type: string, before: unknown, after: unknown): string {
+  return unifiedDiff(JSON.stringify(internalForm(type, before), undefined, 1), JSON.stringify(internalForm(type, after), undefined, 1));
+}
+
+/** Who holds a pod back may narrow where it will run. */
+function checkGated(errors: FieldError[], settled: Fields, spec: Read<PodSpec>, old: Read<PodSpec>): void {
+  if (!equalJson(spec.nodeSelector, old.nodeSelector)) {
+    const kept = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => spec.nodeSelector?.[key] === value);
+    if (!kept) errors.push(wrong("spec.nodeSelector", mapForm(spec.nodeSelector), "only additions to spec.nodeSelector are allowed (no mutations or deletions)"));
+    setOrDelete(settled, "nodeSelector", old.nodeSelector);
+  }
+  const before = old.affinity?.nodeAffinity;
+  const now = spec.affinity?.nodeAffinity;
+  if (equalJson(before, now)) return;
+  checkNodeAffinityNarrowed(errors, now, before);
+  const affinity: Fields = { ...spec.affinity };
+  setOrDelete(affinity, "nodeAffinity", before);
+  setOrDelete(settled, "affinity", Object.keys(affinity).length === 0 && !old.affinity ? undefined : affinity);
+}
+
+function checkNodeAffinityNarrowed(errors: FieldError[], now: Read<NodeAffinity> | undefined, before: Read<NodeAffinity> | undefined): void {
+  const old = before?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const terms = now?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  if (old.length === 0) return;
+  const at = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+  if (old.length !== terms.length) {
+    errors.push(wrong(at, terms.length === 0 ? null : internalForm("[]NodeSelectorTerm", terms), "no additions/deletions to non-empty NodeSelectorTerms list are allowed"));
+    return;
+  }
+  for (const [index, term] of terms.entries()) {
+    const former = old[index];
+    if (former && !onlyAdds(term, former)) errors.push(wrong(`${at}[${index}]`, internalForm("NodeSelectorTerm", term), "only additions are allowed (no mutations or deletions)"));
+  }
+}
+
+function onlyAdds(term: Read<NodeSelectorTerm>, old: Read<NodeSelectorTerm>): boolean {
+  const parts = ["matchExpressions", "matchFields"] as const;
+  // A term without requirements matches nothing; adding one would make it match.
+  if (parts.every((part) => !old[part]?.length)) return parts.every((part) => !term[part]?.length);
+  return parts.every((part) => equalJson((term[part] ?? []).slice(0, old[part]?.length ?? 0), old[part] ?? []));
+}
+
+/** Containers that are added to look inside: each stays as it was added. */
+export function checkEphemeralUpdate(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
+  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR)) return [forbiddenField("", "static pods do not support ephemeral containers")];
+  const errors: FieldError[] = [];
+  checkPod(errors, pod);
+  checkPodMarks(errors, pod, old);
+  const now = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
+  for (const before of old.spec.ephemeralContainers ?? []) {
+    const container = now.get(before.name);
+    if (!container) errors.push(forbiddenField("spec.ephemeralContainers", `existing ephemeral containers ${JSON.stringify(before.name)} may not be removed\n`));
+    else if (!equalJson(before, container)) {
+      errors.push(forbiddenField("spec.ephemeralContainers", `existing ephemeral containers ${JSON.stringify(before.name)} may not be changed\n${difference("EphemeralContainer", before, container)}`));
+    }
+  }
+  return errors;
+}
+

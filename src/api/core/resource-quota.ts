@@ -1,0 +1,146 @@
+/** ResourceQuota: how much a namespace may hold. The server counts before it stores; `status.used` is the count. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { compareQuantities, parseQuantity, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { ResourceQuota as ResourceQuotaFacts } from "../facts/core-v1.ts";
+import { missing, wrong } from "../field-errors.ts";
+import { change } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import type { Sent } from "../sent.ts";
+import { checkQuotaResourceName, checkResourceAmount, isStandardQuotaResource, roundAmounts } from "./resource-names.ts";
+
+export type ResourceQuota = ResourceQuotaFacts;
+type Quota = DeepReadonly<ResourceQuota>;
+/** Nothing has been checked yet, so anything may be missing. */
+type Spec = Sent<NonNullable<ResourceQuota["spec"]>>;
+
+/** `used/hard` of every resource, of limits or of everything else. */
+function usage({ status }: Quota, ofLimits: boolean): string {
+  const { hard = {}, used = {} } = status ?? {};
+  return Object.keys(hard)
+    .filter((name) => name.startsWith("limits.") === ofLimits)
+    .sort()
+    .map((name) => `${name}: ${used[name] ?? "0"}/${hard[name] ?? ""}`)
+    .join(", ");
+}
+
+export const ResourceQuota: Kind<ResourceQuota> = builtInKind<ResourceQuota>({
+  group: "",
+  version: "v1",
+  kind: "ResourceQuota",
+  plural: "resourcequotas",
+  shortNames: ["quota"],
+  scope: "Namespaced",
+  facts: "core-v1",
+  columns: [nameColumn, column<ResourceQuota>("Request", (quota) => usage(quota, false)), column<ResourceQuota>("Limit", (quota) => usage(quota, true)), ageColumn],
+  subresources: { status: true },
+  traits: { deletionAnswersObject: true },
+});
+
+const POD_RESOURCES = new Set(["pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"]);
+const CLAIM_RESOURCES = new Set(["persistentvolumeclaims", "requests.storage"]);
+
+/** The resources of Kubernetes that each scope can tell apart. */
+const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = {
+  Terminating: POD_RESOURCES,
+  NotTerminating: POD_RESOURCES,
+  BestEffort: new Set(["pods"]),
+  NotBestEffort: POD_RESOURCES,
+  PriorityClass: POD_RESOURCES,
+  CrossNamespacePodAffinity: POD_RESOURCES,
+  VolumeAttributesClass: CLAIM_RESOURCES,
+};
+
+/** Scopes that an object has or has not; the others have values. */
+const PLAIN_SCOPES = new Set(["BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity"]);
+const CONFLICTS = [
+  ["BestEffort", "NotBestEffort"],
+  ["Terminating", "NotTerminating"],
+] as const;
+
+function checkAmounts(field: string, amounts: Readonly<Record<string, string | number>> | undefined): FieldError[] {
+  return Object.entries(amounts ?? {}).flatMap(([name, amount]) => [...checkQuotaResourceName(`${field}[${name}]`, name), ...checkResourceAmount(`${field}[${name}]`, name, amount)]);
+}
+
+/** The counted resources that a scope says nothing about. */
+function strangers({ hard = {} }: Spec, scope: string): string[] {
+  const known = SCOPES[scope];
+  return known ? Object.keys(hard).filter((name) => isStandardQuotaResource(name) && !known.has(name)) : [];
+}
+
+function conflicting(names: readonly string[]): boolean[] {
+  return CONFLICTS.map((pair) => pair.every((scope) => names.includes(scope))).filter(Boolean);
+}
+
+function checkScopes(spec: Spec): FieldError[] {
+  const { scopes = [] } = spec;
+  const at = "spec.scopes";
+  return [
+    ...scopes.flatMap((scope) => [
+      ...(Object.hasOwn(SCOPES, scope) ? [] : [wrong(at, scopes, "unsupported scope")]),
+      ...strangers(spec, scope).map(() => wrong(at, scopes, "unsupported scope applied to resource")),
+    ]),
+    ...conflicting(scopes).map(() => wrong(at, scopes, "conflicting scopes")),
+  ];
+}
+
+/** The selector as the real server shows it in messages. */
+function shown(selector: NonNullable<Spec["scopeSelector"]>): unknown {
+  return { MatchExpressions: (selector.matchExpressions ?? []).map(({ scopeName, operator, values }) => ({ ScopeName: scopeName ?? "", Operator: operator ?? "", Values: values ?? null })) };
+}
+
+const ONLY_EXISTS =
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+
+function checkScopeSelector(spec: Spec): FieldError[] {
+  const { scopeSelector } = spec;
+  if (!scopeSelector) return [];
+  const at = "spec.scopeSelector.matchExpressions";
+  const expressions = scopeSelector.matchExpressions ?? [];
+  const errors: FieldError[] = [];
+  for (const { scopeName = "", operator = "", values = [] } of expressions) {
+    if (!Object.hasOwn(SCOPES, scopeName)) errors.push(wrong(`${at}.scopeName`, scopeName, "unsupported scope"));
+    errors.push(...strangers(spec, scopeName).map(() => wrong(at, shown(scopeSelector), "unsupported scope applied to resource")));
+    if (PLAIN_SCOPES.has(scopeName) && operator !== "Exists") errors.push(wrong(`${at}.operator`, operator, ONLY_EXISTS));
+    if (operator === "In" || operator === "NotIn") {
+      if (values.length === 0) errors.push(missing(`${at}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"));
+    } else if (operator === "Exists" || operator === "DoesNotExist") {
+      if (values.length > 0) errors.push(wrong(`${at}.values`, values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"));
+    } else errors.push(wrong(`${at}.operator`, operator, "not a valid selector operator"));
+  }
+  return [...errors, ...conflicting(expressions.map(({ scopeName }) => scopeName ?? "")).map(() => wrong(at, spec.scopes ?? null, "conflicting scopes"))];
+}
+
+/** Requests that no limit would let through. */
+function warningsOf(hard: Readonly<Record<string, string | number>> = {}): string[] {
+  return ["cpu", "memory", "storage", "ephemeral-storage"].flatMap((name) => {
+    const plain = name === "cpu" || name === "memory" ? name : undefined;
+    const request = hard[`requests.${name}`] !== undefined ? `requests.${name}` : plain;
+    const requested = request === undefined ? undefined : hard[request];
+    const limit = hard[`limits.${name}`];
+    if (requested === undefined || limit === undefined || compareQuantities(parseQuantity(requested), parseQuantity(limit)) <= 0) return [];
+    return [`ResourceQuota ${request} (${requested}) should be less than limits.${name} (${limit})`];
+  });
+}
+
+const sortedScopes = ({ spec }: Quota): string[] => [...new Set(spec?.scopes)].sort();
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ResourceQuota, "core-v1", {
+    complete: (quota) => change(quota, "spec", (spec) => change(spec, "hard", roundAmounts)),
+    validate({ object, oldObject }) {
+      const { spec = {} } = object;
+      const moved = oldObject !== undefined && !equalJson(sortedScopes(object), sortedScopes(oldObject));
+      return [
+        ...checkAmounts("spec.hard", spec.hard),
+        ...checkScopes(spec),
+        ...checkScopeSelector(spec),
+        ...(moved ? [wrong("spec.scopes", spec.scopes ?? null, "field is immutable")] : []),
+      ];
+    },
+    validateStatus: ({ object: { status } }) => [...checkAmounts("status.hard", status?.hard), ...checkAmounts("status.used", status?.used)],
+    warnings: ({ operation, object }) => (operation === "CREATE" ? warningsOf(object.spec?.hard) : []),
+  }),
+];

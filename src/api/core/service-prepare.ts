@@ -1,0 +1,127 @@
+/**
+ * The server's part of a Service: linked fields, IP families, and the addresses and ports that come from the cluster's pools.
+ * The pools are somebody else's; this decides what is taken from them, in which order, and what is said when it is not there.
+ */
+import type { DeepReadonly } from "../../base/index.ts";
+import { internalError, invalid, type FieldError } from "../../machinery/index.ts";
+import type { Service, ServicePort } from "../facts/core-v1.ts";
+import { wrong } from "../field-errors.ts";
+import { completeFamilies } from "./service-families.ts";
+import { isHeadless, needsHealthPort, needsNodePorts, nodePortsOf, wantsNodePorts, withFields, type Spec } from "./service-fields.ts";
+import { dropUnused, keepAllocated, linkAddresses } from "./service-transitions.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+/** A number or address from a pool, or why there is none. */
+export type Drawn<T> = { readonly value: T } | { readonly problem: string };
+
+/** What a cluster has to give to one Service. What was drawn once is not drawn again. */
+export interface ServicePools {
+  /** Unset asks for any. */
+  address(requested?: string): Drawn<string>;
+  port(requested?: number): Drawn<number>;
+}
+
+/** The Service as it is to be stored. Throws 422 for what cannot be had. */
+export function prepareService(service: Read<Service>, old: Read<Service> | undefined, pools: ServicePools): Read<Service> {
+  const { name } = service.metadata;
+  const refuse = (errors: readonly FieldError[]): never => {
+    throw invalid("", "Service", name, errors);
+  };
+  const before = old && (old.spec ?? {});
+  let spec: Spec = service.spec ?? {};
+  if (before) spec = keepAllocated(spec, before);
+  spec = linkAddresses(spec, before);
+  const families = completeFamilies(spec, before);
+  if (families.errors.length > 0) refuse(families.errors);
+  spec = families.spec;
+
+  // An address that is there stays what it is, and validation says so; only a Service that had none gets one.
+  if (!before || (before.type === "ExternalName" && spec.type !== "ExternalName")) spec = drawAddress(spec, name, pools, refuse);
+  if (needsNodePorts(spec)) spec = before ? redrawPorts(spec, before, pools, refuse) : drawPorts(spec, pools, refuse);
+  if (needsHealthPort(spec) && !(before && needsHealthPort(before))) spec = drawHealthPort(spec, pools);
+  if (before) spec = dropUnused(spec, before);
+  // Nothing inside of the cluster is behind a name outside of it.
+  if (spec.type === "ExternalName") spec = withFields(spec, { internalTrafficPolicy: undefined });
+  return withStatus(spec === service.spec ? service : { ...service, spec }, old);
+}
+
+type Refuse = (errors: readonly FieldError[]) => never;
+
+function drawAddress(spec: Spec, name: string, pools: ServicePools, refuse: Refuse): Spec {
+  if (spec.type === "ExternalName" || isHeadless(spec)) return spec;
+  const requested = spec.clusterIPs?.[0];
+  const drawn = pools.address(requested);
+  if ("value" in drawn) return withFields(spec, { clusterIP: drawn.value, clusterIPs: [drawn.value] });
+  if (requested === undefined) throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${drawn.problem}`);
+  return refuse([wrong("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${requested}: ${drawn.problem}`)]);
+}
+
+const portAt = (index: number): string => `spec.ports[${index}].nodePort`;
+
+function anyPort(pools: ServicePools): number {
+  const drawn = pools.port();
+  if ("value" in drawn) return drawn.value;
+  throw internalError(`failed to allocate a nodePort: ${drawn.problem}`);
+}
+
+function thisPort(requested: number, index: number, pools: ServicePools, refuse: Refuse): number {
+  const drawn = pools.port(requested);
+  return "value" in drawn ? drawn.value : refuse([wrong(portAt(index), requested, drawn.problem)]);
+}
+
+/** One port in two protocols shares its node port, unless two are asked for. */
+function drawPorts(spec: Spec, pools: ServicePools, refuse: Refuse): Spec {
+  const drawn = new Map<number, number>();
+  const wants = wantsNodePorts(spec);
+  const ports = (spec.ports ?? []).map((port, index, all): Read<ServicePort> => {
+    const { port: number, nodePort } = port;
+    if (!nodePort && !wants) return port;
+    const shared = drawn.get(number);
+    if (shared !== undefined) return !nodePort || nodePort === shared ? { ...port, nodePort: shared } : { ...port, nodePort: thisPort(nodePort, index, pools, refuse) };
+    const requested = all.find((other) => other.port === number && other.nodePort)?.nodePort;
+    const value = requested ? thisPort(requested, index, pools, refuse) : anyPort(pools);
+    drawn.set(number, value);
+    return { ...port, nodePort: value };
+  });
+  return withFields(spec, { ports });
+}
+
+/** Ports that the Service had are its own; the others are drawn. */
+function redrawPorts(spec: Spec, before: Spec, pools: ServicePools, refuse: Refuse): Spec {
+  const own = new Set(nodePortsOf(before));
+  const wants = wantsNodePorts(spec);
+  const ports = (spec.ports ?? []).map((port, index): Read<ServicePort> => {
+    const { nodePort } = port;
+    if (!nodePort) return wants ? { ...port, nodePort: anyPort(pools) } : port;
+    if (!own.has(nodePort)) {
+      thisPort(nodePort, index, pools, refuse);
+      own.add(nodePort);
+    }
+    return port;
+  });
+  return withFields(spec, { ports });
+}
+
+function drawHealthPort(spec: Spec, pools: ServicePools): Spec {
+  const { healthCheckNodePort: requested } = spec;
+  const drawn = pools.port(requested || undefined);
+  if ("value" in drawn) return withFields(spec, { healthCheckNodePort: drawn.value });
+  throw internalError(requested ? `failed to allocate requested HealthCheck NodePort ${requested}: ${drawn.problem}` : `failed to allocate a HealthCheck NodePort 0: ${drawn.problem}`);
+}
+
+/** A load balancer that is not wanted any more has no addresses to show. */
+function withStatus(service: Read<Service>, old: Read<Service> | undefined): Read<Service> {
+  if (!old || service.spec?.type === "LoadBalancer" || !service.status?.loadBalancer?.ingress) return service;
+  return { ...service, status: { ...service.status, loadBalancer: {} } };
+}
+
+/** What a stored Service holds of its cluster's pools. */
+export function heldByService(service: Read<Service>): { addresses: readonly string[]; ports: readonly number[] } {
+  const spec = service.spec ?? {};
+  const { clusterIPs = [], healthCheckNodePort } = spec;
+  return {
+    addresses: spec.type === "ExternalName" || isHeadless(spec) ? [] : clusterIPs,
+    ports: [...nodePortsOf(spec), ...(healthCheckNodePort ? [healthCheckNodePort] : [])],
+  };
+}

@@ -1,0 +1,58 @@
+/** Whether a certificate and a private key in PEM belong together. What is wrong is told in the words of Kubernetes. */
+import { X509Certificate, createPrivateKey } from "node:crypto";
+
+const BLOCK = /-----BEGIN ([^-\n]+)-----[\s\S]*?-----END \1-----/g;
+
+/** The blocks of a PEM file; only the first ones matter, so a hostile text of many is cut. */
+const MAX_BLOCKS = 64;
+
+interface Block {
+  type: string;
+  pem: string;
+}
+
+function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  for (const [pem, type = ""] of text.matchAll(BLOCK)) {
+    blocks.push({ type, pem });
+    if (blocks.length === MAX_BLOCKS) break;
+  }
+  return blocks;
+}
+
+const isKeyType = (type: string): boolean => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY");
+const typesOf = (blocks: readonly Block[]): string => `[${blocks.map(({ type }) => type).join(" ")}]`;
+
+/** Undefined when the two are a pair. */
+export function tlsPairProblem(certificateText: string, keyText: string): string | undefined {
+  const certificateBlocks = blocksOf(certificateText);
+  const certificate = certificateBlocks.find(({ type }) => type === "CERTIFICATE");
+  if (!certificate) {
+    if (certificateBlocks.length === 0) return "tls: failed to find any PEM data in certificate input";
+    if (certificateBlocks.length === 1 && isKeyType(certificateBlocks[0]?.type ?? "")) {
+      return "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched";
+    }
+    return `tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: ${typesOf(certificateBlocks)}`;
+  }
+  const keyBlocks = blocksOf(keyText);
+  const key = keyBlocks.find(({ type }) => isKeyType(type));
+  if (!key) {
+    if (keyBlocks.length === 0) return "tls: failed to find any PEM data in key input";
+    if (keyBlocks.length === 1 && keyBlocks[0]?.type === "CERTIFICATE") return "tls: found a certificate rather than a key in the PEM for the private key";
+    return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: ${typesOf(keyBlocks)}`;
+  }
+  const parsed = read(() => new X509Certificate(certificate.pem));
+  if (!parsed) return "x509: malformed certificate";
+  const privateKey = read(() => createPrivateKey(key.pem));
+  if (!privateKey) return "tls: failed to parse private key";
+  return parsed.checkPrivateKey(privateKey) ? undefined : "tls: private key does not match public key";
+}
+
+/** Undefined for what cannot be parsed: the caller says so in its own words. */
+function read<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}

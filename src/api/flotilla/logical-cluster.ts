@@ -1,0 +1,79 @@
+/**
+ * LogicalCluster: a whole Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object makes the cluster,
+ * deleting it removes the cluster with everything in it. It never changes in between, so updates are not offered.
+ */
+import type { FieldError, Schema } from "../../machinery/index.ts";
+import type { Admission } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import type { ConnectHandler, Kind } from "../kind.ts";
+import type { KubernetesObject } from "../meta.ts";
+
+export interface LogicalCluster extends KubernetesObject {
+  spec: {
+    /** What it starts with; the server lists them when it refuses one. */
+    profile: string;
+  };
+}
+
+/** Held until everything in the cluster is gone. */
+export const LOGICAL_CLUSTER_FINALIZER = "flotilla.dev/contents";
+
+const schema: Schema = {
+  type: "object",
+  description: "LogicalCluster is a whole Kubernetes API inside Flotilla, served at /clusters/<name>.",
+  required: ["spec"],
+  properties: {
+    apiVersion: { type: "string" },
+    kind: { type: "string" },
+    metadata: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+    spec: {
+      type: "object",
+      required: ["profile"],
+      properties: { profile: { type: "string", description: "What the cluster starts with: hub, member, member-bare or empty." } },
+    },
+  },
+};
+
+/** `kubeconfig` serves the subresource of that name: a kubeconfig for an administrator of this cluster alone. */
+export function logicalClusterKind(kubeconfig?: ConnectHandler): Kind<LogicalCluster> {
+  return {
+    group: "flotilla.dev",
+    kind: "LogicalCluster",
+    plural: "logicalclusters",
+    shortNames: ["lc"],
+    categories: ["flotilla"],
+    scope: "Cluster",
+    storageVersion: "v1alpha1",
+    versions: { v1alpha1: { schema, columns: [nameColumn, column<LogicalCluster>("Profile", ({ spec }) => spec.profile), ageColumn] } },
+    subresources: kubeconfig ? { connect: { kubeconfig } } : {},
+    verbs: ["create", "delete", "get", "list", "watch"],
+    builtIn: true,
+    hasGeneration: true,
+  };
+}
+export const LogicalCluster: Kind<LogicalCluster> = logicalClusterKind();
+
+/** One label of a path and of a key. */
+const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+export function logicalClusterAdmission(profiles: readonly string[]): Admission<LogicalCluster> {
+  return {
+    for: LogicalCluster,
+    on: ["CREATE", "DELETE"],
+    mutate({ object }) {
+      const { finalizers = [] } = object.metadata;
+      if (finalizers.includes(LOGICAL_CLUSTER_FINALIZER)) return object;
+      return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, LOGICAL_CLUSTER_FINALIZER] } };
+    },
+    validate({ operation, object: { metadata, spec } }) {
+      if (operation === "DELETE") return metadata.name === "hub" ? [forbiddenField("metadata.name", "the hub cannot be deleted")] : [];
+      const errors: FieldError[] = [];
+      if (!NAME.test(metadata.name)) errors.push(wrong("metadata.name", metadata.name, "a name is lower-case letters, digits and '-', at most 63 characters"));
+      const profile = (spec as LogicalCluster["spec"] | undefined)?.profile;
+      if (profile === undefined || profile === "") errors.push(missing("spec.profile"));
+      else if (!profiles.includes(profile)) errors.push(notOneOf("spec.profile", profile, profiles));
+      return errors;
+    },
+  };
+}

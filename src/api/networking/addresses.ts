@@ -1,0 +1,182 @@
+/**
+ * IP addresses and networks as the kinds of Kubernetes check them: what is wrong with a text in its words, and what to warn of.
+ *
+ * Older fields accept what is not in canonical form and warn of it. A value that is stored already stays acceptable whatever
+ * its form, so checks take the values that were there before.
+ */
+import { isIPv6 } from "node:net";
+import type { FieldError } from "../../machinery/index.ts";
+import { wrong } from "../field-errors.ts";
+
+export interface Address {
+  /** An IPv4 address in IPv6 form counts as IPv4. */
+  readonly family: 4 | 6;
+  /** Four or sixteen. */
+  readonly bytes: readonly number[];
+  /** Written as `::ffff:1.2.3.4`. */
+  readonly isMapped: boolean;
+  readonly hasLeadingZeros: boolean;
+}
+
+export interface Network {
+  readonly address: Address;
+  readonly prefixLength: number;
+  readonly hasLeadingZeros: boolean;
+}
+
+/** No address or network is longer; the bound keeps what follows cheap. */
+const MAX_LENGTH = 64;
+
+export function parseAddress(text: string): Address | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  return text.includes(":") ? parseSix(text) : parseFour(text);
+}
+
+/** By hand, because an EndpointSlice has hundreds of them. */
+function parseFour(text: string): Address | undefined {
+  const bytes: number[] = [];
+  let hasLeadingZeros = false;
+  let value = 0;
+  let digits = 0;
+  for (let index = 0; index <= text.length; index++) {
+    const digit = text.charCodeAt(index) - ZERO;
+    if (digit >= 0 && digit <= 9) {
+      if (digits > 0 && value === 0) hasLeadingZeros = true;
+      value = value * 10 + digit;
+      digits++;
+    } else if (digits > 0 && value <= 255 && (index === text.length || digit === DOT - ZERO)) {
+      bytes.push(value);
+      value = 0;
+      digits = 0;
+    } else return undefined;
+  }
+  return bytes.length === 4 ? { family: 4, bytes, isMapped: false, hasLeadingZeros } : undefined;
+}
+
+const ZERO = "0".charCodeAt(0);
+const DOT = ".".charCodeAt(0);
+
+function parseSix(text: string): Address | undefined {
+  const last = text.lastIndexOf(":") + 1;
+  const tail = text.includes(".") ? parseFour(text.slice(last)) : undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = tail?.bytes ?? [];
+  const plain = tail ? `${text.slice(0, last)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}` : text;
+  if (plain.includes("%") || !isIPv6(plain)) return undefined;
+  const [head = "", rest] = plain.split("::");
+  const front = groupsOf(head);
+  const back = groupsOf(rest ?? "");
+  const groups = [...front, ...Array.from({ length: 8 - front.length - back.length }, () => 0), ...back];
+  const bytes = groups.flatMap((group) => [group >> 8, group & 255]);
+  const hasLeadingZeros = tail?.hasLeadingZeros ?? false;
+  const isMapped = bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
+  return isMapped ? { family: 4, bytes: bytes.slice(12), isMapped, hasLeadingZeros } : { family: 6, bytes, isMapped, hasLeadingZeros };
+}
+
+const groupsOf = (text: string): number[] => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+
+/** The canonical form: dotted, or that of RFC 5952. */
+export function formatAddress({ family, bytes }: Pick<Address, "family" | "bytes">): string {
+  if (family === 4) return bytes.join(".");
+  const groups = Array.from({ length: 8 }, (_, index) => ((bytes[index * 2] ?? 0) << 8) | (bytes[index * 2 + 1] ?? 0));
+  let best = { at: 0, length: 1 };
+  for (let at = 0; at < groups.length; at++) {
+    let length = 0;
+    while (groups[at + length] === 0) length++;
+    if (length > best.length) best = { at, length };
+  }
+  const text = (from: number, to?: number): string => groups.slice(from, to).map((group) => group.toString(16)).join(":");
+  return best.length === 1 ? text(0) : `${text(0, best.at)}::${text(best.at + best.length)}`;
+}
+
+export const isIPv6Text = (text: string): boolean => parseAddress(text)?.family === 6;
+
+export function parseNetwork(text: string): Network | undefined {
+  const slash = text.indexOf("/");
+  const address = slash < 0 ? undefined : parseAddress(text.slice(0, slash));
+  const length = text.slice(slash + 1);
+  if (!address || !/^\d{1,9}$/.test(length) || Number(length) > (address.family === 4 && !address.isMapped ? 32 : 128)) return undefined;
+  return { address, prefixLength: Number(length), hasLeadingZeros: address.hasLeadingZeros || (length.length > 1 && length.startsWith("0")) };
+}
+
+/** The address with the bits after the prefix cleared. */
+function masked({ address: { family, bytes }, prefixLength }: Network): Pick<Address, "family" | "bytes"> {
+  return { family, bytes: bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8)))) };
+}
+
+const formatNetwork = (network: Network): string => `${formatAddress(masked(network))}/${network.prefixLength}`;
+const isMasked = (network: Network): boolean => formatAddress(masked(network)) === formatAddress(network.address);
+
+/** Whether `inner` lies within `outer` and is smaller. */
+export function isStrictlyWithin(inner: Network, outer: Network): boolean {
+  const { family } = inner.address;
+  if (family !== outer.address.family || inner.prefixLength <= outer.prefixLength) return false;
+  return formatAddress(masked({ ...inner, prefixLength: outer.prefixLength })) === formatAddress(masked(outer));
+}
+
+const NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+/** `known`: values that were stored before, which stay acceptable. */
+export function checkAddress(field: string, text: string, known: readonly string[] = []): FieldError[] {
+  if (known.includes(text)) return [];
+  const address = parseAddress(text);
+  if (!address) return [wrong(field, text, NO_ADDRESS)];
+  if (address.hasLeadingZeros) return [wrong(field, text, "must not have leading 0s")];
+  return address.isMapped ? [wrong(field, text, "must not be an IPv4-mapped IPv6 address")] : [];
+}
+
+/** Newer fields insist on the canonical form. */
+export function checkCanonicalAddress(field: string, text: string): FieldError[] {
+  const errors = checkAddress(field, text);
+  const address = parseAddress(text);
+  if (errors.length > 0 || !address) return errors;
+  const canonical = formatAddress(address);
+  return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
+}
+
+export function checkNetwork(field: string, text: string, known: readonly string[] = []): FieldError[] {
+  if (known.includes(text)) return [];
+  const network = parseNetwork(text);
+  if (!network) return [wrong(field, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")];
+  if (network.hasLeadingZeros) return [wrong(field, text, "must not have leading 0s in IP or prefix length")];
+  if (network.address.isMapped) return [wrong(field, text, "must not have an IPv4-mapped IPv6 address")];
+  return isMasked(network) ? [] : [wrong(field, text, "must not have bits set beyond the prefix length")];
+}
+
+/** Addresses that no traffic from elsewhere can reach are no endpoints. */
+export function checkEndpointAddress(field: string, text: string): FieldError[] {
+  const address = parseAddress(text);
+  if (!address) return [wrong(field, text, "must be a valid IP address")];
+  const { family, bytes } = address;
+  const [first = 0, second = 0, third = 0] = bytes;
+  const isZeroUntil = (end: number): boolean => bytes.slice(0, end).every((byte) => byte === 0);
+  if (isZeroUntil(bytes.length)) return [wrong(field, text, `may not be unspecified (${text})`)];
+  if (family === 4 ? first === 127 : isZeroUntil(15) && bytes[15] === 1) return [wrong(field, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)")];
+  if (family === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80) return [wrong(field, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")];
+  const isLinkLocalMulticast = family === 4 ? first === 224 && second === 0 && third === 0 : first === 0xff && (second & 0x0f) === 2;
+  return isLinkLocalMulticast ? [wrong(field, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")] : [];
+}
+
+export function addressWarnings(field: string, text: string): string[] {
+  const address = parseAddress(text);
+  if (!address) return [];
+  const canonical = formatAddress(address);
+  if (address.hasLeadingZeros || address.isMapped) return [`${field}: non-standard IP address ${JSON.stringify(text)} is invalid: use ${JSON.stringify(canonical)}`];
+  if (address.family === 4 || text === canonical) return [];
+  return [`${field}: IPv6 address ${JSON.stringify(text)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`];
+}
+
+export function networkWarnings(field: string, text: string): string[] {
+  const network = parseNetwork(text);
+  if (!network) return [];
+  const { address } = network;
+  const shown = JSON.stringify(text);
+  const canonical = JSON.stringify(formatNetwork(network));
+  const warnings: string[] = [];
+  if (!isMasked(network)) {
+    const single = JSON.stringify(`${formatAddress(address)}/${address.family === 4 ? 32 : 128}`);
+    warnings.push(`${field}: CIDR value ${shown} is ambiguous in this context (should be ${canonical} or ${single}?)`);
+  }
+  if (network.hasLeadingZeros || address.isMapped) warnings.push(`${field}: non-standard CIDR value ${shown} is invalid: use ${canonical}`);
+  if (warnings.length === 0 && address.family === 6 && shown !== canonical) warnings.push(`${field}: IPv6 CIDR value ${shown} should be in RFC 5952 canonical format (${canonical})`);
+  return warnings;
+}

@@ -1,0 +1,116 @@
+/** NetworkPolicy: which traffic pods accept and send. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn, selectorCell } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { IPBlock, NetworkPolicy as NetworkPolicyFacts, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from "../facts/networking-v1.ts";
+import { checkSelector, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { change, changeItems, fill } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import type { Sent } from "../sent.ts";
+import { checkNetwork, isStrictlyWithin, networkWarnings, parseNetwork } from "./addresses.ts";
+import { checkPortName, checkPortNumber } from "./ports.ts";
+
+export type NetworkPolicy = NetworkPolicyFacts;
+
+type Read<T> = DeepReadonly<T>;
+type Rule = { readonly ports?: readonly Read<NetworkPolicyPort>[]; readonly peers: readonly Read<NetworkPolicyPeer>[]; readonly at: string };
+
+const PROTOCOLS = ["TCP", "UDP", "SCTP"];
+const TYPES = ["Ingress", "Egress"];
+
+export const NetworkPolicy: Kind<NetworkPolicy> = builtInKind<NetworkPolicy>({
+  group: "networking.k8s.io",
+  version: "v1",
+  kind: "NetworkPolicy",
+  plural: "networkpolicies",
+  shortNames: ["netpol"],
+  scope: "Namespaced",
+  facts: "networking-v1",
+  columns: [nameColumn, column<NetworkPolicy>("Pod-Selector", ({ spec }) => selectorCell(spec?.podSelector)), ageColumn],
+  hasGeneration: true,
+});
+
+function completeSpec(spec: Read<NetworkPolicySpec>): Read<NetworkPolicySpec> {
+  const completePorts = <T extends { readonly ports?: readonly Read<NetworkPolicyPort>[] }>(rule: T): T =>
+    change(rule, "ports", (ports) => changeItems<NetworkPolicyPort>(ports, (port) => fill(port, { protocol: "TCP" })) as NonNullable<T["ports"]>);
+  const typed = change(change(spec, "ingress", (rules) => changeItems(rules, completePorts)), "egress", (rules) => changeItems(rules, completePorts));
+  return fill(typed, { policyTypes: typed.egress?.length ? ["Ingress", "Egress"] : ["Ingress"] });
+}
+
+/** Rules of both directions, with the names of their peers made alike. */
+function rulesOf({ ingress = [], egress = [] }: Read<NetworkPolicySpec>): Rule[] {
+  return [
+    ...ingress.map(({ ports, from = [] }, index) => ({ ...(ports && { ports }), peers: from, at: `spec.ingress[${index}]` })),
+    ...egress.map(({ ports, to = [] }, index) => ({ ...(ports && { ports }), peers: to, at: `spec.egress[${index}]` })),
+  ];
+}
+
+const peersField = ({ at }: Rule): string => (at.startsWith("spec.ingress") ? `${at}.from` : `${at}.to`);
+
+function checkSpec(spec: Read<NetworkPolicySpec>, old: Read<NetworkPolicySpec> | undefined): FieldError[] {
+  const { podSelector, policyTypes = [] } = spec;
+  const lenient = old !== undefined && checkSelector("", old.podSelector).length > 0;
+  const known = old ? rulesOf(old).flatMap(({ peers }) => peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : []))) : [];
+  const errors = checkSelector("spec.podSelector", podSelector, lenient);
+  for (const rule of rulesOf(spec)) {
+    for (const [index, port] of (rule.ports ?? []).entries()) errors.push(...checkPort(`${rule.at}.ports[${index}]`, port));
+    for (const [index, peer] of rule.peers.entries()) errors.push(...checkPeer(`${peersField(rule)}[${index}]`, peer, lenient, known));
+  }
+  if (policyTypes.length > TYPES.length) return [...errors, wrong("spec.policyTypes", policyTypes, "may not specify more than two policyTypes")];
+  for (const [index, type] of policyTypes.entries()) if (!TYPES.includes(type)) errors.push(notOneOf(`spec.policyTypes[${index}]`, type, TYPES));
+  return errors;
+}
+
+function checkPort(at: string, { protocol, port, endPort }: Read<NetworkPolicyPort>): FieldError[] {
+  const errors = protocol !== undefined && !PROTOCOLS.includes(protocol) ? [notOneOf(`${at}.protocol`, protocol, PROTOCOLS)] : [];
+  const endAt = `${at}.endPort`;
+  if (port === undefined) return endPort === undefined ? errors : [...errors, wrong(endAt, endPort, "may not be specified when `port` is not specified")];
+  if (typeof port === "string") return [...errors, ...(endPort === undefined ? [] : [wrong(endAt, endPort, "may not be specified when `port` is non-numeric")]), ...checkPortName(`${at}.port`, port)];
+  errors.push(...checkPortNumber(`${at}.port`, port));
+  if (endPort === undefined) return errors;
+  return [...errors, ...(endPort < port ? [wrong(endAt, port, "must be greater than or equal to `port`")] : []), ...checkPortNumber(endAt, endPort)];
+}
+
+function checkPeer(at: string, { podSelector, namespaceSelector, ipBlock }: Read<NetworkPolicyPeer>, lenient: boolean, known: readonly string[]): FieldError[] {
+  if (!podSelector && !namespaceSelector && !ipBlock) return [missing(at, "must specify a peer")];
+  return [
+    ...checkSelector(`${at}.podSelector`, podSelector, lenient),
+    ...checkSelector(`${at}.namespaceSelector`, namespaceSelector, lenient),
+    ...(ipBlock ? checkBlock(`${at}.ipBlock`, ipBlock, known) : []),
+    ...(ipBlock && (podSelector || namespaceSelector) ? [forbiddenField(at, "may not specify both ipBlock and another peer")] : []),
+  ];
+}
+
+function checkBlock(at: string, { cidr = "", except = [] }: Sent<IPBlock>, known: readonly string[]): FieldError[] {
+  if (cidr === "") return [missing(`${at}.cidr`)];
+  const errors = checkNetwork(`${at}.cidr`, cidr, known);
+  const network = parseNetwork(cidr);
+  if (!network) return errors;
+  for (const [index, text] of except.entries()) {
+    const field = `${at}.except[${index}]`;
+    errors.push(...checkNetwork(field, text, known));
+    const exception = parseNetwork(text);
+    if (exception && !isStrictlyWithin(exception, network)) errors.push(wrong(field, text, "must be a strict subset of `cidr`"));
+  }
+  return errors;
+}
+
+function policyWarnings(spec: Read<NetworkPolicySpec>): string[] {
+  return rulesOf(spec).flatMap((rule) =>
+    rule.peers.flatMap(({ ipBlock }, index) => {
+      if (!ipBlock) return [];
+      const at = `${peersField(rule)}[${index}].ipBlock`;
+      return [...networkWarnings(`${at}.cidr`, ipBlock.cidr), ...(ipBlock.except ?? []).flatMap((text, place) => networkWarnings(`${at}.except[${place}]`, text))];
+    }),
+  );
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(NetworkPolicy, "networking-v1", {
+    complete: (policy) => change(fill(policy, { spec: {} }), "spec", completeSpec),
+    validate: ({ object, oldObject }) => checkSpec(object.spec ?? {}, oldObject && (oldObject.spec ?? {})),
+    warnings: ({ object }) => policyWarnings(object.spec ?? {}),
+  }),
+];

@@ -1,0 +1,29 @@
+/** Ports by number and by name, and the protocols that they are for. */
+import type { FieldError } from "../../machinery/index.ts";
+import { missing, notOneOf, wrong } from "../field-errors.ts";
+
+const PORT_RANGE = "must be between 1 and 65535, inclusive";
+const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+
+export function checkPortNumber(field: string, port: number | undefined): FieldError[] {
+  return port !== undefined && port >= 1 && port <= 65535 ? [] : [wrong(field, port ?? 0, PORT_RANGE)];
+}
+
+export function checkPortName(field: string, name: string): FieldError[] {
+  const problems: string[] = [];
+  if (Buffer.byteLength(name) > 15) problems.push("must be no more than 15 characters");
+  if (!/^[-a-z0-9]+$/.test(name)) problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
+  if (name.includes("--")) problems.push("must not contain consecutive hyphens");
+  if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");
+  return problems.map((problem) => wrong(field, name, problem));
+}
+
+export function checkPortNumberOrName(field: string, port: number | string | undefined): FieldError[] {
+  return typeof port === "string" ? checkPortName(field, port) : checkPortNumber(field, port);
+}
+
+export function checkProtocol(field: string, protocol: string | undefined): FieldError[] {
+  if (!protocol) return [missing(field)];
+  return PROTOCOLS.includes(protocol) ? [] : [notOneOf(field, protocol, PROTOCOLS)];
+}

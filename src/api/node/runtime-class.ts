@@ -1,0 +1,71 @@
+/** RuntimeClass: which container runtime runs a pod, what that costs, and where it is to be had. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { deprecatedNodeLabel } from "../core/node-labels.ts";
+import { checkContainerResources } from "../core/pod-resources.ts";
+import { checkTolerations } from "../core/pod-scheduling.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { Toleration } from "../facts/core-v1.ts";
+import type { RuntimeClass as RuntimeClassFacts } from "../facts/node-v1.ts";
+import { checkLabels, checkText, checkUnchanged, missing, twice } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import type { Sent } from "../sent.ts";
+
+export type RuntimeClass = RuntimeClassFacts;
+
+export const RuntimeClass: Kind<RuntimeClass> = builtInKind<RuntimeClass>({
+  group: "node.k8s.io",
+  version: "v1",
+  kind: "RuntimeClass",
+  plural: "runtimeclasses",
+  scope: "Cluster",
+  facts: "node-v1",
+  columns: [nameColumn, column<RuntimeClass>("Handler", ({ handler }) => handler), ageColumn],
+  traits: { plainFinalizers: true, createOnUpdate: true, requiresVersion: true, metadataChecks: { update: true, create: true } },
+});
+
+/** The rules are those of a container's limits, and so is the path in messages. */
+function checkOverhead({ overhead }: DeepReadonly<RuntimeClass>): FieldError[] {
+  const errors: FieldError[] = [];
+  if (overhead) checkContainerResources(errors, "overhead", { limits: overhead.podFixed ?? {} }, new Set());
+  return errors;
+}
+
+const TOLERATIONS = "scheduling.tolerations";
+
+/** A toleration as the real server's own type, which has no JSON names. */
+function shown({ key = "", operator, value = "", effect, tolerationSeconds }: DeepReadonly<Toleration>): unknown {
+  return { Key: key, Operator: operator ?? "", Value: value, Effect: effect ?? "", TolerationSeconds: tolerationSeconds ?? null };
+}
+
+function checkScheduling({ scheduling }: DeepReadonly<RuntimeClass>): FieldError[] {
+  const { nodeSelector, tolerations = [] } = scheduling ?? {};
+  const errors = checkLabels("scheduling.nodeSelector", nodeSelector);
+  checkTolerations(errors, TOLERATIONS, tolerations);
+  const seen = new Set<string>();
+  for (const [index, toleration] of tolerations.entries()) {
+    const { key = "", operator, value = "", effect } = toleration;
+    const identity = JSON.stringify([key, operator ?? "", value, effect ?? ""]);
+    if (seen.has(identity)) errors.push(twice(`${TOLERATIONS}[${index}]`, shown(toleration)));
+    seen.add(identity);
+  }
+  return errors;
+}
+
+function check(object: DeepReadonly<RuntimeClass>): FieldError[] {
+  const { handler = "" } = object as Sent<RuntimeClass>;
+  return [...(handler === "" ? [missing("handler")] : checkText("handler", handler, dnsLabelProblems)), ...checkOverhead(object), ...checkScheduling(object)];
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(RuntimeClass, "node-v1", {
+    validate: ({ object, oldObject }) => [...check(object), ...(oldObject ? checkUnchanged("handler", object.handler, oldObject.handler) : [])],
+    warnings: ({ object }) =>
+      Object.keys(object.scheduling?.nodeSelector ?? {}).flatMap((label) => {
+        const advice = deprecatedNodeLabel(label);
+        return advice === undefined ? [] : [`scheduling.nodeSelector: ${advice}`];
+      }),
+  }),
+];

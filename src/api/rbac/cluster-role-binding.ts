@@ -1,0 +1,23 @@
+/** ClusterRoleBinding: who has a role in the whole cluster. Which role cannot be changed, because that would change who may write it. */
+import type { AnyAdmission } from "../admission.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { ClusterRoleBinding as ClusterRoleBindingFacts } from "../facts/rbac-v1.ts";
+import type { Kind } from "../kind.ts";
+import { RBAC_GROUP, bindingColumns, checkBinding, defaultBinding, rbacTraits } from "./rules.ts";
+
+export type ClusterRoleBinding = ClusterRoleBindingFacts;
+
+export const ClusterRoleBinding: Kind<ClusterRoleBinding> = builtInKind<ClusterRoleBinding>({
+  group: RBAC_GROUP,
+  version: "v1",
+  kind: "ClusterRoleBinding",
+  plural: "clusterrolebindings",
+  scope: "Cluster",
+  facts: "rbac-v1",
+  columns: bindingColumns,
+  traits: rbacTraits,
+});
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ClusterRoleBinding, "rbac-v1", { complete: (binding) => defaultBinding(binding), validate: ({ object, oldObject }) => checkBinding(object, oldObject, false) }),
+];

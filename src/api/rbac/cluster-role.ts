@@ -1,0 +1,42 @@
+/** ClusterRole: what may be done in a whole cluster, or in whichever namespace it is bound. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { createdColumn, nameColumn } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { ClusterRole as ClusterRoleFacts } from "../facts/rbac-v1.ts";
+import { checkSelector, missing, wrong } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rules.ts";
+
+export type ClusterRole = ClusterRoleFacts;
+
+export const ClusterRole: Kind<ClusterRole> = builtInKind<ClusterRole>({
+  group: RBAC_GROUP,
+  version: "v1",
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  scope: "Cluster",
+  facts: "rbac-v1",
+  columns: [nameColumn, createdColumn],
+  traits: rbacTraits,
+});
+
+const SELECTORS = "aggregationRule.clusterRoleSelectors";
+
+function checkAggregation({ aggregationRule }: DeepReadonly<ClusterRole>, old: DeepReadonly<ClusterRole> | undefined): FieldError[] {
+  if (!aggregationRule) return [];
+  const { clusterRoleSelectors = [] } = aggregationRule;
+  if (clusterRoleSelectors.length === 0) return [missing(SELECTORS, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
+  // What was stored with bad values may be kept.
+  const lenient = (old?.aggregationRule?.clusterRoleSelectors ?? []).some((selector) => checkSelector(SELECTORS, selector).length > 0);
+  return clusterRoleSelectors.flatMap((selector, index) => {
+    const at = `${SELECTORS}[${index}]`;
+    const errors = checkSelector(at, selector, lenient);
+    return checkSelector(at, selector).length > 0 ? [...errors, wrong(at, null, "invalid label selector.")] : errors;
+  });
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ClusterRole, "rbac-v1", { complete: completeRules, prepare: dropEmptyRules, validate: ({ object, oldObject }) => [...checkRules(object.rules, false), ...checkAggregation(object, oldObject)] }),
+];

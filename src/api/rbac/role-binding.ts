@@ -1,0 +1,23 @@
+/** RoleBinding: who has a role in one namespace. Which role cannot be changed, because that would change who may write it. */
+import type { AnyAdmission } from "../admission.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { RoleBinding as RoleBindingFacts } from "../facts/rbac-v1.ts";
+import type { Kind } from "../kind.ts";
+import { RBAC_GROUP, bindingColumns, checkBinding, defaultBinding, rbacTraits } from "./rules.ts";
+
+export type RoleBinding = RoleBindingFacts;
+
+export const RoleBinding: Kind<RoleBinding> = builtInKind<RoleBinding>({
+  group: RBAC_GROUP,
+  version: "v1",
+  kind: "RoleBinding",
+  plural: "rolebindings",
+  scope: "Namespaced",
+  facts: "rbac-v1",
+  columns: bindingColumns,
+  traits: rbacTraits,
+});
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(RoleBinding, "rbac-v1", { complete: (binding) => defaultBinding(binding), validate: ({ object, oldObject }) => checkBinding(object, oldObject, true) }),
+];

@@ -1,0 +1,22 @@
+/** Role: what may be done to the objects of one namespace. */
+import type { AnyAdmission } from "../admission.ts";
+import { createdColumn, nameColumn } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { Role as RoleFacts } from "../facts/rbac-v1.ts";
+import type { Kind } from "../kind.ts";
+import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rules.ts";
+
+export type Role = RoleFacts;
+
+export const Role: Kind<Role> = builtInKind<Role>({
+  group: RBAC_GROUP,
+  version: "v1",
+  kind: "Role",
+  plural: "roles",
+  scope: "Namespaced",
+  facts: "rbac-v1",
+  columns: [nameColumn, createdColumn],
+  traits: rbacTraits,
+});
+
+export const admissions: AnyAdmission[] = [builtInAdmission(Role, "rbac-v1", { complete: completeRules, prepare: dropEmptyRules, validate: ({ object }) => checkRules(object.rules, true) })];

@@ -1,0 +1,101 @@
+/** What roles and bindings have in common: their rules, the role that is bound, and to whom. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { dnsSubdomainProblems, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import type { PolicyRule, RoleBinding, RoleRef, Subject } from "../facts/rbac-v1.ts";
+import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
+import { change, changeItems, fill } from "../fill.ts";
+import type { Column, KindTraits } from "../kind.ts";
+import type { Sent } from "../sent.ts";
+
+export const RBAC_GROUP = "rbac.authorization.k8s.io";
+
+export const rbacTraits: KindTraits = { names: "path", metadataChecks: { update: true, create: true }, createOnUpdate: true };
+
+/** No rules are stored as none, whoever wrote the empty list. */
+export function dropEmptyRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>(role: T): T {
+  if (role.rules?.length !== 0) return role;
+  const { rules: _, ...rest } = role;
+  return rest as T;
+}
+
+/** An empty list where none is stored changes nothing, so nobody becomes its owner. */
+export function completeRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>(role: T, { oldObject }: { oldObject?: T }): T {
+  return oldObject && oldObject.rules === undefined ? dropEmptyRules(role) : role;
+}
+
+export function checkRules(rules: readonly DeepReadonly<PolicyRule>[] | undefined, isNamespaced: boolean): FieldError[] {
+  return (rules ?? []).flatMap((rule, index) => checkRule(`rules[${index}]`, rule, isNamespaced));
+}
+
+function checkRule(at: string, { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Sent<PolicyRule>, isNamespaced: boolean): FieldError[] {
+  const errors = verbs.length === 0 ? [missing(`${at}.verbs`, "verbs must contain at least one value")] : [];
+  if (nonResourceURLs.length > 0) {
+    if (isNamespaced) errors.push(wrong(`${at}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs"));
+    if (apiGroups.length + resources.length + resourceNames.length > 0) {
+      errors.push(wrong(`${at}.nonResourceURLs`, nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"));
+    }
+    return errors;
+  }
+  if (apiGroups.length === 0) errors.push(missing(`${at}.apiGroups`, "resource rules must supply at least one api group"));
+  if (resources.length === 0) errors.push(missing(`${at}.resources`, "resource rules must supply at least one resource"));
+  return errors;
+}
+
+type Binding = DeepReadonly<Pick<RoleBinding, "roleRef" | "subjects">>;
+
+/** Roles are always of this group; so are users and groups, while service accounts are of the core group. */
+export function defaultBinding<T extends Binding>(binding: T): T {
+  const ref: Partial<RoleRef> = binding.roleRef ?? {};
+  const typed = ref.apiGroup ? binding : { ...binding, roleRef: { ...ref, apiGroup: RBAC_GROUP } };
+  return change(typed, "subjects", (subjects) => changeItems(subjects, (subject) => (subject.kind === "User" || subject.kind === "Group" ? fill(subject, { apiGroup: RBAC_GROUP }) : subject)));
+}
+
+export function checkBinding({ roleRef, subjects }: Binding, old: Binding | undefined, isNamespaced: boolean): FieldError[] {
+  const { apiGroup = "", kind = "", name = "" } = (roleRef ?? {}) as Partial<RoleRef>;
+  const kinds = isNamespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
+  return [
+    ...(apiGroup === RBAC_GROUP ? [] : [notOneOf("roleRef.apiGroup", apiGroup, [RBAC_GROUP])]),
+    ...(kinds.includes(kind) ? [] : [notOneOf("roleRef.kind", kind, kinds)]),
+    ...(name === "" ? [missing("roleRef.name")] : checkText("roleRef.name", name, pathSegmentProblems)),
+    ...(subjects ?? []).flatMap((subject, index) => checkSubject(`subjects[${index}]`, subject, isNamespaced)),
+    ...(old && !sameRole(roleRef, old.roleRef) ? [wrong("roleRef", { APIGroup: apiGroup, Kind: kind, Name: name }, "cannot change roleRef")] : []),
+  ];
+}
+
+function sameRole(a: Partial<RoleRef> | undefined, b: Partial<RoleRef> | undefined): boolean {
+  return a?.apiGroup === b?.apiGroup && a?.kind === b?.kind && a?.name === b?.name;
+}
+
+function checkSubject(at: string, { kind = "", name = "", apiGroup = "", namespace = "" }: Sent<Subject>, isNamespaced: boolean): FieldError[] {
+  const errors = name === "" ? [missing(`${at}.name`)] : [];
+  switch (kind) {
+    case "ServiceAccount":
+      if (name !== "") errors.push(...checkText(`${at}.name`, name, dnsSubdomainProblems));
+      if (apiGroup !== "") errors.push(notOneOf(`${at}.apiGroup`, apiGroup, [""]));
+      if (!isNamespaced && namespace === "") errors.push(missing(`${at}.namespace`));
+      return errors;
+    case "User":
+    case "Group":
+      if (apiGroup !== RBAC_GROUP) errors.push(notOneOf(`${at}.apiGroup`, apiGroup, [RBAC_GROUP]));
+      return errors;
+    default:
+      return [...errors, notOneOf(`${at}.kind`, kind, ["ServiceAccount", "User", "Group"])];
+  }
+}
+
+function subjectsOf({ subjects = [] }: DeepReadonly<RoleBinding>, kind: string): string {
+  return subjects
+    .filter((subject) => subject.kind === kind)
+    .map(({ namespace = "", name }) => (kind === "ServiceAccount" ? `${namespace}/${name}` : name))
+    .join(", ");
+}
+
+export const bindingColumns: Column[] = [
+  nameColumn,
+  column<RoleBinding>("Role", ({ roleRef }) => `${roleRef?.kind ?? ""}/${roleRef?.name ?? ""}`),
+  ageColumn,
+  column<RoleBinding>("Users", (binding) => subjectsOf(binding, "User"), { priority: 1 }),
+  column<RoleBinding>("Groups", (binding) => subjectsOf(binding, "Group"), { priority: 1 }),
+  column<RoleBinding>("ServiceAccounts", (binding) => subjectsOf(binding, "ServiceAccount"), { priority: 1 }),
+];

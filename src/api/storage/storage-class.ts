@@ -1,0 +1,102 @@
+/** StorageClass: how volumes are made for claims that name it. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column } from "../columns.ts";
+import { deprecatedNodeLabel } from "../core/node-labels.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { TopologySelectorTerm } from "../facts/core-v1.ts";
+import type { StorageClass as StorageClassFacts } from "../facts/storage-v1.ts";
+import { checkText, checkUnchanged, missing, notOneOf, tooLong, twice, wrong } from "../field-errors.ts";
+import { fill } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import type { Sent } from "../sent.ts";
+
+export type StorageClass = StorageClassFacts;
+
+type Read<T> = DeepReadonly<T>;
+
+const MAX_PARAMETERS = 512;
+const MAX_PARAMETER_BYTES = 256 * 1024;
+const RECLAIM_POLICIES = ["Delete", "Retain"];
+const BINDING_MODES = ["Immediate", "WaitForFirstConsumer"];
+
+/** The class of claims that name none; the second annotation is its older name. */
+export function isDefaultStorageClass({ metadata: { annotations = {} } }: Pick<Read<StorageClass>, "metadata">): boolean {
+  return annotations["storageclass.kubernetes.io/is-default-class"] === "true" || annotations["storageclass.beta.kubernetes.io/is-default-class"] === "true";
+}
+
+export const StorageClass: Kind<StorageClass> = builtInKind<StorageClass>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "StorageClass",
+  plural: "storageclasses",
+  shortNames: ["sc"],
+  scope: "Cluster",
+  facts: "storage-v1",
+  columns: [
+    column<StorageClass>("Name", (object) => (isDefaultStorageClass(object) ? `${object.metadata.name} (default)` : object.metadata.name), { format: "name" }),
+    column<StorageClass>("Provisioner", ({ provisioner }) => provisioner),
+    column<StorageClass>("ReclaimPolicy", ({ reclaimPolicy = "Delete" }) => reclaimPolicy),
+    column<StorageClass>("VolumeBindingMode", ({ volumeBindingMode = "Immediate" }) => volumeBindingMode),
+    column<StorageClass>("AllowVolumeExpansion", ({ allowVolumeExpansion = false }) => allowVolumeExpansion),
+    ageColumn,
+  ],
+  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+});
+
+function checkClass({ provisioner = "", parameters = {}, reclaimPolicy, volumeBindingMode, allowedTopologies = [] }: Sent<StorageClass>): FieldError[] {
+  const errors = provisioner === "" ? [missing("provisioner")] : checkText("provisioner", provisioner.toLowerCase(), labelKeyProblems);
+  errors.push(...checkParameters(parameters));
+  if (reclaimPolicy && !RECLAIM_POLICIES.includes(reclaimPolicy)) errors.push(notOneOf("reclaimPolicy", reclaimPolicy, RECLAIM_POLICIES));
+  if (volumeBindingMode === undefined) errors.push(missing("volumeBindingMode"));
+  else if (!BINDING_MODES.includes(volumeBindingMode)) errors.push(notOneOf("volumeBindingMode", volumeBindingMode, BINDING_MODES));
+  return [...errors, ...checkTopologies(allowedTopologies)];
+}
+
+function checkParameters(parameters: Read<Record<string, string>>): FieldError[] {
+  const entries = Object.entries(parameters);
+  if (entries.length > MAX_PARAMETERS) return [tooLong("parameters", MAX_PARAMETERS)];
+  let bytes = 0;
+  for (const [key, value] of entries) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  return [...(Object.hasOwn(parameters, "") ? [wrong("parameters", "", "field can not be empty.")] : []), ...(bytes > MAX_PARAMETER_BYTES ? [tooLong("parameters", MAX_PARAMETER_BYTES)] : [])];
+}
+
+function checkTopologies(terms: readonly Sent<TopologySelectorTerm>[]): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen: Record<string, readonly string[]>[] = [];
+  for (const [index, { matchLabelExpressions = [] }] of terms.entries()) {
+    const at = `allowedTopologies[${index}].matchLabelExpressions`;
+    const values: Record<string, readonly string[]> = Object.create(null) as Record<string, readonly string[]>;
+    for (const [place, requirement] of matchLabelExpressions.entries()) {
+      const { key = "", values: listed = [] } = requirement;
+      if (listed.length === 0) errors.push(missing(`${at}[${place}].values`));
+      for (const [position, value] of listed.entries()) if (listed.indexOf(value) < position) errors.push(twice(`${at}[${place}].values[${position}]`, value));
+      errors.push(...checkText(`${at}[${place}].key`, key, labelKeyProblems));
+      if (key in values) errors.push(twice(`${at}[${place}].key`, key));
+      values[key] = [...new Set(listed)].sort();
+    }
+    if (seen.some((other) => equalJson({ ...other }, { ...values }))) errors.push(twice(at, ""));
+    seen.push(values);
+  }
+  return errors;
+}
+
+function classWarnings({ allowedTopologies = [] }: Read<StorageClass>): string[] {
+  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
+    matchLabelExpressions.flatMap(({ key }, place) => {
+      const message = deprecatedNodeLabel(key);
+      return message === undefined ? [] : [`allowedTopologies[${index}].matchLabelExpressions[${place}].key: ${message}`];
+    }),
+  );
+}
+
+const IMMUTABLE = ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] as const;
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(StorageClass, "storage-v1", {
+    complete: (storageClass) => fill(storageClass, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
+    validate: ({ object, oldObject }) => [...checkClass(object), ...(oldObject ? IMMUTABLE.flatMap((field) => checkUnchanged(field, object[field], oldObject[field])) : [])],
+    warnings: ({ object }) => classWarnings(object),
+  }),
+];

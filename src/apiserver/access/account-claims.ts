@@ -1,0 +1,119 @@
+/** What tokens of service accounts say: the claims of today's tokens, and of those that live in Secrets. */
+import { isObject } from "../../base/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import { accountOfUser, accountUser } from "./subjects.ts";
+
+export const LEGACY_ISSUER = "kubernetes/serviceaccount";
+const LEGACY = "kubernetes.io/serviceaccount/";
+
+export interface NamedObject {
+  name: string;
+  uid: string;
+}
+
+/** A pod, a secret or a node; the token is good as long as it is there. */
+export interface BoundObjects {
+  pod?: NamedObject;
+  secret?: NamedObject;
+  node?: NamedObject;
+}
+
+export interface AccountClaims extends BoundObjects {
+  namespace: string;
+  account: NamedObject;
+  /** Undefined for tokens in Secrets, which never end. */
+  lifetime?: { issuedAt: number; notBefore: number; expires: number };
+  id?: string;
+  audiences?: string[];
+  isLegacy: boolean;
+}
+
+export interface TokenSpec extends BoundObjects {
+  namespace: string;
+  account: NamedObject;
+  audiences: readonly string[];
+  id: string;
+  /** Seconds since 1970. */
+  issuedAt: number;
+  lifetimeSeconds: number;
+  /** Seconds after which use is worth a warning. */
+  warnAfterSeconds?: number;
+}
+
+export function boundClaims(issuer: string, spec: TokenSpec): JsonObject {
+  const { namespace, account, pod, secret, node, audiences, id, issuedAt, lifetimeSeconds, warnAfterSeconds } = spec;
+  return {
+    aud: [...audiences],
+    exp: issuedAt + lifetimeSeconds,
+    iat: issuedAt,
+    iss: issuer,
+    jti: id,
+    "kubernetes.io": {
+      namespace,
+      ...(node && { node: refOf(node) }),
+      ...(pod && { pod: refOf(pod) }),
+      ...(secret && { secret: refOf(secret) }),
+      serviceaccount: refOf(account),
+      ...(warnAfterSeconds !== undefined && { warnafter: issuedAt + warnAfterSeconds }),
+    },
+    nbf: issuedAt,
+    sub: accountUser(namespace, account.name),
+  };
+}
+
+export function legacyClaims(namespace: string, account: NamedObject, secret: string): JsonObject {
+  return {
+    iss: LEGACY_ISSUER,
+    [`${LEGACY}namespace`]: namespace,
+    [`${LEGACY}secret.name`]: secret,
+    [`${LEGACY}service-account.name`]: account.name,
+    [`${LEGACY}service-account.uid`]: account.uid,
+    sub: accountUser(namespace, account.name),
+  };
+}
+
+/** Reads verified claims; undefined when they are not of a service account. */
+export function readClaims(payload: JsonObject): AccountClaims | undefined {
+  return payload.iss === LEGACY_ISSUER ? readLegacy(payload) : readBound(payload);
+}
+
+function readBound(payload: JsonObject): AccountClaims | undefined {
+  const { sub, aud, exp, iat, nbf, jti } = payload;
+  const claim = payload["kubernetes.io"];
+  if (!isObject(claim) || typeof claim.namespace !== "string") return undefined;
+  const account = objectOf(claim.serviceaccount);
+  if (!account || sub !== accountUser(claim.namespace, account.name) || typeof exp !== "number") return undefined;
+  const pod = objectOf(claim.pod);
+  const secret = objectOf(claim.secret);
+  const node = objectOf(claim.node);
+  return {
+    namespace: claim.namespace,
+    account,
+    ...(pod && { pod }),
+    ...(secret && { secret }),
+    ...(node && { node }),
+    lifetime: { expires: exp, issuedAt: typeof iat === "number" ? iat : 0, notBefore: typeof nbf === "number" ? nbf : 0 },
+    ...(typeof jti === "string" && { id: jti }),
+    audiences: Array.isArray(aud) ? aud.filter((audience) => typeof audience === "string") : typeof aud === "string" ? [aud] : [],
+    isLegacy: false,
+  };
+}
+
+function readLegacy(payload: JsonObject): AccountClaims | undefined {
+  const text = (name: string): string => (typeof payload[LEGACY + name] === "string" ? (payload[LEGACY + name] as string) : "");
+  const account = { name: text("service-account.name"), uid: text("service-account.uid") };
+  const namespace = text("namespace");
+  const secret = text("secret.name");
+  const subject = accountOfUser(typeof payload.sub === "string" ? payload.sub : "");
+  if (account.uid === "" || secret === "" || subject?.namespace !== namespace || subject.name !== account.name) return undefined;
+  return { namespace, account, secret: { name: secret, uid: "" }, isLegacy: true };
+}
+
+function refOf({ name, uid }: NamedObject): JsonObject {
+  return { name, ...(uid !== "" && { uid }) };
+}
+
+function objectOf(value: unknown): NamedObject | undefined {
+  if (!isObject(value) || typeof value.name !== "string") return undefined;
+  return { name: value.name, uid: typeof value.uid === "string" ? value.uid : "" };
+}

@@ -1,0 +1,38 @@
+/** What a request to a resource asks for, in the words of roles: verbs are about what happens, whatever the path is called. */
+import type { AccessedResource } from "../authorize.ts";
+import { asksForWatch } from "../options.ts";
+import type { ResourceRoute } from "../router.ts";
+
+export function accessOf(method: string, route: ResourceRoute, query: URLSearchParams): { verb: string; resource: AccessedResource } {
+  const { group, resource, subresource } = route;
+  const verb = accessVerb(method, route, query);
+  // A field selector on the name makes reading a collection reading that object; for other verbs it says nothing.
+  const name = route.name ?? (verb === "list" || verb === "watch" ? nameSelected(query) : undefined);
+  // A namespace is in itself, so that whoever owns it can be allowed to read it.
+  const namespace = route.namespace ?? (resource === "namespaces" ? route.name : undefined);
+  return { verb, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } };
+}
+
+function accessVerb(method: string, { name, watch }: ResourceRoute, query: URLSearchParams): string {
+  if (watch) return "watch";
+  switch (method) {
+    case "GET":
+    case "HEAD":
+      return name !== undefined ? "get" : asksForWatch(query) ? "watch" : "list";
+    case "POST":
+      return "create";
+    case "PUT":
+      return "update";
+    case "PATCH":
+      return "patch";
+    case "DELETE":
+      return name === undefined ? "deletecollection" : "delete";
+    default:
+      return "";
+  }
+}
+
+function nameSelected(query: URLSearchParams): string | undefined {
+  const selector = query.get("fieldSelector");
+  return selector === null ? undefined : /(?:^|,)metadata\.name==?([^,=]+)/.exec(selector)?.[1];
+}

@@ -1,0 +1,184 @@
+/**
+ * Acting as somebody else: `kubectl --as`, `--as-group`, and proxies that pass on who asked them.
+ *
+ * There are five ways to be allowed. The constrained ones need a right on whom to act as and another on what to do as them
+ * (`impersonate-on:<mode>:<verb>`); the old one needs `impersonate` on each name, group, uid and extra, and then everything
+ * goes. The first that fits is taken; when none does, the first refusal is what the caller hears.
+ */
+import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "../../machinery/index.ts";
+import { setOwn } from "../../base/index.ts";
+import { MASTERS, accessDenied } from "../authorize.ts";
+import type { AccessRequest, AccessedResource, Authorizer } from "../authorize.ts";
+import type { ApiRequest, UserInfo } from "../request.ts";
+import { accountGroups, accountOfUser } from "./subjects.ts";
+
+const ANONYMOUS = "system:anonymous";
+const AUTHENTICATED = "system:authenticated";
+const UNAUTHENTICATED = "system:unauthenticated";
+const NODE_PREFIX = "system:node:";
+const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
+const EXTRA_HEADER = "impersonate-extra-";
+const AUTHENTICATION_GROUP = "authentication.k8s.io";
+const EXTRA_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+/** From this many on, the right to all at once is asked for first. */
+const MANY = 4;
+
+/** Whom a request wants to act as. */
+interface Wanted {
+  name: string;
+  uid: string;
+  groups: string[];
+  extra: Record<string, string[]>;
+}
+
+/** Who a request is by: whom it impersonates, or who sent it. Throws 400 and 403. */
+export function actingUser(authorizer: Authorizer, request: Pick<ApiRequest, "headers" | "rawHeaders" | "user">, access: Omit<AccessRequest, "user">): UserInfo {
+  const wanted = wantedUser(request);
+  if (!wanted) return request.user;
+  return impersonate(authorizer, wanted, { ...access, user: request.user });
+}
+
+function wantedUser(request: Pick<ApiRequest, "headers" | "rawHeaders">): Wanted | undefined {
+  const { headers } = request;
+  let found = false;
+  for (const name in headers) if (name.startsWith("impersonate-")) found = true;
+  if (!found) return undefined;
+  const wanted: Wanted = { name: "", uid: "", groups: [], extra: {} };
+  for (const [name, value] of headerValues(request)) {
+    if (name === "impersonate-user") wanted.name ||= value;
+    else if (name === "impersonate-uid") wanted.uid ||= value;
+    else if (name === "impersonate-group") wanted.groups.push(value);
+    else if (name.startsWith(EXTRA_HEADER)) {
+      const key = unescapeKey(name.slice(EXTRA_HEADER.length));
+      setOwn(wanted.extra, key, [...(Object.hasOwn(wanted.extra, key) ? (wanted.extra[key] ?? []) : []), value]);
+    }
+  }
+  if (wanted.name !== "") return wanted;
+  if (wanted.uid === "" && wanted.groups.length === 0 && Object.keys(wanted.extra).length === 0) return undefined;
+  throw badRequest("requested to impersonate a group, uid or extra without impersonating a user name");
+}
+
+/** Every header line on its own: groups may hold commas, so lines that were joined cannot be told apart again. */
+function* headerValues({ headers, rawHeaders }: Pick<ApiRequest, "headers" | "rawHeaders">): Generator<[name: string, value: string]> {
+  if (rawHeaders) {
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) yield [(rawHeaders[index] ?? "").toLowerCase(), rawHeaders[index + 1] ?? ""];
+    return;
+  }
+  for (const name in headers) for (const value of (headers[name] ?? "").split(", ")) yield [name, value];
+}
+
+function unescapeKey(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    return text; // What is not an escape is meant as it stands.
+  }
+}
+
+type Mode = "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info";
+
+function impersonate(authorizer: Authorizer, wanted: Wanted, access: AccessRequest): UserInfo {
+  let refusal: ApiError | undefined;
+  for (const mode of [...constrainedModes(wanted, access.user), undefined]) {
+    try {
+      if (mode) check(authorizer, { ...access, verb: `impersonate-on:${mode}:${access.verb}` });
+      return checkWanted(authorizer, wanted, access, mode);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal ?? accessDenied(access);
+}
+
+function constrainedModes(wanted: Wanted, requester: UserInfo): Mode[] {
+  const onlyName = wanted.uid === "" && wanted.groups.length === 0 && Object.keys(wanted.extra).length === 0;
+  const node = nodeOf(wanted.name);
+  if (node !== undefined) {
+    if (!onlyName) return [];
+    const home = requester.extra?.[NODE_NAME_EXTRA];
+    const isAssociated = accountOfUser(requester.name) !== undefined && home?.length === 1 && home[0] === node;
+    return isAssociated ? ["associated-node", "arbitrary-node"] : ["arbitrary-node"];
+  }
+  if (accountOf(wanted.name)) return onlyName ? ["serviceaccount"] : [];
+  return ["user-info"];
+}
+
+/** Asks for the right to each part of whom the request wants to be. Without a mode it is the old way. */
+function checkWanted(authorizer: Authorizer, wanted: Wanted, access: AccessRequest, mode: Mode | undefined): UserInfo {
+  const verb = mode ? `impersonate:${mode}` : "impersonate";
+  const namesGroup = mode ? AUTHENTICATION_GROUP : "";
+  const { user, cluster } = access;
+  const question = (resource: AccessedResource): AccessRequest => ({ user, cluster, verb, resource });
+  const account = accountOf(wanted.name);
+  const node = mode && nodeOf(wanted.name);
+  if (node !== undefined) check(authorizer, question({ group: namesGroup, resource: "nodes", name: mode === "associated-node" ? "*" : node }));
+  else if (account) check(authorizer, question({ group: namesGroup, resource: "serviceaccounts", ...account }));
+  else check(authorizer, question({ group: namesGroup, resource: "users", name: wanted.name }));
+  if (wanted.uid !== "") check(authorizer, question({ group: AUTHENTICATION_GROUP, resource: "uids", name: wanted.uid }));
+  checkGroups(authorizer, wanted.groups, mode !== undefined, (name) => question({ group: namesGroup, resource: "groups", ...(name !== undefined && { name }) }));
+  checkExtra(authorizer, wanted.extra, mode !== undefined, (subresource, name) => question({ group: AUTHENTICATION_GROUP, resource: "userextras", ...(subresource !== undefined && { subresource }), ...(name !== undefined && { name }) }));
+
+  const given = node !== undefined ? ["system:nodes"] : account && wanted.groups.length === 0 ? accountGroups(account.namespace) : wanted.groups;
+  const implied = wanted.name === ANONYMOUS ? UNAUTHENTICATED : given.includes(UNAUTHENTICATED) ? undefined : AUTHENTICATED;
+  const groups = implied === undefined || given.includes(implied) ? given : [...given, implied];
+  return { name: wanted.name, ...(wanted.uid !== "" && { uid: wanted.uid }), groups, ...(Object.keys(wanted.extra).length > 0 && { extra: wanted.extra }) };
+}
+
+function checkGroups(authorizer: Authorizer, groups: readonly string[], constrained: boolean, question: (name?: string) => AccessRequest): void {
+  if (constrained) {
+    if (groups.includes("")) throw accessDenied(question(), "impersonating the empty string group is not allowed");
+    if (groups.includes(MASTERS)) throw accessDenied(question(MASTERS), `impersonating the ${MASTERS} group is not allowed`);
+    if (groups.length >= MANY && authorizer.decide(question("*")).allowed) return;
+  }
+  for (const group of groups) check(authorizer, question(group));
+}
+
+function checkExtra(authorizer: Authorizer, extra: Readonly<Record<string, readonly string[]>>, constrained: boolean, question: (key?: string, value?: string) => AccessRequest): void {
+  const entries = Object.entries(extra);
+  if (entries.length === 0) return;
+  if (constrained) {
+    for (const [key, values] of entries) {
+      const problem = extraProblem(key, values);
+      if (problem !== undefined) throw accessDenied(question(), problem);
+    }
+    if (entries.reduce((count, [, values]) => count + values.length, 0) >= MANY && authorizer.decide(question("*", "*")).allowed) return;
+  }
+  for (const [key, values] of entries) for (const value of values) check(authorizer, question(key, value));
+}
+
+function extraProblem(key: string, values: readonly string[]): string | undefined {
+  if (key === "") return "impersonating the empty string key in extra is not allowed";
+  const invalid = keyProblem(key);
+  if (invalid !== undefined) return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${invalid}`;
+  if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`;
+  return values.includes("") ? "impersonating the empty string value in extra is not allowed" : undefined;
+}
+
+function keyProblem(key: string): string | undefined {
+  const slash = key.indexOf("/");
+  const domain = key.slice(0, Math.max(slash, 0));
+  const path = key.slice(slash + 1);
+  if (domain === "" || path === "") return `${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`;
+  const [problem] = dnsSubdomainProblems(domain);
+  if (problem !== undefined) return `${JSON.stringify(domain)}: ${problem}`;
+  return EXTRA_PATH.test(path) ? undefined : `${JSON.stringify(path)}: Invalid path (regex used for validation is '${EXTRA_PATH.source.slice(1, -1)}')`;
+}
+
+function check(authorizer: Authorizer, request: AccessRequest): void {
+  const { allowed, reason } = authorizer.decide(request);
+  if (!allowed) throw accessDenied(request, reason);
+}
+
+function nodeOf(user: string): string | undefined {
+  if (!user.startsWith(NODE_PREFIX)) return undefined;
+  const name = user.slice(NODE_PREFIX.length);
+  return dnsSubdomainProblems(name).length === 0 ? name : undefined;
+}
+
+/** A user name that looks like an account's but could not be one is a plain user. */
+function accountOf(user: string): { namespace: string; name: string } | undefined {
+  const account = accountOfUser(user);
+  return account && dnsLabelProblems(account.namespace).length === 0 && dnsSubdomainProblems(account.name).length === 0 ? account : undefined;
+}

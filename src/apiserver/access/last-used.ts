@@ -1,0 +1,21 @@
+/** Notes on a Secret when its token was last used, so that people and cleaners find those that nobody needs any more. */
+import { isObject } from "../../base/index.ts";
+import type { LogicalCluster } from "../clusters.ts";
+import type { Housekeeping } from "../housekeeping.ts";
+import { metadataOf } from "../metadata.ts";
+import { keyOf } from "../resources.ts";
+
+const LAST_USED = "kubernetes.io/legacy-token-last-used";
+
+/** In the background: whoever brings the token does not wait for it. */
+export function markUsed(house: Housekeeping, cluster: LogicalCluster, namespace: string, secret: string, day: string): void {
+  const resource = cluster.table.resource("", "secrets");
+  if (!resource) return;
+  const key = keyOf(resource, cluster.name, namespace, secret);
+  house.enqueue(`last use of ${key}`, () =>
+    house.rewrite(key, undefined, (object) => {
+      const metadata = metadataOf(object);
+      return { ...object, metadata: { ...metadata, labels: { ...(isObject(metadata.labels) ? metadata.labels : {}), [LAST_USED]: day } } };
+    }),
+  );
+}

@@ -1,0 +1,96 @@
+/** What a rule of a role allows. Pure, and asked for every rule of a user on every request. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { AccessedResource, PolicyRule } from "../authorize.ts";
+
+type Rule = DeepReadonly<PolicyRule>;
+
+const ALL = "*";
+const NONE: readonly string[] = [];
+
+export function allowsResource({ verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE }: Rule, verb: string, { group, resource, subresource, name }: AccessedResource): boolean {
+  return names(verbs, verb) && names(apiGroups, group) && namesResource(resources, resource, subresource) && (resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name)));
+}
+
+export function allowsPath({ verbs, nonResourceURLs = NONE }: Rule, verb: string, path: string): boolean {
+  return names(verbs, verb) && nonResourceURLs.some((pattern) => pattern === path || coversPath(pattern, path));
+}
+
+function names(list: readonly string[], item: string): boolean {
+  return list.includes(item) || list.includes(ALL);
+}
+
+/** `pods`, `pods/log`, `*` for everything, and a subresource of everything as in `*` followed by `/scale`. */
+function namesResource(list: readonly string[], resource: string, subresource: string | undefined): boolean {
+  if (!subresource) return names(list, resource);
+  return names(list, `${resource}/${subresource}`) || list.includes(`*/${subresource}`);
+}
+
+function coversPath(pattern: string, path: string): boolean {
+  if (!pattern.endsWith(ALL)) return false;
+  // A loop and no expression: a pattern of a million stars must not keep the server busy.
+  let end = pattern.length;
+  while (end > 0 && pattern[end - 1] === ALL) end--;
+  return path.startsWith(pattern.slice(0, end));
+}
+
+/** How many parts rules have when each is about one verb of one thing. */
+export function countParts(rules: readonly Rule[]): number {
+  return rules.reduce((count, { verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE }) => count + verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length), 0);
+}
+
+/** The parts of `wanted` that nobody with the rules `held` has, each about one verb of one thing. */
+export function uncovered(held: readonly Rule[], wanted: readonly Rule[]): PolicyRule[] {
+  return wanted.flatMap((rule) => [...breakDown(rule)]).filter((part) => !held.some((rule) => covers(rule, part)));
+}
+
+/** A rule as rules with one group, resource, name and verb each, or one path and verb. */
+function* breakDown({ verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE }: Rule): Generator<PolicyRule> {
+  for (const group of apiGroups) {
+    for (const resource of resources) {
+      for (const verb of verbs) {
+        const part: PolicyRule = { verbs: [verb], apiGroups: [group], resources: [resource] };
+        if (resourceNames.length === 0) yield part;
+        for (const name of resourceNames) yield { ...part, resourceNames: [name] };
+      }
+    }
+  }
+  for (const path of nonResourceURLs) for (const verb of verbs) yield { verbs: [verb], nonResourceURLs: [path] };
+}
+
+/** `part` has at most one of everything. */
+function covers(rule: Rule, part: PolicyRule): boolean {
+  const { verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE } = rule;
+  const [verb = ""] = part.verbs;
+  if (!names(verbs, verb)) return false;
+  const [path] = part.nonResourceURLs ?? NONE;
+  if (path !== undefined) return nonResourceURLs.some((pattern) => pattern === path || coversPath(pattern, path)) && resourceNames.length === 0;
+  const [group = ""] = part.apiGroups ?? NONE;
+  const [resource = ""] = part.resources ?? NONE;
+  const [name] = part.resourceNames ?? NONE;
+  const slash = resource.indexOf("/");
+  const namesIt = names(resources, resource) || (slash >= 0 && resources.includes(`*${resource.slice(slash)}`));
+  return namesIt && names(apiGroups, group) && (resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name)));
+}
+
+/** Parts that differ only by their verb become one; the result is text, sorted, as refusals list it. */
+export function describeRules(parts: readonly PolicyRule[]): string[] {
+  const merged = new Map<string, PolicyRule>();
+  for (const part of parts) {
+    const { verbs, ...about } = part;
+    // Paths are listed verb by verb.
+    const key = JSON.stringify(part.nonResourceURLs ? part : about);
+    const known = merged.get(key);
+    merged.set(key, known ? { ...known, verbs: [...known.verbs, ...verbs] } : part);
+  }
+  return [...new Set(Array.from(merged.values(), describeRule))].sort();
+}
+
+function describeRule({ apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [], verbs }: PolicyRule): string {
+  const fields = { APIGroups: apiGroups, Resources: resources, NonResourceURLs: nonResourceURLs, ResourceNames: resourceNames, Verbs: verbs };
+  return `{${Object.entries(fields).filter(([, list]) => list.length > 0).map(([name, list]) => `${name}:${quoteList(list)}`).join(", ")}}`;
+}
+
+/** A list of texts as Go prints it: `["a" "b"]`. */
+export function quoteList(list: readonly string[]): string {
+  return `[${list.map((text) => JSON.stringify(text)).join(" ")}]`;
+}

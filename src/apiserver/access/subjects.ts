@@ -1,0 +1,48 @@
+/** Under which names a user can be bound, and which bindings name it: the two sides of the index of bindings meet in these keys. */
+import type { UserInfo } from "../request.ts";
+
+export interface Subject {
+  kind: string;
+  name: string;
+  namespace?: string;
+}
+
+const ACCOUNT_PREFIX = "system:serviceaccount:";
+const known = new WeakMap<UserInfo, readonly string[]>();
+
+/** Computed once for each user object; a connection and a token keep theirs. */
+export function subjectKeys(user: UserInfo): readonly string[] {
+  let keys = known.get(user);
+  if (!keys) known.set(user, (keys = [`User ${user.name}`, ...user.groups.map((group) => `Group ${group}`)]));
+  return keys;
+}
+
+/**
+ * The key under which a subject is filed; a service account is a user with a certain name. Undefined for what can name nobody. A
+ * binding in a namespace may leave out the namespace of an account that is in the same.
+ */
+export function keyOfSubject({ kind, name, namespace }: Subject, bindingNamespace: string | undefined): string | undefined {
+  if (kind === "User" || kind === "Group") return `${kind} ${name}`;
+  const home = namespace || bindingNamespace;
+  return kind === "ServiceAccount" && home ? `User ${accountUser(home, name)}` : undefined;
+}
+
+export function describeSubject({ kind, name, namespace }: Subject, bindingNamespace: string | undefined): string {
+  return `${kind} ${JSON.stringify(kind === "ServiceAccount" ? `${name}/${namespace || (bindingNamespace ?? "")}` : name)}`;
+}
+
+/** The user name of a service account. */
+export function accountUser(namespace: string, name: string): string {
+  return `${ACCOUNT_PREFIX}${namespace}:${name}`;
+}
+
+export function accountGroups(namespace: string): string[] {
+  return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+}
+
+/** The account that a user name stands for; undefined for people and nodes. */
+export function accountOfUser(user: string): { namespace: string; name: string } | undefined {
+  if (!user.startsWith(ACCOUNT_PREFIX)) return undefined;
+  const [namespace, name, ...rest] = user.slice(ACCOUNT_PREFIX.length).split(":");
+  return namespace && name && rest.length === 0 ? { namespace, name } : undefined;
+}

@@ -1,0 +1,65 @@
+/** A server with two clusters that have Kubernetes' roles, for the tests of this folder. Anybody may ask it something. */
+import { bootstrapRbac, kubernetesKinds } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import type { Profile } from "../profiles.ts";
+import type { UserInfo } from "../request.ts";
+import { ADMIN, createTestServer } from "../test-server.ts";
+import type { TestServer } from "../test-server.ts";
+import { createSigningKey } from "./signing-key.ts";
+
+const namespaced = (name: string): KubernetesObject[] => [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name } },
+  { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: name } },
+];
+const PROFILE: Profile = { builtIns: kubernetesKinds, customs: [], objects: [...namespaced("default"), ...namespaced("kube-system"), ...bootstrapRbac()] };
+
+export const ANN: UserInfo = { name: "ann", groups: ["system:authenticated"] };
+export const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+
+/** Making a key takes longer than all the tests that use it. */
+let sharedKey: Promise<string> | undefined;
+
+export interface AccessServer extends TestServer {
+  /** Status code and body; `headers` may hold impersonation. */
+  ask(user: UserInfo, method: string, path: string, body?: JsonObject, headers?: Record<string, string>): Promise<{ code: number; body: JsonObject }>;
+  /** As the administrator; fails unless the answer is a success. */
+  make(path: string, object: JsonObject): Promise<JsonObject>;
+  /** A Role in `default` with these rules, and ann bound to it. */
+  allow(...rules: JsonObject[]): Promise<void>;
+}
+
+export async function createAccessServer(): Promise<AccessServer> {
+  const test = await createTestServer({ profiles: { member: PROFILE }, clusters: { hub: "member", paris: "member" }, serviceAccounts: { signingKey: () => (sharedKey ??= createSigningKey()) } });
+  const { server } = test;
+  const signal = new AbortController().signal;
+  const access: AccessServer = {
+    ...test,
+    async ask(user, method, path, body, headers = {}) {
+      const [pathname = "", search = ""] = path.split("?");
+      const bytes = body === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(body));
+      const response = await server.handle({ method, path: pathname, query: new URLSearchParams(search), headers: { "user-agent": "test/1", ...headers }, body: bytes, user, signal });
+      const text = Buffer.concat([response.body].flat() as Uint8Array[]).toString();
+      return { code: response.status, body: text.startsWith("{") ? (JSON.parse(text) as JsonObject) : {} };
+    },
+    async make(path, object) {
+      const { code, body } = await access.ask(ADMIN, "POST", path, object);
+      if (code >= 300) throw new Error(`POST ${path}: ${JSON.stringify(body)}`);
+      await test.settle();
+      return body;
+    },
+    async allow(...rules) {
+      await access.make(`${RBAC}/namespaces/default/roles`, { metadata: { name: "r" }, rules });
+      await access.make(`${RBAC}/namespaces/default/rolebindings`, bindingTo("b", { kind: "Role", name: "r" }));
+    },
+  };
+  return access;
+}
+
+export function bindingTo(name: string, role: { kind: string; name: string }, subject: JsonObject = { kind: "User", name: "ann" }): JsonObject {
+  return { metadata: { name }, roleRef: { apiGroup: "rbac.authorization.k8s.io", ...role }, subjects: [subject] };
+}
+
+export function configMaps(verbs: string[], more: JsonObject = {}): JsonObject {
+  return { apiGroups: [""], resources: ["configmaps"], verbs, ...more };
+}

@@ -1,0 +1,120 @@
+/**
+ * Whether a token with a good signature still counts: its time, its account, and what it is bound to.
+ *
+ * Every request asks. Entries of the store never change, so the very ones that were found alive last time are alive.
+ */
+import { timingSafeEqual } from "node:crypto";
+import { isObject } from "../../base/index.ts";
+import type { Clock, JsonObject } from "../../base/index.ts";
+import type { CachedEntry } from "../../store/index.ts";
+import type { LogicalCluster } from "../clusters.ts";
+import { metadataOf } from "../metadata.ts";
+import type { ObjectStore } from "../objects.ts";
+import { objectIn } from "../render.ts";
+import { keyOf } from "../resources.ts";
+import { textOf } from "../text.ts";
+import type { AccountClaims, NamedObject } from "./account-claims.ts";
+
+export interface CheckedToken {
+  readonly cluster: LogicalCluster;
+  readonly claims: AccountClaims;
+  /** Worked out when it is first looked at. */
+  needed?: readonly Needed[];
+  /** What the token needs, as it was when it was last found alive. */
+  alive?: readonly CachedEntry[];
+}
+
+/** Clocks are never quite the same; also how long something that is being deleted still counts. */
+const LEEWAY_SECONDS = 60;
+const INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since";
+
+/** Gives the check: why a token does not count any more, or undefined when it does. */
+export function createLivenessCheck(store: ObjectStore, clock: Clock): (checked: CheckedToken, token: string) => string | undefined {
+  return (checked, token) => {
+    const { cluster, claims } = checked;
+    const nowSeconds = Math.floor(clock.now() / 1000);
+    const late = lifetimeProblem(claims, nowSeconds);
+    if (late !== undefined) return late;
+    const entries: CachedEntry[] = [];
+    let isLeaving = false;
+    for (const needed of (checked.needed ??= neededBy(claims))) {
+      const resource = cluster.table.resource("", needed.plural);
+      const entry = resource && store.find(cluster, resource, keyOf(resource, cluster.name, needed.namespace, needed.name)).entry;
+      if (!entry) return needed.whenGone;
+      if (entry === checked.alive?.[entries.push(entry) - 1]) continue;
+      const object = objectIn(entry, resource.storage);
+      const problem = identityProblem(needed, object) ?? (claims.isLegacy && needed.plural === "secrets" ? secretProblem(object, token, claims) : undefined);
+      if (problem !== undefined) return problem;
+      const { deletionTimestamp } = metadataOf(object);
+      if (typeof deletionTimestamp !== "string") continue;
+      isLeaving = true;
+      if (claims.isLegacy || Date.parse(deletionTimestamp) / 1000 < nowSeconds - LEEWAY_SECONDS) return needed.whenLeaving;
+    }
+    // What is leaving has to be looked at again: it counts for a minute only.
+    if (isLeaving) delete checked.alive;
+    else checked.alive = entries;
+    return undefined;
+  };
+}
+
+function lifetimeProblem({ lifetime }: AccountClaims, nowSeconds: number): string | undefined {
+  if (!lifetime) return undefined;
+  if (nowSeconds > lifetime.expires + LEEWAY_SECONDS) return "service account token has expired";
+  if (nowSeconds < lifetime.notBefore - LEEWAY_SECONDS) return "service account token is not valid yet";
+  return nowSeconds < lifetime.issuedAt - LEEWAY_SECONDS ? "service account token is issued in the future" : undefined;
+}
+
+interface Needed extends NamedObject {
+  plural: string;
+  namespace: string | undefined;
+  whenGone: string;
+  whenLeaving: string;
+  whenOther: (uid: string) => string;
+}
+
+/** What must be there. The node of a pod's token is only told, because the pod is bound to it anyway. */
+function neededBy({ namespace, account, pod, secret, node, isLegacy }: AccountClaims): Needed[] {
+  const invalidated = isLegacy ? "Token has been invalidated" : "service account token has been invalidated";
+  const bound = (what: string, plural: string, object: NamedObject, home: string | undefined): Needed => ({
+    ...object,
+    plural,
+    namespace: home,
+    whenGone: invalidated,
+    whenLeaving: invalidated,
+    whenOther: (uid) => `${what} UID (${uid}) does not match service account ${what} ref claim (${object.uid})`,
+  });
+  const owner = isLegacy ? "ServiceAccount" : "service account";
+  const needed: Needed[] = [
+    {
+      ...account,
+      plural: "serviceaccounts",
+      namespace,
+      whenGone: `serviceaccounts ${JSON.stringify(account.name)} not found`,
+      whenLeaving: `${owner} ${namespace}/${account.name} has been deleted`,
+      whenOther: (uid) => `${owner} UID (${uid}) does not match claim (${account.uid})`,
+    },
+  ];
+  if (secret) needed.push(bound("secret", "secrets", secret, namespace));
+  if (pod) needed.push(bound("pod", "pods", pod, namespace));
+  else if (node) needed.push(bound("node", "nodes", node, undefined));
+  // The old tokens are looked for in their Secret first.
+  return isLegacy ? needed.reverse() : needed;
+}
+
+function identityProblem({ uid, whenOther }: Needed, object: JsonObject): string | undefined {
+  const found = textOf(metadataOf(object).uid);
+  return uid === "" || found === uid ? undefined : whenOther(found);
+}
+
+function secretProblem(secret: JsonObject, token: string, { namespace, account }: AccountClaims): string | undefined {
+  if (!holdsToken(secret, token)) return "Token does not match server's copy";
+  const { labels, name } = metadataOf(secret);
+  if (!isObject(labels) || !labels[INVALID_SINCE]) return undefined;
+  return `the token in secret ${namespace}/${textOf(name)} for service account ${namespace}/${account.name} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${INVALID_SINCE}' label from the secret to temporarily allow use of this token`;
+}
+
+function holdsToken({ data }: JsonObject, token: string): boolean {
+  const stored = isObject(data) && typeof data.token === "string" ? Buffer.from(data.token, "base64") : Buffer.alloc(0);
+  const sent = Buffer.from(token);
+  return stored.length === sent.length && timingSafeEqual(stored, sent);
+}

@@ -1,0 +1,109 @@
+/** Binding: whoever places pods says on which node one is to run. Once, and only while nothing holds the pod back. */
+import { Binding } from "../../api/index.ts";
+import type { Node, Pod } from "../../api/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { CHANGED_MEANWHILE, badRequest, conflict, notFound } from "../../machinery/index.ts";
+import type { Action } from "../action.ts";
+import { createClusterReader } from "../cluster-reader.ts";
+import { plainError } from "../context.ts";
+import type { RequestContext } from "../context.ts";
+import { metadataOf } from "../metadata.ts";
+import { writeOptions } from "../options.ts";
+import type { Input, OperationDependencies } from "../operations.ts";
+import { objectIn, ordered, settledIn, viewOfWritten } from "../render.ts";
+import { createResource, keyOf } from "../resources.ts";
+import type { Answer } from "../operations.ts";
+import { textOf } from "../text.ts";
+import { SUCCESS, withCondition } from "./pod-conditions.ts";
+import { readSent } from "./sent-object.ts";
+
+type ReadPod = DeepReadonly<Pod>;
+
+const BINDING = createResource(Binding).storage;
+const PODS = { group: "", resource: "pods" };
+/** Labels of a node that say where it is; its pods have them, too. */
+const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+const MAX_ATTEMPTS = 5;
+
+/** `POST pods/<name>/binding`. */
+export const podBinding: Action = { group: "", resource: "pods", subresource: "binding", run: (deps, context, input) => bind(deps, context, input, context.name) };
+/** `POST bindings`, as schedulers did it before subresources. */
+export const legacyBinding: Action = { group: "", resource: "bindings", run: (deps, context, input) => bind(deps, context, input, undefined) };
+
+async function bind(deps: OperationDependencies, context: RequestContext, input: Input, pathName: string | undefined): Promise<Answer> {
+  const sent = readSent({ ...context, served: BINDING }, input, { clock: deps.clock, facts: "core-v1", keepsUid: true }) as unknown as DeepReadonly<Binding>;
+  const { name = "" } = sent.metadata as { name?: string };
+  if (pathName !== undefined && pathName !== name) throw badRequest("name in URL does not match name in Binding object");
+  checkTarget(sent);
+  const { dryRun } = writeOptions(context, "CreateOptions");
+  await assign(deps, context, sent, name, dryRun);
+  return { type: "object", object: SUCCESS, code: 201 };
+}
+
+/** Upstream answers these with 500 and no reason. */
+function checkTarget({ target }: DeepReadonly<Binding>): void {
+  const problems: string[] = [];
+  const { kind = "", name = "" } = target ?? {};
+  if (kind !== "" && kind !== "Node") problems.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
+  if (name === "") problems.push("target.name: Required value");
+  if (problems.length > 0) throw plainError(problems.length === 1 ? problems.join() : `[${problems.join(", ")}]`);
+}
+
+async function assign(deps: OperationDependencies, { cluster, namespace }: RequestContext, binding: DeepReadonly<Binding>, name: string, dryRun: boolean): Promise<void> {
+  const { cache, store, clock } = deps;
+  const pods = cluster.table.resource("", "pods");
+  if (!pods) throw notFound(PODS, name);
+  const key = keyOf(pods, cluster.name, namespace, name);
+  const topology = binding.target.kind === "Node" ? topologyOf(deps, cluster, binding.target.name ?? "") : {};
+  await cache.exclusive(key, async () => {
+    for (let attempt = 1; ; attempt++) {
+      const found = store.find(cluster, pods, key);
+      if (!found.entry) throw notFound(PODS, name);
+      const stored = objectIn(found.entry, pods.storage);
+      checkPreconditions(binding, stored, `/registry/pods/${namespace ?? ""}/${name}`, name);
+      const bound = boundPod(stored as unknown as ReadPod, binding, topology, name, clock.now()) as unknown as JsonObject;
+      const { resourceVersion: _, ...metadata } = metadataOf(bound);
+      const written = viewOfWritten(pods.storage, ordered({ ...bound, metadata }), settledIn(found.entry, pods.storage) !== undefined);
+      if (dryRun || (await store.put(cluster, found, written, { verb: "create", name: PODS, subresource: "binding" }))) return;
+      if (attempt === MAX_ATTEMPTS) throw conflict(PODS, name, CHANGED_MEANWHILE);
+    }
+  });
+}
+
+/** The uid and version that a scheduler made its decision for. */
+function checkPreconditions({ metadata }: DeepReadonly<Binding>, stored: JsonObject, key: string, name: string): void {
+  const current = metadataOf(stored);
+  for (const [field, label] of [["uid", "UID"], ["resourceVersion", "ResourceVersion"]] as const) {
+    const wanted = metadata[field];
+    if (!wanted || wanted === current[field]) continue;
+    throw conflict(PODS, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${label} in precondition: ${wanted}, ${label} in object meta: ${textOf(current[field])}`);
+  }
+}
+
+function boundPod(pod: ReadPod, { metadata: { labels, annotations }, target }: DeepReadonly<Binding>, topology: Readonly<Record<string, string>>, name: string, nowMs: number): ReadPod {
+  const refuse = (why: string): never => {
+    throw conflict({ group: "", resource: "pods/binding" }, name, why);
+  };
+  if (pod.metadata.deletionTimestamp) refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
+  if (pod.spec.nodeName) refuse(`pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`);
+  if (pod.spec.schedulingGates?.length) refuse(`pod ${name} has non-empty .spec.schedulingGates`);
+  const { nominatedNodeName: _, ...status } = pod.status ?? {};
+  const own = { ...pod.metadata.annotations, ...annotations };
+  const all = { ...pod.metadata.labels, ...labels, ...topology };
+  return withCondition(
+    {
+      ...pod,
+      metadata: { ...pod.metadata, ...(Object.keys(all).length > 0 && { labels: all }), ...(Object.keys(own).length > 0 && { annotations: own }) },
+      spec: { ...pod.spec, nodeName: target.name ?? "" },
+      status,
+    },
+    { type: "PodScheduled", status: "True" },
+    nowMs,
+  );
+}
+
+function topologyOf({ store }: OperationDependencies, cluster: RequestContext["cluster"], name: string): Record<string, string> {
+  const node = createClusterReader(store, cluster).get("", "nodes", undefined, name) as unknown as DeepReadonly<Node> | undefined;
+  const labels = node?.metadata.labels ?? {};
+  return Object.fromEntries(TOPOLOGY.flatMap((key) => (labels[key] === undefined ? [] : [[key, labels[key]]])));
+}

@@ -1,0 +1,25 @@
+/** SelfSubjectReview: who the asker is to this server, after impersonation. */
+import { formatTime } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
+import type { Action } from "../action.ts";
+import type { UserInfo } from "../request.ts";
+import { readSent } from "./sent-object.ts";
+
+export const selfSubjectReview: Action = {
+  group: "authentication.k8s.io",
+  resource: "selfsubjectreviews",
+  async run({ clock }, context, input) {
+    const { apiVersion = "", kind = "" } = readSent(context, input, { clock, facts: "authentication-v1" });
+    return { type: "object", object: { kind, apiVersion, metadata: { creationTimestamp: formatTime(clock.now()) }, status: { userInfo: userInfoOf(context.user) } }, code: 201 };
+  },
+};
+
+/** A user in the form in which reviews tell it. */
+export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
+  return {
+    ...(name !== "" && { username: name }),
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups: [...groups] }),
+    ...(extra && Object.keys(extra).length > 0 && { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values] as Json[]])) }),
+  };
+}

@@ -1,0 +1,73 @@
+/** Numbers of a range, each held by at most one object of a cluster: the cluster's addresses, and its node ports. */
+import type { Random } from "../../base/index.ts";
+
+export interface PoolRange {
+  readonly first: number;
+  readonly last: number;
+  /**
+   * So many numbers at the start of the range are given only to those who ask for them, until the rest is used up: people
+   * choose low numbers.
+   */
+  readonly kept: number;
+  /** Never given to anybody. */
+  readonly reserved?: number;
+}
+
+export class NumberPool {
+  readonly #range: PoolRange;
+  /** What stored objects hold, by the object's key. */
+  readonly #holders = new Map<number, string>();
+  /** What is given to objects that are on their way into the store. */
+  readonly #pending = new Map<number, string>();
+
+  constructor(range: PoolRange) {
+    this.#range = range;
+  }
+
+  includes(number: number): boolean {
+    return number >= this.#range.first && number <= this.#range.last;
+  }
+
+  isFree(number: number): boolean {
+    return this.includes(number) && number !== this.#range.reserved && !this.#holders.has(number) && !this.#pending.has(number);
+  }
+
+  holderOf(number: number): string | undefined {
+    return this.#holders.get(number);
+  }
+
+  /** Any free number for which `isGood` holds; undefined when there is none. Usually the first that is looked at. */
+  pick(random: Random, isGood: (number: number) => boolean): number | undefined {
+    const { first, last, kept } = this.#range;
+    return this.#pickIn(first + kept, last, random, isGood) ?? this.#pickIn(first, first + kept - 1, random, isGood);
+  }
+
+  #pickIn(first: number, last: number, random: Random, isGood: (number: number) => boolean): number | undefined {
+    const size = last - first + 1;
+    const start = Math.floor(random.next() * size);
+    for (let step = 0; step < size; step++) {
+      const number = first + ((start + step) % size);
+      if (this.isFree(number) && isGood(number)) return number;
+    }
+    return undefined;
+  }
+
+  /** Given to an object that is about to be stored. */
+  promise(number: number, key: string): void {
+    this.#pending.set(number, key);
+  }
+
+  withdraw(number: number, key: string): void {
+    if (this.#pending.get(number) === key) this.#pending.delete(number);
+  }
+
+  /** A stored object holds it. */
+  hold(number: number, key: string): void {
+    this.withdraw(number, key);
+    this.#holders.set(number, key);
+  }
+
+  release(number: number, key: string): void {
+    if (this.#holders.get(number) === key) this.#holders.delete(number);
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Gives Services their cluster address and node ports.
+ *
+ * Numbers are drawn while the object is prepared and promised when it is about to be stored. Both happen in one turn of the
+ * event loop, because this plugin is the first that reserves anything: two Services that are created at once never draw the
+ * same number, and a dry run, which stores nothing, takes nothing.
+ */
+import { heldByService, prepareService } from "../../api/index.ts";
+import type { Drawn, Service, ServicePools } from "../../api/index.ts";
+import type { DeepReadonly, JsonObject, Random } from "../../base/index.ts";
+import type { Cache, CacheEvent } from "../../store/index.ts";
+import type { RequestContext } from "../context.ts";
+import type { Plugin, PluginRequest } from "../plugin.ts";
+import { keyOf } from "../resources.ts";
+import { formatClusterAddress, parseClusterAddress } from "./cluster-addresses.ts";
+import type { NumberPool } from "./number-pool.ts";
+import { createServiceHoldings, isStale, NODE_PORTS } from "./service-holdings.ts";
+
+export interface ServiceAllocation {
+  readonly plugin: Plugin;
+  /** Every event of the store, in order. */
+  observe(event: CacheEvent): void;
+}
+
+const FULL = "range is full";
+
+export function createServiceAllocation({ cache, random }: { cache: Cache; random: Random }): ServiceAllocation {
+  const holdings = createServiceHoldings(cache);
+
+  const poolsFor = (cluster: string): ServicePools => {
+    const { addresses, ports } = holdings.of(cluster);
+    const drawn = new Set<number>();
+    const isGood = (number: number): boolean => !drawn.has(number);
+    const isTaken = (pool: NumberPool, kind: "addresses" | "ports", number: number): boolean => {
+      if (drawn.has(number)) return true;
+      if (pool.isFree(number)) return false;
+      const holder = pool.holderOf(number);
+      return holder === undefined || !isStale(cache, holder, kind, number);
+    };
+    const draw = (number: number | undefined): Drawn<number> => {
+      if (number === undefined) return { problem: FULL };
+      drawn.add(number);
+      return { value: number };
+    };
+    return {
+      address(requested) {
+        if (requested === undefined) return asText(draw(addresses.pick(random, isGood)));
+        const number = parseClusterAddress(requested);
+        if (number === undefined || !addresses.includes(number)) return { problem: "the provided network does not match the current range" };
+        return isTaken(addresses, "addresses", number) ? { problem: "provided IP is already allocated" } : asText(draw(number));
+      },
+      port(requested) {
+        if (requested === undefined) return draw(ports.pick(random, isGood));
+        if (!ports.includes(requested)) return { problem: `provided port is not in the valid range. The range of valid ports is ${NODE_PORTS.first}-${NODE_PORTS.last}` };
+        return isTaken(ports, "ports", requested) ? { problem: "provided port is already allocated" } : draw(requested);
+      },
+    };
+  };
+
+  return {
+    plugin: {
+      name: "ServiceAllocation",
+      concerns: isServiceWrite,
+      mutate: ({ context, object, oldObject }) => asObject(prepareService(asService(object), oldObject && asService(oldObject), poolsFor(context.cluster.name))),
+      reserve: (request) => Promise.resolve(promiseNumbers(request)),
+    },
+    observe: holdings.observe,
+  };
+
+  /** Marks what the Service did not hold before as taken, until its event arrives or storing fails. */
+  function promiseNumbers({ context, object, oldObject }: PluginRequest): (() => Promise<void>) | undefined {
+    const { cluster, served, namespace } = context;
+    const service = asService(object);
+    const now = heldByService(service);
+    const before = oldObject ? heldByService(asService(oldObject)) : { addresses: [], ports: [] };
+    const { addresses, ports } = holdings.of(cluster.name);
+    const key = keyOf(served.resource, cluster.name, namespace, service.metadata.name);
+    const taken: (readonly [NumberPool, number])[] = [];
+    for (const address of now.addresses) {
+      const number = parseClusterAddress(address);
+      if (number !== undefined && !before.addresses.includes(address)) taken.push([addresses, number]);
+    }
+    for (const port of now.ports) if (!before.ports.includes(port)) taken.push([ports, port]);
+    if (taken.length === 0) return undefined;
+    for (const [pool, number] of taken) pool.promise(number, key);
+    return async () => {
+      for (const [pool, number] of taken) pool.withdraw(number, key);
+    };
+  }
+}
+
+function isServiceWrite({ served: { resource }, subresource }: RequestContext, operation: string): boolean {
+  const { kind } = resource;
+  return kind.kind === "Service" && kind.group === "" && kind.builtIn && subresource === undefined && operation !== "DELETE";
+}
+
+const asText = (drawn: Drawn<number>): Drawn<string> => ("value" in drawn ? { value: formatClusterAddress(drawn.value) } : drawn);
+const asService = (object: DeepReadonly<JsonObject>): DeepReadonly<Service> => object as unknown as DeepReadonly<Service>;
+const asObject = (service: object): DeepReadonly<JsonObject> => service as DeepReadonly<JsonObject>;

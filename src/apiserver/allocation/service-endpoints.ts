@@ -1,0 +1,24 @@
+/** A Service that is gone leaves no Endpoints behind: one that is made later under its name must not lead to its old addresses. */
+import type { CacheEvent } from "../../store/index.ts";
+import type { Housekeeping } from "../housekeeping.ts";
+import { metadataOf } from "../metadata.ts";
+import { isMarker } from "../objects.ts";
+import { textOf } from "../text.ts";
+import { SERVICES_PREFIX } from "./service-holdings.ts";
+
+const ENDPOINTS_PREFIX = "/core/endpoints/";
+
+/** Told of every event of the store. */
+export function createEndpointsRemoval(house: Pick<Housekeeping, "enqueue" | "find" | "remove">): { observe(event: CacheEvent): void } {
+  return {
+    observe({ entry, previous }) {
+      const key = (entry ?? previous)?.key ?? "";
+      if (!key.startsWith(SERVICES_PREFIX) || (entry && !isMarker(entry))) return;
+      house.enqueue(`endpoints of ${key}`, async () => {
+        const endpointsKey = ENDPOINTS_PREFIX + key.slice(SERVICES_PREFIX.length);
+        const endpoints = house.find(key) ? undefined : house.find(endpointsKey);
+        if (endpoints) await house.remove(endpointsKey, textOf(metadataOf(endpoints.object).uid), undefined);
+      });
+    },
+  };
+}

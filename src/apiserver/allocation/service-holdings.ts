@@ -1,0 +1,85 @@
+/**
+ * Which Service of a logical cluster holds which address and node port. Derived from the stored Services: read when a cluster
+ * first needs it, and kept current by the store's events; nothing of it is stored.
+ *
+ * Events arrive a little after the write that they tell of. A number that was promised to a Service counts as taken until its
+ * event arrives; one that seems to be held is looked up in the store before it is refused. So both directions are exact in
+ * one process. Several API servers on one store could give the same number twice.
+ */
+import { heldByService } from "../../api/index.ts";
+import type { Service } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Cache, CachedEntry, CacheEvent } from "../../store/index.ts";
+import { isMarker } from "../objects.ts";
+import { knownObject } from "../render.ts";
+import { clusterOfKey } from "../resources.ts";
+import { parseClusterAddress, SERVICE_ADDRESSES } from "./cluster-addresses.ts";
+import { NumberPool } from "./number-pool.ts";
+
+export const SERVICES_PREFIX = "/core/services/";
+
+/** Of 30000 to 32767 the first eighty-six are for those who ask for them. */
+export const NODE_PORTS = { first: 30000, last: 32767, kept: 86 } as const;
+
+interface Held {
+  addresses: readonly number[];
+  ports: readonly number[];
+}
+
+const NOTHING: Held = { addresses: [], ports: [] };
+
+export class ClusterHoldings {
+  readonly addresses = new NumberPool(SERVICE_ADDRESSES);
+  readonly ports = new NumberPool(NODE_PORTS);
+  readonly #byKey = new Map<string, Held>();
+
+  /** Takes over what a Service holds now; `entry` is unset when it is gone. */
+  update(key: string, entry: CachedEntry | undefined): void {
+    const before = this.#byKey.get(key) ?? NOTHING;
+    const now = entry ? heldIn(entry) : NOTHING;
+    for (const number of before.addresses) if (!now.addresses.includes(number)) this.addresses.release(number, key);
+    for (const number of before.ports) if (!now.ports.includes(number)) this.ports.release(number, key);
+    for (const number of now.addresses) this.addresses.hold(number, key);
+    for (const number of now.ports) this.ports.hold(number, key);
+    if (now.addresses.length + now.ports.length > 0) this.#byKey.set(key, now);
+    else this.#byKey.delete(key);
+  }
+}
+
+/** What an entry of a Service says that it holds. */
+function heldIn(entry: CachedEntry): Held {
+  if (isMarker(entry)) return NOTHING;
+  const service = (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<Service>;
+  const { addresses, ports } = heldByService(service);
+  return { addresses: addresses.flatMap((text) => parseClusterAddress(text) ?? []), ports };
+}
+
+export interface ServiceHoldings {
+  of(cluster: string): ClusterHoldings;
+  observe(event: CacheEvent): void;
+}
+
+export function createServiceHoldings(cache: Cache): ServiceHoldings {
+  const clusters = new Map<string, ClusterHoldings>();
+  return {
+    of(cluster) {
+      let holdings = clusters.get(cluster);
+      if (!holdings) {
+        clusters.set(cluster, (holdings = new ClusterHoldings()));
+        for (const entry of cache.list(`${SERVICES_PREFIX}${cluster}/`)) holdings.update(entry.key, entry);
+      }
+      return holdings;
+    },
+    observe({ entry, previous }) {
+      const key = (entry ?? previous)?.key ?? "";
+      if (key.startsWith(SERVICES_PREFIX)) clusters.get(clusterOfKey(key))?.update(key, entry);
+    },
+  };
+}
+
+/** True when the Service that is said to hold an address or port no longer does: its event is still on the way. */
+export function isStale(cache: Cache, key: string, kind: "addresses" | "ports", number: number): boolean {
+  const entry = cache.get(key);
+  return !entry || !heldIn(entry)[kind].includes(number);
+}
+

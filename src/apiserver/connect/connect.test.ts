@@ -1,0 +1,250 @@
+import { Duplex } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { Node, Pod, Service } from "../../api/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import type { ApiResponse, ByteStream } from "../request.ts";
+import { ADMIN, PROFILE, createTestServer } from "../test-server.ts";
+import type { TestServer } from "../test-server.ts";
+import type { ContainerRuntime, ContainerTarget, LogLine } from "./backend.ts";
+
+const PODS = "/api/v1/namespaces/default/pods";
+const START_MS = Date.parse("2026-01-01T00:00:00Z");
+
+/** Pods as they are stored on a cluster with one node; admission would want more of them than these tests do. */
+async function createServer(runtime?: ContainerRuntime): Promise<TestServer> {
+  const builtIns = [...PROFILE.builtIns.filter(({ kind }) => kind !== "Pod" && kind !== "Node" && kind !== "Service"), Pod, Node, Service];
+  const test = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns } }, admissions: [], ...(runtime && { connect: { runtimeOf: () => runtime } }) });
+  const put = (path: string, object: JsonObject): Promise<unknown> => test.request("POST", path, object);
+  const pod = (name: string, spec: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "Pod", metadata: { name }, spec });
+  await put("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "node1" } });
+  await put(PODS, pod("waits", { containers: [{ name: "c" }] }));
+  await put(PODS, pod("lost", { nodeName: "gone", containers: [{ name: "c" }] }));
+  await put(PODS, pod("runs", { nodeName: "node1", containers: [{ name: "c" }] }));
+  await put(PODS, pod("two", { nodeName: "node1", initContainers: [{ name: "i" }], containers: [{ name: "c" }, { name: "d" }] }));
+  await put("/api/v1/namespaces/default/services", { apiVersion: "v1", kind: "Service", metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+  return test;
+}
+
+describe("without anybody who runs containers", () => {
+  const cases: Record<string, { path: string; method?: string; status: number; message?: string }> = {
+    "AG-4: a pod that is not there has no log": { path: `${PODS}/none/log`, status: 404, message: 'pods "none" not found' },
+    "AG-4: a pod that waits for a node has written nothing": { path: `${PODS}/waits/log`, status: 204 },
+    "AG-4: a pod on a node that is not there cannot be found": { path: `${PODS}/lost/log`, status: 404, message: 'pods "gone" not found' },
+    "AG-4: a node that cannot be reached is an error": { path: `${PODS}/runs/log`, status: 500, message: "the logs of container c cannot be read: no kubelet of node node1 can be reached" },
+    "AG-4: one of several containers has to be chosen": { path: `${PODS}/two/log`, status: 400, message: "a container name must be specified for pod two, choose one of: [i c d]" },
+    "AG-4: the container has to be one of the pod": { path: `${PODS}/waits/log?container=q`, status: 400, message: "container q is not valid for pod waits" },
+    "AG-4: a negative number of lines is wrong": { path: `${PODS}/waits/log?tailLines=-1`, status: 422, message: 'PodLogOptions "waits" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0' },
+    "AG-4: two beginnings are wrong": {
+      path: `${PODS}/waits/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z`,
+      status: 422,
+      message: 'PodLogOptions "waits" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+    },
+    "AG-4: what is no number is refused": { path: `${PODS}/waits/log?tailLines=x`, status: 400, message: 'strconv.ParseInt: parsing "x": invalid syntax' },
+    "AG-4: a log cannot be written": { path: `${PODS}/waits/log`, method: "POST", status: 405, message: "the server does not allow this method on the requested resource" },
+    "AG-3: a command needs a node": { path: `${PODS}/waits/exec?command=ls`, status: 400, message: "pod waits does not have a host assigned" },
+    "AG-3: a command needs another protocol": { path: `${PODS}/runs/exec?command=ls`, status: 400, message: "Upgrade request required" },
+    "AG-2: a service has nobody behind it": { path: "/api/v1/namespaces/default/services/web:80/proxy/x", status: 503, message: 'no endpoints available for service "web"' },
+    "AG-2: a pod without an address cannot be reached": { path: `${PODS}/runs/proxy/x`, method: "DELETE", status: 400, message: "address not allowed" },
+    "AG-2: a node cannot be reached": { path: "/api/v1/nodes/node1/proxy/healthz", status: 503, message: "error trying to reach service: no kubelet of node node1 can be reached" },
+    "AG-2: the target of a proxy has at most a scheme, a name and a port": { path: `${PODS}/ftp:runs:80/proxy/`, status: 400, message: 'invalid pod request "ftp:runs:80"' },
+  };
+  for (const [behaviour, { path, method = "GET", status, message }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const { request } = await createServer();
+
+      const answer = await request(method, path);
+
+      expect([answer.status, answer.body.message]).toEqual([status, message]);
+    });
+  }
+});
+
+describe("a log", () => {
+  const lines: LogLine[] = ["one", "two", "three"].map((text, index) => ({ text, timeMs: START_MS + index * 1000 }));
+  const asked: ContainerTarget[] = [];
+  const runtime: ContainerRuntime = {
+    logs(target) {
+      asked.push(target);
+      return {
+        lines,
+        async *follow() {
+          yield { text: "four", timeMs: START_MS + 3000 };
+        },
+      };
+    },
+  };
+  const cases: Record<string, { query: string; want: string }> = {
+    "AG-4: is what was written so far": { query: "", want: "one\ntwo\nthree\n" },
+    "AG-4: ends with the last lines": { query: "tailLines=1", want: "three\n" },
+    "AG-4: may be empty": { query: "tailLines=0", want: "" },
+    "AG-4: begins at a time": { query: "sinceTime=2026-01-01T00:00:01Z", want: "two\nthree\n" },
+    "AG-4: says when": { query: "tailLines=1&timestamps=true", want: "2026-01-01T00:00:02.000Z three\n" },
+    "AG-4: is cut in the middle of a line": { query: "limitBytes=6", want: "one\ntw" },
+    "AG-4: goes on while it is followed": { query: "tailLines=1&follow=true", want: "three\nfour\n" },
+  };
+  for (const [behaviour, { query, want }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const { request } = await createServer(runtime);
+
+      const { status, headers, response } = await request("GET", `${PODS}/two/log?container=d&${query}`);
+
+      expect([status, headers["content-type"]]).toEqual([200, "text/plain"]);
+      expect(await readAll(response.body as ByteStream)).toBe(want);
+      expect(asked.at(-1)).toMatchObject({ cluster: "hub", namespace: "default", container: "d", pod: { metadata: { name: "two" } } });
+    });
+  }
+});
+
+describe("a command", () => {
+  const HANDSHAKE = { upgrade: "websocket", connection: "Upgrade", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "sec-websocket-version": "13", "sec-websocket-protocol": "v5.channel.k8s.io, v4.channel.k8s.io" };
+  /** Says what it is told, in capitals, until the peer has no more to say; ends with the number of chunks. */
+  const shout: ContainerRuntime = {
+    async exec(_target, { command }, streams) {
+      streams.onResize(({ width }) => void streams.stdout(Buffer.from(`width ${width};`)));
+      await streams.stdout(Buffer.from(`${command.join(" ")}:`));
+      let chunks = 0;
+      for await (const chunk of streams.stdin) {
+        chunks++;
+        await streams.stdout(Buffer.from(chunk.toString().toUpperCase()));
+      }
+      await streams.stderr(Buffer.from("done"));
+      return { exitCode: chunks };
+    },
+  };
+
+  async function exec(query: string, headers: Record<string, string> = HANDSHAKE): Promise<ApiResponse> {
+    const { server } = await createServer(shout);
+    return server.handle({ method: "GET", path: `${PODS}/runs/exec`, query: new URLSearchParams(query), headers, body: new Uint8Array(), user: ADMIN, signal: new AbortController().signal, canUpgrade: true });
+  }
+
+  test("AG-3: has its streams in channels, and ends with its exit code", async () => {
+    const response = await exec("command=echo&command=hi&stdin=true&stdout=true&stderr=true");
+    const socket = new PeerSocket();
+
+    response.upgrade?.(socket, Buffer.alloc(0));
+    socket.say(4, '{"Width":80,"Height":24}');
+    socket.say(0, "abc");
+    await socket.until(({ length }) => length >= 4);
+    socket.sayBytes(Buffer.from([255, 0]));
+    const messages = await socket.until((all) => all.some(([channel]) => channel === 3));
+
+    expect(response.headers).toMatchObject({ "sec-websocket-accept": "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "sec-websocket-protocol": "v5.channel.k8s.io" });
+    expect(messages).toEqual([
+      [1, ""],
+      [1, "echo hi:"],
+      [1, "width 80;"],
+      [1, "ABC"],
+      [2, "done"],
+      [3, JSON.stringify({ metadata: {}, status: "Failure", message: "command terminated with non-zero exit code: exit status 1", reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: "1" }] } })],
+    ]);
+  });
+
+  test("AG-3: ends with success when the peer leaves at once", async () => {
+    const response = await exec("command=true&stdin=true&stdout=true");
+    const socket = new PeerSocket();
+
+    response.upgrade?.(socket, Buffer.alloc(0));
+    socket.sayBytes(Buffer.from([255, 0]));
+    const messages = await socket.until((all) => all.some(([channel]) => channel === 3));
+
+    expect(messages.at(-1)).toEqual([3, '{"metadata":{},"status":"Success"}']);
+    expect(messages.some(([channel]) => channel === 2)).toBe(false);
+  });
+
+  test("AG-3: that is not given any input finds its end", async () => {
+    const response = await exec("command=true&stdout=true");
+    const socket = new PeerSocket();
+
+    response.upgrade?.(socket, Buffer.alloc(0));
+    socket.say(0, "nobody listens");
+    const messages = await socket.until((all) => all.some(([channel]) => channel === 3));
+
+    expect(messages).toEqual([
+      [1, ""],
+      [1, "true:"],
+      [3, '{"metadata":{},"status":"Success"}'],
+    ]);
+  });
+
+  const refused: Record<string, { headers: Record<string, string>; status: number }> = {
+    "AG-3: SPDY is not spoken": { headers: { ...HANDSHAKE, upgrade: "SPDY/3.1" }, status: 501 },
+    "AG-3: a protocol that is not known is refused": { headers: { ...HANDSHAKE, "sec-websocket-protocol": "chat" }, status: 400 },
+    "AG-3: another version of WebSockets is refused": { headers: { ...HANDSHAKE, "sec-websocket-version": "8" }, status: 400 },
+  };
+  for (const [behaviour, { headers, status }] of Object.entries(refused)) {
+    test(behaviour, async () => {
+      const response = await exec("command=ls", headers);
+
+      expect([response.status, response.upgrade]).toEqual([status, undefined]);
+    });
+  }
+});
+
+test("AG-2: a proxy passes method, path, query and body on", async () => {
+  const { request } = await createServer({
+    proxy: async (target, { method, path, query, body }) => ({ status: 202, headers: { "content-type": "text/plain" }, body: Buffer.from(`${target.scheme} ${target.name} ${target.port} ${method} ${path} ${query.toString()} ${Buffer.from(body).toString()}`) }),
+  });
+
+  const { status, text } = await request("PUT", `${PODS}/https:runs:8080/proxy/a/b?c=d`, "body");
+
+  expect([status, text]).toEqual([202, "https runs 8080 PUT /a/b c=d body"]);
+});
+
+async function readAll(stream: ByteStream): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  await new Promise<void>((resolve) => {
+    stream.open({
+      write(chunk) {
+        chunks.push(chunk);
+        return true;
+      },
+      onDrain: () => {},
+      end: resolve,
+    });
+  });
+  return Buffer.concat(chunks).toString();
+}
+
+/** The other end of an upgraded connection. */
+class PeerSocket extends Duplex {
+  readonly #messages: [number, string][] = [];
+  #bytes = Buffer.alloc(0);
+  #check = (): void => {};
+
+  override _read(): void {
+    // What the peer says is pushed.
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk]);
+    while (this.#bytes.byteLength >= 2) {
+      const short = (this.#bytes[1] ?? 0) & 127;
+      const start = short === 126 ? 4 : 2;
+      if (this.#bytes.byteLength < start) break;
+      const length = short === 126 ? this.#bytes.readUInt16BE(2) : short;
+      if (this.#bytes.byteLength < start + length) break;
+      const data = this.#bytes.subarray(start, start + length);
+      if (((this.#bytes[0] ?? 0) & 15) === 2) this.#messages.push([data[0] ?? -1, data.subarray(1).toString()]);
+      this.#bytes = this.#bytes.subarray(start + length);
+    }
+    this.#check();
+    done();
+  }
+
+  say(channel: number, text: string): void {
+    this.sayBytes(Buffer.concat([Buffer.from([channel]), Buffer.from(text)]));
+  }
+
+  sayBytes(data: Buffer): void {
+    this.push(Buffer.concat([Buffer.from([0x82, 0x80 | data.byteLength, 0, 0, 0, 0]), data]));
+  }
+
+  until(enough: (messages: readonly [number, string][]) => boolean): Promise<[number, string][]> {
+    return new Promise((resolve) => {
+      this.#check = () => {
+        if (enough(this.#messages)) resolve(this.#messages);
+      };
+      this.#check();
+    });
+  }
+}

@@ -1,0 +1,34 @@
+/** Which container of a pod a request is about, and whether it is anywhere. Refusals are those of Kubernetes. */
+import { isObject } from "../../base/index.ts";
+import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
+import { badRequest, notFound } from "../../machinery/index.ts";
+import { textOf } from "../text.ts";
+
+/** The one container that there is, or the one that was asked for. */
+export function containerOf(pod: DeepReadonly<JsonObject>, podName: string, asked: string): string {
+  const { spec } = pod as { spec?: DeepReadonly<JsonObject> };
+  const names = (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((field) => namesIn(spec?.[field]));
+  if (asked !== "") {
+    if (!names.includes(asked)) throw badRequest(`container ${asked} is not valid for pod ${podName}`);
+    return asked;
+  }
+  const [only, ...more] = names;
+  if (only === undefined) throw badRequest(`a container name must be specified for pod ${podName}`);
+  if (more.length > 0) throw badRequest(`a container name must be specified for pod ${podName}, choose one of: [${names.join(" ")}]`);
+  return only;
+}
+
+function namesIn(containers: DeepReadonly<Json> | undefined): string[] {
+  return Array.isArray(containers) ? containers.flatMap((container) => (isObject(container) ? [textOf(container.name ?? "")] : [])) : [];
+}
+
+/** The node that a pod was given; empty while it waits for one. */
+export function nodeNameOf(pod: DeepReadonly<JsonObject>): string {
+  const { spec } = pod as { spec?: DeepReadonly<JsonObject> };
+  return textOf(spec?.nodeName ?? "");
+}
+
+/** Kubernetes looks for the node of a pod and, when it is not there, says so as if it were the pod. */
+export function checkNode(name: string, exists: (name: string) => boolean): void {
+  if (!exists(name)) throw notFound({ group: "", resource: "pods" }, name);
+}

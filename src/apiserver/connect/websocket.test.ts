@@ -1,0 +1,133 @@
+import { Duplex } from "node:stream";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createFakeClock } from "../../base/index.ts";
+import { WebSocket, acceptKey } from "./websocket.ts";
+
+/** A socket whose other end is this test. */
+class FakeSocket extends Duplex {
+  readonly sent: Buffer[] = [];
+  override _read(): void {
+    // What the peer says is pushed by the test.
+  }
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.sent.push(chunk);
+    done();
+  }
+  get bytes(): Buffer {
+    return Buffer.concat(this.sent);
+  }
+}
+
+/** A frame as clients send it: masked. */
+function frame(opcode: number, data: Buffer, isFinal = true): Buffer {
+  const mask = Buffer.from([1, 2, 3, 4]);
+  const head = data.byteLength < 126 ? Buffer.from([(isFinal ? 0x80 : 0) | opcode, 0x80 | data.byteLength]) : Buffer.from([(isFinal ? 0x80 : 0) | opcode, 0x80 | 126, data.byteLength >> 8, data.byteLength & 255]);
+  return Buffer.concat([head, mask, data.map((byte, index) => byte ^ (mask[index & 3] ?? 0))]);
+}
+
+function open(head: Buffer = Buffer.alloc(0)) {
+  const socket = new FakeSocket();
+  const messages: string[] = [];
+  let closed = 0;
+  const web = new WebSocket(socket, head, createFakeClock(), { message: (data) => messages.push(data.toString()), closed: () => closed++ });
+  return { socket, messages, web, closed: () => closed };
+}
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a WebSocket", () => {
+  test("answers a key as RFC 6455 shows it", () => {
+    expect(acceptKey("dGhlIHNhbXBsZSBub25jZQ==")).toBe("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+  });
+
+  test("reads messages however the bytes are cut", async () => {
+    const { socket, messages } = open();
+    const bytes = Buffer.concat([frame(2, Buffer.from("hello")), frame(2, Buffer.from("x".repeat(300)))]);
+
+    for (const byte of bytes) socket.push(Buffer.from([byte]));
+    await tick();
+
+    expect(messages).toEqual(["hello", "x".repeat(300)]);
+  });
+
+  test("reads what came with the handshake", () => {
+    expect(open(frame(2, Buffer.from("early"))).messages).toEqual(["early"]);
+  });
+
+  test("joins fragments, and answers a ping between them", async () => {
+    const { socket, messages } = open();
+
+    socket.push(Buffer.concat([frame(2, Buffer.from("he"), false), frame(9, Buffer.from("p")), frame(0, Buffer.from("llo"))]));
+    await tick();
+
+    expect(messages).toEqual(["hello"]);
+    expect(socket.bytes).toEqual(Buffer.from([0x8a, 1, 0x70]));
+  });
+
+  test("writes long messages with long lengths", () => {
+    const { socket, web } = open();
+
+    web.send(Buffer.alloc(70_000));
+
+    expect(socket.bytes.subarray(0, 10)).toEqual(Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 1, 0x11, 0x70]));
+  });
+
+  test("answers good-bye with good-bye and says so once", async () => {
+    const { socket, closed } = open();
+
+    socket.push(frame(8, Buffer.from([3, 0xe8])));
+    socket.push(null);
+    await tick();
+    await tick();
+
+    expect(socket.bytes).toEqual(Buffer.from([0x88, 2, 3, 0xe8]));
+    expect(closed()).toBe(1);
+  });
+
+  const wrong: Record<string, { bytes: Buffer; code: number }> = {
+    "a frame without a mask": { bytes: Buffer.from([0x82, 1, 65]), code: 1002 },
+    "a frame with an extension": { bytes: Buffer.from([0xc2, 0x81, 0, 0, 0, 0, 65]), code: 1002 },
+    "a continuation of nothing": { bytes: frame(0, Buffer.from("a")), code: 1002 },
+    "a long control frame": { bytes: frame(9, Buffer.alloc(200)), code: 1002 },
+    "an unknown kind of frame": { bytes: frame(11, Buffer.alloc(0)), code: 1002 },
+    "a message beyond the bound": { bytes: Buffer.from([0x82, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]), code: 1009 },
+  };
+  for (const [what, { bytes, code }] of Object.entries(wrong)) {
+    test(`${what} ends it`, async () => {
+      const { socket, messages } = open();
+
+      socket.push(bytes);
+      await tick();
+
+      expect(socket.bytes[0]).toBe(0x88);
+      expect(socket.bytes.readUInt16BE(2)).toBe(code);
+      expect(messages).toEqual([]);
+    });
+  }
+
+  test("survives whatever bytes come", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 64 }), { maxLength: 8 }), (chunks) => {
+        const { socket, closed } = open();
+
+        for (const chunk of chunks) socket.emit("data", Buffer.from(chunk));
+        socket.emit("close");
+
+        expect(closed()).toBe(1);
+      }),
+    );
+  });
+
+  test("gives every message back whole", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 6 }), fc.integer({ min: 1, max: 50 }), (messages, size) => {
+        const { socket, messages: read } = open();
+        const bytes = Buffer.concat(messages.map((message) => frame(2, Buffer.from(message))));
+
+        for (let at = 0; at < bytes.byteLength; at += size) socket.emit("data", bytes.subarray(at, at + size));
+
+        expect(read).toEqual(messages.map((message) => Buffer.from(message).toString()));
+      }),
+    );
+  });
+});

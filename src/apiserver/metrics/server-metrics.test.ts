@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { createTestServer, makeConfigMap } from "../test-server.ts";
+import { Histogram } from "./histogram.ts";
+import { createServerMetrics } from "./server-metrics.ts";
+import type { ObservedRequest } from "./server-metrics.ts";
+import { MetricsText } from "./text.ts";
+
+const seen = (resource: string): ObservedRequest => ({ cluster: "hub", verb: "GET", group: "", version: "v1", resource, subresource: "", scope: "resource", dryRun: false });
+
+describe("the figures of a server", () => {
+  test("OP-5: count requests by what they asked for and how they were answered", async () => {
+    const { request } = await createTestServer();
+    await request("POST", "/api/v1/namespaces/default/configmaps", makeConfigMap("a"));
+    await request("GET", "/api/v1/namespaces/default/configmaps/missing");
+
+    const { text, headers } = await request("GET", "/metrics");
+
+    expect(headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(text).toContain('apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="POST",version="v1"} 1\n');
+    expect(text).toContain('apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1\n');
+    expect(text).toContain('apiserver_storage_objects{resource="configmaps"} 1\n');
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
+  });
+
+  test("OP-5: are those of one logical cluster", async () => {
+    const { request } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
+    await request("GET", "/clusters/paris/api/v1/namespaces");
+
+    expect((await request("GET", "/metrics")).text).not.toContain('verb="LIST"');
+    expect((await request("GET", "/clusters/paris/metrics")).text).toContain('verb="LIST"');
+  });
+
+  test("OP-5: count watches while they are open, and their events", () => {
+    const metrics = createServerMetrics();
+    const meter = metrics.watch(seen("pods"));
+
+    meter.sent(3);
+
+    expect(metrics.render("hub", new Map())).toContain('resource="pods",scope="resource",subresource="",verb="WATCH",version="v1"} 1\n');
+    meter.close();
+    meter.close();
+    const after = metrics.render("hub", new Map());
+    expect(after).toContain('resource="pods",scope="resource",subresource="",verb="WATCH",version="v1"} 0\n');
+    expect(after).toContain('apiserver_watch_events_total{group="",resource="pods",version="v1"} 3\n');
+  });
+
+  test("do not grow without bound when kinds come and go", () => {
+    const metrics = createServerMetrics();
+
+    for (let index = 0; index < 6000; index++) {
+      metrics.begin(false);
+      metrics.end(false, seen(`kind${index}`), 200, 0.001);
+    }
+
+    const lines = metrics.render("hub", new Map()).split("\n").filter((line) => line.startsWith("apiserver_request_total"));
+    expect(lines.length).toBe(5001);
+    expect(lines.at(-1)).toMatch(/resource="other".* 1000$/);
+  });
+});
+
+test("a histogram counts each observation in all buckets that it fits into", () => {
+  const histogram = new Histogram([0.1, 1]);
+  const text = new MetricsText();
+
+  for (const value of [0.05, 0.1, 0.5, 7]) histogram.observe(value);
+  histogram.write(text, "took", [["verb", "GET"]]);
+
+  expect(text.finish()).toBe('took_bucket{verb="GET",le="0.1"} 2\ntook_bucket{verb="GET",le="1"} 3\ntook_bucket{verb="GET",le="+Inf"} 4\ntook_sum{verb="GET"} 7.65\ntook_count{verb="GET"} 4\n');
+});
+
+test("label values cannot leave their quotes", () => {
+  const text = new MetricsText();
+
+  text.sample("x", [["a", 'b"c\\d\n']], 1);
+
+  expect(text.finish()).toBe('x{a="b\\"c\\\\d\\n"} 1\n');
+});

@@ -1,0 +1,167 @@
+/**
+ * What the API server counts about itself, under the names that Kubernetes' dashboards know. Every logical cluster has its own
+ * figures, as if it were a server of its own; those of the process are the same for all.
+ *
+ * Labels are taken from resources that are served, never from what a peer sent, and the number of series is bounded.
+ */
+import { DURATION_BUCKETS, Histogram } from "./histogram.ts";
+import { MetricsText } from "./text.ts";
+import type { Labels } from "./text.ts";
+
+/** What a request turned out to be; filled while it is answered. */
+export interface ObservedRequest {
+  cluster: string;
+  verb: string;
+  group: string;
+  version: string;
+  resource: string;
+  subresource: string;
+  scope: "" | "cluster" | "namespace" | "resource";
+  dryRun: boolean;
+}
+
+export interface ServerMetrics {
+  /** A request begins; the answer is called when it is answered. */
+  begin(isMutating: boolean): void;
+  end(isMutating: boolean, request: ObservedRequest, code: number, seconds: number): void;
+  /** A watch begins: what counts its events, and what ends it. */
+  watch(request: ObservedRequest): WatchMeter;
+  /** The figures of one cluster as text. `objects` are the stored objects by resource. */
+  render(cluster: string, objects: ReadonlyMap<string, number>): string;
+}
+
+export interface WatchMeter {
+  sent(events: number): void;
+  close(): void;
+}
+
+interface RequestSeries {
+  readonly labels: Labels;
+  readonly codes: Map<number, number>;
+  readonly duration: Histogram;
+}
+
+interface WatchSeries {
+  readonly labels: Labels;
+  running: number;
+  events: number;
+}
+
+interface ClusterSeries {
+  readonly requests: Map<string, RequestSeries>;
+  readonly watches: Map<string, WatchSeries>;
+}
+
+/** Kinds times verbs of one cluster stay far below; a client that makes definitions in a loop does not. */
+const MAX_SERIES_PER_CLUSTER = 5000;
+const OTHER: Pick<ObservedRequest, "group" | "version" | "resource" | "subresource"> = { group: "other", version: "", resource: "other", subresource: "" };
+
+export function createServerMetrics(): ServerMetrics {
+  const clusters = new Map<string, ClusterSeries>();
+  let readOnly = 0;
+  let mutating = 0;
+
+  const seriesOf = (cluster: string): ClusterSeries => {
+    let series = clusters.get(cluster);
+    if (!series) clusters.set(cluster, (series = { requests: new Map(), watches: new Map() }));
+    return series;
+  };
+
+  return {
+    begin(isMutating) {
+      if (isMutating) mutating++;
+      else readOnly++;
+    },
+    end(isMutating, request, code, seconds) {
+      if (isMutating) mutating--;
+      else readOnly--;
+      const series = requestSeries(seriesOf(request.cluster).requests, request);
+      series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
+      // How long a watch lasts says nothing about how fast the server is.
+      if (request.verb !== "WATCH") series.duration.observe(seconds);
+    },
+    watch(request) {
+      const series = watchSeries(seriesOf(request.cluster).watches, request);
+      series.running++;
+      let closed = false;
+      return {
+        sent(events) {
+          series.events += events;
+        },
+        close() {
+          if (!closed) series.running--;
+          closed = true;
+        },
+      };
+    },
+    render(cluster, objects) {
+      const text = new MetricsText();
+      const { requests, watches } = seriesOf(cluster);
+      writeRequests(text, [...requests.values()]);
+      text.family("apiserver_current_inflight_requests", "gauge", "Requests that are being answered, in all logical clusters.");
+      text.sample("apiserver_current_inflight_requests", [["request_kind", "mutating"]], mutating);
+      text.sample("apiserver_current_inflight_requests", [["request_kind", "readOnly"]], readOnly);
+      writeWatches(text, [...watches.values()]);
+      text.family("apiserver_storage_objects", "gauge", "Stored objects by resource.");
+      for (const [resource, count] of objects) text.sample("apiserver_storage_objects", [["resource", resource]], count);
+      writeProcess(text);
+      return text.finish();
+    },
+  };
+}
+
+function requestSeries(all: Map<string, RequestSeries>, request: ObservedRequest): RequestSeries {
+  const { verb, group, version, resource, subresource, scope, dryRun } = request;
+  const key = `${verb} ${group}/${version}/${resource}/${subresource} ${scope}${dryRun ? " dry" : ""}`;
+  let series = all.get(key);
+  if (series) return series;
+  if (all.size >= MAX_SERIES_PER_CLUSTER && resource !== OTHER.resource) return requestSeries(all, { ...request, ...OTHER });
+  series = {
+    labels: [["component", "apiserver"], ["dry_run", dryRun ? "All" : ""], ["group", group], ["resource", resource], ["scope", scope], ["subresource", subresource], ["verb", verb], ["version", version]],
+    codes: new Map(),
+    duration: new Histogram(DURATION_BUCKETS),
+  };
+  all.set(key, series);
+  return series;
+}
+
+function watchSeries(all: Map<string, WatchSeries>, request: ObservedRequest): WatchSeries {
+  const { group, version, resource, scope } = request;
+  const key = `${group}/${version}/${resource} ${scope}`;
+  let series = all.get(key);
+  if (series) return series;
+  if (all.size >= MAX_SERIES_PER_CLUSTER && resource !== OTHER.resource) return watchSeries(all, { ...request, ...OTHER });
+  series = { labels: [["component", "apiserver"], ["group", group], ["resource", resource], ["scope", scope], ["subresource", ""], ["verb", "WATCH"], ["version", version]], running: 0, events: 0 };
+  all.set(key, series);
+  return series;
+}
+
+function writeRequests(text: MetricsText, all: readonly RequestSeries[]): void {
+  text.family("apiserver_request_total", "counter", "Requests by what they asked for and how they were answered.");
+  for (const { labels, codes } of all) for (const [code, count] of codes) text.sample("apiserver_request_total", [["code", String(code)], ...labels], count);
+  text.family("apiserver_request_duration_seconds", "histogram", "How long requests took, without watches.");
+  for (const { labels, duration } of all) duration.write(text, "apiserver_request_duration_seconds", labels);
+}
+
+function writeWatches(text: MetricsText, all: readonly WatchSeries[]): void {
+  text.family("apiserver_longrunning_requests", "gauge", "Watches that are open.");
+  for (const { labels, running } of all) text.sample("apiserver_longrunning_requests", labels, running);
+  text.family("apiserver_watch_events_total", "counter", "Events that were told to watchers.");
+  const events = new Map<string, { labels: Labels; count: number }>();
+  for (const { labels, events: count } of all) {
+    const kept = labels.filter(([name]) => name === "group" || name === "resource" || name === "version");
+    const key = JSON.stringify(kept);
+    events.set(key, { labels: kept, count: (events.get(key)?.count ?? 0) + count });
+  }
+  for (const { labels, count } of events.values()) text.sample("apiserver_watch_events_total", labels, count);
+}
+
+function writeProcess(text: MetricsText): void {
+  const { user, system } = process.cpuUsage();
+  text.family("process_cpu_seconds_total", "counter", "CPU time of the process.");
+  text.sample("process_cpu_seconds_total", [], (user + system) / 1e6);
+  text.family("process_resident_memory_bytes", "gauge", "Memory that the process holds.");
+  text.sample("process_resident_memory_bytes", [], process.memoryUsage.rss());
+  text.family("process_start_time_seconds", "gauge", "When the process started, in seconds since 1970.");
+  text.sample("process_start_time_seconds", [], Math.round(performance.timeOrigin / 1000));
+}

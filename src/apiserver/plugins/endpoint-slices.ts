@@ -1,0 +1,20 @@
+/** Empty lists of an EndpointSlice are stored as nothing, like everywhere else; who sent them owns them all the same. */
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import type { Plugin } from "../plugin.ts";
+
+const LISTS = ["endpoints", "ports"];
+
+export const endpointSlices: Plugin = {
+  name: "EndpointSlices",
+  concerns: ({ served: { resource } }, operation) => operation !== "DELETE" && resource.kind.kind === "EndpointSlice" && resource.kind.group === "discovery.k8s.io" && resource.kind.builtIn,
+  mutate({ object }) {
+    let result: DeepReadonly<JsonObject> = object;
+    for (const list of LISTS) {
+      const value = object[list];
+      if (!Array.isArray(value) || value.length > 0) continue;
+      const { [list]: _, ...rest } = result;
+      result = rest;
+    }
+    return result;
+  },
+};

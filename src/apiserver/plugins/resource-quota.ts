@@ -1,0 +1,117 @@
+/**
+ * ResourceQuota: what a namespace may hold is charged before it is stored. `status.used` is changed under compare-and-set, so two
+ * requests can never both take what is left. What was charged for an object that could not be stored is given back; deletions are
+ * counted by the quota controller.
+ */
+import { addAmounts, exceeding, onlyAmounts, quotaEvaluatorOf, quotaMatches, readAmounts, subtractAmounts, withoutZeros, writeAmounts } from "../../api/index.ts";
+import type { Amounts, QuotaEvaluator, ResourceQuota } from "../../api/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { forbidden, type ApiError } from "../../machinery/index.ts";
+import type { RequestContext } from "../context.ts";
+import type { ClusterWriter, Plugin, PluginRequest } from "../plugin.ts";
+import { textOf } from "../text.ts";
+
+type Quota = DeepReadonly<ResourceQuota>;
+
+function evaluatorFor({ served: { resource }, namespace, subresource }: RequestContext, operation: PluginRequest["operation"]): QuotaEvaluator | undefined {
+  if (operation === "DELETE" || namespace === undefined || !resource.namespaced) return undefined;
+  const evaluator = quotaEvaluatorOf(resource.name.group, resource.name.resource);
+  return evaluator?.handles(operation, subresource) ? evaluator : undefined;
+}
+
+function refusal({ context, object }: PluginRequest, why: string): ApiError {
+  return forbidden(context.served.resource.name, textOf((object.metadata as JsonObject).name), why);
+}
+
+const hardOf = ({ status }: Quota): string[] => Object.keys(status?.hard ?? {});
+
+/** What the request adds to a quota; undefined when the quota has nothing to say about it. Throws when the object cannot be counted. */
+function chargeOf(quota: Quota, evaluator: QuotaEvaluator, request: PluginRequest, usage: Amounts, former: Amounts | undefined): Amounts | undefined {
+  const { object, oldObject } = request;
+  const hard = hardOf(quota);
+  if (!quotaMatches(quota, hard, evaluator, object)) return undefined;
+  const counted = hard.filter((name) => evaluator.counts(name));
+  const problem = evaluator.problem?.(object, new Set(counted));
+  if (problem !== undefined) throw refusal(request, `failed quota: ${quota.metadata.name}: ${problem}`);
+  const { used = {} } = quota.status ?? {};
+  if (counted.some((name) => used[name] === undefined)) throw refusal(request, `status unknown for quota: ${quota.metadata.name}, resources: ${counted.sort().join(",")}`);
+  const added = oldObject && former && quotaMatches(quota, hard, evaluator, oldObject) ? subtractAmounts(usage, former) : usage;
+  const charge = onlyAmounts(withoutZeros(added), new Set(hard));
+  return charge.size > 0 ? charge : undefined;
+}
+
+/** The use after a charge. Throws when that is more than there may be. */
+function charged(quota: Quota, charge: Amounts, request: PluginRequest): Amounts {
+  const used = readAmounts(quota.status?.used);
+  const hard = readAmounts(quota.status?.hard);
+  const next = addAmounts(used, charge);
+  const names = exceeding(onlyAmounts(next, new Set(charge.keys())), hard);
+  // What a status says has happened already; it is counted and not refused.
+  if (names.size === 0 || request.context.subresource === "status") return next;
+  const shown = (amounts: Amounts): string =>
+    Object.entries(writeAmounts(onlyAmounts(amounts, names)))
+      .map(([name, amount]) => `${name}=${amount}`)
+      .join(",");
+  throw refusal(request, `exceeded quota: ${quota.metadata.name}, requested: ${shown(charge)}, used: ${shown(used)}, limited: ${shown(hard)}`);
+}
+
+/** The charge of every quota that counts the object, by name. */
+function chargesOf(request: PluginRequest): Map<Quota, Amounts> {
+  const { context, operation, object, oldObject, read } = request;
+  const charges = new Map<Quota, Amounts>();
+  const evaluator = evaluatorFor(context, operation);
+  if (!evaluator || (oldObject && evaluator.concerns && context.subresource === undefined && !evaluator.concerns(object, oldObject))) return charges;
+  const quotas = read.list("", "resourcequotas", context.namespace) as unknown as Quota[];
+  if (quotas.length === 0) return charges;
+  // A pod that is overdue in going away is for the controller to see: here it counts.
+  const usage = evaluator.usage(object, 0);
+  const former = oldObject && evaluator.usage(oldObject, 0);
+  for (const quota of quotas) {
+    const charge = chargeOf(quota, evaluator, request, usage, former);
+    if (charge) charges.set(quota, charge);
+  }
+  return charges;
+}
+
+function withUsed(quota: DeepReadonly<JsonObject>, used: Amounts): JsonObject {
+  return { ...(quota.status as JsonObject), used: writeAmounts(used) };
+}
+
+async function giveBack(charges: readonly [Quota, Amounts][], write: ClusterWriter): Promise<void> {
+  for (const [{ metadata }, charge] of charges) {
+    await write.changeStatus("", "resourcequotas", metadata.namespace, metadata.name, (stored) => {
+      const { hard, used } = (stored as unknown as Quota).status ?? {};
+      return withUsed(stored, subtractAmounts(readAmounts(used), onlyAmounts(charge, new Set(Object.keys(hard ?? {})))));
+    });
+  }
+}
+
+export const resourceQuota: Plugin = {
+  name: "ResourceQuota",
+  concerns: (context, operation) => evaluatorFor(context, operation) !== undefined,
+
+  // Nothing is reserved in a dry run, but what would be refused is.
+  validate(request) {
+    if (!request.options.dryRun) return;
+    for (const [quota, charge] of chargesOf(request)) charged(quota, charge, request);
+  },
+
+  async reserve(request, write) {
+    const charges = [...chargesOf(request)];
+    if (charges.length === 0) return undefined;
+    // Refused before anything is written, where that is known already.
+    for (const [quota, charge] of charges) charged(quota, charge, request);
+    const done: [Quota, Amounts][] = [];
+    try {
+      for (const [quota, charge] of charges) {
+        const { metadata } = quota;
+        await write.changeStatus("", "resourcequotas", metadata.namespace, metadata.name, (stored) => withUsed(stored, charged(stored as unknown as Quota, charge, request)));
+        done.push([quota, charge]);
+      }
+    } catch (error) {
+      await giveBack(done, write);
+      throw error;
+    }
+    return () => giveBack(done, write);
+  },
+};

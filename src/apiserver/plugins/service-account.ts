@@ -1,0 +1,143 @@
+/**
+ * ServiceAccount: every pod runs as an account of its namespace. The account's token is mounted where clients look for it, and
+ * its secrets are used to pull images.
+ */
+import type { Container, Pod, Volume } from "../../api/index.ts";
+import { NAME_ALPHABET } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { forbidden } from "../../machinery/index.ts";
+import type { Plugin, PluginRequest } from "../plugin.ts";
+import { writesPod } from "../pods.ts";
+
+type ReadPod = DeepReadonly<Pod>;
+type ReadContainer = DeepReadonly<Container>;
+
+interface ServiceAccount {
+  readonly metadata?: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly automountServiceAccountToken?: boolean;
+  readonly imagePullSecrets?: readonly { readonly name?: string }[];
+  readonly secrets?: readonly { readonly name?: string }[];
+}
+
+const ACCOUNTS = "serviceaccounts";
+const DEFAULT_ACCOUNT = "default";
+const MIRROR = "kubernetes.io/config.mirror";
+const LIMIT_SECRETS = "kubernetes.io/enforce-mountable-secrets";
+const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
+const TOKEN_VOLUME = "kube-api-access-";
+/** An hour and a little more: clients that do not read the token again are told so, and go on working. */
+const TOKEN_SECONDS = 3607;
+
+export const serviceAccount: Plugin = {
+  name: "ServiceAccount",
+  concerns: (context, operation) => operation === "CREATE" && writesPod(context),
+  mutate(request) {
+    const pod = request.object as unknown as ReadPod;
+    if (isMirror(pod)) {
+      checkMirror(pod, request);
+      return request.object;
+    }
+    const name = pod.spec.serviceAccountName || DEFAULT_ACCOUNT;
+    const account = accountOf(pod, name, request);
+    let result: ReadPod = name === pod.spec.serviceAccountName ? pod : { ...pod, spec: { ...pod.spec, serviceAccountName: name, serviceAccount: name } };
+    if (pod.spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) result = withToken(result);
+    if (!pod.spec.imagePullSecrets?.length && account.imagePullSecrets?.length) {
+      const imagePullSecrets = account.imagePullSecrets.map(({ name: secret }) => (secret === undefined ? {} : { name: secret }));
+      result = { ...result, spec: { ...result.spec, imagePullSecrets } };
+    }
+    const problem = isTrue(account.metadata?.annotations?.[LIMIT_SECRETS]) ? secretProblem(account, result) : undefined;
+    if (problem !== undefined) throw refused(pod, request, problem);
+    return result;
+  },
+};
+
+const isTrue = (text: string | undefined): boolean => text !== undefined && ["1", "t", "T", "TRUE", "true", "True"].includes(text);
+const isMirror = ({ metadata }: ReadPod): boolean => Object.hasOwn(metadata.annotations ?? {}, MIRROR);
+const refused = ({ metadata }: ReadPod, { context }: PluginRequest, why: string): Error => forbidden(context.served.resource.name, metadata.name, why);
+
+/** A pod that stands for a file on a node has nothing of the cluster's. */
+function checkMirror(pod: ReadPod, request: PluginRequest): void {
+  const { spec } = pod;
+  if (spec.serviceAccountName) throw refused(pod, request, "a mirror pod may not reference service accounts");
+  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+  const hasSecrets =
+    spec.imagePullSecrets?.some(({ name }) => name) ||
+    spec.volumes?.some(({ secret, projected }) => secret || projected?.sources?.some((source) => source.secret)) ||
+    containers.some(({ env, envFrom }) => env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) || envFrom?.some(({ secretRef }) => secretRef));
+  if (hasSecrets) throw refused(pod, request, "a mirror pod may not reference secrets");
+  if (spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))) throw refused(pod, request, "a mirror pod may not use ServiceAccountToken volume projections");
+}
+
+/**
+ * The account that a pod runs as. Where nobody makes default accounts (the cluster itself has none), and for controllers of this
+ * process, which would only come back until it is there, a default account that does not exist yet is taken for one without
+ * settings.
+ */
+function accountOf(pod: ReadPod, name: string, request: PluginRequest): ServiceAccount {
+  const { context, read } = request;
+  const { namespace = "" } = context;
+  const account = read.get("", ACCOUNTS, namespace, name);
+  if (account) return account;
+  if (name === DEFAULT_ACCOUNT && (context.inProcess || !read.get("", ACCOUNTS, "default", DEFAULT_ACCOUNT))) return {};
+  throw refused(pod, request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`);
+}
+
+/** Mounts the token in every container that has nothing there already. */
+function withToken(pod: ReadPod): ReadPod {
+  const { spec, metadata } = pod;
+  const lacks = (container: ReadContainer): boolean => !container.volumeMounts?.some(({ mountPath }) => mountPath === TOKEN_PATH);
+  const existing = spec.volumes?.find(({ name }) => name?.startsWith(TOKEN_VOLUME))?.name;
+  if (!spec.containers?.some(lacks) && !spec.initContainers?.some(lacks)) return pod;
+  const name = existing ?? `${TOKEN_VOLUME}${suffixOf(metadata.uid ?? "")}`;
+  const mount = (container: ReadContainer): ReadContainer =>
+    lacks(container) ? { ...container, volumeMounts: [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath: TOKEN_PATH }] } : container;
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      ...(existing === undefined && { volumes: [...(spec.volumes ?? []), tokenVolume(name)] }),
+      ...(spec.initContainers && { initContainers: spec.initContainers.map(mount) }),
+      ...(spec.containers && { containers: spec.containers.map(mount) }),
+    },
+  };
+}
+
+/** Five characters that look as generated names do. The uid is random already, and the name has to be unique within the pod only. */
+function suffixOf(uid: string): string {
+  let suffix = "";
+  for (let index = 0; index < 5; index++) suffix += NAME_ALPHABET[Number.parseInt(uid.slice(index * 2, index * 2 + 2), 16) % NAME_ALPHABET.length] ?? NAME_ALPHABET[0];
+  return suffix;
+}
+
+function tokenVolume(name: string): Volume {
+  return {
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: "token" } },
+        { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+        { downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] } },
+      ],
+      defaultMode: 0o644,
+    },
+  };
+}
+
+/** What a pod uses that its account does not list, when the account insists on its list. */
+function secretProblem({ metadata, secrets = [], imagePullSecrets = [] }: ServiceAccount, { spec }: ReadPod): string | undefined {
+  const allowed = new Set(secrets.map(({ name }) => name));
+  const why = `is not allowed because service account ${metadata?.name ?? ""} does not reference that`;
+  for (const { secret } of spec.volumes ?? []) if (secret && !allowed.has(secret.secretName)) return `volume with secret.secretName="${secret.secretName ?? ""}" ${why} secret`;
+  for (const [kind, containers] of [["init container", spec.initContainers], ["container", spec.containers]] as const) {
+    for (const { name: container, env, envFrom } of containers ?? []) {
+      for (const { name, valueFrom } of env ?? []) {
+        const secret = valueFrom?.secretKeyRef;
+        if (secret && !allowed.has(secret.name)) return `${kind} ${container} with envVar ${name} referencing secret.secretName="${secret.name ?? ""}" ${why} secret`;
+      }
+      for (const { secretRef } of envFrom ?? []) if (secretRef && !allowed.has(secretRef.name)) return `${kind} ${container} with envFrom referencing secret.secretName="${secretRef.name ?? ""}" ${why} secret`;
+    }
+  }
+  const pulls = new Set(imagePullSecrets.map(({ name }) => name));
+  for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries()) if (!pulls.has(name)) return `imagePullSecrets[${index}].name="${name ?? ""}" ${why} imagePullSecret`;
+  return undefined;
+}

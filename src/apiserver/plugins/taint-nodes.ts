@@ -1,0 +1,18 @@
+/** TaintNodesByCondition: a new node takes no pods until somebody has seen that it is ready. */
+import type { Node, Taint } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Plugin } from "../plugin.ts";
+
+const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+
+export const taintNodes: Plugin = {
+  name: "TaintNodesByCondition",
+  // Simulated nodes are ready from the start, and nobody would take the taint away.
+  concerns: ({ served: { resource }, subresource, inProcess }, operation) => operation === "CREATE" && !inProcess && subresource === undefined && resource.kind.builtIn && resource.kind.kind === "Node",
+  mutate({ object }) {
+    const node = object as unknown as DeepReadonly<Node>;
+    const taints = node.spec?.taints ?? [];
+    if (taints.some(({ key, effect }) => key === NOT_READY.key && effect === NOT_READY.effect)) return object;
+    return { ...node, spec: { ...node.spec, taints: [...taints, NOT_READY] } };
+  },
+};

@@ -1,0 +1,56 @@
+/**
+ * What the server itself sets on volumes and claims: the finalizer that keeps one while it is in use, the phase in which it is
+ * born and when that last changed, and the two names of what a claim is filled from.
+ */
+import { prepareClaim } from "../../api/index.ts";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
+import type { RequestContext } from "../context.ts";
+import { finalizersOf, metadataOf } from "../metadata.ts";
+import type { Plugin } from "../plugin.ts";
+
+type Read = DeepReadonly<JsonObject>;
+
+const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
+const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
+
+function kindOf({ served: { resource } }: RequestContext): "volume" | "claim" | undefined {
+  const { kind, group, builtIn } = resource.kind;
+  if (group !== "" || !builtIn) return undefined;
+  return kind === "PersistentVolume" ? "volume" : kind === "PersistentVolumeClaim" ? "claim" : undefined;
+}
+
+function protect(object: Read, finalizer: string): Read {
+  const metadata = metadataOf(object as JsonObject);
+  const finalizers = finalizersOf(metadata);
+  return finalizers.includes(finalizer) ? object : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
+}
+
+export function createVolumeLifecycle({ clock }: { clock: Clock }): Plugin {
+  return {
+    name: "VolumeLifecycle",
+    concerns: (context, operation) => operation !== "DELETE" && kindOf(context) !== undefined,
+    mutate({ context, operation, object, oldObject }): Read {
+      const isNew = operation === "CREATE";
+      if (kindOf(context) === "volume") {
+        if (isNew) return { ...protect(object, VOLUME_FINALIZER), status: { phase: "Pending", lastPhaseTransitionTime: formatTime(clock.now()) } };
+        return context.subresource === "status" ? withTransition(object, oldObject ?? object) : object;
+      }
+      if (context.subresource !== undefined) return object;
+      const claim = prepareClaim(object as unknown as DeepReadonly<PersistentVolumeClaim>, oldObject as unknown as DeepReadonly<PersistentVolumeClaim> | undefined) as unknown as Read;
+      return isNew ? { ...protect(claim, CLAIM_FINALIZER), status: { phase: "Pending" } } : claim;
+    },
+  };
+
+  /** A change of the phase is dated, unless its writer did. */
+  function withTransition(object: Read, oldObject: Read): Read {
+    const { status = {} } = object as unknown as DeepReadonly<PersistentVolume>;
+    const { status: before = {} } = oldObject as unknown as DeepReadonly<PersistentVolume>;
+    const { lastPhaseTransitionTime: time } = status;
+    const isSame = status.phase === before.phase;
+    if (isSame ? time !== undefined || before.lastPhaseTransitionTime === undefined : time !== undefined && time !== before.lastPhaseTransitionTime) return object;
+    const dated = isSame ? before.lastPhaseTransitionTime : formatTime(clock.now());
+    return { ...object, status: { ...(object.status as JsonObject | undefined), ...(dated !== undefined && { lastPhaseTransitionTime: dated }) } };
+  }
+}

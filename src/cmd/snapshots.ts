@@ -1,0 +1,65 @@
+/** Saves a data directory to one file and makes a data directory from it: the store, and the certificates and keys beside it. */
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import { FlotillaError } from "../base/index.ts";
+import type { Snapshots } from "../cli/index.ts";
+import { addFiles, inspectSnapshot, restoreSnapshot, writeSnapshot } from "../store/index.ts";
+import type { SnapshotFile } from "../store/index.ts";
+import { ensureDirectory } from "./data-directory.ts";
+
+const STORE = "flotilla.db";
+const KEPT_FOLDERS = ["pki"];
+
+export const snapshots: Snapshots = {
+  async save(directory, file) {
+    const data = resolve(directory);
+    const target = resolve(file);
+    if (!existsSync(join(data, STORE))) throw new FlotillaError("Snapshot", `saving ${data}: it holds no store; name the fleet's data directory with --data DIR`);
+    const unfinished = `${target}.${process.pid}`;
+    if (existsSync(target)) throw new FlotillaError("Snapshot", `saving to ${target}: the file exists; choose another name`);
+    try {
+      await writeSnapshot(join(data, STORE), unfinished);
+      addFiles(unfinished, await filesOf(data));
+      const info = inspectSnapshot(unfinished);
+      await rename(unfinished, target);
+      return info;
+    } finally {
+      await rm(unfinished, { force: true });
+    }
+  },
+
+  async restore(directory, file) {
+    const data = resolve(directory);
+    const snapshot = resolve(file);
+    const info = inspectSnapshot(snapshot);
+    await ensureDirectory(data);
+    for (const folder of KEPT_FOLDERS) {
+      if (existsSync(join(data, folder))) throw new FlotillaError("Snapshot", `restoring into ${data}: it has a folder ${folder}; restore into an empty directory`);
+    }
+    for (const { path, content } of restoreSnapshot(snapshot, join(data, STORE))) await writeInside(data, path, content);
+    return info;
+  },
+};
+
+async function filesOf(data: string): Promise<SnapshotFile[]> {
+  const files: SnapshotFile[] = [];
+  for (const folder of KEPT_FOLDERS) {
+    if (!existsSync(join(data, folder))) continue;
+    for (const name of await readdir(join(data, folder), { recursive: true, withFileTypes: true })) {
+      if (!name.isFile()) continue;
+      const path = join(name.parentPath, name.name);
+      files.push({ path: path.slice(data.length + 1).replaceAll(sep, "/"), content: await readFile(path) });
+    }
+  }
+  return files;
+}
+
+/** A snapshot comes from somewhere: it may not write outside of the data directory. */
+async function writeInside(data: string, path: string, content: Uint8Array): Promise<void> {
+  const target = resolve(data, path);
+  if (!KEPT_FOLDERS.some((folder) => target.startsWith(join(data, folder) + sep))) throw new FlotillaError("Snapshot", `restoring into ${data}: the snapshot names the file ${path}, which does not belong there`);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  await writeFile(target, content, { mode: 0o600, flag: "wx" });
+  await chmod(target, 0o600);
+}

@@ -1,0 +1,105 @@
+/** Lists and maps that expressions make themselves. Those of objects under validation are in `json-values.ts`. */
+import { equal } from "./equality.ts";
+import { CelDouble, CelError, CelList, CelMap, CelUint, type CelValue, typeNameOf } from "./values.ts";
+
+export class ArrayList extends CelList {
+  readonly items: readonly CelValue[];
+  constructor(items: readonly CelValue[]) {
+    super();
+    this.items = items;
+  }
+
+  get size(): number {
+    return this.items.length;
+  }
+
+  at(index: number): CelValue {
+    return this.items[index] as CelValue;
+  }
+
+  equals(other: CelValue): boolean {
+    return other instanceof CelList && equalElements(this, other);
+  }
+
+  add(other: CelList): CelList {
+    if (this.size === 0) return other;
+    return other.size === 0 ? this : new ArrayList([...this.items, ...itemsOf(other)]);
+  }
+}
+
+export const EMPTY_LIST = new ArrayList([]);
+
+/** Elements in order; an element that cannot be compared does not count as different. */
+export function equalElements(a: CelList, b: CelList): boolean {
+  if (a.size !== b.size) return false;
+  for (let index = 0; index < a.size; index++) if (equal(a.at(index), b.at(index)) === false) return false;
+  return true;
+}
+
+export function itemsOf(list: CelList): readonly CelValue[] {
+  return list instanceof ArrayList ? list.items : Array.from({ length: list.size }, (_, index) => list.at(index));
+}
+
+/** A map of an expression. Numbers that are equal are one key, whatever their type. */
+export class HashMap extends CelMap {
+  private readonly entries = new Map<string | number | bigint | boolean, readonly [CelValue, CelValue]>();
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  set(key: CelValue, value: CelValue): void {
+    this.entries.set(hashOf(key), [key, value]);
+  }
+
+  find(key: CelValue): CelValue | undefined {
+    return this.entries.get(hashOf(key))?.[1];
+  }
+
+  remove(key: CelValue): void {
+    this.entries.delete(hashOf(key));
+  }
+
+  keys(): readonly CelValue[] {
+    return Array.from(this.entries.values(), ([key]) => key);
+  }
+
+  /** As `set`, but a key that is there already is an error. */
+  insert(key: CelValue, value: CelValue): CelError | undefined {
+    if (this.entries.has(hashOf(key))) return new CelError(`insert failed: key ${describe(key)} already exists`);
+    this.set(key, value);
+    return undefined;
+  }
+
+  copy(): HashMap {
+    const copy = new HashMap();
+    for (const [key, value] of this.entries.values()) copy.set(key, value);
+    return copy;
+  }
+
+  equals(other: CelValue): boolean {
+    if (!(other instanceof CelMap) || other.size !== this.size) return false;
+    for (const [key, value] of this.entries.values()) {
+      const found = other.find(key);
+      if (found === undefined || found instanceof CelError || equal(value, found) === false) return false;
+    }
+    return true;
+  }
+}
+
+/** What a key is known by. Texts have a mark before them, so that `"1"` is not `1`. */
+function hashOf(key: CelValue): string | number | bigint | boolean {
+  if (typeof key === "string") return `"${key}`;
+  if (typeof key === "number" || typeof key === "bigint" || typeof key === "boolean") return key;
+  if (key instanceof CelUint) return key.value <= 9007199254740991n ? Number(key.value) : key.value;
+  if (key instanceof CelDouble) return key.value;
+  // Other values can stand in a literal as a key; no two of them are found by one another.
+  return `?${typeNameOf(key)}`;
+}
+
+/** A scalar as messages show it. */
+export function describe(value: CelValue): string {
+  if (value instanceof CelUint || value instanceof CelDouble) return String(value.value);
+  if (value instanceof CelError) return value.message;
+  return typeof value === "object" ? "" : String(value);
+}

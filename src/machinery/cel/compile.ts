@@ -1,0 +1,77 @@
+/** From the text of an expression to a program: parse, check, estimate, compile. */
+import type { Expr } from "./ast.ts";
+import { childrenOf } from "./ast.ts";
+import { check } from "./checker.ts";
+import { Compiler, InstantiationError } from "./compiler.ts";
+import type { CelBudget, CelCost, CelProgram, CompileCelOptions, CompileCelResult } from "./contract.ts";
+import { environmentFor } from "./environment.ts";
+import { COST_ERROR, CostExceeded, type Evaluate, Frame } from "./frame.ts";
+import { checkLiterals } from "./literal-checks.ts";
+import { parse } from "./parser.ts";
+import { Scope } from "./scope.ts";
+import { Source } from "./source.ts";
+import { estimateCost } from "./static-cost.ts";
+import type { CelType } from "./types.ts";
+import type { CelError, CelValue } from "./values.ts";
+
+/** Expressions that differ only in what they are used for are compiled each time: callers keep their programs. */
+export function compileCel(text: string, { variables }: CompileCelOptions): CompileCelResult {
+  const source = new Source(text);
+  const environment = environmentFor(variables);
+  const expr = parse(source);
+  if (expr) check(expr, source, environment);
+  if (expr && !source.hasErrors) checkLiterals(expr, source);
+  if (!expr || source.hasErrors) return { errors: `compilation failed: ${source.render()}` };
+  try {
+    return { program: new Program(text, expr, variables, environment.functions) };
+  } catch (error) {
+    if (error instanceof InstantiationError) return { errors: `program instantiation failed: ${error.message}` };
+    throw error;
+  }
+}
+
+class Program implements CelProgram {
+  readonly source: string;
+  readonly resultType: CelType;
+  readonly cost: CelCost;
+  private readonly names: readonly string[];
+  private readonly used: ReadonlySet<string>;
+  private readonly size: number;
+  private readonly run: Evaluate;
+
+  constructor(source: string, expr: Expr, variables: Readonly<Record<string, CelType>>, functions: ReturnType<typeof environmentFor>["functions"]) {
+    this.source = source;
+    this.resultType = expr.type as CelType;
+    this.names = Object.keys(variables);
+    this.used = identifiersOf(expr);
+    const scope = Scope.of(this.names);
+    this.run = new Compiler(functions).run(expr, scope);
+    this.size = scope.size;
+    this.cost = estimateCost(expr, variables);
+  }
+
+  uses(variable: string): boolean {
+    return this.used.has(variable);
+  }
+
+  evaluate(bindings: Readonly<Record<string, CelValue>>, budget: CelBudget): CelValue | CelError {
+    const slots: (CelValue | undefined)[] = [];
+    for (const name of this.names) slots.push(Object.hasOwn(bindings, name) ? bindings[name] : undefined);
+    while (slots.length < this.size) slots.push(undefined);
+    const frame = new Frame(slots);
+    try {
+      return this.run(frame);
+    } catch (error) {
+      if (error instanceof CostExceeded) return COST_ERROR;
+      throw error;
+    } finally {
+      budget.remaining -= frame.cost;
+    }
+  }
+}
+
+function identifiersOf(expr: Expr, found = new Set<string>()): Set<string> {
+  if (expr.kind === "ident") found.add(expr.name.replace(/^\./, ""));
+  for (const child of childrenOf(expr)) identifiersOf(child, found);
+  return found;
+}

@@ -1,0 +1,122 @@
+/**
+ * Which old value a value under validation belongs to, and whether the two are equal. A failure on a value that an update did
+ * not change is let through: the object was already so.
+ */
+import { equalJson, isObject, type Json } from "../../base/index.ts";
+import type { Schema } from "../schema.ts";
+
+interface Pair {
+  readonly value: Json;
+  readonly old: Json;
+  readonly schema: Schema;
+  isEqual?: boolean;
+}
+
+export class Correlation {
+  /** Nothing to compare with: an object that is created. */
+  static readonly none = new Correlation(undefined, undefined);
+  private readonly current: Pair | undefined;
+  /** The closest value around that has an old one, for values that have none. */
+  private readonly nearest: Pair | undefined;
+
+  private constructor(current: Pair | undefined, nearest: Pair | undefined) {
+    this.current = current;
+    this.nearest = nearest;
+  }
+
+  static root(value: Json, old: Json, schema: Schema): Correlation {
+    return new Correlation({ value, old, schema }, undefined);
+  }
+
+  /** For rules that say nothing about the value alone. */
+  get withoutCurrent(): Correlation {
+    return this.current === undefined ? this : new Correlation(undefined, this.nearest);
+  }
+
+  key(key: string): Correlation {
+    if (!this.current) return this;
+    // Both objects have been converted to one version, so a change of it cannot be seen.
+    if (!this.nearest && (key === "apiVersion" || key === "kind")) return Correlation.none;
+    return new Correlation(pairAtKey(this.current, key), this.current);
+  }
+
+  index(index: number): Correlation {
+    return this.current ? new Correlation(pairAtIndex(this.current, index), this.current) : this;
+  }
+
+  /** Whether the value, or the closest one around it that can be compared, is what it was before. */
+  get isUnchanged(): boolean {
+    const pair = this.current ?? this.nearest;
+    return pair !== undefined && isEqual(pair);
+  }
+}
+
+function pairAtKey({ value, old, schema }: Pair, key: string): Pair | undefined {
+  if (!isObject(value) || !isObject(old) || !Object.hasOwn(value, key) || !Object.hasOwn(old, key)) return undefined;
+  const { properties, additionalProperties } = schema;
+  const child = properties && Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+  return typeof child === "object" ? { value: value[key] as Json, old: old[key] as Json, schema: child } : undefined;
+}
+
+function pairAtIndex({ value, old, schema }: Pair, index: number): Pair | undefined {
+  if (!Array.isArray(value) || !Array.isArray(old) || !schema.items || index >= value.length) return undefined;
+  const item = value[index] as Json;
+  const before = counterpartsIn(schema, old)?.(item);
+  return before === undefined || before === null ? undefined : { value: item, old: before, schema: schema.items };
+}
+
+/** What the schema does not know counts as changed; elements of a map may have moved. */
+function isEqual(pair: Pair): boolean {
+  return (pair.isEqual ??= compare(pair));
+}
+
+function compare(pair: Pair): boolean {
+  const { value, old, schema } = pair;
+  if (Array.isArray(value)) {
+    if (!Array.isArray(old) || value.length !== old.length) return false;
+    if (schema["x-kubernetes-list-type"] !== "map") return equalJson(value, old);
+    return value.every((_, index) => {
+      const child = pairAtIndex(pair, index);
+      return child !== undefined && isEqual(child);
+    });
+  }
+  if (!isObject(value)) return equalJson(value, old);
+  if (!isObject(old) || Object.keys(value).length !== Object.keys(old).length) return false;
+  return Object.keys(value).every((key) => {
+    const child = pairAtKey(pair, key);
+    return child !== undefined && isEqual(child);
+  });
+}
+
+const indexes = new WeakMap<readonly Json[], ReadonlyMap<string, Json>>();
+
+/** Finds the old element that has the keys of a new one; undefined for lists whose elements have no identity. */
+export function counterpartsIn(schema: Schema, old: readonly Json[]): ((item: Json) => Json | undefined) | undefined {
+  const keys = schema["x-kubernetes-list-map-keys"] ?? [];
+  if (schema["x-kubernetes-list-type"] !== "map" || keys.length === 0 || old.length === 0) return undefined;
+  let index = indexes.get(old);
+  if (!index) {
+    const made = new Map<string, Json>();
+    for (const item of old) {
+      const key = identityOf(item, keys);
+      if (key !== undefined && !made.has(key)) made.set(key, item);
+    }
+    indexes.set(old, (index = made));
+  }
+  return (item) => {
+    const key = identityOf(item, keys);
+    return key === undefined ? undefined : index.get(key);
+  };
+}
+
+/** Undefined when a key is missing or no scalar. */
+function identityOf(item: Json, keys: readonly string[]): string | undefined {
+  if (!isObject(item)) return undefined;
+  const values: Json[] = [];
+  for (const key of keys) {
+    const value = Object.hasOwn(item, key) ? item[key] : undefined;
+    if (value === undefined || value === null || typeof value === "object") return undefined;
+    values.push(value);
+  }
+  return JSON.stringify(values);
+}

@@ -1,0 +1,43 @@
+/** What rules of Kubernetes 1.36 can use: the functions and the names of types. */
+import { type Environment, typeName } from "./checker.ts";
+import { CIDR, declare, IP, type Row } from "./functions.ts";
+import { addresses } from "./library/addresses.ts";
+import { authorizer } from "./library/authorizer.ts";
+import { formats } from "./library/formats.ts";
+import { lists } from "./library/lists.ts";
+import { optionals } from "./library/optionals.ts";
+import { patterns } from "./library/patterns.ts";
+import { quantities } from "./library/quantities.ts";
+import { basics, conversions, operators } from "./library/standard.ts";
+import { strings } from "./library/strings.ts";
+import { times } from "./library/times.ts";
+import { urls } from "./library/urls.ts";
+import { versions } from "./library/versions.ts";
+import { BOOL, BYTES, type CelType, DOUBLE, DURATION, DYN, INT, listOf, mapOf, NULL, optionalOf, STRING, TIMESTAMP, typeOf, UINT } from "./types.ts";
+
+const LIBRARIES: readonly (readonly Row[])[] = [operators, conversions, basics, times, lists, strings, patterns, urls, authorizer, optionals, quantities, addresses, formats, versions];
+
+let functions: Environment["functions"] | undefined;
+const typeNames = new Map([
+  typeName("bool", BOOL),
+  typeName("bytes", BYTES),
+  typeName("double", DOUBLE),
+  typeName("google.protobuf.Duration", DURATION),
+  typeName("int", INT),
+  typeName("list", listOf(DYN)),
+  typeName("map", mapOf(DYN, DYN)),
+  typeName("null_type", NULL),
+  typeName("string", STRING),
+  typeName("google.protobuf.Timestamp", TIMESTAMP),
+  typeName("type", typeOf()),
+  typeName("uint", UINT),
+  typeName("optional_type", optionalOf(DYN)),
+  typeName("net.IP", IP),
+  typeName("net.CIDR", CIDR),
+]);
+
+export function environmentFor(variables: Readonly<Record<string, CelType>>): Environment {
+  // Declared when the first expression is compiled: a server without rules need not wait for it.
+  functions ??= declare(LIBRARIES);
+  return { functions, typeNames, variables };
+}

@@ -1,0 +1,64 @@
+/** Expressions and data that were written to harm: bounded in depth, length, time and cost. */
+import { expect, test } from "vitest";
+import { ArrayList } from "./collections.ts";
+import { compileCel } from "./compile.ts";
+import { Finder } from "./regex.ts";
+import { DYN, listOf, STRING } from "./types.ts";
+import { CelError, type CelValue } from "./values.ts";
+
+function evaluate(source: string, bindings: Record<string, CelValue> = {}): CelValue | CelError | string {
+  const compiled = compileCel(source, { variables: { s: STRING, l: listOf(STRING), x: DYN } });
+  return compiled.program ? compiled.program.evaluate(bindings, { remaining: 1e9 }) : compiled.errors;
+}
+
+const refused: Record<string, string> = {
+  "deep parentheses": `${"(".repeat(10_000)}1${")".repeat(10_000)}`,
+  "deep lists": `${"[".repeat(10_000)}${"]".repeat(10_000)}`,
+  "deep ternaries": "true ? true : ".repeat(5000),
+  "long chains of fields": `x${".a".repeat(10_000)}`,
+  "long sums": `1${" + 1".repeat(10_000)}`,
+};
+for (const [what, source] of Object.entries(refused)) {
+  test(`${what} are refused when they are compiled`, () => {
+    expect(evaluate(source)).toMatch(/^compilation failed: ERROR: <input>:-1:0: (expression recursion limit exceeded: 250|max recursion depth exceeded)$/);
+  });
+}
+
+test("operators in brackets in operators are as deep as their sum", () => {
+  const nested = Array.from({ length: 100 }).reduce<string>((inner) => `(${inner} + 1 + 1 + 1)`, "1");
+
+  expect(evaluate(nested)).toBe("compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded");
+});
+
+test("an expression of more than 100,000 characters is refused", () => {
+  expect(evaluate(`'${"a".repeat(100_000)}'`)).toBe("compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100002, limit 100000");
+});
+
+test("many mistakes are counted, not listed", () => {
+  const source = Array.from({ length: 150 }, (_, index) => `v${index}`).join(" && ");
+
+  expect(evaluate(source)).toMatch(/\n50 more errors were truncated$/);
+});
+
+test("a pattern that makes others backtrack takes time in proportion to the text", () => {
+  expect(evaluate("s.matches('(a+)+$')", { s: `${"a".repeat(50_000)}b` })).toBe(false);
+  expect(new Finder("(a|aa)+$").find(`${"a".repeat(2000)}b`, 0)).toBeUndefined();
+});
+
+test("loops in loops end at the limit of a call", () => {
+  const l = new ArrayList(Array.from({ length: 500 }, () => "x"));
+
+  const result = evaluate("l.all(a, l.all(b, l.all(c, a == b && b == c)))", { l });
+
+  expect(result).toEqual(new CelError("operation cancelled: actual cost limit exceeded"));
+});
+
+test("a range that no call could pay for is not made", () => {
+  expect(evaluate("lists.range(9223372036854775807)")).toBeInstanceOf(CelError);
+});
+
+test("names of JavaScript's own properties are ordinary names", () => {
+  expect(evaluate("constructor")).toBe("compilation failed: ERROR: <input>:1:1: undeclared reference to 'constructor' (in container '')\n | constructor\n | ^");
+  expect(evaluate("{'__proto__': 1}.__proto__")).toBe(1);
+  expect(evaluate("{}.toString")).toEqual(new CelError("no such key: toString"));
+});

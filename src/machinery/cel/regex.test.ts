@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { Finder } from "./regex.ts";
+
+const cases: readonly (readonly [pattern: string, text: string, found: readonly string[]])[] = [
+  ["[0-9]+", "a 42 b 7", ["42", "7"]],
+  ["a|ab", "abab", ["a", "a"]],
+  ["(a|ab)(c|bcd)", "abcd", ["abcd"]],
+  ["a+?", "aaa", ["a", "a", "a"]],
+  ["x*", "axb", ["", "x", ""]],
+  ["a{2,3}", "aaaaa", ["aaa", "aa"]],
+  [String.raw`\bfoo\b`, "foo food foo", ["foo", "foo"]],
+  ["(?m)^b$", "a\nb", ["b"]],
+  ["^b", "ab", []],
+  ["(?i)É", "é", ["é"]],
+  [".", "a😀", ["a", "😀"]],
+  ["", "ab", ["", "", ""]],
+];
+for (const [pattern, text, found] of cases) {
+  test(`finds ${JSON.stringify(found)} of ${pattern} in ${JSON.stringify(text)}, leftmost first`, () => {
+    expect([...new Finder(pattern).findAll(text, -1)]).toEqual(found);
+  });
+}
+
+test("finds no more than asked for", () => {
+  expect([...new Finder("a").findAll("aaaa", 2)]).toEqual(["a", "a"]);
+});

@@ -1,0 +1,122 @@
+/** Runs the rules of one place on one value and words what they find as a real server does. */
+import type { Json } from "../../base/index.ts";
+import type { FieldError } from "../status.ts";
+import type { CelBudget, CelProgram } from "./contract.ts";
+import type { Correlation } from "./correlation.ts";
+import { COST_ERROR } from "./frame.ts";
+import { type ValueNode, valueOf } from "./json-values.ts";
+import type { CompiledRule, ValidationRule } from "./rule-compiler.ts";
+import { CelError, CelOptional, type CelValue } from "./values.ts";
+
+/** A place with rules. */
+export interface RuledPlace {
+  readonly values: ValueNode;
+  readonly rules: readonly CompiledRule[];
+}
+
+const OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run";
+const MAX_MESSAGE_BYTES = 5 * 1024;
+
+/** What a rule is called in messages about it. */
+const nameOf = ({ message, rule }: ValidationRule): string => (message || rule).trim();
+const defaultMessage = (rule: ValidationRule): string => (rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`);
+
+export class RuleRunner {
+  private readonly budget: CelBudget;
+  private readonly errors: FieldError[];
+  private readonly warnings: string[];
+
+  constructor(budget: CelBudget, errors: FieldError[], warnings: string[]) {
+    this.budget = budget;
+    this.errors = errors;
+    this.warnings = warnings;
+  }
+
+  /** Answers whether there is budget left to go on. */
+  run({ rules, values }: RuledPlace, value: Json, oldValue: Json | undefined, path: string, correlation: Correlation): boolean {
+    const type = values.schema.type ?? "";
+    if (this.budget.remaining <= 0) return this.stop(path, type, OUT_OF_BUDGET);
+    const self = valueOf(value, values);
+    const oldSelf = oldValue === undefined || oldValue === null ? undefined : valueOf(oldValue, values);
+    for (const rule of rules) {
+      if (rule.error !== undefined) {
+        this.errors.push(invalid(path, type, `rule compile error: ${rule.error}`));
+        continue;
+      }
+      const isOptional = rule.rule.optionalOldSelf === true;
+      if (!rule.program || (rule.usesOldSelf && oldSelf === undefined && !isOptional)) continue;
+      const bindings: Record<string, CelValue> = { self };
+      if (isOptional) bindings["oldSelf"] = oldSelf === undefined ? CelOptional.none : new CelOptional(oldSelf);
+      else if (oldSelf !== undefined) bindings["oldSelf"] = oldSelf;
+      const result = rule.program.evaluate(bindings, this.budget);
+      if (this.budget.remaining < 0) return this.stop(path, type, OUT_OF_BUDGET);
+      if (result === true) continue;
+      const isFine = result instanceof CelError ? this.failed(result, rule, path, type) : this.refused(rule, bindings, value, path, type, correlation);
+      if (!isFine) return false;
+    }
+    return true;
+  }
+
+  private stop(path: string, type: string, why: string): false {
+    this.errors.push(invalid(path, type, why));
+    this.budget.remaining = -1;
+    return false;
+  }
+
+  /** The rule could not be evaluated. */
+  private failed({ message }: CelError, { rule }: CompiledRule, path: string, type: string): boolean {
+    if (message === COST_ERROR.message) return this.stop(path, type, `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${nameOf(rule)}`);
+    const isOverload = message.startsWith("no such overload");
+    const text = isOverload ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${nameOf(rule)}` : `${message} evaluating rule: ${nameOf(rule)}`;
+    this.errors.push(invalid(path, type, text));
+    return true;
+  }
+
+  /** The rule says that the value is wrong. */
+  private refused(compiled: CompiledRule, bindings: Readonly<Record<string, CelValue>>, value: Json, path: string, type: string, correlation: Correlation): boolean {
+    const at = compiled.fieldPath === "" ? path : path === "" ? compiled.fieldPath : `${path}.${compiled.fieldPath}`;
+    const add = (error: FieldError): void => {
+      if (!compiled.usesOldSelf && correlation.isUnchanged) this.warnings.push(`${error.field}: ${error.message}`);
+      else this.errors.push(error);
+    };
+    const message = compiled.message && this.message(compiled.message, bindings);
+    if (message instanceof CelError) {
+      add(invalid(at, type, message.message));
+      this.budget.remaining = -1;
+      return false;
+    }
+    add(refusal(compiled.rule.reason, at, type === "object" || type === "array" ? undefined : value, message ?? defaultMessage(compiled.rule)));
+    return true;
+  }
+
+  /** The text of a message expression; undefined when it gives none that can be shown, an error when the budget is gone. */
+  private message(program: CelProgram, bindings: Readonly<Record<string, CelValue>>): string | CelError | undefined {
+    const result = program.evaluate(bindings, this.budget);
+    if (this.budget.remaining < 0) return new CelError("messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run");
+    if (result === COST_ERROR) return new CelError(`no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(program.source)}`);
+    if (typeof result !== "string") return undefined;
+    const text = result.trim();
+    return text === "" || text.includes("\n") || Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? undefined : text;
+  }
+}
+
+/** The path of the object itself has no text. */
+const fieldOf = (path: string): string => (path === "" ? "<nil>" : path);
+
+/** What is said instead of the value, which may be large: the type of the place. */
+const invalid = (path: string, type: string, detail: string): FieldError => ({ type: "Invalid", field: fieldOf(path), message: `Invalid value: ${JSON.stringify(type)}: ${detail}` });
+
+/** `value` is absent where it is not shown. */
+function refusal(reason: string | undefined, path: string, value: Json | undefined, detail: string): FieldError {
+  const field = fieldOf(path);
+  switch (reason) {
+    case "FieldValueForbidden":
+      return { type: "Forbidden", field, message: `Forbidden: ${detail}` };
+    case "FieldValueRequired":
+      return { type: "Required", field, message: `Required value: ${detail}` };
+    case "FieldValueDuplicate":
+      return { type: "Duplicate", field, message: `Duplicate value${value === undefined ? "" : `: ${JSON.stringify(value)}`}` };
+    default:
+      return { type: "Invalid", field, message: `Invalid value${value === undefined ? "" : `: ${JSON.stringify(value)}`}: ${detail}` };
+  }
+}

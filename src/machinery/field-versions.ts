@@ -1,0 +1,54 @@
+/**
+ * Ownership across the versions of a kind. A set of fields is stated in the version in which its owner wrote, so what a write
+ * changed is looked at in that version too. Owners by a version that nobody knows any more are forgotten.
+ */
+import type { JsonObject } from "../base/index.ts";
+import { compareFields, type FieldChanges } from "./field-compare.ts";
+import type { Owner } from "./managed-fields-entries.ts";
+import { withObjectMeta } from "./object-meta-schema.ts";
+import type { Schema } from "./schema.ts";
+
+/** Another version of the kind, and an object in it. */
+export interface OtherVersion {
+  readonly schema: Schema;
+  /** The object, which is in the version of the request, as this one has it. */
+  fromRequest(object: JsonObject): JsonObject;
+  toRequest(object: JsonObject): JsonObject;
+}
+
+/** The version of that name; undefined when it is not known. */
+export type OtherVersions = (apiVersion: string) => OtherVersion | undefined;
+
+/** The owners whose version is known. Without anybody to ask, all are. */
+export function knownOwners(owners: readonly Owner[], apiVersion: string, versions: OtherVersions | undefined): readonly Owner[] {
+  if (!versions || owners.every((owner) => owner.apiVersion === apiVersion)) return owners;
+  return owners.filter((owner) => owner.apiVersion === apiVersion || versions(owner.apiVersion) !== undefined);
+}
+
+/** What changed from one object to the other, as each owner's version sees it. */
+export class ChangesByVersion {
+  readonly own: FieldChanges;
+  readonly #apiVersion: string;
+  readonly #before: JsonObject;
+  readonly #after: JsonObject;
+  readonly #versions: OtherVersions | undefined;
+  #others: Map<string, FieldChanges> | undefined;
+
+  constructor(before: JsonObject, after: JsonObject, schema: Schema, apiVersion: string, versions: OtherVersions | undefined) {
+    this.own = compareFields(before, after, schema);
+    this.#apiVersion = apiVersion;
+    this.#before = before;
+    this.#after = after;
+    this.#versions = versions;
+  }
+
+  for({ apiVersion }: Owner): FieldChanges {
+    if (apiVersion === this.#apiVersion || !this.#versions) return this.own;
+    const known = this.#others?.get(apiVersion);
+    if (known) return known;
+    const version = this.#versions(apiVersion);
+    const changes = version ? compareFields(version.fromRequest(this.#before), version.fromRequest(this.#after), withObjectMeta(version.schema)) : this.own;
+    (this.#others ??= new Map()).set(apiVersion, changes);
+    return changes;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Times as Go reads them, with its words for what is wrong. Kubernetes takes RFC 3339 and tells clients why a time is none.
+ */
+interface Part {
+  readonly layout: string;
+  /** 0 for what separates the numbers. */
+  readonly digits: number;
+  readonly most?: number;
+  readonly name?: string;
+}
+
+const text = (layout: string): Part => ({ layout, digits: 0 });
+const SECONDS: readonly Part[] = [
+  { layout: "2006", digits: 4 },
+  text("-"),
+  { layout: "01", digits: 2, most: 12, name: "month" },
+  text("-"),
+  { layout: "02", digits: 2, most: 31, name: "day" },
+  text("T"),
+  { layout: "15", digits: 2, most: 23, name: "hour" },
+  text(":"),
+  { layout: "04", digits: 2, most: 59, name: "minute" },
+  text(":"),
+  { layout: "05", digits: 2, most: 59, name: "second" },
+];
+const ZONE = "Z07:00";
+const SECONDS_LAYOUT = "2006-01-02T15:04:05Z07:00";
+const MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00";
+
+/** Why a text is no time; undefined when it is one. Microseconds are part of the second form and optional in the first. */
+export function timeProblem(value: string, micro: boolean): string | undefined {
+  const layout = micro ? MICRO_LAYOUT : SECONDS_LAYOUT;
+  const shown = `parsing time ${JSON.stringify(value)}`;
+  const cannot = (rest: string, part: string): string => `${shown} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`;
+  let rest = value;
+  let day = 0;
+  let month = 0;
+  let year = 0;
+  for (const part of SECONDS) {
+    if (part.digits === 0) {
+      if (!rest.startsWith(part.layout)) return cannot(rest, part.layout);
+      rest = rest.slice(part.layout.length);
+      continue;
+    }
+    const digits = rest.slice(0, part.digits);
+    if (digits.length < part.digits || !/^\d+$/.test(digits)) return cannot(rest, part.layout);
+    const number = Number(digits);
+    if (part.most !== undefined && (number > part.most || (part.name === "month" && number === 0))) return `${shown}: ${part.name ?? ""} out of range`;
+    if (part.layout === "2006") year = number;
+    if (part.name === "month") month = number;
+    if (part.name === "day") day = number;
+    rest = rest.slice(part.digits);
+  }
+  if (micro) {
+    if (!/^[.,]\d{6}(?!\d)/.test(rest)) return cannot(rest, ".000000");
+    rest = rest.slice(7);
+  } else rest = rest.replace(/^[.,]\d+/, "");
+  const zone = /^(?:Z|[+-](\d\d):(\d\d))/.exec(rest);
+  if (!zone) return cannot(rest, ZONE);
+  const [matched, hours = "0", minutes = "0"] = zone;
+  if (Number(hours) > 24) return `${shown}: time zone offset hour out of range`;
+  if (Number(minutes) > 60) return `${shown}: time zone offset minute out of range`;
+  rest = rest.slice(matched.length);
+  if (rest !== "") return `${shown}: extra text: ${JSON.stringify(rest)}`;
+  return day < 1 || day > daysIn(year, month) ? `${shown}: day out of range` : undefined;
+}
+
+function daysIn(year: number, month: number): number {
+  return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+}

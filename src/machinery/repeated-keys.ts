@@ -1,0 +1,108 @@
+/**
+ * JSON in which keys are there twice, read as Go reads it into a struct: the second value of a field is laid over the first, so
+ * objects join and everything else is replaced. It is slow and for the rare body only in which `findDuplicateKeys` found something.
+ */
+import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
+import { formatPath, type PathStep } from "./field-path.ts";
+
+/** The value of a valid JSON text. Its depth must have been checked. */
+export function readRepeatedKeys(text: string): Json {
+  return new Reader(text, undefined).value(undefined);
+}
+
+/** Which of the unknown and repeated fields comes when: each is named once, and nothing inside of an unknown one. */
+export function inOrderOfAppearance(text: string, unknown: readonly string[]): { field: string; repeated: boolean }[] {
+  const reader = new Reader(text, new Set(unknown));
+  reader.value(undefined);
+  return reader.found;
+}
+
+/** Go's decoder stops collecting there. */
+export const MAX_STRICT_PROBLEMS = 100;
+
+const NUMBER_OR_WORD = /[-+.\w]+/y;
+const STRING = /"(?:[^"\\]|\\.)*"/sy;
+const SPACE = /[ \t\n\r]*/y;
+
+class Reader {
+  readonly found: { field: string; repeated: boolean }[] = [];
+  readonly #text: string;
+  readonly #unknown: ReadonlySet<string> | undefined;
+  readonly #named = new Set<string>();
+  readonly #path: PathStep[] = [];
+  /** How many unknown fields the place that is being read lies in. */
+  #ignored = 0;
+  #at = 0;
+
+  constructor(text: string, unknown: ReadonlySet<string> | undefined) {
+    this.#text = text;
+    this.#unknown = unknown;
+  }
+
+  /** The next value, laid over what was there before. */
+  value(before: Json | undefined): Json {
+    this.#skip(SPACE);
+    const start = this.#text[this.#at];
+    if (start === "{") return this.#object(isObject(before) ? before : {});
+    if (start === "[") return this.#list();
+    return JSON.parse(start === '"' ? this.#skip(STRING) : this.#skip(NUMBER_OR_WORD)) as Json;
+  }
+
+  #object(into: JsonObject): JsonObject {
+    const keys = new Set<string>();
+    this.#each("}", () => {
+      const key = JSON.parse(this.#skip(STRING)) as string;
+      this.#skip(SPACE);
+      this.#at += 1;
+      this.#path.push(key);
+      const isUnknown = this.#note(keys.has(key));
+      keys.add(key);
+      if (isUnknown) this.#ignored += 1;
+      setOwn(into, key, this.value(Object.hasOwn(into, key) ? into[key] : undefined));
+      if (isUnknown) this.#ignored -= 1;
+      this.#path.pop();
+    });
+    return into;
+  }
+
+  #list(): Json[] {
+    const items: Json[] = [];
+    this.#each("]", () => {
+      this.#path.push(items.length);
+      items.push(this.value(undefined));
+      this.#path.pop();
+    });
+    return items;
+  }
+
+  #each(end: string, read: () => void): void {
+    this.#at += 1;
+    this.#skip(SPACE);
+    while (this.#text[this.#at] !== end) {
+      read();
+      this.#skip(SPACE);
+      if (this.#text[this.#at] === ",") this.#at += 1;
+      this.#skip(SPACE);
+    }
+    this.#at += 1;
+  }
+
+  /** Remembers a field that is worth naming. True when it is an unknown one. */
+  #note(repeated: boolean): boolean {
+    if (!this.#unknown || this.#ignored > 0 || this.found.length >= MAX_STRICT_PROBLEMS) return false;
+    const field = formatPath(this.#path);
+    const isUnknown = this.#unknown.has(field);
+    if ((isUnknown || repeated) && !this.#named.has(field)) {
+      this.#named.add(field);
+      this.found.push({ field, repeated: !isUnknown });
+    }
+    return isUnknown;
+  }
+
+  #skip(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text)?.[0] ?? "";
+    this.#at += match.length;
+    return match;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Snapshots as files: a copy of the store with, beside its tables, the few files that belong to it (certificates, keys). One file
+ * is a whole backup, and restoring it gives a store that clients of the old one cannot mistake for it.
+ */
+import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { FlotillaError } from "../base/index.ts";
+import { StoreError } from "./errors.ts";
+import { createPrivately, syncDirectoryOf, syncFile } from "./private-files.ts";
+import { checkFormat, explained, lockFor } from "./sqlite-database.ts";
+
+export interface SnapshotFile {
+  /** Relative to the data directory, with `/`. */
+  path: string;
+  content: Uint8Array;
+}
+
+export interface SnapshotInfo {
+  revision: number;
+  objects: number;
+  files: number;
+}
+
+/**
+ * Revisions that a restored store leaves out. Whoever watched the lost future holds revisions that this store will reach again
+ * with other content; by starting beyond them it answers those clients with "expired", and they list again.
+ */
+const FENCE = 1_000_000_000;
+
+/** Puts files into a snapshot that was just written. */
+export function addFiles(snapshot: string, files: readonly SnapshotFile[]): void {
+  using database = openSnapshot(snapshot, false);
+  database.exec("BEGIN; CREATE TABLE files (path TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT");
+  const insert = database.prepare("INSERT INTO files VALUES (?, ?)");
+  for (const { path, content } of files) insert.run(path, content);
+  database.exec("COMMIT");
+  syncFile(snapshot);
+}
+
+/** Reads every page of a snapshot. Throws `StoreError` when it is damaged, of a newer format or something else. */
+export function inspectSnapshot(snapshot: string): SnapshotInfo {
+  using database = openSnapshot(snapshot, true);
+  try {
+    const verdict = database.prepare("PRAGMA integrity_check(1)").get()?.["integrity_check"];
+    if (verdict !== "ok") throw new StoreError(`it is damaged: ${String(verdict)}`);
+    const count = (sql: string): number => Number(database.prepare(sql).get()?.["n"] ?? 0);
+    const hasFiles = count("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'files'") > 0;
+    return { revision: count("SELECT revision AS n FROM state"), objects: count("SELECT count(*) AS n FROM current"), files: hasFiles ? count("SELECT count(*) AS n FROM files") : 0 };
+  } catch (error) {
+    throw unusable(snapshot, error);
+  }
+}
+
+/** Makes the store `target`, which must not exist, from a snapshot, and returns the files that were in it. */
+export function restoreSnapshot(snapshot: string, target: string): SnapshotFile[] {
+  if (existsSync(target)) throw new StoreError(`the store ${target} exists; move it away, or restore into another data directory`);
+  using lock = lockFor(target);
+  void lock;
+  const partial = `${target}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    createPrivately(partial);
+    copyFileSync(snapshot, partial);
+    const files = takeFiles(partial);
+    syncFile(partial);
+    // The name is given last: a crash before leaves no store, after it a whole one.
+    copyWhole(partial, target);
+    return files;
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+function takeFiles(path: string): SnapshotFile[] {
+  using database = openSnapshot(path, false);
+  const hasFiles = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'files'").get() !== undefined;
+  const files = hasFiles ? (database.prepare("SELECT path, content FROM files").all() as unknown as SnapshotFile[]) : [];
+  database.exec(`BEGIN; DROP TABLE IF EXISTS files; UPDATE state SET revision = revision + ${FENCE}, compacted = revision + ${FENCE}; COMMIT`);
+  return files;
+}
+
+function copyWhole(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+    syncFile(to);
+    syncDirectoryOf(to);
+  } catch (error) {
+    rmSync(to, { force: true });
+    throw new StoreError(`writing the store ${to}`, { cause: error });
+  }
+}
+
+function openSnapshot(path: string, readOnly: boolean): DatabaseSync {
+  if (!existsSync(path)) throw new StoreError(`there is no snapshot ${path}`);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly });
+    checkFormat(database);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw unusable(path, error);
+  }
+}
+
+const unusable = (path: string, error: unknown): Error => (error instanceof FlotillaError && error.message.startsWith("cannot use") ? error : explained(path, error));

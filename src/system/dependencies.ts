@@ -1,0 +1,18 @@
+/** What the controllers of this folder need. One set of them serves all logical clusters. */
+import type { Clock, Log } from "../base/index.ts";
+import type { Client } from "../client/index.ts";
+import type { Informers } from "../runtime/index.ts";
+
+export interface SystemDependencies {
+  client: Client;
+  /** Of all clusters. */
+  informers: Informers;
+  clock: Clock;
+  log: Log;
+  /** A cluster that is always there. */
+  home: string;
+  /** PEM; without it no namespace gets one. */
+  rootCertificate: string;
+  /** A token for an account that lives as long as a Secret. */
+  issueSecretToken(cluster: string, namespace: string, account: { name: string; uid: string }, secret: string): Promise<string>;
+}

@@ -1,0 +1,24 @@
+/** Controllers that every cluster has, whoever runs its workloads. */
+import type { Controller } from "../runtime/index.ts";
+import { createClusterRoleController } from "./cluster-roles/controller.ts";
+import type { SystemDependencies } from "./dependencies.ts";
+import { createQuotaController } from "./quota/controller.ts";
+import { createRootCertificateController } from "./root-certificates/controller.ts";
+import { createServiceAccountController } from "./service-accounts/controller.ts";
+import { createTokenController } from "./tokens/controller.ts";
+
+export type { SystemDependencies } from "./dependencies.ts";
+export { rootCertificateConfigMap } from "./root-certificates/config-map.ts";
+export { defaultServiceAccount } from "./service-accounts/default-account.ts";
+export { tokenTrackingConfigMap } from "./tokens/tracking.ts";
+
+// oxlint-disable-next-line typescript/no-explicit-any -- A list of controllers of different keys; each key stays inside its own.
+export function createSystemControllers(deps: SystemDependencies): Controller<any>[] {
+  return [
+    createServiceAccountController(deps),
+    ...(deps.rootCertificate === "" ? [] : [createRootCertificateController(deps)]),
+    createTokenController(deps),
+    createClusterRoleController(deps),
+    createQuotaController(deps),
+  ];
+}

@@ -1,0 +1,22 @@
+/** What the controllers that furnish every namespace have in common. */
+import type { Kind, KubernetesObject, Namespace } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { Client } from "../client/index.ts";
+import { ApiError, isAlreadyExists, isNotFound } from "../machinery/index.ts";
+
+export function isTerminating({ metadata, status }: DeepReadonly<Namespace>): boolean {
+  return metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
+}
+
+/** Creates an object unless somebody was faster, or its namespace is going away or gone. */
+export async function furnish<T extends KubernetesObject>(client: Client, kind: Kind<T>, cluster: string, object: DeepReadonly<T>, signal: AbortSignal): Promise<void> {
+  try {
+    await client.create(kind, cluster, object, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error) && !isNotFound(error) && !isNamespaceTerminating(error)) throw error;
+  }
+}
+
+function isNamespaceTerminating(error: unknown): boolean {
+  return error instanceof ApiError && (error.status.details?.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
+}

@@ -1,0 +1,119 @@
+/**
+ * Fills the status of every ResourceQuota: the bounds that hold, and what is used. The API server charges a quota when something
+ * is created; this controller counts anew when a quota changes and when something that it counts goes away.
+ *
+ * Reads:  ResourceQuota; objects of the kinds that quotas name.
+ * Writes: the status of ResourceQuota; nothing else.
+ *
+ * Kinds are watched when the first quota names them, so clusters without quotas cost nothing. Custom kinds are counted again
+ * every few seconds instead: they come and go, and no two clusters need have the same.
+ */
+import { ResourceQuota, addAmounts, quotaEvaluatorOf, type Amounts, type Pod } from "../../api/index.ts";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { isConflict, isNotFound } from "../../machinery/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, watch, type Controller, type Lane, type Result, type Source } from "../../runtime/index.ts";
+import type { SystemDependencies } from "../dependencies.ts";
+import { createWatchSource, keysOf } from "../watch-source.ts";
+import { countUsage, kindOf } from "./count-usage.ts";
+import { countedResources, planStatus, type CountedResource } from "./plan-status.ts";
+
+/** What was charged is stored within milliseconds; a count that came in between is made again. */
+const SECOND_LOOK_MS = 1_000;
+const CUSTOM_KINDS_MS = 10_000;
+const RESYNC_MS = 300_000;
+
+export function createQuotaController(deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "home">): Controller<ObjectKey> {
+  const { client, informers, clock } = deps;
+  const watched = createWatchedKinds(deps);
+
+  async function count(quota: DeepReadonly<ResourceQuota>, { cluster, namespace = "" }: ObjectKey, signal: AbortSignal): Promise<Amounts> {
+    let usage: Amounts = new Map();
+    for (const counted of countedResources(quota)) {
+      const amounts = await countUsage(quota, counted, { client, cluster, namespace, nowMs: clock.now(), signal });
+      if (amounts) usage = addAmounts(usage, amounts);
+    }
+    return usage;
+  }
+
+  return defineKeyedController<ObjectKey>({
+    name: "resource-quotas",
+    writes: [ResourceQuota],
+    sources: [
+      // The status is written here and by the server as it charges; only what is asked for makes a difference.
+      watch(ResourceQuota, ({ cluster, object, old, deleted }) => (deleted || (old && equalJson(object.spec, old.spec) && old.status?.hard) ? [] : [keyOf(cluster, object)])),
+      { source: watched },
+    ],
+    idOf: idOfKey,
+
+    async reconcile(key, { log, signal }): Promise<Result> {
+      const quota = informers.of(ResourceQuota).get(key);
+      if (!quota || quota.metadata.deletionTimestamp !== undefined) return done;
+      for (const counted of countedResources(quota)) watched.add(counted);
+
+      const { status, shrinks } = planStatus(quota, await count(quota, key, signal));
+      try {
+        if (status) {
+          await client.updateStatus(ResourceQuota, key.cluster, { ...quota, status }, { signal });
+          log.debug("quota counted", { ...key });
+        }
+      } catch (error) {
+        if (isNotFound(error)) return done;
+        // Charged meanwhile: it is counted again from there.
+        if (!isConflict(error)) throw error;
+        return { requeueAfterMs: SECOND_LOOK_MS };
+      }
+      if (shrinks) return { requeueAfterMs: SECOND_LOOK_MS };
+      return { requeueAfterMs: countedResources(quota).every((counted) => kindOf(counted)) ? RESYNC_MS : CUSTOM_KINDS_MS };
+    },
+  });
+}
+
+interface WatchedKinds extends Source<ObjectKey> {
+  /** Follows the objects of a resource from now on; custom kinds are left out. */
+  add(counted: CountedResource): void;
+}
+
+function createWatchedKinds({ client, clock, log, home, informers }: Pick<SystemDependencies, "client" | "clock" | "log" | "home" | "informers">): WatchedKinds {
+  const sources = new Map<string, Source<ObjectKey>>();
+  let started: { enqueue: (key: ObjectKey, lane?: Lane) => void; signal: AbortSignal } | undefined;
+
+  const quotasOf = ({ group, resource }: CountedResource, cluster: string, namespace: string | undefined): ObjectKey[] => {
+    const evaluator = quotaEvaluatorOf(group, resource);
+    if (namespace === undefined || !evaluator) return [];
+    return informers
+      .of(ResourceQuota)
+      .list({ cluster, namespace })
+      .filter(({ spec }) => Object.keys(spec?.hard ?? {}).some((name) => evaluator.counts(name)))
+      .map((quota) => keyOf(cluster, quota));
+  };
+
+  return {
+    add(counted) {
+      const { group, resource } = counted;
+      const kind = kindOf(counted);
+      const id = `${group}/${resource}`;
+      if (!kind || sources.has(id) || !started || started.signal.aborted) return;
+      const source = createWatchSource({
+        client,
+        clock,
+        log,
+        kind,
+        startAfter: async (signal) => (await client.list(kind, { cluster: home, limit: 1, signal })).resourceVersion,
+        map: ({ cluster, object, deleted }) => (deleted || mayShrink(counted, object as unknown as DeepReadonly<Pod>) ? quotasOf(counted, cluster, object.metadata.namespace) : []),
+        afterGap: () => keysOf(informers.of(ResourceQuota)),
+      });
+      sources.set(id, source);
+      source.start(started.enqueue, started.signal);
+    },
+    start: (enqueue, signal) => void (started = { enqueue, signal }),
+    isQuiet: () => sources.values().every((source) => source.isQuiet()),
+  };
+}
+
+/** Whether an object that is still there may use less than before: pods that end, services and claims that change. */
+function mayShrink({ group, resource }: CountedResource, object: DeepReadonly<Pod>): boolean {
+  if (group !== "") return false;
+  if (resource === "pods") return object.status?.phase === "Succeeded" || object.status?.phase === "Failed";
+  return resource === "services" || resource === "persistentvolumeclaims";
+}

@@ -1,0 +1,84 @@
+/** Counts what a namespace uses. Pods, services and claims are looked at one by one; of other kinds only the number is asked for. */
+import { addAmounts, countName, kubernetesKinds, quotaEvaluatorOf, quotaMatches, readAmounts, type Amounts, type Kind, type ResourceQuota } from "../../api/index.ts";
+import { FlotillaError, isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import type { CountedResource } from "./plan-status.ts";
+
+export interface CountOptions {
+  client: Client;
+  cluster: string;
+  namespace: string;
+  nowMs: number;
+  signal: AbortSignal;
+}
+
+const PAGE_SIZE = 500;
+
+/** Kinds of Kubernetes whose objects differ in what they use. */
+const WEIGHED = new Set(["pods", "services", "persistentvolumeclaims"]);
+
+export function kindOf({ group, resource }: CountedResource): Kind | undefined {
+  return kubernetesKinds.find((kind) => kind.group === group && kind.plural === resource);
+}
+
+/** The use of one resource by the names that the quota has for it; undefined when the cluster does not serve it. */
+export async function countUsage(quota: DeepReadonly<ResourceQuota>, counted: CountedResource, options: CountOptions): Promise<Amounts | undefined> {
+  const { group, resource } = counted;
+  const evaluator = quotaEvaluatorOf(group, resource);
+  if (!evaluator) return undefined;
+  const names = Object.keys(quota.spec?.hard ?? {});
+  const nothing: Amounts = readAmounts(Object.fromEntries(names.filter((name) => evaluator.counts(name)).map((name) => [name, "0"])));
+  const kind = kindOf(counted);
+  if (kind && group === "" && WEIGHED.has(resource)) {
+    let total = nothing;
+    for await (const object of objectsOf(kind, options)) {
+      if (quotaMatches(quota, names, evaluator, object)) total = addAmounts(total, evaluator.usage(object, options.nowMs));
+    }
+    return total;
+  }
+  const isScoped = (quota.spec?.scopes?.length ?? 0) > 0 || quota.spec?.scopeSelector !== undefined;
+  const count = isScoped ? 0 : await countObjects(counted, kind, options);
+  if (count === undefined) return undefined;
+  const amounts = readAmounts({ [countName(group, resource)]: count, [resource]: count });
+  return new Map([...amounts].filter(([name]) => nothing.has(name)));
+}
+
+async function* objectsOf(kind: Kind, { client, cluster, namespace, signal }: CountOptions): AsyncIterable<DeepReadonly<JsonObject>> {
+  let token: string | undefined;
+  do {
+    const page = await client.list(kind, { cluster, namespace, limit: PAGE_SIZE, ...(token && { continue: token }), signal });
+    yield* page.items as unknown as DeepReadonly<JsonObject>[];
+    token = page.continue;
+  } while (token);
+}
+
+/** One object is read, and the server says how many more there are. */
+async function countObjects({ group, resource }: CountedResource, kind: Kind | undefined, options: CountOptions): Promise<number | undefined> {
+  const { client, cluster, namespace, signal } = options;
+  if (kind) {
+    const { items, remainingItemCount = 0 } = await client.list(kind, { cluster, namespace, limit: 1, signal });
+    return items.length + remainingItemCount;
+  }
+  const version = group === "" ? undefined : await preferredVersion(group, options);
+  if (version === undefined) return undefined;
+  const list = await readJson(`/apis/${group}/${version}/namespaces/${namespace}/${resource}?limit=1`, options);
+  if (!list) return undefined;
+  const { remainingItemCount } = isObject(list.metadata) ? list.metadata : {};
+  return (Array.isArray(list.items) ? list.items.length : 0) + (typeof remainingItemCount === "number" ? remainingItemCount : 0);
+}
+
+async function preferredVersion(group: string, options: CountOptions): Promise<string | undefined> {
+  const description = await readJson(`/apis/${group}`, options);
+  const { version } = isObject(description?.preferredVersion) ? description.preferredVersion : {};
+  return typeof version === "string" ? version : undefined;
+}
+
+/** Undefined for what the cluster does not serve. */
+async function readJson(path: string, { client, cluster, signal }: CountOptions): Promise<JsonObject | undefined> {
+  const { status, body } = await client.raw({ cluster, method: "GET", path }, signal);
+  if (status === 404) return undefined;
+  if (status !== 200) throw new FlotillaError("QuotaCount", `reading ${path} of cluster ${cluster} to count a quota failed with status ${status}`);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
+}

@@ -1,0 +1,38 @@
+/** What a ResourceQuota names, and what its status must say. */
+import { onlyAmounts, quotaEvaluatorOf, readAmounts, resourceOfCount, sameAmounts, subtractAmounts, withoutZeros, writeAmounts, type Amounts, type ResourceQuota } from "../../api/index.ts";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+
+type Quota = DeepReadonly<ResourceQuota>;
+
+export interface CountedResource {
+  group: string;
+  resource: string;
+}
+
+/** Resources that are counted by more names than `count/…`. */
+const NAMED: readonly CountedResource[] = ["pods", "services", "persistentvolumeclaims", "configmaps", "resourcequotas", "replicationcontrollers", "secrets"].map((resource) => ({ group: "", resource }));
+
+/** The resources whose objects a quota counts, each once. */
+export function countedResources({ spec }: Quota): CountedResource[] {
+  const names = Object.keys(spec?.hard ?? {});
+  const named = NAMED.filter(({ group, resource }) => names.some((name) => quotaEvaluatorOf(group, resource)?.counts(name)));
+  const others = names.map(resourceOfCount).filter((counted) => counted !== undefined && !named.some(({ group, resource }) => group === counted.group && resource === counted.resource));
+  return [...named, ...(others as CountedResource[])];
+}
+
+export interface StatusPlan {
+  /** Unset when the stored status is right. */
+  status?: ResourceQuota["status"];
+  /** Something is used less than was written: an object that is charged and not yet stored looks the same, so it needs a second look. */
+  shrinks: boolean;
+}
+
+/** `usage` is what was counted; names that nothing counts, such as those of kinds that are not served, are left out of it. */
+export function planStatus(quota: Quota, usage: Amounts): StatusPlan {
+  const hard = quota.spec?.hard ?? {};
+  const used = onlyAmounts(usage, new Set(Object.keys(hard)));
+  const stored = readAmounts(quota.status?.used);
+  const shrinks = withoutZeros(subtractAmounts(stored, used)).size > 0;
+  if (equalJson(quota.status?.hard ?? {}, hard) && sameAmounts(stored, used)) return { shrinks };
+  return { status: { hard: { ...hard }, used: writeAmounts(used) }, shrinks };
+}

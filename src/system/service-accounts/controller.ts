@@ -1,0 +1,27 @@
+/**
+ * Keeps a ServiceAccount `default` in every namespace of every cluster.
+ *
+ * Reads:  Namespace, ServiceAccount.
+ * Writes: ServiceAccount, when it is missing; nothing else.
+ */
+import { Namespace, ServiceAccount } from "../../api/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { defineController, done, watch, type Controller } from "../../runtime/index.ts";
+import type { SystemDependencies } from "../dependencies.ts";
+import { furnish, isTerminating } from "../namespaces.ts";
+import { DEFAULT_ACCOUNT, defaultServiceAccount } from "./default-account.ts";
+
+export function createServiceAccountController({ client, informers }: Pick<SystemDependencies, "client" | "informers">): Controller<ObjectKey> {
+  return defineController({
+    name: "service-accounts",
+    for: Namespace,
+    watches: [watch(ServiceAccount, ({ cluster, object: { metadata }, deleted }) => (deleted && metadata.name === DEFAULT_ACCOUNT && metadata.namespace ? [{ cluster, name: metadata.namespace }] : []))],
+    writes: [ServiceAccount],
+
+    async reconcile(namespace, { key: { cluster, name }, signal }) {
+      if (isTerminating(namespace) || informers.of(ServiceAccount).get({ cluster, namespace: name, name: DEFAULT_ACCOUNT })) return done;
+      await furnish(client, ServiceAccount, cluster, defaultServiceAccount(name), signal);
+      return done;
+    },
+  });
+}

@@ -1,0 +1,185 @@
+/**
+ * A tiny client of the Kubernetes API that hides nothing: status, headers and bytes as they came, over HTTP/2 or HTTP/1.1.
+ *
+ * Flotilla's own client is not used here on purpose: a mistake that both sides share would not be noticed.
+ */
+import http2 from "node:http2";
+import https from "node:https";
+import { eventStream } from "./event-stream.ts";
+import type { EventStream } from "./event-stream.ts";
+
+export interface Connection {
+  server: URL;
+  ca?: string;
+  cert?: string;
+  key?: string;
+  token?: string;
+}
+
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** The fields of Kubernetes objects, lists and Status answers that tests name; the rest is there and untyped. */
+export interface Body {
+  kind?: string;
+  apiVersion?: string;
+  metadata: { name: string; namespace?: string; uid: string; resourceVersion: string; generation?: number; continue?: string; remainingItemCount?: number; labels?: Record<string, string>; annotations?: Record<string, string>; finalizers?: string[]; deletionTimestamp?: string; creationTimestamp?: string; managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1: unknown }[] };
+  items: Body[];
+  message?: string;
+  reason?: string;
+  code?: number;
+  details?: { name?: string; group?: string; kind?: string; uid?: string; causes?: { reason?: string; message?: string; field?: string }[]; retryAfterSeconds?: number };
+  status?: unknown;
+  spec?: unknown;
+  [field: string]: unknown;
+}
+
+export interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string | undefined>>;
+  /** The texts of the `Warning: 299` headers. */
+  warnings: readonly string[];
+  bytes: Buffer;
+  text: string;
+  /** The answer as JSON; an answer that is not JSON throws. */
+  readonly body: Body;
+}
+
+export interface RequestOptions {
+  headers?: Headers;
+  /** A string or bytes are sent as they are, anything else as JSON. */
+  body?: unknown;
+}
+
+export interface Api {
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  get(path: string, headers?: Headers): Promise<Answer>;
+  create(path: string, body: unknown, headers?: Headers): Promise<Answer>;
+  replace(path: string, body: unknown, headers?: Headers): Promise<Answer>;
+  patch(kind: PatchKind, path: string, body: unknown): Promise<Answer>;
+  delete(path: string, body?: unknown): Promise<Answer>;
+  watch(path: string, headers?: Headers): Promise<EventStream>;
+  /** The same server seen by somebody else: these headers are sent with every request. */
+  as(headers: Headers): Api;
+  close(): void;
+}
+
+export type PatchKind = "json" | "merge" | "strategic" | "apply";
+const PATCH_TYPES: Record<PatchKind, string> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml",
+};
+
+/** What carries requests: it calls `onResponse` once, and then hands over the body as it comes. */
+interface Wire {
+  send(method: string, path: string, headers: Record<string, string | readonly string[]>, body: Buffer | undefined, receiver: Receiver): () => void;
+  close(): void;
+}
+interface Receiver {
+  onResponse(status: number, headers: Readonly<Record<string, string | undefined>>): void;
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  onError(error: Error): void;
+}
+
+export function connectHttp2(connection: Connection): Api {
+  const session = http2.connect(connection.server.origin, { ...tlsOf(connection), settings: { initialWindowSize: 1024 * 1024 } });
+  session.on("error", () => {}); // Each request reports it for itself.
+  const wire: Wire = {
+    send(method, path, headers, body, receiver) {
+      const stream = session.request({ ":method": method, ":path": path, ...headers } as http2.OutgoingHttpHeaders, { endStream: body === undefined });
+      stream.on("response", ({ ":status": status, ...rest }) => receiver.onResponse(Number(status), flat(rest)));
+      stream.on("data", (chunk: Buffer) => receiver.onData(chunk));
+      stream.on("end", () => receiver.onEnd());
+      stream.on("error", (error: Error) => receiver.onError(error));
+      if (body !== undefined) stream.end(body);
+      return () => stream.close(http2.constants.NGHTTP2_CANCEL);
+    },
+    close: () => session.destroy(),
+  };
+  return createApi(wire, connection, {});
+}
+
+export function connectHttp1(connection: Connection): Api {
+  const agent = new https.Agent({ ...tlsOf(connection), keepAlive: true, ALPNProtocols: ["http/1.1"] });
+  const wire: Wire = {
+    send(method, path, headers, body, receiver) {
+      const request = https.request(new URL(path, connection.server.origin), { agent, method, headers: { ...headers, ...(body && { "content-length": String(body.length) }) } as Record<string, string | string[]> });
+      request.on("response", (response) => {
+        receiver.onResponse(response.statusCode ?? 0, flat(response.headers));
+        response.on("data", (chunk: Buffer) => receiver.onData(chunk));
+        response.on("end", () => receiver.onEnd());
+        response.on("error", (error) => receiver.onError(error));
+      });
+      request.on("error", (error) => receiver.onError(error));
+      request.end(body);
+      return () => request.destroy();
+    },
+    close: () => agent.destroy(),
+  };
+  return createApi(wire, connection, {});
+}
+
+function createApi(wire: Wire, connection: Connection, always: Headers): Api {
+  const prefix = connection.server.pathname.replace(/\/$/, "");
+  const identity: Headers = connection.token === undefined ? {} : { authorization: `Bearer ${connection.token}` };
+  const headersOf = (headers: Headers): Record<string, string | readonly string[]> => ({ accept: "application/json", "user-agent": "contract/1.0", ...identity, ...always, ...headers });
+
+  const request: Api["request"] = (method, path, { headers = {}, body } = {}) =>
+    new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let status = 0;
+      let received: Readonly<Record<string, string | undefined>> = {};
+      wire.send(method, prefix + path, headersOf({ ...(body !== undefined && { "content-type": "application/json" }), ...headers }), bytesOf(body), {
+        onResponse(code, responseHeaders) {
+          status = code;
+          received = responseHeaders;
+        },
+        onData: (chunk) => chunks.push(chunk),
+        onEnd: () => resolve(answerOf(status, received, Buffer.concat(chunks))),
+        onError: (error) => reject(new Error(`${method} ${path} failed on the wire`, { cause: error })),
+      });
+    });
+
+  return {
+    request,
+    get: (path, headers) => request("GET", path, { headers }),
+    create: (path, body, headers) => request("POST", path, { body, headers }),
+    replace: (path, body, headers) => request("PUT", path, { body, headers }),
+    patch: (kind, path, body) => request("PATCH", path, { body, headers: { "content-type": PATCH_TYPES[kind] } }),
+    delete: (path, body) => request("DELETE", path, { body }),
+    watch: (path, headers = {}) =>
+      eventStream((receiver) => wire.send("GET", prefix + path, headersOf(headers), undefined, receiver)),
+    as: (headers) => createApi(wire, connection, { ...always, ...headers }),
+    close: () => wire.close(),
+  };
+}
+
+export function answerOf(status: number, headers: Readonly<Record<string, string | undefined>>, bytes: Buffer): Answer {
+  const text = bytes.toString("utf8");
+  return {
+    status,
+    headers,
+    bytes,
+    text,
+    warnings: [...(headers["warning"] ?? "").matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = ""]) => quoted.replaceAll(/\\(.)/g, "$1")),
+    get body() {
+      return JSON.parse(text) as Body;
+    },
+  };
+}
+
+function tlsOf({ ca, cert, key }: Connection): { ca?: string; cert?: string; key?: string } {
+  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+}
+
+function bytesOf(body: unknown): Buffer | undefined {
+  if (body === undefined) return undefined;
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function flat(headers: Readonly<Record<string, string | string[] | number | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value?.toString()]));
+}

@@ -1,0 +1,194 @@
+/**
+ * The servers that the contract of a Kubernetes API is held against: Flotilla, as it is shipped, always; and the real
+ * kube-apiserver with its controllers where `$REAL_BIN` has them, which proves the tests themselves.
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe } from "vitest";
+import { ensureCertificates } from "../../../src/apiserver/index.ts";
+import { silentLog, systemClock } from "../../../src/base/index.ts";
+import { connectionOf, loadKubeconfig } from "../../../src/client/index.ts";
+import { realBinaries, startKube } from "../../../tools/bench/kube.ts";
+import { temporaryDirectory, up } from "../../e2e/flotilla-process.ts";
+import { connectHttp1, connectHttp2 } from "./raw-client.ts";
+import type { Api, Connection } from "./raw-client.ts";
+
+/** A running server, and what a test needs to reach it as anybody. */
+export interface Subject {
+  readonly name: "flotilla" | "kube-apiserver";
+  readonly kubeconfig: string;
+  readonly connection: Connection;
+  /** The administrator over HTTP/2. */
+  readonly api: Api;
+  /** A connection of its own with other credentials; closed with the server. */
+  connect(credentials?: Partial<Pick<Connection, "token" | "cert" | "key">>, protocol?: "h2" | "http/1.1"): Api;
+  /** A client certificate that the server's authority signed. */
+  certificate(commonName: string, organizations: readonly string[]): Promise<{ cert: string; key: string }>;
+}
+
+interface Started {
+  kubeconfig: string;
+  pki: string;
+  stop(): Promise<void>;
+}
+
+export interface ContractOptions {
+  /** Simulated nodes of Flotilla's member; the real server has none. */
+  nodes?: number;
+  /** Names the only server that the suite is for, when it is about something that the other one cannot have. */
+  only?: Subject["name"];
+}
+
+/** The namespace that every suite finds ready: its service account is there. */
+export const NAMESPACE = "contract";
+
+const START_LIMIT_MS = 120_000;
+const TEST_LIMIT_MS = 30_000;
+/** Eventual things (controllers, discovery) are given this long; they take milliseconds. */
+const EVENTUALLY_MS = 20_000;
+const POLL_MS = 25;
+
+const binaries = realBinaries();
+
+/** Declares a suite once for each server. `subject` may be used inside tests and hooks only: there it is running. */
+export function contract(area: string, suite: (subject: Subject) => void, { nodes = 0, only }: ContractOptions = {}): void {
+  const servers: [Subject["name"], (() => Promise<Started>) | undefined][] = [
+    ["flotilla", () => startFlotilla(nodes)],
+    ["kube-apiserver", binaries === undefined ? undefined : () => startReal(binaries)],
+  ];
+  for (const [name, start] of servers) {
+    if (only !== undefined && only !== name) continue;
+    if (!start) {
+      process.stdout.write(`skipped: ${area} on ${name}: $REAL_BIN has no etcd and kube-apiserver\n`);
+      continue;
+    }
+    describe(`${area} on ${name}`, { timeout: TEST_LIMIT_MS }, () => {
+      const { subject, open, close } = createSubject(name);
+      let started: Started | undefined;
+      beforeAll(async () => {
+        started = await start();
+        await open(started);
+      }, START_LIMIT_MS);
+      afterAll(async () => {
+        close();
+        await started?.stop();
+      }, START_LIMIT_MS);
+      suite(subject);
+    });
+  }
+}
+
+/** Reads until `isThere`; rejects with the last thing that was read. */
+export async function eventually<T>(what: string, read: () => Promise<T>, isThere: (value: T) => boolean): Promise<T> {
+  const deadline = performance.now() + EVENTUALLY_MS;
+  for (;;) {
+    const value = await read();
+    if (isThere(value)) return value;
+    if (performance.now() > deadline) throw new Error(`${what} did not happen within ${EVENTUALLY_MS} ms; last seen: ${JSON.stringify(value)?.slice(0, 1000)}`);
+    await delay(POLL_MS);
+  }
+}
+
+function createSubject(name: Subject["name"]): { subject: Subject; open(started: Started): Promise<void>; close(): void } {
+  let running: { started: Started; connection: Connection; api: Api } | undefined;
+  const apis: Api[] = [];
+  const get = (): NonNullable<typeof running> => {
+    if (!running) throw new Error("the server is used before it runs; use it inside tests and hooks");
+    return running;
+  };
+  const subject: Subject = {
+    name,
+    get kubeconfig() {
+      return get().started.kubeconfig;
+    },
+    get connection() {
+      return get().connection;
+    },
+    get api() {
+      return get().api;
+    },
+    connect(credentials, protocol = "h2") {
+      const { server, ca, ...own } = get().connection;
+      const connection = { server, ...(ca !== undefined && { ca }), ...(credentials ?? own) };
+      const api = protocol === "h2" ? connectHttp2(connection) : connectHttp1(connection);
+      apis.push(api);
+      return api;
+    },
+    async certificate(commonName, organizations) {
+      const { clients } = await ensureCertificates({ directory: get().started.pki, hosts: [], clients: { [commonName]: { commonName, organizations } }, clock: systemClock, log: silentLog });
+      const pair = clients[commonName];
+      if (!pair) throw new Error(`no certificate was made for ${commonName}`);
+      return { cert: pair.certificate, key: pair.key };
+    },
+  };
+  return {
+    subject,
+    async open(started) {
+      const { server, ca, cert, key, token } = await connectionOf(await loadKubeconfig(started.kubeconfig));
+      const connection: Connection = { server, ...textOf({ ca, cert, key }), ...(typeof token === "string" && { token }) };
+      const api = connectHttp2(connection);
+      apis.push(api);
+      running = { started, connection, api };
+      await api.create("/api/v1/namespaces", { metadata: { name: NAMESPACE } });
+      await eventually("the namespace's service account", () => api.get(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts/default`), ({ status }) => status === 200);
+    },
+    close() {
+      for (const api of apis) api.close();
+    },
+  };
+}
+
+function textOf(fields: Readonly<Record<"ca" | "cert" | "key", unknown>>): Pick<Connection, "ca" | "cert" | "key"> {
+  return Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (typeof value === "string" || Buffer.isBuffer(value) ? [[name, value.toString()]] : [])));
+}
+
+async function startFlotilla(nodes: number): Promise<Started> {
+  const directory = temporaryDirectory();
+  const flotilla = await up(directory.path, "--members", "1", "--nodes", String(nodes), "--ephemeral");
+  return {
+    kubeconfig: flotilla.kubeconfig("member1"),
+    pki: join(directory.path, "pki"),
+    async stop() {
+      const { code, stderr } = await flotilla.stop("SIGTERM");
+      directory.remove();
+      if (code !== 0) throw new Error(`flotilla ended with exit code ${code}: ${stderr}`);
+    },
+  };
+}
+
+/** The controllers that belong to what a Kubernetes API promises; Flotilla's member has them built in. */
+const CONTROLLERS = ["namespace", "garbage-collector", "serviceaccount", "serviceaccount-token", "root-ca-certificate-publisher", "clusterrole-aggregation", "resourcequota"];
+
+async function startReal(directory: string): Promise<Started> {
+  const kube = await startKube(directory);
+  const run = dirname(kube.kubeconfig);
+  const manager = join(directory, "kube-controller-manager");
+  if (!existsSync(manager)) {
+    await kube.stop();
+    throw new Error(`${directory} has kube-apiserver but no kube-controller-manager, whose controllers the contract needs`);
+  }
+  const child = spawn(
+    manager,
+    [
+      `--kubeconfig=${kube.kubeconfig}`,
+      "--secure-port=0",
+      "--leader-elect=false",
+      `--controllers=${CONTROLLERS.map((name) => `${name}-controller`).join(",")}`,
+      `--service-account-private-key-file=${join(run, "sa.key")}`,
+      `--root-ca-file=${join(run, "ca.crt")}`,
+    ],
+    { stdio: "ignore" },
+  );
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return {
+    kubeconfig: kube.kubeconfig,
+    pki: join(run, "pki"),
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+      await kube.stop();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/** Starts a real kube-apiserver with its etcd, to be measured beside Flotilla. They are looked for in $REAL_BIN. */
+import { spawn } from "node:child_process";
+import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { ensureCertificates } from "../../src/apiserver/index.ts";
+import { silentLog, systemClock } from "../../src/base/index.ts";
+import { renderKubeconfig } from "../../src/client/index.ts";
+import { connectApi } from "./api-client.ts";
+
+export interface RunningKube {
+  startMs: number;
+  pids: readonly number[];
+  kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+const START_LIMIT_MS = 90_000;
+
+export function realBinaries(): string | undefined {
+  const directory = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
+  return ["etcd", "kube-apiserver"].every((name) => existsSync(join(directory, name))) ? directory : undefined;
+}
+
+export async function startKube(binaries: string): Promise<RunningKube> {
+  const run = mkdtempSync(join(tmpdir(), "flotilla-bench-kube-"));
+  const at = (name: string): string => join(run, name);
+  const pki = await ensureCertificates({ directory: at("pki"), hosts: [], clients: { admin: { commonName: "admin", organizations: ["system:masters"] } }, clock: systemClock, log: silentLog });
+  const { admin } = pki.clients;
+  if (!admin) throw new Error("the administrator's certificate was not made");
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const account = privateKey.export({ type: "pkcs1", format: "pem" }) as string;
+  writeFileSync(at("sa.key"), account);
+  writeFileSync(at("sa.pub"), createPublicKey(account).export({ type: "spki", format: "pem" }));
+  writeFileSync(at("ca.crt"), pki.authority.certificate);
+  writeFileSync(at("server.crt"), pki.serving.certificate);
+  writeFileSync(at("server.key"), pki.serving.key);
+  const [api, etcd, peer] = await Promise.all([freePort(), freePort(), freePort()]);
+  writeFileSync(at("admin.json"), renderKubeconfig({ name: "kube", server: `https://127.0.0.1:${api}`, ca: pki.authority.certificate, cert: admin.certificate, key: admin.key }));
+  mkdirSync(at("data"));
+
+  const started = performance.now();
+  const children = [
+    start("etcd", [`--data-dir=${at("data")}`, `--listen-client-urls=http://127.0.0.1:${etcd}`, `--advertise-client-urls=http://127.0.0.1:${etcd}`, `--listen-peer-urls=http://127.0.0.1:${peer}`, `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`, `--initial-cluster=default=http://127.0.0.1:${peer}`]),
+    start("kube-apiserver", [
+      "--bind-address=127.0.0.1",
+      "--advertise-address=127.0.0.1",
+      "--endpoint-reconciler-type=none",
+      `--secure-port=${api}`,
+      `--etcd-servers=http://127.0.0.1:${etcd}`,
+      "--authorization-mode=RBAC",
+      "--service-account-issuer=https://kubernetes.default.svc",
+      `--service-account-key-file=${at("sa.pub")}`,
+      `--service-account-signing-key-file=${at("sa.key")}`,
+      "--service-cluster-ip-range=10.96.0.0/16",
+      `--client-ca-file=${at("ca.crt")}`,
+      `--tls-cert-file=${at("server.crt")}`,
+      `--tls-private-key-file=${at("server.key")}`,
+    ]),
+  ];
+  const stop = async (): Promise<void> => {
+    for (const { child, exited } of children.toReversed()) {
+      child.kill("SIGTERM");
+      await exited;
+    }
+    rmSync(run, { recursive: true, force: true });
+  };
+  try {
+    while (!(await isReady(at("admin.json")))) {
+      const ended = children.find(({ child }) => child.exitCode !== null);
+      if (ended || performance.now() - started > START_LIMIT_MS) throw new Error(`kube-apiserver is not ready; its log is in ${run}`);
+      await delay(20);
+    }
+  } catch (error) {
+    for (const { child } of children) child.kill("SIGKILL");
+    throw error;
+  }
+  return { startMs: performance.now() - started, pids: children.map(({ child }) => child.pid ?? 0), kubeconfig: at("admin.json"), stop };
+
+  function start(name: string, args: string[]) {
+    const log = openSync(at(`${name}.log`), "w");
+    const child = spawn(join(binaries, name), args, { stdio: ["ignore", log, log] });
+    return { child, exited: new Promise<void>((resolve) => child.once("exit", () => resolve())) };
+  }
+}
+
+async function isReady(kubeconfig: string): Promise<boolean> {
+  try {
+    const api = await connectApi(kubeconfig);
+    try {
+      return (await api.call("GET", "/readyz")).status === 200;
+    } finally {
+      api.close();
+    }
+  } catch {
+    return false; // Nobody listens yet.
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,20 @@
+/** A server that is measured, and how answers and figures of two of them are brought together. */
+import type { ApiConnection } from "./api-client.ts";
+import type { Figure } from "./benchmark.ts";
+
+export interface Target {
+  name: string;
+  kubeconfig: string;
+  startMs: number;
+  pids: readonly number[];
+  stop(): Promise<void>;
+}
+
+export async function expect(api: ApiConnection, status: number, method: string, path: string, body?: string, contentType?: string): Promise<void> {
+  const answer = await api.call(method, path, body, contentType);
+  if (answer.status !== status) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text().slice(0, 300)}`);
+}
+
+export function compare(name: string, unit: string, better: Figure["better"], [value = NaN, peer]: readonly number[]): Figure[] {
+  return [{ name, unit, better, value, ...(peer !== undefined && { peer }) }];
+}
