@@ -33,7 +33,9 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
   /** Definitions whose objects are being deleted, by the prefix of those objects. */
   const retiring = new Map<string, string>();
 
-  const attendNamespace = (key: string): void => house.enqueue(`namespace ${key}`, () => clearNamespace(key));
+  const attendNamespace = (key: string): void => {
+    if (!house.isManagedElsewhere(key)) house.enqueue(`namespace ${key}`, () => clearNamespace(key));
+  };
   const attendDefinition = (key: string): void => house.enqueue(`definition ${key}`, () => clearDefinition(key));
 
   const observeEntry = (entry: CachedEntry): void => {

@@ -20,7 +20,7 @@ import { clusterOfKey, keyOf, memoized } from "./resources.ts";
 import { textOf } from "./text.ts";
 
 export interface GarbageCollector {
-  /** Everything that is there when the server starts. */
+  /** Everything that is there when the server starts, or what a cluster holds when its own controllers went away. */
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
 }
@@ -72,8 +72,11 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const owner = waiting.get(uid);
     if (owner !== undefined) attendOwner(owner);
   };
-  const attendOwner = (key: string): void => house.enqueue(`owner ${key}`, () => settleOwner(key));
-  const attendDependent = (key: string): void => house.enqueue(`dependent ${key}`, () => settleDependent(key));
+  const attend = (what: "owner" | "dependent", key: string, settle: (key: string) => Promise<void>): void => {
+    if (!house.isManagedElsewhere(key)) house.enqueue(`${what} ${key}`, () => settle(key));
+  };
+  const attendOwner = (key: string): void => attend("owner", key, settleOwner);
+  const attendDependent = (key: string): void => attend("dependent", key, settleDependent);
 
   const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
     const { owners, mayWait } = observed(entry);

@@ -6,6 +6,7 @@ import type { CachedEntry } from "../store/index.ts";
 import type { Background } from "./background.ts";
 import type { ClusterRegistry, LogicalCluster } from "./clusters.ts";
 import type { RequestContext } from "./context.ts";
+import type { ControllerLeases } from "./controller-leases.ts";
 import { deleteObject } from "./delete.ts";
 import type { Propagation } from "./delete-options.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
@@ -28,6 +29,8 @@ export interface HousekeepingFound {
 export interface Housekeeping {
   enqueue(key: string, work: () => Promise<void>): void;
   find(key: string): HousekeepingFound | undefined;
+  /** The cluster of this key has a controller manager of its own, which empties namespaces and collects garbage. */
+  isManagedElsewhere(key: string): boolean;
   /** The parsed form of an entry, without saying where it is. */
   read(entry: CachedEntry): JsonObject;
   /** Deletes an object that still has this uid; one that is gone already is fine. */
@@ -40,7 +43,7 @@ export interface Housekeeping {
 
 const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "flotilla-apiserver", fieldValidation: "Ignore", force: false };
 
-export function createHousekeeping(deps: WriteDependencies & { clusters: ClusterRegistry; background: Background; signal: AbortSignal }): Housekeeping {
+export function createHousekeeping(deps: WriteDependencies & { clusters: ClusterRegistry; background: Background; leases: Pick<ControllerLeases, "isHeld">; signal: AbortSignal }): Housekeeping {
   const { store, clusters, background, signal } = deps;
 
   const locate = (key: string): Omit<HousekeepingFound, "object"> | undefined => {
@@ -82,6 +85,7 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
   return {
     enqueue: background.enqueue,
     find,
+    isManagedElsewhere: (key) => deps.leases.isHeld(clusterOfKey(key)),
     read(entry) {
       const place = locate(entry.key);
       return place && clusterOfKey(entry.key) !== "" ? objectIn(entry, place.resource.storage) : (JSON.parse(new TextDecoder().decode(entry.value)) as JsonObject);

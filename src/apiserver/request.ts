@@ -54,6 +54,8 @@ export interface Credentials {
   bearerToken?: string;
   /** The logical cluster that the request is for: what is good in one may mean nothing in another. */
   cluster: string;
+  /** The path in that cluster. */
+  path?: string;
 }
 
 /** Who sends a request, or undefined for somebody without credentials who may come in. Throws `unauthorized()` for all others. */

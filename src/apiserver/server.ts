@@ -22,6 +22,7 @@ import { createBackPressure } from "./back-pressure.ts";
 import { createBackground } from "./background.ts";
 import { createCleanup } from "./cleanup.ts";
 import { createClusterRegistry } from "./clusters.ts";
+import { createControllerLeases } from "./controller-leases.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
 import type { ProtobufDecoder } from "./decode.ts";
 import { createDefinitionStatus } from "./crd-status.ts";
@@ -72,6 +73,10 @@ export interface ApiServer {
   /** Removes a cluster with everything in it. */
   removeCluster(name: string): Promise<void>;
   clusters(): string[];
+  /** What a cluster started from; undefined when there is none of that name. */
+  profileOf(name: string): string | undefined;
+  /** The cluster has a kube-controller-manager of its own at work. */
+  isManagedElsewhere(cluster: string): boolean;
   /** Tells a cluster from an earlier one of the same name. Throws 404 when there is none. */
   clusterId(name: string): string;
   /** Whose bearer tokens are, for the front door; tokens can be added while it runs. */
@@ -101,7 +106,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const definitions = createDefinitionStatus({ cache, store, clusters, clock, writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal) });
   const deps: OperationDependencies = { cache, store, clusters, definitions, admissions: createAdmissions(admissions), plugins: [allocation.plugin, createVolumeLifecycle({ clock }), ...builtInPlugins, createEscalationCheck(authorizer)], actions: createActions(builtInActions), pressure: createBackPressure({ clock }), clock, random, authorizer, accountTokens, tokens };
   const background = createBackground({ clock, log });
-  const house = createHousekeeping({ ...deps, background, signal: stopping.signal });
+  const leases = createControllerLeases({
+    clock,
+    onLapse(cluster) {
+      const content = clusters.get(cluster)?.table.resources.flatMap(({ prefix }) => cache.list(`${prefix}${cluster}/`)) ?? [];
+      collector.load(content);
+      cleanup.load(content);
+    },
+  });
+  const house = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
   const collector = createGarbageCollector(house);
   const cleanup = createCleanup({ house, store, clusters, clock });
   const health = { draining: false };
@@ -110,6 +123,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
   const stopWatching = cache.watch("/", cache.revision, (events) => {
     for (const event of events) {
+      leases.observe(event);
       collector.observe(event);
       cleanup.observe(event);
       allocation.observe(event);
@@ -117,6 +131,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     }
   });
   const present = cache.list("/");
+  leases.load(present);
   collector.load(present);
   cleanup.load(present);
   await clusters.finishRemovals();
@@ -138,6 +153,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     addCluster: (name, profile) => clusters.add(name, profile),
     removeCluster: (name) => clusters.remove(name),
     clusters: () => clusters.all().map(({ name }) => name),
+    profileOf: (name) => clusters.get(name)?.profile.name,
+    isManagedElsewhere: leases.isHeld,
     clusterId(name) {
       const cluster = findCluster(deps, name);
       return `${cluster.name}.${cluster.revision}`;
@@ -157,6 +174,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       health.draining = true;
       stopping.abort(new Error("the API server is stopping"));
       stopWatching();
+      leases.close();
       await background.close();
       authorizer.close();
       clusters.close();

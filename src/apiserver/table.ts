@@ -43,7 +43,7 @@ export function tableOf(served: ServedVersion, objects: readonly JsonObject[], m
     rows: objects.map((object) => ({
       cells: cells.map((cell) => cell(object, options.nowMs)),
       ...rowConditions(served, object),
-      ...(options.includeObject !== "None" && { object: options.includeObject === "Object" ? object : partialMetadata(object, version) }),
+      object: options.includeObject === "None" ? null : options.includeObject === "Object" ? object : partialMetadata(object, version),
     })),
   };
 }
@@ -70,7 +70,7 @@ export function bookmarkTable(served: ServedVersion, bare: JsonObject, { include
     metadata: { resourceVersion },
     columnDefinitions: withColumns ? columnsOf(served).map(definitionOfColumn) : null,
     // The end of the initial events is told even to those who want no objects.
-    rows: [{ cells: [], ...((includeObject !== "None" || annotations) && { object: includeObject === "Object" ? bare : partialMetadata(bare, version) }) }],
+    rows: [{ cells: [], object: includeObject === "None" && !annotations ? null : includeObject === "Object" ? bare : partialMetadata(bare, version) }],
   };
 }
 

@@ -5,7 +5,7 @@
  * pings is given up, and so are its requests: behind a NAT a dead peer looks exactly like a quiet one. After a failed
  * attempt to connect, requests fail at once until the back-off is over, so that a dead member costs its callers nothing.
  */
-import http from "node:http";
+import type { Agent, IncomingHttpHeaders } from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
 import type { Readable } from "node:stream";
@@ -13,6 +13,9 @@ import tls from "node:tls";
 import type { Clock, Timer } from "../base/index.ts";
 import { UnreachableError } from "./errors.ts";
 import { codeOf } from "./explain-failure.ts";
+
+/** An import would make a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB. */
+const http = process.getBuiltinModule("node:http");
 
 export interface TlsOptions {
   /** PEM. Unset trusts the system's authorities. */
@@ -73,7 +76,7 @@ interface Session {
 export function createHttpConnection(options: { server: URL; tls: TlsOptions; clock: Clock }): HttpConnection {
   const { server, clock } = options;
   const sessions = new Set<Session>();
-  let http1: http.Agent | undefined = server.protocol === "http:" ? new http.Agent({ keepAlive: true, maxSockets: MAX_HTTP1_SOCKETS }) : undefined;
+  let http1: Agent | undefined = server.protocol === "http:" ? new http.Agent({ keepAlive: true, maxSockets: MAX_HTTP1_SOCKETS }) : undefined;
   let connecting: Promise<void> | undefined;
   let failure: { error: unknown; retryAtMs: number; backOffMs: number } | undefined;
   let closed = false;
@@ -126,7 +129,7 @@ export function createHttpConnection(options: { server: URL; tls: TlsOptions; cl
     sessions.add(session);
   };
 
-  const acquire = async (stop: AbortSignal): Promise<Session | http.Agent> => {
+  const acquire = async (stop: AbortSignal): Promise<Session | Agent> => {
     for (;;) {
       if (closed) throw new UnreachableError("this connection was closed; open a new one");
       if (http1) return http1;
@@ -192,7 +195,7 @@ function requestHttp2(session: Session, request: HttpRequest, stop: AbortSignal)
   });
 }
 
-function requestHttp1(server: URL, agent: http.Agent, request: HttpRequest, stop: AbortSignal): Promise<HttpResponse> {
+function requestHttp1(server: URL, agent: Agent, request: HttpRequest, stop: AbortSignal): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     if (stop.aborted) return reject(stop.reason as Error);
     const client = server.protocol === "http:" ? http : https;
@@ -217,7 +220,7 @@ function asFailure(error: unknown, rstCode?: number): unknown {
   return untouched ? new NotProcessedError("the server is going away", { cause: error }) : error;
 }
 
-function plainHeaders(headers: http2.IncomingHttpHeaders | http.IncomingHttpHeaders): Record<string, string> {
+function plainHeaders(headers: http2.IncomingHttpHeaders | IncomingHttpHeaders): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];

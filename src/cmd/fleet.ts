@@ -1,6 +1,6 @@
 /** Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port. */
 import { join, resolve } from "node:path";
-import { createAuthenticator, createHttpServer, createSigningKey, ensureCertificates } from "../apiserver/index.ts";
+import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates } from "../apiserver/index.ts";
 import { createLog, sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Log, LogLevel } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
@@ -71,7 +71,8 @@ async function startParts(
   opened.splice(0, 1, () => hub.stop());
   const http = createHttpServer({
     handle: (request) => hub.server.handle(request),
-    authenticator: createAuthenticator({ tokens: hub.server.tokens }),
+    // As in Kubernetes: who brings no credentials is asked for none where the cluster's roles let everybody in (health, version).
+    authenticator: createAuthenticator({ tokens: hub.server.tokens, anonymous: HEALTH_PATHS }),
     tls: { ...certificates.serving, clientCa: certificates.authority.certificate },
     log,
     onStopping: () => hub.server.drain(),

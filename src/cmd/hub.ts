@@ -2,7 +2,7 @@
  * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no files:
  * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../api/index.ts";
+import { builtInAdmissions, Cluster, decodeProtobuf, logicalClusterAdmission } from "../api/index.ts";
 import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createApiServer, HUB } from "../apiserver/index.ts";
@@ -14,7 +14,7 @@ import type { Delivery } from "../delivery/index.ts";
 import { createInterpreter } from "../interpreter/index.ts";
 import { createMembershipController, joinCluster, membershipAdmissions } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
-import { createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
+import { createInformers, createManager, createWriteThroughClient, standAside } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import { createSimulation } from "../simulation/index.ts";
 import { createSystemControllers } from "../system/index.ts";
@@ -112,7 +112,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const systemClient = connect("system-controllers", "kube-controller-manager");
   const systemInformers = createInformers({ client: systemClient, clock, random, log, scope: { cluster: "*" } });
   const systemManager = createManager({ client: systemClient, informers: systemInformers, clock, log: log.with({ part: "system" }) });
-  systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken }));
+  systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere }));
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
   const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: createInterpreter(), clock, log });
@@ -124,7 +124,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const memberClient = clientFor("member");
   const memberManager = createManager({ client: memberClient, informers: memberInformers, clock, log: log.with({ part: "members" }) });
   const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock });
-  if (nodes > 0) memberManager.add(...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random }), ...simulation.controllers);
+  // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
+  const elsewhere = { isForeign: (cluster: string) => server.profileOf(cluster) === "empty", isTaken: server.isManagedElsewhere };
+  const runsMembers = [...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random }), ...simulation.controllers];
+  if (nodes > 0) memberManager.add(...runsMembers.map((controller) => standAside(controller, elsewhere)));
 
   async function addCluster(name: string): Promise<void> {
     try {
@@ -147,7 +150,9 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       await Promise.all(managers.map((manager) => manager.whenSynced(signal)));
     },
     async addMembers(names, endpointOf, signal) {
-      const known = server.clusters().filter((name) => name !== HUB);
+      // Logical clusters that users made through the API have not joined and are not members.
+      const { items: joined } = await client.list(Cluster, { cluster: HUB, signal });
+      const known = joined.map(({ metadata }) => metadata.name).filter(isMember);
       const members = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       for (const name of members) {
         // One that is asked for must be what is asked for; an earlier one that is not mentioned stays what it was.

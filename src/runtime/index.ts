@@ -5,6 +5,7 @@ export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch }
 export { createInformers, type InformersOptions, type SharedInformers } from "./informers.ts";
 export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
 export { createOwnedSet, OwnedSetError, type Changes, type OwnedSet, type OwnedSetOptions } from "./owned-set.ts";
+export { standAside, type Elsewhere } from "./stand-aside.ts";
 export { createDynamicSource, informerSource, type DynamicSource } from "./sources.ts";
 export type * from "./status-writer.ts";
 export { createWriteThroughClient } from "./write-through.ts";

@@ -13,6 +13,8 @@ export interface SystemDependencies {
   home: string;
   /** PEM; without it no namespace gets one. */
   rootCertificate: string;
+  /** The cluster has a kube-controller-manager of its own, which does the same work. */
+  isManagedElsewhere?(cluster: string): boolean;
   /** A token for an account that lives as long as a Secret. */
   issueSecretToken(cluster: string, namespace: string, account: { name: string; uid: string }, secret: string): Promise<string>;
 }

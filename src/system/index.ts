@@ -1,5 +1,5 @@
 /** Controllers that every cluster has, whoever runs its workloads. */
-import type { Controller } from "../runtime/index.ts";
+import { standAside, type Controller } from "../runtime/index.ts";
 import { createClusterRoleController } from "./cluster-roles/controller.ts";
 import type { SystemDependencies } from "./dependencies.ts";
 import { createQuotaController } from "./quota/controller.ts";
@@ -14,11 +14,13 @@ export { tokenTrackingConfigMap } from "./tokens/tracking.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- A list of controllers of different keys; each key stays inside its own.
 export function createSystemControllers(deps: SystemDependencies): Controller<any>[] {
+  const elsewhere = { ...(deps.isManagedElsewhere && { isTaken: deps.isManagedElsewhere }) };
   return [
-    createServiceAccountController(deps),
-    ...(deps.rootCertificate === "" ? [] : [createRootCertificateController(deps)]),
+    standAside(createServiceAccountController(deps), elsewhere),
+    ...(deps.rootCertificate === "" ? [] : [standAside(createRootCertificateController(deps), elsewhere)]),
+    // Stays: only this server has the key that tokens are signed with.
     createTokenController(deps),
-    createClusterRoleController(deps),
-    createQuotaController(deps),
+    standAside(createClusterRoleController(deps), elsewhere),
+    standAside(createQuotaController(deps), elsewhere),
   ];
 }

@@ -52,7 +52,7 @@ test("a binding keeps its id whatever an update says, so that its Works stay its
 
 test("a template's status that somebody wrote over is summed again", async () => {
   await start({ nodes: 2 });
-  await fleet.client.patch(Deployment, web, { status: { readyReplicas: 1 } }, { type: "merge", subresource: "status" });
+  await fleet.client.patch(Deployment, web, { status: { readyReplicas: 1, availableReplicas: 1 } }, { type: "merge", subresource: "status" });
   await fleet.run(SETTLED_MS);
 
   expect((await fleet.client.get(Deployment, web)).status?.readyReplicas).toBe(4);

@@ -57,9 +57,9 @@ async function main(args: string[]): Promise<number> {
 
 async function run(tests: Test[], programs: { binary: string; kubectl: string }, options: Options): Promise<number> {
   const fleet = options.kubeconfig === undefined ? await startFlotilla(["--members", "1", "--nodes", String(options.nodes)]) : undefined;
+  const kubeconfig = fleet?.kubeconfig("member1") ?? options.kubeconfig ?? "";
   try {
-    const kubeconfig = options.kubeconfig ?? fleet!.kubeconfig("member1");
-    if (fleet && options.nodes === 0) execFileSync(programs.kubectl, ["--kubeconfig", kubeconfig, "apply", "--server-side", "-f", "-"], { input: JSON.stringify(bareNodes(2)), stdio: ["pipe", "ignore", "inherit"] });
+    if (fleet && options.nodes === 0) applyNodes(programs.kubectl, kubeconfig);
     const logs = options.logs ?? mkdtempSync(join(tmpdir(), "flotilla-conformance-"));
     process.stdout.write(`${tests.length} tests, output in ${logs}\n`);
     const results = await runSuite(tests, {
@@ -76,6 +76,10 @@ async function run(tests: Test[], programs: { binary: string; kubectl: string },
   } finally {
     await fleet?.stop();
   }
+}
+
+function applyNodes(kubectl: string, kubeconfig: string): void {
+  execFileSync(kubectl, ["--kubeconfig", kubeconfig, "apply", "--server-side", "-f", "-"], { input: JSON.stringify(bareNodes(2)), stdio: ["pipe", "ignore", "inherit"] });
 }
 
 interface Options {

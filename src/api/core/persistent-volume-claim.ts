@@ -39,7 +39,7 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = builtInKind<Pe
     column<PersistentVolumeClaim>("VolumeMode", ({ spec }) => spec?.volumeMode ?? "<unset>", wide),
   ],
   subresources: { status: true },
-  traits: { requiresVersion: true, deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
 });
 
 function completeClaim(claim: Read<PersistentVolumeClaim>): Read<PersistentVolumeClaim> {

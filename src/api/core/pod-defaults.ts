@@ -8,6 +8,7 @@ import { change, changeItems, fill } from "../fill.ts";
 import type { Container, ContainerPort, EnvVar, EphemeralContainer, HTTPGetAction, LifecycleHandler, Pod, PodSpec, PodTemplateSpec, Probe, ResourceRequirements, Volume, VolumeProjection } from "../facts/core-v1.ts";
 import { pullPolicyOf } from "./image-reference.ts";
 import { containerTotals, isPodLevelResource } from "./pod-resources.ts";
+import { hasSource } from "./pod-volumes.ts";
 import { mayBeOvercommitted, roundAmounts } from "./resource-names.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -82,7 +83,7 @@ const defaultHandler = (handler: Read<LifecycleHandler>): Read<LifecycleHandler>
 const defaultHttpGet = (action: Read<HTTPGetAction>): Read<HTTPGetAction> => fill(action, { path: "/", scheme: "HTTP" });
 
 function defaultVolume(volume: Read<Volume>): Read<Volume> {
-  let result: Read<Volume> = Object.keys(volume).some((key) => key !== "name") ? volume : { ...volume, emptyDir: {} };
+  let result: Read<Volume> = hasSource(volume) ? volume : { ...volume, emptyDir: {} };
   result = change(result, "secret", (source) => fill(source, { defaultMode: FILE_MODE }));
   result = change(result, "configMap", (source) => fill(source, { defaultMode: FILE_MODE }));
   result = change(result, "downwardAPI", (source) => change(fill(source, { defaultMode: FILE_MODE }), "items", defaultDownward));

@@ -6,7 +6,7 @@ import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Container, NodeAffinity, NodeSelectorTerm, Pod, PodSpec, Toleration } from "../facts/core-v1.ts";
 import { forbiddenField, missing, wrong } from "../field-errors.ts";
-import { MIRROR, checkAnnotationsKept, checkPodAnnotations } from "./pod-annotations.ts";
+import { checkAnnotationsKept, checkPodAnnotations } from "./pod-annotations.ts";
 import { unifiedDiff } from "./pod-diff.ts";
 import { internalForm, mapForm } from "./pod-internal-form.ts";
 import { checkTolerations } from "./pod-scheduling.ts";
@@ -99,12 +99,13 @@ function checkSettled(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSp
   for (const key of ["activeDeadlineSeconds", "schedulingGates", "tolerations"] as const) setOrDelete(settled, key, old[key]);
   if ((old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1) settled["terminationGracePeriodSeconds"] = old.terminationGracePeriodSeconds;
   if (old.schedulingGates?.length) checkGated(errors, settled, spec, old);
-  if (!equalJson(settled, old)) errors.push(forbiddenField("spec", `${RULE}\n${difference("PodSpec", old, settled)}`));
+  if (!equalJson(settled, old)) errors.push(forbiddenField("spec", `${RULE}\n${difference(old, settled)}`));
 }
 
 /** What changed, in the form in which Kubernetes shows it. */
-function difference(type: string, before: unknown, after: unknown): string {
-  return unifiedDiff(JSON.stringify(internalForm(type, before), undefined, 1), JSON.stringify(internalForm(type, after), undefined, 1));
+function difference(before: unknown, after: unknown): string {
+  const shown = (spec: unknown): string => JSON.stringify(internalForm("PodSpec", spec), undefined, 1);
+  return unifiedDiff(shown(before), shown(after));
 }
 
 /** Who holds a pod back may narrow where it will run. */
@@ -144,21 +145,3 @@ function onlyAdds(term: Read<NodeSelectorTerm>, old: Read<NodeSelectorTerm>): bo
   if (parts.every((part) => !old[part]?.length)) return parts.every((part) => !term[part]?.length);
   return parts.every((part) => equalJson((term[part] ?? []).slice(0, old[part]?.length ?? 0), old[part] ?? []));
 }
-
-/** Containers that are added to look inside: each stays as it was added. */
-export function checkEphemeralUpdate(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
-  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR)) return [forbiddenField("", "static pods do not support ephemeral containers")];
-  const errors: FieldError[] = [];
-  checkPod(errors, pod);
-  checkPodMarks(errors, pod, old);
-  const now = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
-  for (const before of old.spec.ephemeralContainers ?? []) {
-    const container = now.get(before.name);
-    if (!container) errors.push(forbiddenField("spec.ephemeralContainers", `existing ephemeral containers ${JSON.stringify(before.name)} may not be removed\n`));
-    else if (!equalJson(before, container)) {
-      errors.push(forbiddenField("spec.ephemeralContainers", `existing ephemeral containers ${JSON.stringify(before.name)} may not be changed\n${difference("EphemeralContainer", before, container)}`));
-    }
-  }
-  return errors;
-}
-

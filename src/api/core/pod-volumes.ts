@@ -53,6 +53,11 @@ const SOURCES: readonly Source[] = [
   "image",
 ];
 
+const SOURCE_NAMES: ReadonlySet<string> = new Set(SOURCES);
+
+/** Whether a volume says where it comes from. Fields that nobody knows do not count. */
+export const hasSource = (volume: Read<Volume>): boolean => Object.keys(volume).some((key) => SOURCE_NAMES.has(key));
+
 /** The volumes that containers may mount: those without errors, by name. */
 export function checkVolumes(context: VolumeContext, at: string, volumes: readonly Read<Volume>[]): ReadonlyMap<string, Read<Volume>> {
   const { errors, podName } = context;

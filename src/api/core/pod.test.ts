@@ -48,6 +48,7 @@ const specs: Record<string, [spec: object, want: object]> = {
   ],
   "amounts finer than a thousandth are rounded up": [{ containers: [container({ resources: { requests: { cpu: "100u" } } })] }, { containers: [{ resources: { requests: { cpu: "1m" } } }] }],
   "the old name of the service account stands for the new one": [{ containers: [container()], serviceAccount: "x" }, { serviceAccountName: "x", serviceAccount: "x" }],
+  "a volume with a field that nobody knows is an empty directory": [{ containers: [container()], volumes: [{ name: "v", bogus: {} }] }, { volumes: [{ name: "v", emptyDir: {} }] }],
   "on the network of the node every port is the node's": [{ containers: [container({ ports: [{ containerPort: 80 }] })], hostNetwork: true }, { containers: [{ ports: [{ containerPort: 80, hostPort: 80 }] }] }],
   "a negative period to stop in is one second": [{ containers: [container()], terminationGracePeriodSeconds: -3 }, { terminationGracePeriodSeconds: 1 }],
   "what a pod asks for as a whole follows from its limits": [

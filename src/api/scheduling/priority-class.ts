@@ -54,9 +54,10 @@ function systemProblem({ metadata: { name }, value = 0, globalDefault = false }:
 }
 
 function checkNew(object: DeepReadonly<PriorityClass>): FieldError[] {
-  const { metadata, value = 0, preemptionPolicy } = object;
+  // One without a name is refused by what all kinds share, and still comes by here.
+  const { metadata: { name = "" }, value = 0, preemptionPolicy } = object;
   const errors: FieldError[] = [];
-  if (metadata.name.startsWith(SYSTEM_PREFIX)) {
+  if (name.startsWith(SYSTEM_PREFIX)) {
     const problem = systemProblem(object);
     if (problem) errors.push(forbiddenField("metadata.name", `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${problem}`));
   } else if (value > HIGHEST_OF_USERS) errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`));

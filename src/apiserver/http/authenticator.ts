@@ -21,9 +21,12 @@ const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 export interface AuthenticatorOptions {
   /** Those of the server, or a fixed list. */
   tokens?: BearerTokens | readonly StaticToken[];
-  /** Lets in who brings no credentials, as `system:anonymous`; what it may do is for the cluster's roles to say. */
-  anonymous?: boolean;
+  /** Who brings no credentials comes in as `system:anonymous`, to everything or to some paths; what it may do there is for the cluster's roles to say. */
+  anonymous?: boolean | ReadonlySet<string>;
 }
+
+/** What a load balancer asks, which has no credentials. */
+export const HEALTH_PATHS: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 
 export function createAuthenticator({ tokens = [], anonymous = false }: AuthenticatorOptions = {}): Authenticator {
   const bearers = "authenticate" in tokens ? tokens : createBearerTokens({ tokens });
@@ -36,10 +39,10 @@ export function createAuthenticator({ tokens = [], anonymous = false }: Authenti
   };
 
   return {
-    async authenticate({ certificate, bearerToken, cluster }) {
+    async authenticate({ certificate, bearerToken, cluster, path = "" }) {
       if (certificate && isGoodIn(certificate, cluster)) return userOf(certificate);
       if (bearerToken === undefined) {
-        if (certificate || !anonymous) throw unauthorized();
+        if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
         return undefined;
       }
       const outcome = await bearers.authenticate(cluster, bearerToken);

@@ -76,7 +76,7 @@ class RunningExchange implements Exchange {
     try {
       refuseUnsupported(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
-      request.user = (await identify(wire.headers, splitCluster(request.path).cluster, peer, deps)) ?? ANONYMOUS;
+      request.user = (await identify(wire.headers, splitCluster(request.path), peer, deps)) ?? ANONYMOUS;
       // A stranger may write nothing, so what it sends is not worth keeping: the core refuses the request without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
@@ -173,12 +173,12 @@ class IncomingRequest implements ApiRequest {
   }
 }
 
-function identify(headers: Headers, cluster: string, peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
+function identify(headers: Headers, { cluster, path }: ReturnType<typeof splitCluster>, peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
   const bearerToken = bearerOf(headers["authorization"]);
   const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
   // A bad certificate is bad credentials, unless a token says who it is.
   if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject)) throw unauthorized();
-  return deps.authenticator.authenticate({ certificate, bearerToken, cluster });
+  return deps.authenticator.authenticate({ certificate, bearerToken, cluster, path });
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-export { ANONYMOUS, clusterOrganization, createAuthenticator } from "./authenticator.ts";
+export { ANONYMOUS, HEALTH_PATHS, clusterOrganization, createAuthenticator } from "./authenticator.ts";
 export type { AuthenticatorOptions } from "./authenticator.ts";
 export { CertificateError, ensureCertificates } from "./certificate-files.ts";
 export type { Certificates } from "./certificate-files.ts";

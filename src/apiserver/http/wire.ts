@@ -5,8 +5,10 @@
  */
 import http2 from "node:http2";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { STATUS_CODES } from "node:http";
 import type { Duplex, Readable, Writable } from "node:stream";
+
+/** An import would make a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB. */
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 

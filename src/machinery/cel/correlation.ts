@@ -88,24 +88,26 @@ function compare(pair: Pair): boolean {
   });
 }
 
-const indexes = new WeakMap<readonly Json[], ReadonlyMap<string, Json>>();
+/** The elements of old lists by their keys. Another version's schema may have other keys for the same list. */
+const indexes = new WeakMap<readonly Json[], { schema: Schema; byKey: ReadonlyMap<string, Json> }>();
 
 /** Finds the old element that has the keys of a new one; undefined for lists whose elements have no identity. */
 export function counterpartsIn(schema: Schema, old: readonly Json[]): ((item: Json) => Json | undefined) | undefined {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   if (schema["x-kubernetes-list-type"] !== "map" || keys.length === 0 || old.length === 0) return undefined;
   let index = indexes.get(old);
-  if (!index) {
+  if (index?.schema !== schema) {
     const made = new Map<string, Json>();
     for (const item of old) {
       const key = identityOf(item, keys);
       if (key !== undefined && !made.has(key)) made.set(key, item);
     }
-    indexes.set(old, (index = made));
+    indexes.set(old, (index = { schema, byKey: made }));
   }
+  const { byKey } = index;
   return (item) => {
     const key = identityOf(item, keys);
-    return key === undefined ? undefined : index.get(key);
+    return key === undefined ? undefined : byKey.get(key);
   };
 }
 

@@ -187,7 +187,7 @@ describe("plaintext overriders", () => {
     "cannot replace what is not there": { operator: "replace", path: "/spec/nope", want: "no such path" },
     "cannot remove what is not there": { operator: "remove", path: "/spec/nope", want: "no such path" },
     "cannot add below what is not there": { operator: "add", path: "/spec/nope/deep", want: "nothing at /spec/nope" },
-    "cannot make the object something else": { operator: "add", path: "", value: null, want: "no Kubernetes object" },
+    "cannot make the object something else": { operator: "add", path: "", value: null, want: "cannot add the whole object" },
   };
   for (const [behaviour, { want, ...overrider }] of Object.entries(failures)) {
     test(behaviour, () => {

@@ -14,10 +14,18 @@ export interface EventStream {
   take(count: number): Promise<WatchEvent[]>;
   /** The events before the server ended the stream; rejects when it does not end in time. */
   rest(): Promise<WatchEvent[]>;
+  /** Stops reading from the connection, as a client that hangs. */
+  pause(): void;
   close(): void;
 }
 
-interface Receiver {
+/** What the wire offers while a response comes in. */
+export interface Flow {
+  pause(): void;
+  cancel(): void;
+}
+
+export interface Receiver {
   onResponse(status: number, headers: Readonly<Record<string, string | undefined>>): void;
   onData(chunk: Buffer): void;
   onEnd(): void;
@@ -27,7 +35,7 @@ interface Receiver {
 /** Far longer than any event takes; only a failing test waits for it. */
 const WAIT_LIMIT_MS = 10_000;
 
-export function eventStream(open: (receiver: Receiver) => () => void): Promise<EventStream> {
+export function eventStream(open: (receiver: Receiver) => Flow): Promise<EventStream> {
   return new Promise((resolve, reject) => {
     const events: WatchEvent[] = [];
     let ended = false;
@@ -54,7 +62,7 @@ export function eventStream(open: (receiver: Receiver) => () => void): Promise<E
       if (!event) throw new Error("the watch ended before the next event");
       return event;
     };
-    const cancel = open({
+    const flow = open({
       onResponse(status, headers) {
         resolve({
           status,
@@ -69,9 +77,10 @@ export function eventStream(open: (receiver: Receiver) => () => void): Promise<E
             await waitFor("the end of the watch", () => ended);
             return events.splice(0);
           },
+          pause: () => flow.pause(),
           close() {
             closed = true;
-            cancel();
+            flow.cancel();
           },
         });
       },

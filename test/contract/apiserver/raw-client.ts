@@ -3,10 +3,11 @@
  *
  * Flotilla's own client is not used here on purpose: a mistake that both sides share would not be noticed.
  */
+import type { IncomingMessage } from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
 import { eventStream } from "./event-stream.ts";
-import type { EventStream } from "./event-stream.ts";
+import type { EventStream, Flow, Receiver } from "./event-stream.ts";
 
 export interface Connection {
   server: URL;
@@ -73,14 +74,8 @@ const PATCH_TYPES: Record<PatchKind, string> = {
 
 /** What carries requests: it calls `onResponse` once, and then hands over the body as it comes. */
 interface Wire {
-  send(method: string, path: string, headers: Record<string, string | readonly string[]>, body: Buffer | undefined, receiver: Receiver): () => void;
+  send(method: string, path: string, headers: Record<string, string | readonly string[]>, body: Buffer | undefined, receiver: Receiver): Flow;
   close(): void;
-}
-interface Receiver {
-  onResponse(status: number, headers: Readonly<Record<string, string | undefined>>): void;
-  onData(chunk: Buffer): void;
-  onEnd(): void;
-  onError(error: Error): void;
 }
 
 export function connectHttp2(connection: Connection): Api {
@@ -94,7 +89,7 @@ export function connectHttp2(connection: Connection): Api {
       stream.on("end", () => receiver.onEnd());
       stream.on("error", (error: Error) => receiver.onError(error));
       if (body !== undefined) stream.end(body);
-      return () => stream.close(http2.constants.NGHTTP2_CANCEL);
+      return { pause: () => stream.pause(), cancel: () => stream.close(http2.constants.NGHTTP2_CANCEL) };
     },
     close: () => session.destroy(),
   };
@@ -106,15 +101,17 @@ export function connectHttp1(connection: Connection): Api {
   const wire: Wire = {
     send(method, path, headers, body, receiver) {
       const request = https.request(new URL(path, connection.server.origin), { agent, method, headers: { ...headers, ...(body && { "content-length": String(body.length) }) } as Record<string, string | string[]> });
+      let incoming: IncomingMessage | undefined;
       request.on("response", (response) => {
         receiver.onResponse(response.statusCode ?? 0, flat(response.headers));
+        incoming = response;
         response.on("data", (chunk: Buffer) => receiver.onData(chunk));
         response.on("end", () => receiver.onEnd());
         response.on("error", (error) => receiver.onError(error));
       });
       request.on("error", (error) => receiver.onError(error));
       request.end(body);
-      return () => request.destroy();
+      return { pause: () => incoming?.pause(), cancel: () => request.destroy() };
     },
     close: () => agent.destroy(),
   };

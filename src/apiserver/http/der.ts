@@ -1,0 +1,76 @@
+/** DER (X.690), as far as certificates need it: tagged values with their length, written and read. */
+
+const TAG = { integer: 0x02, bits: 0x03, bytes: 0x04, null: 0x05, identifier: 0x06, utf8: 0x0c, sequence: 0x30, set: 0x31, utcTime: 0x17, time: 0x18, boolean: 0x01 } as const;
+const LONG_LENGTH = 0x80;
+/** UTCTime has two digits for the year, and by the rules of X.509 they end here. */
+const FIRST_LONG_YEAR = 2050;
+
+export const der = {
+  /** A value with any tag, for the implicit and explicit ones of a structure. */
+  tagged: (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
+    const content = Buffer.concat(parts);
+    return Buffer.concat([Buffer.from([tag, ...lengthBytes(content.length)]), content]);
+  },
+  sequence: (...parts: readonly Uint8Array[]): Buffer => der.tagged(TAG.sequence, ...parts),
+  set: (...parts: readonly Uint8Array[]): Buffer => der.tagged(TAG.set, ...parts),
+  /** Big-endian and positive: a leading zero is put before a set sign bit. */
+  integer: (bytes: Uint8Array): Buffer => der.tagged(TAG.integer, ...((bytes[0] ?? 0) & 0x80 ? [Buffer.from([0])] : []), bytes),
+  boolean: (value: boolean): Buffer => der.tagged(TAG.boolean, Buffer.from([value ? 0xff : 0])),
+  bytes: (content: Uint8Array): Buffer => der.tagged(TAG.bytes, content),
+  /** `unused` counts the bits at the end that mean nothing. */
+  bits: (content: Uint8Array, unused = 0): Buffer => der.tagged(TAG.bits, Buffer.from([unused]), content),
+  utf8: (text: string): Buffer => der.tagged(TAG.utf8, Buffer.from(text)),
+  identifier: (dotted: string): Buffer => der.tagged(TAG.identifier, Buffer.from(identifierBytes(dotted))),
+  time(ms: number): Buffer {
+    const digits = new Date(ms).toISOString().replace(/\.\d+|[-:T]/g, "");
+    return new Date(ms).getUTCFullYear() < FIRST_LONG_YEAR ? der.tagged(TAG.utcTime, Buffer.from(digits.slice(2))) : der.tagged(TAG.time, Buffer.from(digits));
+  },
+};
+
+/** The values inside a constructed one, each with its tag and length. The bytes are ones that Node's own parser accepted. */
+export function derChildren(value: Uint8Array): Uint8Array[] {
+  const children: Uint8Array[] = [];
+  for (let at = contentStart(value, 0); at < value.length; ) {
+    const end = contentStart(value, at) + contentLength(value, at);
+    children.push(value.subarray(at, end));
+    at = end;
+  }
+  return children;
+}
+
+/** What a value holds, without its tag and length. */
+export function derContent(value: Uint8Array): Uint8Array {
+  return value.subarray(contentStart(value, 0));
+}
+
+function lengthBytes(length: number): number[] {
+  if (length < LONG_LENGTH) return [length];
+  const bytes: number[] = [];
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256);
+  return [LONG_LENGTH + bytes.length, ...bytes];
+}
+
+function contentStart(value: Uint8Array, at: number): number {
+  const first = value[at + 1] ?? 0;
+  return at + 2 + (first < LONG_LENGTH ? 0 : first - LONG_LENGTH);
+}
+
+function contentLength(value: Uint8Array, at: number): number {
+  const first = value[at + 1] ?? 0;
+  if (first < LONG_LENGTH) return first;
+  let length = 0;
+  for (const byte of value.subarray(at + 2, contentStart(value, at))) length = length * 256 + byte;
+  return length;
+}
+
+/** The first two numbers share a byte; larger numbers take seven bits a byte. */
+function identifierBytes(dotted: string): number[] {
+  const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
+  return [first * 40 + second, ...rest.flatMap(sevenBitBytes)];
+}
+
+function sevenBitBytes(number: number): number[] {
+  const bytes = [number & 0x7f];
+  for (let rest = number >>> 7; rest > 0; rest >>>= 7) bytes.unshift((rest & 0x7f) | 0x80);
+  return bytes;
+}

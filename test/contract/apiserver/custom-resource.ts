@@ -1,0 +1,54 @@
+/** CustomResourceDefinitions of the contract suites: each kind in a group of its own, so that suites do not meet. */
+import { eventually } from "./targets.ts";
+import type { Answer, Api } from "./raw-client.ts";
+
+export interface CrdOptions {
+  scope?: "Namespaced" | "Cluster";
+  /** The schema of the only version; free-form unless given. */
+  schema?: object;
+  subresources?: object;
+  columns?: readonly object[];
+  selectableFields?: readonly object[];
+  shortNames?: readonly string[];
+  categories?: readonly string[];
+  /** Replaces the only version `v1`. */
+  versions?: readonly object[];
+}
+
+const FREE_FORM = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/** `Widget` becomes `widgets.widget.example.com`. */
+export function makeCrd(kind: string, { scope = "Namespaced", schema = FREE_FORM, subresources, columns, selectableFields, shortNames, categories, versions }: CrdOptions = {}): { metadata: { name: string }; spec: Record<string, unknown> } {
+  const singular = kind.toLowerCase();
+  return {
+    metadata: { name: `${singular}s.${singular}.example.com` },
+    spec: {
+      group: `${singular}.example.com`,
+      scope,
+      names: { plural: `${singular}s`, singular, kind, ...(shortNames && { shortNames }), ...(categories && { categories }) },
+      versions: versions ?? [
+        { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema }, ...(subresources && { subresources }), ...(columns && { additionalPrinterColumns: columns }), ...(selectableFields && { selectableFields }) },
+      ],
+    },
+  };
+}
+
+/** Creates the definition and waits until its kind is served; answers the collection's path. */
+export async function defineResource(api: Api, kind: string, options: CrdOptions & { namespace?: string } = {}): Promise<string> {
+  const crd = makeCrd(kind, options);
+  const created = await api.create(CRDS, crd);
+  if (created.status !== 201) throw new Error(`the definition of ${kind} was refused: ${created.text}`);
+  await eventually(`${kind} is established`, () => api.get(`${CRDS}/${crd.metadata.name}`), isEstablished);
+  const singular = kind.toLowerCase();
+  const version = (options.versions?.[0] as { name: string } | undefined)?.name ?? "v1";
+  const path = `/apis/${singular}.example.com/${version}${options.namespace === undefined ? "" : `/namespaces/${options.namespace}`}/${singular}s`;
+  // The real server routes to a new kind a moment after it says that it is established.
+  await eventually(`${kind} is served`, () => api.get(path), ({ status }) => status === 200);
+  return path;
+}
+
+export function isEstablished({ body }: Answer): boolean {
+  const { conditions } = (body.status ?? {}) as { conditions?: { type: string; status: string }[] | null };
+  return (conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
+}

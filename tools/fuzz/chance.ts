@@ -1,0 +1,42 @@
+/** Draws for generators. The same seed gives the same draws, so a finding is repeated by its number alone. */
+import { createSeededRandom } from "../../src/base/index.ts";
+
+export class Chance {
+  readonly #next: () => number;
+
+  constructor(seed: number) {
+    this.#next = createSeededRandom(seed).next;
+  }
+
+  /** A whole number from 0 up to, not including, `bound`. */
+  below(bound: number): number {
+    return Math.floor(this.#next() * bound);
+  }
+
+  /** True once in `times` draws. */
+  oneIn(times: number): boolean {
+    return this.below(times) === 0;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    const item = items[this.below(items.length)];
+    if (item === undefined) throw new RangeError("nothing to pick from");
+    return item;
+  }
+
+  /** Mostly small numbers, now and then one up to the bound: sizes at which quadratic work shows. */
+  size(bound: number): number {
+    return Math.floor(bound ** this.#next());
+  }
+
+  list<T>(length: number, make: (index: number) => T): T[] {
+    return Array.from({ length }, (_, index) => make(index));
+  }
+}
+
+/** The seed of one input of a run: neighbours share nothing. */
+export function seedOf(run: number, input: number): number {
+  let mixed = Math.imul(run ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(input + 1, 0xc2b2ae35);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);
+  return (mixed ^ (mixed >>> 15)) >>> 0;
+}

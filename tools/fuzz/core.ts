@@ -1,0 +1,60 @@
+/** The API server's core on a store in memory, as targets that need more than one function of it use it. */
+import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../../src/api/index.ts";
+import { createApiServer } from "../../src/apiserver/index.ts";
+import type { ApiResponse } from "../../src/apiserver/index.ts";
+import { createFakeClock, createSeededRandom, silentLog, type Log } from "../../src/base/index.ts";
+import { createProfiles } from "../../src/cmd/profiles.ts";
+import { createCache, createMemoryEngine } from "../../src/store/index.ts";
+
+export interface CoreRequest {
+  method: string;
+  /** With its query. */
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+export interface CoreAnswer {
+  status: number;
+  headers: ApiResponse["headers"];
+  text: string;
+  /** What was logged as an error while it was answered: a bug, whatever the peer was told. */
+  failures: readonly unknown[];
+}
+
+export interface Core {
+  send(request: CoreRequest): Promise<CoreAnswer>;
+}
+
+const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"] };
+
+export async function createCore(): Promise<Core> {
+  const failures: unknown[] = [];
+  const log: Log = { ...silentLog, error: (message, fields) => void failures.push({ message, ...fields }), with: () => log };
+  const profiles = createProfiles({ rootCertificate: "", startedOn: "2024-05-01" });
+  const server = await createApiServer({
+    cache: await createCache(createMemoryEngine()),
+    clock: createFakeClock(),
+    random: createSeededRandom(1),
+    log,
+    admissions: [...builtInAdmissions, logicalClusterAdmission(Object.keys(profiles))],
+    profiles,
+    decodeProtobuf,
+  });
+  await server.addCluster("hub", "hub");
+  const signal = new AbortController().signal;
+  return {
+    async send({ method, path, headers = {}, body = "" }) {
+      const [pathname = "", search = ""] = path.split("?");
+      const bytes = typeof body === "string" ? Buffer.from(body) : body;
+      failures.length = 0;
+      const response = await server.handle({ method, path: pathname, query: new URLSearchParams(search), headers: { "user-agent": "fuzz/1", ...headers }, body: bytes, user: ADMIN, signal });
+      return { status: response.status, headers: response.headers, text: textOf(response.body), failures: [...failures] };
+    },
+  };
+}
+
+function textOf(body: ApiResponse["body"]): string {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  return "open" in body ? "" : Buffer.concat(body).toString();
+}

@@ -1,0 +1,101 @@
+/**
+ * A fuzz target feeds one parser with generated input and holds it to its promises: it throws nothing but what it declares, it
+ * ends within its bound, what it reads it can write and read again, and it leaves the prototypes of JavaScript alone.
+ */
+import { inspect } from "node:util";
+import { messageOf } from "../../src/base/index.ts";
+import { Chance, seedOf } from "./chance.ts";
+
+export interface FuzzTarget {
+  readonly name: string;
+  /** How much CPU time one input may take. Inputs are at most some tens of kilobytes, so it is generous. */
+  readonly boundMs?: number;
+  /** Input from chance alone: the same draws give the same input. */
+  generate(chance: Chance): unknown;
+  /** Returns what was found wrong, or nothing. Throws what the parser throws. */
+  run(input: unknown): string | undefined | Promise<string | undefined>;
+  /** Errors that the parser declares. */
+  declares(error: unknown): boolean;
+}
+
+export function defineTarget<Input>(target: {
+  name: string;
+  boundMs?: number;
+  generate(chance: Chance): Input;
+  run(input: Input): string | undefined | Promise<string | undefined>;
+  declares(error: unknown): boolean;
+}): FuzzTarget {
+  return { ...target, run: (input) => target.run(input as Input) };
+}
+
+export interface Finding {
+  target: string;
+  seed: number;
+  /** The number of the input in the run. */
+  input: number;
+  problem: string;
+  /** The input as text, cut to a length that can be read. */
+  shown: string;
+}
+
+export interface FuzzOptions {
+  seed: number;
+  inputs: number;
+  /** The number of the first input. */
+  from?: number;
+  /** No more is tried once this many are found. */
+  maxFindings?: number;
+  /** Told before each input, so that somebody outside can see which one never ends. */
+  onInput?(input: number): void;
+}
+
+const BOUND_MS = 500;
+const MAX_FINDINGS = 10;
+const SHOWN_CHARACTERS = 2000;
+const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype, Promise.prototype];
+
+export async function fuzz(target: FuzzTarget, { seed, inputs, from = 0, maxFindings = MAX_FINDINGS, onInput }: FuzzOptions): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (let input = from; input < from + inputs && findings.length < maxFindings; input++) {
+    onInput?.(input);
+    const value = target.generate(new Chance(seedOf(seed, input)));
+    const problem = await problemOf(target, value);
+    if (problem !== undefined) findings.push({ target: target.name, seed, input, problem, shown: show(value) });
+  }
+  return findings;
+}
+
+async function problemOf(target: FuzzTarget, value: unknown): Promise<string | undefined> {
+  const bound = target.boundMs ?? BOUND_MS;
+  let { problem, tookMs } = await attempt(target, value);
+  // The first time may have paid for compiling and collecting; what is slow stays slow.
+  for (let again = 0; again < 2 && problem === undefined && tookMs > bound; again++) tookMs = Math.min(tookMs, (await attempt(target, value)).tookMs);
+  if (problem !== undefined) return problem;
+  return tookMs > bound ? `took ${Math.round(tookMs)} ms of CPU time, more than ${bound}` : undefined;
+}
+
+async function attempt(target: FuzzTarget, value: unknown): Promise<{ problem: string | undefined; tookMs: number }> {
+  const before = prototypeKeys();
+  const start = process.threadCpuUsage();
+  let problem: string | undefined;
+  try {
+    problem = await target.run(value);
+  } catch (error) {
+    if (!target.declares(error)) problem = `threw ${error instanceof Error ? (error.stack ?? messageOf(error)) : inspect(error)}`;
+  }
+  const used = process.threadCpuUsage(start);
+  if (prototypeKeys() !== before) problem = "changed a prototype of JavaScript";
+  return { problem, tookMs: (used.user + used.system) / 1000 };
+}
+
+function prototypeKeys(): number {
+  let keys = 0;
+  for (const prototype of PROTOTYPES) keys += Reflect.ownKeys(prototype).length;
+  return keys;
+}
+
+/** Input as somebody could paste it into a test. */
+export function show(value: unknown): string {
+  const text = typeof value === "string" ? JSON.stringify(value) : value instanceof Uint8Array ? `base64 ${Buffer.from(value).toString("base64")}` : (JSON.stringify(value) ?? inspect(value));
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}… (${text.length} characters)` : text;
+}

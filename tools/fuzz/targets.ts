@@ -1,0 +1,34 @@
+/** All fuzz targets, by name. */
+import type { FuzzTarget } from "./target.ts";
+import { apply, fieldSets, jsonPatch, managedFields, mergePatch, strategicPatch } from "./targets/patches.ts";
+import { creates, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
+import { cel, celRules, structural } from "./targets/schemas.ts";
+import { accept, fieldSelector, json, jsonPath, kubeconfig, labelSelector, paths, pattern, quantity, yaml } from "./targets/text-formats.ts";
+
+export const targets: readonly FuzzTarget[] = [
+  json,
+  yaml,
+  protobuf,
+  jsonPatch,
+  mergePatch,
+  strategicPatch,
+  fieldSets,
+  managedFields,
+  apply,
+  labelSelector,
+  fieldSelector,
+  quantity,
+  jsonPath,
+  pattern,
+  cel,
+  celRules,
+  structural,
+  accept,
+  paths,
+  kubeconfig,
+  creates,
+  roundTrips,
+  patches,
+  lists,
+  protobufRequests,
+];

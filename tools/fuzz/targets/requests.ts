@@ -1,0 +1,181 @@
+/** Whole requests to the API server's core: bodies in all formats, patches, lists with made-up tokens and options. */
+import { decodeProtobuf } from "../../../src/api/index.ts";
+import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
+import { ApiError, formatYaml } from "../../../src/machinery/index.ts";
+import type { Chance } from "../chance.ts";
+import { createCore, type Core, type CoreAnswer, type CoreRequest } from "../core.ts";
+import { definition, deployment, objects, widget } from "../corpus.ts";
+import { mutateBytes, mutateJson, mutateText } from "../mutate.ts";
+import { encodeMessage } from "../protobuf-bodies.ts";
+import { defineTarget } from "../target.ts";
+
+let opened: Promise<Core> | undefined;
+
+/** One server for all inputs, with a custom kind and an object to patch. */
+async function openCore(): Promise<Core> {
+  opened ??= createCore().then(async (core) => {
+    for (const object of [definition, deployment, widget]) {
+      const { status, text } = await core.send({ method: "POST", path: collectionOf(object), body: JSON.stringify(object) });
+      if (status !== 201) throw new Error(`preparing the server: ${text}`);
+    }
+    return core;
+  });
+  return opened;
+}
+
+/** Where objects of a kind are made; the plural is the server's business, so only kinds of the corpus have one. */
+function collectionOf({ apiVersion, kind, metadata }: JsonObject): string {
+  const version = String(apiVersion);
+  const base = version.includes("/") ? `/apis/${version}` : `/api/${version}`;
+  const plural = PLURALS.get(String(kind)) ?? `${String(kind).toLowerCase()}s`;
+  return isObject(metadata) && metadata.namespace !== undefined ? `${base}/namespaces/default/${plural}` : `${base}/${plural}`;
+}
+
+const PLURALS = new Map([
+  ["Ingress", "ingresses"],
+  ["IngressClass", "ingressclasses"],
+  ["StorageClass", "storageclasses"],
+  ["RuntimeClass", "runtimeclasses"],
+  ["PriorityClass", "priorityclasses"],
+  ["NetworkPolicy", "networkpolicies"],
+  ["Endpoints", "endpoints"],
+  ["PropagationPolicy", "propagationpolicies"],
+  ["OverridePolicy", "overridepolicies"],
+  ["ClusterOverridePolicy", "clusteroverridepolicies"],
+  ["ClusterPropagationPolicy", "clusterpropagationpolicies"],
+]);
+
+/** Not what an answer says, but whether it is one: a Status for a failure, and nothing that went wrong inside. */
+function problemOf({ status, text, failures, headers }: CoreAnswer): string | undefined {
+  if (failures.length > 0) return `failed inside: ${failures.map((failure) => (isObject(failure) && (failure as { error?: Error }).error?.stack) || JSON.stringify(failure)).join("; ")}`;
+  for (const value of Object.values(headers).flat()) if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return `a header that HTTP does not allow: ${JSON.stringify(value)}`;
+  if (status < 400 || !text.startsWith("{")) return undefined;
+  const answer = JSON.parse(text) as JsonObject;
+  return answer.kind === "Status" && answer.code === status ? undefined : `answered ${status} with something that is no Status of it`;
+}
+
+const objectBody = (chance: Chance): { object: Json; path: string } => {
+  const base = chance.pick(objects);
+  return { object: mutateJson(chance, { ...base, metadata: { ...(base.metadata as JsonObject), name: `f${chance.below(5)}` } }, objects), path: collectionOf(base) };
+};
+
+const VALIDATIONS = ["", "fieldValidation=Strict", "fieldValidation=Warn", "fieldValidation=Ignore"];
+
+export const creates = defineTarget({
+  name: "create",
+  boundMs: 3000,
+  generate(chance): CoreRequest {
+    const { object, path } = objectBody(chance);
+    const query = `?${chance.pick(VALIDATIONS)}&dryRun=All`;
+    if (chance.oneIn(4)) return { method: "POST", path: path + query, headers: { "content-type": "application/yaml" }, body: chance.oneIn(2) ? formatYaml(object) : mutateText(chance, formatYaml(object)) };
+    const text = JSON.stringify(object);
+    return { method: "POST", path: path + query, headers: { "content-type": "application/json" }, body: chance.oneIn(3) ? mutateText(chance, text, ['"a":1,"a":2', '"__proto__":{}', "\\ud800"]) : text };
+  },
+  declares: () => false,
+  run: async (request) => problemOf(await (await openCore()).send(request)),
+});
+
+/** What was made and read can be written again, and that changes nothing. */
+export const roundTrips = defineTarget({
+  name: "round-trip",
+  boundMs: 5000,
+  generate: (chance) => objectBody(chance),
+  declares: () => false,
+  async run({ object, path }) {
+    const core = await openCore();
+    const json = { "content-type": "application/json" };
+    const made = await core.send({ method: "POST", path, headers: json, body: JSON.stringify(object) });
+    const problem = problemOf(made);
+    if (problem !== undefined || made.status !== 201) return problem;
+    const stored = JSON.parse(made.text) as JsonObject;
+    const name = isObject(stored.metadata) ? stored.metadata.name : undefined;
+    if (typeof name !== "string") return undefined;
+    const at = `${path}/${encodeURIComponent(name)}`;
+    try {
+      const read = await core.send({ method: "GET", path: at });
+      // Some kinds are answered and not kept.
+      if (read.status === 404 || read.status === 405) return undefined;
+      if (!equalJson(JSON.parse(read.text), stored)) return `read as something else: ${read.text}`;
+      const written = await core.send({ method: "PUT", path: at, headers: json, body: read.text });
+      if (written.status === 405) return problemOf(written);
+      if (written.status !== 200) return problemOf(written) ?? `what was read is refused: ${written.text}`;
+      return equalJson(JSON.parse(written.text), stored) ? undefined : `writing what was read changes it: ${read.text} -> ${written.text}`;
+    } finally {
+      await core.send({ method: "PATCH", path: at, headers: { "content-type": "application/merge-patch+json" }, body: '{"metadata":{"finalizers":null}}' });
+      await core.send({ method: "DELETE", path: `${at}?gracePeriodSeconds=0` });
+    }
+  },
+});
+
+const PATCH_TYPES = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"];
+
+export const patches = defineTarget({
+  name: "patch",
+  boundMs: 3000,
+  generate(chance): CoreRequest {
+    const base = chance.pick([deployment, widget, definition]);
+    const changed = mutateJson(chance, base, objects);
+    const type = chance.pick(PATCH_TYPES);
+    const body = type.includes("json-patch") ? JSON.stringify(mutateJson(chance, [{ op: "replace", path: "/spec", value: changed }, { op: "add", path: "/metadata/labels/x", value: "y" }], objects)) : JSON.stringify(changed);
+    const path = `${collectionOf(base)}/${String((base.metadata as JsonObject).name)}?dryRun=All&fieldManager=fuzz&${chance.pick(VALIDATIONS)}${chance.oneIn(2) && type.includes("apply") ? "&force=true" : ""}`;
+    return { method: "PATCH", path, headers: { "content-type": type }, body: chance.oneIn(4) ? mutateText(chance, body) : body };
+  },
+  declares: () => false,
+  run: async (request) => problemOf(await (await openCore()).send(request)),
+});
+
+const TOKEN = Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: 3, start: "default/a", n: 1 }));
+
+function query(chance: Chance): string {
+  const token = mutateBytes(chance, TOKEN);
+  const options = [
+    ["continue", chance.oneIn(4) ? mutateText(chance, TOKEN.toString("base64url")) : Buffer.from(token).toString("base64url")],
+    ["limit", chance.pick(["1", "-1", "0", "1e3", "9999999999999999999", "x", ""])],
+    ["resourceVersion", chance.pick(["", "0", "1", "-1", "18446744073709551616", "x"])],
+    ["resourceVersionMatch", chance.pick(["Exact", "NotOlderThan", "x"])],
+    ["labelSelector", mutateText(chance, "a in (b),c!=d")],
+    ["fieldSelector", mutateText(chance, "metadata.name=a")],
+    ["pretty", mutateText(chance, "true")],
+    ["timeout", chance.pick(["1s", "-1s", "1h1m", "x", "9999999999h", "1e9s"])],
+    ["includeObject", chance.pick(["None", "Object", "x"])],
+  ];
+  const search = new URLSearchParams();
+  for (const [name = "", value = ""] of options) if (chance.oneIn(3)) search.append(name, value);
+  return search.toString();
+}
+
+export const lists = defineTarget({
+  name: "list-options",
+  generate: (chance): CoreRequest => ({ method: chance.pick(["GET", "GET", "GET", "DELETE"]), path: `${collectionOf(chance.pick(objects))}?${query(chance)}`, headers: { accept: mutateText(chance, "application/json;as=Table;g=meta.k8s.io;v=v1,application/json") } }),
+  declares: () => false,
+  async run(request) {
+    const dry = request.method === "DELETE" ? { ...request, path: `${request.path}&dryRun=All` } : request;
+    return problemOf(await (await openCore()).send(dry));
+  },
+});
+
+export const protobuf = defineTarget({
+  name: "protobuf",
+  generate(chance) {
+    const base = chance.pick(objects);
+    const body = encodeMessage(chance, base);
+    return chance.oneIn(3) ? body : mutateBytes(chance, body);
+  },
+  declares: (error) => error instanceof ApiError && error.status.code < 500,
+  run(bytes) {
+    const object = decodeProtobuf(bytes);
+    return equalJson(JSON.parse(JSON.stringify(object)), object) ? undefined : "the object is no JSON";
+  },
+});
+
+export const protobufRequests = defineTarget({
+  name: "protobuf-create",
+  boundMs: 3000,
+  generate(chance): CoreRequest {
+    const base = chance.pick(objects);
+    const body = encodeMessage(chance, base);
+    return { method: "POST", path: `${collectionOf(base)}?dryRun=All`, headers: { "content-type": "application/vnd.kubernetes.protobuf" }, body: chance.oneIn(4) ? body : mutateBytes(chance, body) };
+  },
+  declares: () => false,
+  run: async (request) => problemOf(await (await openCore()).send(request)),
+});
