@@ -27,6 +27,8 @@ await build({
     minify: false,
     rolldownOptions: {
       input: Object.fromEntries([...new Set([...started, ...placed])].map((file) => [file.replace(/\.ts$/, ""), join(source, file)])),
+      // Their code stays in their own file instead of a shared one that they only point to.
+      preserveEntrySignatures: "allow-extension",
       output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name].js" },
     },
   },

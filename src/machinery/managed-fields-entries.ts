@@ -4,6 +4,7 @@
  * An owner is known by manager, operation and subresource, an Update also by its API version.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
+import { inOrder } from "./field-order.ts";
 import { isFieldSet, unionOf, type FieldSet } from "./field-set.ts";
 
 export interface Owner {
@@ -114,7 +115,7 @@ function encodeOwner({ manager, operation, apiVersion, time, fields, subresource
     apiVersion,
     ...(time !== undefined && { time }),
     fieldsType: "FieldsV1",
-    fieldsV1: fields ?? {},
+    fieldsV1: fields ? inOrder(fields) : {},
     ...(subresource !== "" && { subresource }),
   };
 }

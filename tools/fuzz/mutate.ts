@@ -81,7 +81,7 @@ function changeOne(chance: Chance, value: Json, others: readonly Json[]): Json {
     return changeObject(chance, value, keys, others);
   }
   if (typeof value === "string" && chance.oneIn(3)) return mutateText(chance, value).slice(0, 1000);
-  if (typeof value === "number" && chance.oneIn(2)) return value + chance.pick([-1, 1, 0.5, 1e9, -value * 2]);
+  if (typeof value === "number" && chance.oneIn(2)) return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value + chance.pick([-1, 1, 0.5, 1e9, -value])));
   return anyValue(chance, others);
 }
 

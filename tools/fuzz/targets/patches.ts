@@ -101,11 +101,11 @@ function entries(chance: Chance, fields: (chance: Chance) => Json): Json[] {
   return chance.list(chance.size(12), (index) => ({ manager: `m${index}`, operation: chance.pick(["Apply", "Update"]), apiVersion: "apps/v1", time: "2024-05-01T00:00:00Z", fieldsType: "FieldsV1", fieldsV1: fields(chance) }));
 }
 
-/** What is stored was looked at when it came: its sets of fields are sets, whatever is in them. */
+/** What is stored was looked at when it came: its sets of fields are sets, whatever is in them, and never empty. */
 const storedEntries = (chance: Chance): Json[] =>
   entries(chance, () => {
     const fields = fieldSetFrom(chance);
-    return isFieldSet(fields) ? fields : chance.pick(FIELDS);
+    return isFieldSet(fields) && Object.keys(fields).length > 0 ? fields : chance.pick(FIELDS);
   });
 
 /** What a client sends is anything. */

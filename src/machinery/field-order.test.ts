@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { inOrder } from "./field-order.ts";
+
+const orderOf = (set: object): string => JSON.stringify(inOrder(set as never));
+
+test("the node itself comes first, then fields by name, at every depth", () => {
+  expect(orderOf({ "f:spec": { "f:name": {}, "f:image": {}, ".": {} }, "f:data": {} })).toBe('{"f:data":{},"f:spec":{".":{},"f:image":{},"f:name":{}}}');
+});
+
+test("elements are ordered by the values of their keys, numbers as numbers", () => {
+  const set = { 'k:{"port":443,"protocol":"TCP"}': {}, 'k:{"port":80,"protocol":"UDP"}': {}, 'k:{"port":80,"protocol":"TCP"}': {}, ".": {} };
+
+  expect(Object.keys(inOrder(set))).toEqual([".", 'k:{"port":80,"protocol":"TCP"}', 'k:{"port":80,"protocol":"UDP"}', 'k:{"port":443,"protocol":"TCP"}']);
+});
+
+test("places are ordered as numbers and values as texts", () => {
+  expect(Object.keys(inOrder({ "i:10": {}, "i:9": {}, 'v:"b"': {}, 'v:"a"': {} }))).toEqual(['v:"a"', 'v:"b"', "i:9", "i:10"]);
+});
+
+test("a set that is in order is not copied", () => {
+  const set = { "f:a": { ".": {}, "f:b": {} }, "f:c": {} };
+
+  expect(inOrder(set)).toBe(set);
+});
