@@ -28,6 +28,7 @@ import type { ResourceRoute } from "./router.ts";
 import { selectionOf } from "./selection.ts";
 import { includeObjectOf } from "./table.ts";
 import type { VersionInfo } from "./version.ts";
+import { warningHeaders } from "./warnings.ts";
 import { createWatchStream } from "./watch-stream.ts";
 
 export interface HandlerOptions {
@@ -64,14 +65,9 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     metrics.end(isMutating, seen, response.status, (performance.now() - startMs) / 1000);
     const headers = response.headers;
     headers["audit-id"] = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
-    if (warnings.size > 0) headers["warning"] = [...warnings].map(warningHeader);
+    if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     return response;
   };
-}
-
-/** `299 - "text"`, with what a quoted string may not hold escaped or left out. */
-function warningHeader(text: string): string {
-  return `299 - "${text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/["\\]/g, "\\$&")}"`;
 }
 
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {

@@ -89,8 +89,15 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const connect = (part: string, fieldManager: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
   const client = connect("system", "flotilla-system");
   const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
+  // Clusters of other profiles are plain API servers: whoever made them brings their controllers. What was known of a cluster holds while its end is told.
+  const simulated = new Map<string, boolean>();
+  const isSimulated = (cluster: string): boolean => {
+    const profile = server.profileOf(cluster);
+    if (profile !== undefined) simulated.set(cluster, profile === "member" || profile === "member-bare");
+    return simulated.get(cluster) ?? false;
+  };
   // One set of informers and controllers serves all simulated members: their keys carry the cluster.
-  const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", except: [HUB] } });
+  const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where: isSimulated } });
 
   // Controllers read their own writes: what a client is answered goes straight into the informers.
   const writeThrough = (plain: Client): Client => createWriteThroughClient(plain, [hubInformers, memberInformers]);
@@ -98,7 +105,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const executor = writeThrough(connect("execute", "flotilla"));
   const observer = createObserver(memberInformers);
   const deliveries = new Map<string, Delivery>();
-  const isMember = (cluster: string): boolean => cluster !== HUB && server.clusters().includes(cluster);
+  const isMember = (cluster: string): boolean => server.profileOf(cluster) !== undefined && isSimulated(cluster);
   const deliveryFor = (cluster: string): Delivery | undefined => {
     let delivery = deliveries.get(cluster);
     if (!delivery && isMember(cluster)) {

@@ -3,39 +3,42 @@
  * and by their place. Programs compare `fieldsV1` as text, so it matters although JSON says that it does not.
  */
 import { isObject, setOwn, type Json } from "../base/index.ts";
-import { SELF, type FieldSet } from "./field-set.ts";
+import type { FieldSet } from "./field-set.ts";
 
-const RANKS = [SELF, "f", "k", "v", "i"];
+/** Fields and the node itself are already in order as text; elements of lists are not. */
+const RANKS: Readonly<Record<string, number>> = { ".": 0, f: 1, k: 2, v: 3, i: 4 };
 
-/** The same set in order. What is in order already is answered as it is. */
+/** The same set in order. What is in order already is answered as it is: every write of an object comes by here. */
 export function inOrder(set: FieldSet): FieldSet {
-  const keys = Object.keys(set);
-  let isChanged = false;
-  for (let index = 1; index < keys.length && !isChanged; index++) isChanged = compareElements(keys[index - 1] ?? "", keys[index] ?? "") > 0;
-  if (isChanged) keys.sort(compareElements);
-  const children = keys.map((key) => {
+  let previous: string | undefined;
+  let isSorted = true;
+  let changed: Map<string, FieldSet> | undefined;
+  for (const key in set) {
+    if (previous !== undefined && isSorted) isSorted = compareElements(previous, key) < 0;
+    previous = key;
     const before = set[key] as FieldSet;
     const after = inOrder(before);
-    if (after !== before) isChanged = true;
-    return after;
-  });
-  if (!isChanged) return set;
+    if (after !== before) (changed ??= new Map()).set(key, after);
+  }
+  if (isSorted && !changed) return set;
+  const keys = Object.keys(set);
   const ordered: FieldSet = {};
-  for (const [index, key] of keys.entries()) setOwn(ordered, key, children[index]);
+  for (const key of isSorted ? keys : keys.sort(compareElements)) setOwn(ordered, key, changed?.get(key) ?? set[key]);
   return ordered;
 }
 
 function compareElements(a: string, b: string): number {
-  const [kindA, kindB] = [a[0] ?? "", b[0] ?? ""];
-  if (kindA !== kindB) return RANKS.indexOf(kindA) - RANKS.indexOf(kindB);
-  if (kindA === "f" || kindA === SELF) return compareScalars(a, b);
+  const kind = a[0] ?? "";
+  if (kind !== b[0]) return (RANKS[kind] ?? 0) - (RANKS[b[0] ?? ""] ?? 0);
+  if (kind === "f") return a < b ? -1 : 1;
   return compareValues(JSON.parse(a.slice(2)) as Json, JSON.parse(b.slice(2)) as Json);
 }
 
 /** The keys of an element are compared one after the other: first their names, then their values. */
 function compareValues(a: Json, b: Json): number {
   if (!isObject(a) || !isObject(b)) return compareScalars(a, b);
-  const [namesA, namesB] = [Object.keys(a), Object.keys(b)];
+  const namesA = Object.keys(a);
+  const namesB = Object.keys(b);
   for (const [index, name] of namesA.entries()) {
     const other = namesB[index];
     if (other === undefined) return 1;
@@ -47,6 +50,7 @@ function compareValues(a: Json, b: Json): number {
 
 function compareScalars(a: Json | undefined, b: Json | undefined): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
-  const [textA, textB] = [String(a), String(b)];
+  const textA = String(a);
+  const textB = String(b);
   return textA < textB ? -1 : textA > textB ? 1 : 0;
 }

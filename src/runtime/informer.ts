@@ -20,8 +20,8 @@ const LAST_UNSERVED_MS = 5_000;
 /** For servers without streaming lists; the page size of client-go. */
 const PAGE_SIZE = 500;
 
-/** Which logical clusters are watched: one, or all in this process but a few. */
-export type Scope = { cluster: string; except?: readonly string[] };
+/** Which logical clusters are watched: one, or those in this process that fit. */
+export type Scope = { cluster: string; where?: (cluster: string) => boolean };
 
 export interface InformerOptions<T extends KubernetesObject> {
   kind: Kind<T>;
@@ -40,7 +40,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly kind: Kind<T>;
   readonly #options: InformerOptions<T>;
   readonly #log: Log;
-  readonly #except: ReadonlySet<string>;
+  readonly #covers: (cluster: string) => boolean;
   readonly #store = new ObjectStore<T>();
   readonly #firstList = Promise.withResolvers<void>();
   readonly #firstAnswer = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   constructor(options: InformerOptions<T>) {
     this.kind = options.kind;
     this.#options = options;
-    this.#except = new Set(options.scope.except);
+    this.#covers = options.scope.where ?? (() => true);
     this.#log = options.log.with({ kind: options.kind.kind, group: options.kind.group, cluster: options.scope.cluster });
     // An informer that is closed before its first list is no failure unless somebody waits for it.
     this.#firstList.promise.then(this.#firstAnswer.resolve, this.#firstAnswer.resolve);
@@ -240,7 +240,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         else if (this.#state === "following") this.#resourceVersion = event.resourceVersion;
         continue;
       }
-      if (!this.#except.has(event.cluster)) {
+      if (this.#covers(event.cluster)) {
         if (event.type === "DELETED") this.#vanished(event.cluster, event.object);
         else this.#present(event.cluster, event.object);
       }

@@ -9,7 +9,7 @@ export interface InformersOptions {
   client: Client;
   clock: Clock;
   log: Log;
-  /** One logical cluster, or `*` for all of this process in one watch, without those in `except`. */
+  /** One logical cluster, or `*` for all of this process in one watch, or for those of them that fit `where`. */
   scope: Scope;
   random?: Random;
 }
@@ -32,7 +32,7 @@ export function createInformers(options: InformersOptions): SharedInformers {
   const closing = new AbortController();
   const opened = new Map<string, SharedInformer<KubernetesObject>>();
   const idOf = (kind: Kind): string => `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
-  const covers = (cluster: string): boolean => (scope.cluster === "*" ? !scope.except?.includes(cluster) : scope.cluster === cluster);
+  const covers = (cluster: string): boolean => (scope.cluster === "*" ? (scope.where?.(cluster) ?? true) : scope.cluster === cluster);
   return {
     of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
       invariant(!closing.signal.aborted, `the informers were closed when ${kind.plural} were asked for`);

@@ -21,7 +21,7 @@ function setUp({ log = silentLog }: { log?: Log } = {}) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "hub" } });
-  const members = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", except: ["hub"] } });
+  const members = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster !== "hub" } });
   const manager = createManager({ client, informers, clock, log });
   const ending = new AbortController();
   onTestFinished(async () => {

@@ -14,7 +14,7 @@ afterEach(async () => {
 async function startMembers(...clusters: string[]) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
-  const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", except: ["hub"] }, random: createSeededRandom(1) });
+  const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster !== "hub" }, random: createSeededRandom(1) });
   const simulation = createSimulation({ client, informers, clock, times: { startMs: 2_000, restartMs: 3_000 } });
   const manager = createManager({ client, informers, clock, log: silentLog });
   manager.add(...simulation.controllers);

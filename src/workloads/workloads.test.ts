@@ -35,7 +35,7 @@ async function startMember(options: { nodes?: number } = {}) {
   const counter = countWrites(server.transport(USER));
   const controllerClient = createClient({ transport: counter.transport, fieldManager: "controllers" });
   const client = createClient({ transport: server.transport(USER), fieldManager: "user" });
-  const informers = createInformers({ client: controllerClient, clock, log: silentLog, scope: { cluster: "*", except: ["hub"] }, random: createSeededRandom(1) });
+  const informers = createInformers({ client: controllerClient, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster !== "hub" }, random: createSeededRandom(1) });
   const simulation = createSimulation({ client: controllerClient, informers, clock });
   const manager = createManager({ client: controllerClient, informers, clock, log: silentLog });
   manager.add(...createWorkloadControllers({ client: controllerClient, informers, clock, random: createSeededRandom(2) }), ...simulation.controllers);

@@ -1,7 +1,8 @@
 /** Nodes without anything behind them: enough for tests that look for a place to run and never wait for a container. */
 
-export function bareNodes(count: number): object {
-  return { apiVersion: "v1", kind: "List", items: Array.from({ length: count }, (_, index) => bareNode(`bare-${index}`)) };
+export function bareNodes(count: number): { names: string[]; list: object } {
+  const names = Array.from({ length: count }, (_, index) => `bare-${index}`);
+  return { names, list: { apiVersion: "v1", kind: "List", items: names.map(bareNode) } };
 }
 
 function bareNode(name: string): object {

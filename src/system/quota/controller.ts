@@ -111,9 +111,14 @@ function createWatchedKinds({ client, clock, log, home, informers }: Pick<System
   };
 }
 
-/** Whether an object that is still there may use less than before: pods that end, services and claims that change. */
+/** Whether an object that is still there may use less than before: pods that end or change, services and claims that change. */
 function mayShrink({ group, resource }: CountedResource, object: DeepReadonly<Pod>): boolean {
   if (group !== "") return false;
-  if (resource === "pods") return object.status?.phase === "Succeeded" || object.status?.phase === "Failed";
+  if (resource === "pods") return object.status?.phase === "Succeeded" || object.status?.phase === "Failed" || hasChangedSpec(object);
   return resource === "services" || resource === "persistentvolumeclaims";
+}
+
+/** A pod that is resized counts for another amount, and one that is given a deadline for quotas with another scope. */
+function hasChangedSpec({ metadata, spec }: DeepReadonly<Pod>): boolean {
+  return (metadata.generation ?? 1) > 1 || spec?.activeDeadlineSeconds !== undefined;
 }
