@@ -224,7 +224,7 @@ export function kindSchema(table: string, name: string): Schema {
 }
 
 /** What a CustomResourceDefinition of upstream states. */
-export interface DefinitionFacts {
+interface DefinitionFacts {
   group: string;
   scope: "Namespaced" | "Cluster";
   names: { kind: string; listKind: string; plural: string; singular: string; shortNames?: string[]; categories?: string[] };
@@ -235,7 +235,7 @@ export interface DefinitionFacts {
 const definitions = new Map<string, DefinitionFacts>();
 
 /** The CustomResourceDefinition `<plural>.<group>`. */
-export function definitionFacts(name: string): DefinitionFacts {
+function definitionFacts(name: string): DefinitionFacts {
   let facts = definitions.get(name);
   if (!facts) {
     facts = readJson(name) as DefinitionFacts;

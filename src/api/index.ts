@@ -16,6 +16,7 @@ export { Namespace, asNewNamespace } from "./core/namespace.ts";
 export { Node } from "./core/node.ts";
 export { PersistentVolumeClaim, prepareClaim } from "./core/persistent-volume-claim.ts";
 export { PersistentVolume } from "./core/persistent-volume.ts";
+export { STORAGE_CLASS_ANNOTATION } from "./core/persistent-volume-cells.ts";
 export { Pod } from "./core/pod.ts";
 export { Binding } from "./core/pod-binding.ts";
 export { Eviction } from "./core/pod-eviction.ts";
@@ -29,7 +30,7 @@ export { DEFAULT_INGRESS_CLASS, IngressClass } from "./networking/ingress-class.
 export { INGRESS_CLASS_ANNOTATION, Ingress } from "./networking/ingress.ts";
 export { NetworkPolicy } from "./networking/network-policy.ts";
 export { StorageClass, isDefaultStorageClass } from "./storage/storage-class.ts";
-export { API_SERVER_ADDRESS, apiServerService } from "./core/service-bootstrap.ts";
+export { apiServerService } from "./core/service-bootstrap.ts";
 export { heldByService, prepareService, type Drawn, type ServicePools } from "./core/service-prepare.ts";
 export { ServiceAccount } from "./core/service-account.ts";
 export { SelfSubjectReview } from "./authentication/self-subject-review.ts";
@@ -98,6 +99,7 @@ export type {
   Volume,
 } from "./facts/core-v1.ts";
 export type { Condition, LabelSelector, LabelSelectorRequirement } from "./facts/meta-v1.ts";
+export type { PolicyRule, RoleRef } from "./facts/rbac-v1.ts";
 export type { IntOrString, Quantity } from "./facts/scalars.ts";
 export type { APIEnablement, ClusterSpec, ClusterStatus, ResourceModel, ResourceSummary } from "./facts/cluster-karmada-v1alpha1.ts";
 export type {

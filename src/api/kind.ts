@@ -57,6 +57,15 @@ export interface ActionShape {
   kind: string;
 }
 
+/**
+ * A subresource through which one part of a spec is written, as `pods/resize` writes what containers may use. It is read and
+ * written like the object itself; what lies outside of the part stays as it is stored. The kind's rules see which one it was.
+ */
+export interface SpecPart {
+  /** The spec that is stored, with the part of it that was sent. Pure. */
+  take(sent: DeepReadonly<JsonObject>, stored: DeepReadonly<JsonObject>): DeepReadonly<JsonObject>;
+}
+
 /** What the API server does differently for a kind. Everything is off unless stated. */
 export interface KindTraits {
   /** What `metadata.name` may be; unset is `subdomain`. */
@@ -115,6 +124,7 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
     readonly scale?: ScalePaths;
     readonly connect?: Readonly<Record<string, ConnectHandler>>;
     readonly actions?: Readonly<Record<string, ActionShape>>;
+    readonly parts?: Readonly<Record<string, SpecPart>>;
   };
   /** Unset: everything. `["create"]` is a review, which is answered and never stored. */
   readonly verbs?: readonly string[];

@@ -1,8 +1,19 @@
-/** For the tests of this folder: what the admission of a kind makes of an object, and what it says of it. */
-import { required, type DeepReadonly } from "../base/index.ts";
+/** What the API server does to an object of a kind, for the tests of kinds: complete it, prepare it, and say what is wrong. */
+import { deepFreeze, type DeepReadonly } from "../base/index.ts";
 import type { AnyAdmission, Review } from "./admission.ts";
 import type { KubernetesObject } from "./meta.ts";
 
+export const UID = "abcde000-0000-4000-8000-000000000000";
+
+interface Reviewed<T> {
+  object: T;
+  /** `field: message` of everything that is wrong. */
+  problems: string[];
+  /** What a client is told of an object that is right. */
+  warnings: string[];
+}
+
+/** What an admission is asked of one write. With an old object, which is what is stored, it is an update. */
 export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<T>, subresource?: string): Review<T> {
   return {
     operation: oldObject ? "UPDATE" : "CREATE",
@@ -13,25 +24,36 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
     object,
     ...(oldObject && { oldObject }),
     dryRun: false,
-    newUid: () => "11111111-2222-4333-8444-555555555555",
+    newUid: () => UID,
     warn: () => {},
   };
 }
 
-/** The object with its defaults. */
+/** One write, from what a client sent to what would be stored. */
+export function review<T extends KubernetesObject>(admissions: readonly AnyAdmission[], given: T, rest: { old?: object; subresource?: string; inProcess?: true } = {}): Reviewed<T> {
+  const { old, subresource, inProcess } = rest;
+  const warnings: string[] = [];
+  let object = deepFreeze({ ...given, metadata: { uid: UID, creationTimestamp: "2024-05-01T12:00:00Z", ...given.metadata } }) as DeepReadonly<T>;
+  const ask = (): Review<T> => ({ ...makeReview(object, old as DeepReadonly<T> | undefined, subresource), ...(inProcess && { inProcess }), warn: (text) => void warnings.push(text) });
+  for (const { mutate } of admissions) object = deepFreeze(mutate?.(ask()) ?? object) as typeof object;
+  for (const { prepare } of admissions) object = deepFreeze(prepare?.(ask()) ?? object) as typeof object;
+  const problems = admissions.flatMap(({ validate }) => validate?.(ask()) ?? []).map(({ field, message }) => `${field}: ${message}`);
+  if (problems.length === 0) for (const admission of admissions) warnings.push(...(admission.warnings?.(ask()) ?? []));
+  return { object: object as T, problems, warnings };
+}
+
 export function completedBy<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, old?: DeepReadonly<T>, subresource?: string): DeepReadonly<T> {
-  const { mutate } = required(admissions[0], "an admission of the kind");
-  return (mutate?.(makeReview(object as DeepReadonly<T>, old, subresource)) ?? object) as DeepReadonly<T>;
+  return reviewed(admissions, object, old, subresource).object as DeepReadonly<T>;
 }
 
-/** What is wrong with the object after it was completed, as clients read it. */
 export function problemsOf<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, old?: DeepReadonly<T>, subresource?: string): string[] {
-  const completed = completedBy(admissions, object, old, subresource);
-  return admissions.flatMap(({ validate }) => validate?.(makeReview(completed, old, subresource)) ?? []).map(({ field, message }) => `${field}: ${message}`);
+  return reviewed(admissions, object, old, subresource).problems;
 }
 
-/** What a client is told of an object that is right. */
 export function warningsOf<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, old?: DeepReadonly<T>): string[] {
-  const completed = completedBy(admissions, object, old);
-  return admissions.flatMap(({ warnings }) => warnings?.(makeReview(completed, old)) ?? []);
+  return reviewed(admissions, object, old).warnings;
+}
+
+function reviewed<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, old?: DeepReadonly<T>, subresource?: string): Reviewed<T> {
+  return review(admissions, object, { ...(old && { old }), ...(subresource !== undefined && { subresource }) });
 }

@@ -2,7 +2,7 @@
  * What happens to an object between the client and the store: admissions complete it, the schema prunes and defaults it, then
  * everything that is wrong with it is reported together.
  */
-import type { AnyAdmission, Operation, Review } from "../api/index.ts";
+import type { AnyAdmission, Operation, Review, SpecPart } from "../api/index.ts";
 import { isObject, randomUuid } from "../base/index.ts";
 import type { Json, JsonObject, Random } from "../base/index.ts";
 import { coerceMetadata, DecodeError, invalid, metadataProblem } from "../machinery/index.ts";
@@ -19,6 +19,7 @@ import type { ObjectStore } from "./objects.ts";
 import type { WriteOptions } from "./options.ts";
 import type { Plugin, PluginRequest } from "./plugin.ts";
 import { ordered } from "./render.ts";
+import { partOf } from "./resources.ts";
 import { customErrors, warnOfCustom } from "./crd-objects.ts";
 import { textOf } from "./text.ts";
 
@@ -100,6 +101,8 @@ export function admitObject({ admissions, plugins, store, random }: AdmitDepende
     const mutated = mutate?.(question());
     if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated.metadata as JsonObject) } });
   }
+  const part = partOf(served, context.subresource);
+  if (part && oldObject) object = withPart(part, object, oldObject);
   for (const { prepare } of chain) {
     const prepared = prepare?.(review());
     if (prepared !== undefined && prepared !== object) object = ordered({ ...(prepared as JsonObject), metadata: { ...(prepared as JsonObject).metadata as JsonObject } });
@@ -108,13 +111,24 @@ export function admitObject({ admissions, plugins, store, random }: AdmitDepende
   const found = validateMetadata(metadataOf(object), served.resource, settled && metadataOf(settled));
   const errors = operation === "UPDATE" ? repeatMetadataErrors(found, request.errors, served.resource) : [...request.errors, ...found];
   // The rules of Kubernetes' own kinds are code: they say what is required or unknown in their own order and words.
-  if (!kind.builtIn) errors.push(...customErrors(context, object, oldObject, settled, errors));
-  for (const { validate } of chain) errors.push(...(validate?.(review()) ?? []));
+  // One by one: an object can have more mistakes than a call can take arguments.
+  if (!kind.builtIn) for (const error of customErrors(context, object, oldObject, settled, errors)) errors.push(error);
+  // What the rules of a kind say of an object without a name does not depend on how the name is missing.
+  if (errors.length > 0 && metadataOf(object).name === undefined) object = { ...object, metadata: { ...metadataOf(object), name: "" } };
+  for (const { validate } of chain) for (const error of validate?.(review()) ?? []) errors.push(error);
   if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
-  for (const { validate } of concerned) validate?.(question());
   if (!kind.builtIn) warnOfCustom(context, object, oldObject);
   for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
+  for (const { validate } of concerned) validate?.(question());
   return object;
+}
+
+/** What is stored, with the part that was sent and the managers of all that was. */
+function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObject {
+  const { resourceVersion: _, managedFields: __, ...metadata } = metadataOf(stored);
+  const { managedFields } = metadataOf(sent);
+  const spec = part.take(isObject(sent.spec) ? sent.spec : {}, isObject(stored.spec) ? stored.spec : {}) as JsonObject;
+  return { ...stored, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) }, spec };
 }
 
 /**

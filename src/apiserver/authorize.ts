@@ -1,6 +1,7 @@
 /**
  * Who may do what: the question that every request asks, and the refusal in the words that clients know. `access/rbac.ts` answers it.
  */
+import type { PolicyRule, RoleRef } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { ApiError, forbidden } from "../machinery/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
@@ -28,20 +29,6 @@ export interface Decision {
   readonly allowed: boolean;
   /** Which binding allows it, or what stood in the way of finding one; often empty. */
   readonly reason: string;
-}
-
-/** A rule of a Role or ClusterRole. */
-export interface PolicyRule {
-  verbs: string[];
-  apiGroups?: string[];
-  resources?: string[];
-  resourceNames?: string[];
-  nonResourceURLs?: string[];
-}
-
-export interface RoleRef {
-  kind: string;
-  name: string;
 }
 
 /** All that applies to somebody; `missing` are the roles that bindings name and nobody has made. */

@@ -172,7 +172,7 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     cache.watch(RECORDS, cache.revision, (events) => {
       for (const { entry, previous } of events) {
         load((entry ?? previous)?.key.slice(RECORDS.length) ?? "");
-        if (entry && recordIn(entry).metadata.deletionTimestamp !== undefined) removeInBackground(entry);
+        if (entry && recordIn(entry).metadata.deletionTimestamp !== undefined) void removeInBackground(entry);
       }
     }),
     cache.watch(`/${CRD_GROUP}/${CRD_PLURAL}/`, cache.revision, (events) => {

@@ -9,6 +9,7 @@ import { formatValue, labelKeyProblems, quoteText } from "../machinery/index.ts"
 import type { FieldError } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
+import { pathParts } from "./scale-paths.ts";
 
 const NOTHING: readonly FieldError[] = [];
 
@@ -67,13 +68,8 @@ function scaleProblems(object: JsonObject, { specReplicasPath, statusReplicasPat
 
 const wrong = (field: string, value: Json, why: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${formatValue(value)}: ${why}` });
 
-/** The parts of `.spec.replicas`; scale paths are fields only. */
-export function pathParts(path: string): string[] {
-  return path.replace(/^\./, "").split(".");
-}
-
 /** The value that a scale path leads to, or why it cannot be read. */
-export function readPath(object: JsonObject, path: string, type: "int64" | "string"): { value?: Json; problem?: string } {
+function readPath(object: JsonObject, path: string, type: "int64" | "string"): { value?: Json; problem?: string } {
   let value: Json | undefined = object;
   const parts = pathParts(path);
   for (const [index, part] of parts.entries()) {

@@ -1,7 +1,8 @@
 /** From the bytes of a request to an object: JSON, YAML, and the one place where protobuf is plugged in. */
 import { isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
-import { ApiError, badRequest, findDuplicateKeys, jsonTypeName, notImplemented, parseYaml, parseYamlBody, readRepeatedKeys, tooLarge, unsupportedMediaType } from "../machinery/index.ts";
+import { ApiError, badRequest, findDuplicateKeys, jsonTypeName, notImplemented, parseYaml, parseYamlBody, readRepeatedKeys, tooLarge, undecodable, unsupportedMediaType } from "../machinery/index.ts";
+import { infiniteNumber, wellFormed } from "./exact-json.ts";
 import { yamlProblem } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
 import type { DecodedPatch } from "./patch.ts";
@@ -28,7 +29,9 @@ export interface Body {
 }
 
 export function mediaTypeOf(contentType: string | undefined): string {
-  return (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (contentType === undefined || contentType === "") return "";
+  // What has parameters and no type is none, and not what is meant when there is no header.
+  return contentType.split(";", 1)[0]?.trim().toLowerCase() || contentType;
 }
 
 /** The object in the body of a create or update of `served`. */
@@ -40,11 +43,13 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
     case "application/json": {
       const text = decodeText(bytes);
       const object = asObject(parseJson(text, kind.kind), text, kind.kind);
+      const infinite = infiniteNumber(text);
+      if (infinite !== undefined) throw undecodable({ sent: kind.kind, version: served.version, kind: kind.kind }, tooLargeNumber(infinite));
       if (!kind.builtIn) requireKind(object, text, served);
       const duplicates = findDuplicateKeys(text);
       if (duplicates.length === 0) return { object, duplicates };
       // A struct takes the second value of a field on top of the first; a map takes the second alone, as JSON.parse does.
-      return { object: kind.builtIn ? (readRepeatedKeys(text) as JsonObject) : object, duplicates, text };
+      return { object: kind.builtIn ? (wellFormed(readRepeatedKeys(text), text) as JsonObject) : object, duplicates, text };
     }
     case "application/yaml": {
       const text = decodeText(bytes);
@@ -83,7 +88,9 @@ export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
   }
   if (tooDeep(text)) throw badRequest("error decoding patch: exceeded max depth");
   try {
-    const value = JSON.parse(text) as Json;
+    const value = wellFormed(JSON.parse(text) as Json, text);
+    const infinite = infiniteNumber(text);
+    if (infinite !== undefined) throw badRequest(`error decoding patch: ${tooLargeNumber(infinite)}`);
     const duplicates = findDuplicateKeys(text);
     return { value, duplicates, ...(duplicates.length > 0 && { text }) };
   } catch (error) {
@@ -105,7 +112,7 @@ export function decodeValue({ bytes, contentType }: Body, decodeProtobuf?: Proto
   if (mediaType.endsWith("yaml")) return parseYaml(text);
   if (tooDeep(text)) throw badRequest("couldn't get version/kind; json parse error: exceeded max depth");
   try {
-    return JSON.parse(text) as Json;
+    return wellFormed(JSON.parse(text) as Json, text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw badRequest(`couldn't get version/kind; json parse error: ${syntaxProblem(error, text)}`);
@@ -132,7 +139,7 @@ function readApplied(text: string): ReturnType<typeof parseYamlBody> {
   }
 }
 
-export function checkSize(bytes: Uint8Array): void {
+function checkSize(bytes: Uint8Array): void {
   if (bytes.byteLength > MAX_BODY_BYTES) throw tooLarge(`Request entity too large: limit is ${MAX_BODY_BYTES}`);
 }
 
@@ -163,18 +170,37 @@ const SYNTAX: readonly (readonly [RegExp, string])[] = [
 ];
 
 function syntaxProblem({ message }: SyntaxError, text: string): string {
-  const position = Number(/position (\d+)/.exec(message)?.[1] ?? (/Unexpected token/.test(message) ? text.search(/\S/) : text.length));
+  // This one shows the character and a part of the text, where anything may stand.
+  const token = /^Unexpected token '(.[^']?|')'/su.exec(message)?.[1];
+  if (token !== undefined) return `invalid character ${quotedByte(token)} looking for beginning of value`;
+  const position = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
   if (position >= text.length || /Unterminated string|end of JSON/.test(message)) return "unexpected end of JSON input";
   const where = SYNTAX.findLast(([pattern]) => pattern.test(message))?.[1] ?? "looking for beginning of value";
-  return `invalid character '${String.fromCodePoint(text.codePointAt(position) ?? 0)}' ${where}`;
+  return `invalid character ${quotedByte(String.fromCodePoint(text.codePointAt(position) ?? 0))} ${where}`;
 }
 
-const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
-
-/** Half of a surrogate pair has no bytes of its own; it is replaced here, so that what is parsed equals what is stored. */
-function wellFormed(value: Json, text: string): Json {
-  return LONE_SURROGATE.test(text) ? (JSON.parse(text, (_key, item: unknown) => (typeof item === "string" ? item.toWellFormed() : item)) as Json) : value;
+/** Go reads bytes: it shows the first one of a character, and those that cannot be seen by their number. */
+function quotedByte(character: string): string {
+  const byte = Buffer.from(character)[0] ?? 0;
+  if (byte === 0x27) return "'\\''";
+  if (byte >= 0x20 && byte < 0x7f) return byte === 0x5c ? "'\\\\'" : `'${String.fromCharCode(byte)}'`;
+  const named = GO_ESCAPES.get(byte);
+  if (named !== undefined) return `'${named}'`;
+  if (byte < 0x80) return `'\\x${byte.toString(16).padStart(2, "0")}'`;
+  return byte < 0xa1 || byte === 0xad ? `'\\u${byte.toString(16).padStart(4, "0")}'` : `'${String.fromCharCode(byte)}'`;
 }
+
+const GO_ESCAPES: ReadonlyMap<number, string> = new Map([
+  [7, "\\a"],
+  [8, "\\b"],
+  [9, "\\t"],
+  [10, "\\n"],
+  [11, "\\v"],
+  [12, "\\f"],
+  [13, "\\r"],
+]);
+
+const tooLargeNumber = (number: string): string => `json: cannot unmarshal number ${number} into Go value of type float64`;
 
 function asObject(value: Json, text: string, kind: string): JsonObject {
   if (value === null) return {};

@@ -8,6 +8,7 @@ import type { FieldError } from "../machinery/index.ts";
 import { invalidValue, unsupportedValue } from "./context.ts";
 import type { RequestContext } from "./context.ts";
 import { TYPE_META } from "./decode.ts";
+import { unregisteredKind } from "./identity.ts";
 import { textOf } from "./text.ts";
 
 export type Propagation = "Background" | "Foreground" | "Orphan";
@@ -45,7 +46,7 @@ function fromBody(body: Json): JsonObject {
   if (body === null) return {};
   if (!isObject(body)) throw badRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type ${TYPE_META}`);
   const { apiVersion = "v1", kind = "DeleteOptions" } = body;
-  if (kind !== "" && kind !== "DeleteOptions") throw badRequest(`no kind ${JSON.stringify(textOf(kind))} is registered for version ${JSON.stringify(textOf(apiVersion))} in scheme "pkg/runtime/scheme.go:111"`);
+  if (kind !== "" && kind !== "DeleteOptions") throw badRequest(unregisteredKind(textOf(kind), textOf(apiVersion)));
   try {
     return canonicalObject("meta-v1", "DeleteOptions", { ...body, apiVersion, kind } as unknown as KubernetesObject) as unknown as JsonObject;
   } catch (error) {

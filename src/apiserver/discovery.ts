@@ -96,12 +96,13 @@ export interface Subresource {
 }
 
 /** Everything below an object of a resource, by name; definitions list the status first. */
-export function subresourcesOf(resource: Resource, { status, scale, connect, actions }: ServedVersion["subresources"] = resource.kind.subresources): Subresource[] {
+export function subresourcesOf(resource: Resource, { status, scale, connect, actions, parts }: ServedVersion["subresources"] = resource.kind.subresources): Subresource[] {
   const rows: Subresource[] = [];
   if (status) rows.push({ name: "status", verbs: SUBRESOURCE_VERBS });
   if (scale) rows.push({ name: "scale", verbs: SUBRESOURCE_VERBS, kind: { group: "autoscaling", version: "v1", kind: "Scale" } });
   if (!resource.kind.builtIn) return [...rows, ...Object.keys(connect ?? {}).sort().map((name) => ({ name, verbs: ["create", "get"] }))];
   if (isNamespaceKind(resource)) rows.push({ name: "finalize", verbs: ["update"] });
+  for (const name in parts) rows.push({ name, verbs: SUBRESOURCE_VERBS });
   for (const [name, kind] of Object.entries(actions ?? {})) rows.push({ name, verbs: ["create"], kind: kind.group === resource.name.group ? { group: "", version: "", kind: kind.kind } : kind });
   for (const [name, { kind, verbs }] of Object.entries(connectShapes(resource))) rows.push({ name, verbs, kind: { group: "", version: "", kind } });
   return rows.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -5,13 +5,13 @@ import type { PatchType } from "../client/index.ts";
 import { ApiError, badRequest, internalError, methodNotAllowed, pathNotFound, unavailable } from "../machinery/index.ts";
 import { accessOf } from "./access/attributes.ts";
 import { actingUser } from "./access/impersonation.ts";
-import { connectResponse } from "./connect/connect.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
+import { connectResponse } from "./connect/connect.ts";
 import type { RequestContext } from "./context.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "./decode.ts";
 import type { Body, ProtobufDecoder } from "./decode.ts";
-import type { HealthState } from "./health.ts";
 import { longest, withinTime } from "./deadline.ts";
+import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./metrics/server-metrics.ts";
 import { failureFormat, representationOf } from "./negotiate.ts";
 import type { Representation } from "./negotiate.ts";
@@ -45,11 +45,10 @@ export interface HandlerOptions {
 }
 
 export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
-  const { deps, log } = options;
+  const { deps, log, metrics } = options;
   // Audit ids need to be unique, not secret: one random part for the server and a counter are cheaper than chance per request.
   const auditPrefix = randomUuid(deps.random).slice(0, 24);
   let requests = 0;
-  const { metrics } = options;
   return async (request) => {
     const warnings = new Set<string>();
     const isMutating = request.method !== "GET" && request.method !== "HEAD";
@@ -176,8 +175,7 @@ function verbOf(method: string, { name, watch, subresource }: ResourceRoute, que
       if (name !== undefined) return "get";
       return asksForWatch(query) ? "watch" : "list";
     case "POST":
-      if (name === undefined) return "create";
-      if (subresource !== undefined) return "create";
+      if (name === undefined || subresource !== undefined) return "create";
       break;
     case "PUT":
       if (name !== undefined) return "update";

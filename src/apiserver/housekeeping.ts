@@ -4,24 +4,19 @@ import type { Json, JsonObject } from "../base/index.ts";
 import { isConflict, isNotFound } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
 import type { Background } from "./background.ts";
-import type { ClusterRegistry, LogicalCluster } from "./clusters.ts";
-import type { RequestContext } from "./context.ts";
+import type { ClusterRegistry } from "./clusters.ts";
 import type { ControllerLeases } from "./controller-leases.ts";
 import { deleteObject } from "./delete.ts";
 import type { Propagation } from "./delete-options.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
-import type { WriteOptions } from "./options.ts";
+import { ownChange, ownContext, ownOptions } from "./own-request.ts";
+import type { OwnPlace } from "./own-request.ts";
 import { objectIn } from "./render.ts";
 import { clusterOfKey } from "./resources.ts";
-import type { Resource } from "./resources.ts";
 import { rewriteObject } from "./write.ts";
 import type { WriteDependencies } from "./write.ts";
 
-export interface HousekeepingFound {
-  cluster: LogicalCluster;
-  resource: Resource;
-  namespace?: string;
-  name: string;
+export interface HousekeepingFound extends OwnPlace {
   /** In the storage version. */
   object: JsonObject;
 }
@@ -41,12 +36,12 @@ export interface Housekeeping {
   rewrite(key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void>;
 }
 
-const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "flotilla-apiserver", fieldValidation: "Ignore", force: false };
+const OPTIONS = ownOptions("flotilla-apiserver");
 
 export function createHousekeeping(deps: WriteDependencies & { clusters: ClusterRegistry; background: Background; leases: Pick<ControllerLeases, "isHeld">; signal: AbortSignal }): Housekeeping {
   const { store, clusters, background, signal } = deps;
 
-  const locate = (key: string): Omit<HousekeepingFound, "object"> | undefined => {
+  const locate = (key: string): OwnPlace | undefined => {
     const [, group = "", plural = "", clusterName = "", ...rest] = key.split("/");
     const cluster = clusters.get(clusterName);
     const resource = cluster?.table.resource(group === "core" ? "" : group, plural);
@@ -59,24 +54,11 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
     const entry = place && store.find(place.cluster, place.resource, key).entry;
     return place && entry && { ...place, object: objectIn(entry, place.resource.storage) };
   };
-  const contextOf = ({ cluster, resource, namespace, name }: Omit<HousekeepingFound, "object">, subresource?: string): RequestContext => ({
-    cluster,
-    served: resource.storage,
-    ...(namespace !== undefined && { namespace }),
-    name,
-    ...(subresource !== undefined && { subresource }),
-    query: NO_QUERY,
-    user: { name: "system:apiserver", groups: ["system:masters"] },
-    userAgent: "",
-    inProcess: true,
-    warn: () => {},
-    signal,
-  });
   const rewrite = async (key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void> => {
     const place = locate(key);
     if (!place) return;
     try {
-      await rewriteObject(deps, contextOf(place, subresource), OPTIONS, "update", (old) => ({ object: withoutVersion(change(old)), duplicates: [], requiresVersion: false }));
+      await rewriteObject(deps, ownContext(place, subresource, signal), OPTIONS, "update", (old) => ownChange(change(old)));
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -94,7 +76,7 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
       const place = locate(key);
       if (!place) return;
       try {
-        await deleteObject(deps, contextOf(place), { dryRun: false, ...(propagation && { propagation }), preconditions: { uid } });
+        await deleteObject(deps, ownContext(place, undefined, signal), { dryRun: false, ...(propagation && { propagation }), preconditions: { uid } });
       } catch (error) {
         // Gone, or another object of the same name: either way not this one any more.
         if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -113,11 +95,4 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
       }),
     rewrite,
   };
-}
-
-const NO_QUERY = new URLSearchParams();
-
-function withoutVersion(object: JsonObject): JsonObject {
-  const { resourceVersion: _, ...metadata } = metadataOf(object);
-  return { ...object, metadata };
 }

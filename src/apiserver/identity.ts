@@ -89,12 +89,14 @@ export function otherKind({ cluster, served }: RequestContext, apiVersion: strin
   return new DecodeError(kindProblem(cluster.table, apiVersion, sent, kind.group, kind.kind));
 }
 
-/** Where the real server keeps its list of kinds; clients see it. */
-const SCHEME = "pkg/runtime/scheme.go:111";
+/** The problem with a kind that nobody knows. The file is where the real server keeps its list of kinds; clients see it. */
+export function unregisteredKind(sent: string, apiVersion: string): string {
+  return `no kind ${JSON.stringify(sent)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+}
 
 function kindProblem(table: ResourceTable, apiVersion: string, sent: string, group: string, kind: string): string {
   const known = memoized(table, "kinds that can be read", () => new Set(table.resources.filter((resource) => resource.kind.builtIn).flatMap(({ kind: { kind: name }, listKind, versions }) => versions.flatMap((served) => [`${served.apiVersion} ${name}`, `${served.apiVersion} ${listKind}`]))));
-  if (!known.has(`${apiVersion} ${sent}`)) return `no kind ${JSON.stringify(sent)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(SCHEME)}`;
+  if (!known.has(`${apiVersion} ${sent}`)) return unregisteredKind(sent, apiVersion);
   return `converting (${parseApiVersion(apiVersion).version}.${sent}) to (${packageOf(group)}.${kind}): unknown conversion`;
 }
 

@@ -1,13 +1,9 @@
 export type * from "./request.ts";
-export { createApiServer, type ApiServer, type ApiServerOptions } from "./server.ts";
+export { createApiServer, type ApiServer } from "./server.ts";
 export type { Profile } from "./profiles.ts";
-export type { ConnectBackend, ContainerLog, ContainerRuntime, ContainerStreams, ContainerTarget, ExecOptions, LogLine, ProxyRequest, ProxyTarget } from "./connect/backend.ts";
-export { accessDenied, type AccessRequest, type Authorizer, type Decision } from "./authorize.ts";
-export type { BearerTokens, StaticToken } from "./access/bearer-tokens.ts";
 export { createSigningKey } from "./access/signing-key.ts";
-export { MAX_BODY_BYTES, type ProtobufDecoder } from "./decode.ts";
-export { statusResponse } from "./respond.ts";
+export { MAX_BODY_BYTES } from "./decode.ts";
 export { HUB } from "./router.ts";
-export { VERSION, type VersionInfo } from "./version.ts";
+export { VERSION } from "./version.ts";
 export type { WriteCount } from "./writes.ts";
 export * from "./http/index.ts";

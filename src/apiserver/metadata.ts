@@ -18,7 +18,7 @@ import { forbiddenField, invalidValue, requiredValue } from "./context.ts";
 import type { Resource } from "./resources.ts";
 import { textOf } from "./text.ts";
 
-export const GENERATED_SUFFIX_LENGTH = 5;
+const GENERATED_SUFFIX_LENGTH = 5;
 /** `generateName` is cut so that the name stays a DNS label with its suffix. */
 const MAX_GENERATED_BASE = 63 - GENERATED_SUFFIX_LENGTH;
 
@@ -116,10 +116,13 @@ function checkAnnotations(annotations: Json | undefined, errors: FieldError[]): 
 }
 
 const OWNERS = "metadata.ownerReferences";
+/** Each of these errors shows all owners; with thousands of them the answer would not fit into memory. */
+const MAX_SHOWN_CONTROLLERS = 10;
 
 function checkOwners(owners: Json | undefined, errors: FieldError[]): void {
   if (!Array.isArray(owners)) return;
   let controller: string | undefined;
+  let others = 0;
   for (const owner of owners) {
     const reference = isObject(owner) ? owner : {};
     const apiVersion = textOf(reference.apiVersion ?? "");
@@ -134,7 +137,7 @@ function checkOwners(owners: Json | undefined, errors: FieldError[]): void {
     if (apiVersion === "v1" && kind === "Event") errors.push(invalidValue(OWNERS, shownOwner(reference), "/v1, Kind=Event is disallowed from being an owner"));
     if (reference.controller !== true) continue;
     if (controller === undefined) controller = `${kind}/${name}`;
-    else errors.push(invalidValue(OWNERS, owners.map(shownOwner), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`));
+    else if (++others <= MAX_SHOWN_CONTROLLERS) errors.push(invalidValue(OWNERS, owners.map(shownOwner), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`));
   }
 }
 

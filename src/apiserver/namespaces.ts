@@ -13,7 +13,7 @@ import { objectIn } from "./render.ts";
 import { keyOf } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 
-export const NAMESPACES = { group: "", resource: "namespaces" };
+const NAMESPACES = { group: "", resource: "namespaces" };
 export const NAMESPACE_FINALIZER = "kubernetes";
 const PROTECTED = new Set(["default", "kube-system", "kube-public"]);
 

@@ -50,6 +50,9 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
   const layered = (cluster: LogicalCluster, { prefix }: Resource, key: string): CachedEntry | undefined =>
     cluster.profile.has(prefix) ? cluster.profile.get(prefix, key.slice(prefix.length + cluster.name.length + 1), cluster) : undefined;
 
+  /** False where the layer has nothing: then there are no markers either, and a list is what was written. */
+  const isLayered = (cluster: LogicalCluster, { prefix, namespaced }: Resource, namespace: string | undefined): boolean => cluster.profile.has(prefix, namespaced ? namespace : undefined);
+
   /** The layer's entries of a list that the cluster has neither replaced nor deleted. */
   const uncovered = (cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[] => {
     const within = namespace !== undefined && resource.namespaced ? `${namespace}/` : "";
@@ -68,7 +71,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
 
     list(cluster, resource, namespace, page) {
       const prefix = prefixOf(resource, cluster.name, namespace);
-      if (!cluster.profile.has(resource.prefix)) return cache.list(prefix, page);
+      if (!isLayered(cluster, resource, namespace)) return cache.list(prefix, page);
       // Layers are small (namespaces, roles, definitions), so the two are joined and then cut.
       const own = cache.list(prefix, page?.after === undefined ? {} : { after: page.after });
       const joined = [...own.filter((entry) => !isMarker(entry)), ...uncovered(cluster, resource, namespace)].sort(byKey);
@@ -80,7 +83,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
     written: (cluster, resource, namespace) => cache.list(prefixOf(resource, cluster.name, namespace)).filter((entry) => !isMarker(entry)),
 
     count(cluster, resource, namespace) {
-      if (cluster.profile.has(resource.prefix)) return store.list(cluster, resource, namespace).length;
+      if (isLayered(cluster, resource, namespace)) return store.list(cluster, resource, namespace).length;
       return cache.count(prefixOf(resource, cluster.name, namespace));
     },
 
@@ -136,6 +139,6 @@ function byKey(a: CachedEntry, b: CachedEntry): number {
 }
 
 /** Names are ASCII, so code units compare as bytes do. */
-export function compareKeys(a: string, b: string): number {
+function compareKeys(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

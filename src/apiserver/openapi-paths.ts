@@ -63,7 +63,7 @@ const CONNECT_PARAMETERS: Readonly<Record<string, JsonObject[]>> = {
 const PROXY_METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
 
 /** `RbacAuthorization` of `rbac.authorization.k8s.io`; `core` has no group. */
-export function groupTitle(group: string): string {
+function groupTitle(group: string): string {
   return (group || "core")
     .replace(/\.k8s\.io$/, "")
     .split(".")

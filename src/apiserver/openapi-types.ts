@@ -15,7 +15,7 @@ export const STATUS = `${META}.Status`;
 export const DELETE_OPTIONS = `${META}.DeleteOptions`;
 export const OBJECT_META = `${META}.ObjectMeta`;
 const FIELDS = `${META}.FieldsV1`;
-export const LIST_META = `${META}.ListMeta`;
+const LIST_META = `${META}.ListMeta`;
 
 export const refTo = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
@@ -28,7 +28,7 @@ function packageOf(table: string): string {
 }
 
 /** The table of a group and version: named after the first part of the group, and after the project where that is not Kubernetes. */
-export function tableOfGroup(group: string, version: string): string {
+function tableOfGroup(group: string, version: string): string {
   const [first, project] = group.split(".", 2);
   return project === undefined || group.endsWith(".k8s.io") ? `${first || "core"}-${version}` : `${first}-${project}-${version}`;
 }

@@ -23,6 +23,7 @@ import type { DecodedPatch } from "./patch.ts";
 import { getObject, listObjects } from "./read.ts";
 import type { ListResult } from "./read.ts";
 import { objectIn } from "./render.ts";
+import { partOf } from "./resources.ts";
 import type { ServedVersion } from "./resources.ts";
 import type { ResourceRoute } from "./router.ts";
 import { scaleOf, updateScale } from "./scale.ts";
@@ -77,6 +78,7 @@ export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute,
   }
   if (connectHandler(served, subresource) || connectShape(served.resource, subresource)) return served;
   if (kind.subresources.actions && Object.hasOwn(kind.subresources.actions, subresource)) return checkSubresource(served, verb, ["create"]);
+  if (partOf(served, subresource)) return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "status" && served.subresources.status) return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "scale" && served.subresources.scale) return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "finalize" && isNamespaceKind(served.resource)) return checkSubresource(served, verb, ["update"]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { Node } from "../api/index.ts";
 import type { JsonObject } from "../base/index.ts";
-import { MERGE, createTestServer, makeConfigMap, makeDefinition, makeDeployment } from "./test-server.ts";
+import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition, makeDeployment } from "./test-server.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -52,6 +53,17 @@ describe("patching", () => {
 });
 
 describe("applying", () => {
+  test("a kind that says how it is when it is made does so by apply too, and nobody owns it", async () => {
+    const { request } = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Node] } } });
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n", labels: { a: "1" } }, status: { capacity: { pods: "10" } } };
+
+    const { body } = await request("PATCH", "/api/v1/nodes/n?fieldManager=me", node, APPLY);
+
+    expect(body).toMatchObject({ status: { capacity: { pods: "10" } } });
+    expect((body.metadata as JsonObject).managedFields).toMatchObject([{ manager: "me", fieldsV1: { "f:metadata": { "f:labels": { "f:a": {} } } } }]);
+    expect(JSON.stringify(body.metadata)).not.toContain("f:status");
+  });
+
   const wanted = (data: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" }, data });
 
   test("creates what is absent, then owns exactly what it states", async () => {

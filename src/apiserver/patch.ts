@@ -155,7 +155,9 @@ async function applyObject(deps: WriteDependencies, context: RequestContext, opt
   if (!deps.store.find(cluster, resource, key).entry && subresource === undefined) {
     checkMayCreate(deps, context);
     const { uid } = metadataOf(applied);
-    const object = compute(undefined);
+    const { status } = applied;
+    // A kind that says how it is when it is made does so here too, and nobody owns that through this endpoint.
+    const object = { ...compute(undefined), ...(resource.kind.traits?.statusOnCreate && status !== undefined && { status }) };
     if (typeof uid === "string" && uid !== "") throw conflict(resource.name, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
     const entry = await readable(context, applied, () => insertObject(deps, context, options, { object, duplicates: [] }, name, "patch", metadataOf(object).managedFields ?? []));
     if (entry) return { entry, created: true };

@@ -10,6 +10,8 @@ import type { WriteOptions } from "./options.ts";
 /** The other objects of the cluster that a request is for, in their storage version. Parsed once and shared: read-only. */
 export interface ClusterReader {
   get(group: string, resource: string, namespace: string | undefined, name: string): DeepReadonly<JsonObject> | undefined;
+  /** False when the object is not there or has this text nowhere. For what is rarely true of an object that may have to be parsed to be read. */
+  mentions(group: string, resource: string, namespace: string | undefined, name: string, text: string): boolean;
   list(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
   /** The same without what the cluster's profile brought: cheap where that is all there is. */
   written(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
@@ -31,6 +33,11 @@ export interface PluginRequest {
   readonly object: DeepReadonly<JsonObject>;
   readonly oldObject?: DeepReadonly<JsonObject>;
   readonly read: ClusterReader;
+}
+
+/** An object of a kind of Kubernetes is written itself, not one of its subresources; or the one that is named. */
+export function writesKind({ served: { resource }, subresource }: RequestContext, group: string, kind: string, part?: string): boolean {
+  return subresource === part && resource.kind.kind === kind && resource.kind.group === group && resource.kind.builtIn;
 }
 
 export interface Plugin {

@@ -2,6 +2,7 @@
 import { isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { RequestContext } from "./context.ts";
+import { writesKind } from "./plugin.ts";
 
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -15,7 +16,7 @@ export function graceSecondsOf(pod: JsonObject, asked: number | undefined): numb
   return grace < 0 ? 1 : grace;
 }
 
-/** A pod itself is written, not one of its subresources. */
-export function writesPod({ served: { resource }, subresource }: RequestContext): boolean {
-  return subresource === undefined && resource.kind.builtIn && resource.kind.kind === "Pod" && resource.kind.group === "";
+/** A pod itself is written, not one of its subresources; or the one that is named. */
+export function writesPod(context: RequestContext, part?: "resize" | "ephemeralcontainers"): boolean {
+  return writesKind(context, "", "Pod", part);
 }

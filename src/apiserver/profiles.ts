@@ -3,7 +3,7 @@
  * the cluster's own writes. Nothing of it is stored per cluster: uid and times derive from the cluster, so a thousand members
  * hold one copy of OpenKruise's definitions.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { asNewNamespace, gvkOf } from "../api/index.ts";
 import type { Kind, KubernetesObject, Namespace } from "../api/index.ts";
 import { copy, invariant } from "../base/index.ts";
@@ -29,8 +29,8 @@ export interface ProfileLayer {
   readonly name: string;
   /** What a cluster of this profile serves until it has definitions of its own. */
   readonly table: ResourceTable;
-  /** True when there are bootstrap objects of a resource, given by its key prefix. */
-  has(prefix: string): boolean;
+  /** True when there are bootstrap objects of a resource, given by its key prefix, at all or in a namespace. */
+  has(prefix: string, namespace?: string): boolean;
   get(prefix: string, relativeKey: string, viewer: LayerViewer): CachedEntry | undefined;
   /** In key order. `within` is what the part of the key after the cluster begins with. */
   list(prefix: string, within: string, viewer: LayerViewer): CachedEntry[];
@@ -48,6 +48,8 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   const resources = createResources([...profile.builtIns, ...profile.customs]);
   const table = createResourceTable(resources);
   const layer = new Map<string, Map<string, LayerObject>>();
+  /** Prefix and namespace of what is in one. */
+  const namespaces = new Set<string>();
   const add = (resource: Resource, relativeKey: string, object: () => JsonObject): void => {
     let objects = layer.get(resource.prefix);
     if (!objects) layer.set(resource.prefix, (objects = new Map()));
@@ -60,6 +62,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     const resource = resources.find((candidate) => candidate.kind.group === group && candidate.kind.kind === kind);
     invariant(resource && resource.storage.version === version, `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} is of a kind it serves, in its storage version`);
     const { namespace, name: objectName } = object.metadata;
+    if (resource.namespaced) namespaces.add(`${resource.prefix}${namespace ?? ""}`);
     add(resource, resource.namespaced ? `${namespace ?? ""}/${objectName}` : objectName, () => complete(resource, object));
   }
   const definitions = table.resource("apiextensions.k8s.io", "customresourcedefinitions");
@@ -74,7 +77,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   return {
     name,
     table,
-    has: (prefix) => layer.has(prefix),
+    has: (prefix, namespace) => (namespace === undefined ? layer.has(prefix) : namespaces.has(`${prefix}${namespace}`)),
     get(prefix, relativeKey, viewer) {
       const found = layer.get(prefix)?.get(relativeKey);
       if (!found) return undefined;
@@ -122,7 +125,7 @@ function layerEntry({ served, relativeKey, object }: LayerObject, prefix: string
 
 /** The same for the same object of the same cluster, also after a restart; another when the cluster is made anew. */
 function derivedUid(key: string, { createdAt, revision }: LayerViewer): string {
-  const bytes = createHash("sha256").update(`${key}\n${createdAt}\n${revision}`).digest();
+  const bytes = hash("sha256", `${key}\n${createdAt}\n${revision}`, "buffer");
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString("hex");

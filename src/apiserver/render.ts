@@ -9,6 +9,7 @@ import type { JsonObject } from "../base/index.ts";
 import type { CachedEntry } from "../store/index.ts";
 import { encodeSharing, FIRST_FIELDS } from "./encode.ts";
 import type { Former, Layout } from "./encode.ts";
+import type { ByteWriter } from "./byte-writer.ts";
 import type { ServedVersion } from "./resources.ts";
 
 /** An object in one version; the entries of other versions hang on `next`, and almost every entry has one view only. */
@@ -103,32 +104,60 @@ export function objectAt(entry: CachedEntry, served: ServedVersion, revision: nu
 /** Three pieces that make the object in a version, at a revision. None is a copy when the stored value is served verbatim. */
 export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = entry.revision): readonly Uint8Array[] {
   const view = viewOf(entry, served);
-  if (view.verbatim === undefined) view.verbatim = served.isStorage && (served.resource.kind.builtIn || isVerbatim(entry, view));
-  if (!view.verbatim) {
+  if (!isServedVerbatim(entry, view)) {
     if (revision !== entry.revision) return [encoder.encode(JSON.stringify(objectAt(entry, served, revision)))];
     return [(view.bytes ??= encoder.encode(JSON.stringify(objectIn(entry, served))))];
   }
   const { value } = entry;
   if (revision === 0) return [value];
-  const at = metadataStart(value);
+  const at = metadataStart(value, served);
   return [value.subarray(0, at), Buffer.from(`"resourceVersion":"${revision}",`, "latin1"), value.subarray(at)];
 }
 
-const ITEM_START = encoder.encode(`{${METADATA}`);
-
-/** The pieces of an item of one of Kubernetes' own lists, which says once what all of its items are: without apiVersion and kind. */
-export function itemPiecesIn(entry: CachedEntry, served: ServedVersion): readonly Uint8Array[] {
-  const [first, version, rest] = piecesIn(entry, served);
-  if (version && rest) return [ITEM_START, version, rest];
-  invariant(first, `the object at ${entry.key} has bytes`);
-  return [ITEM_START, first.subarray(metadataStart(first))];
+/**
+ * Writes the object in a version. An item of one of Kubernetes' own lists, which says once what all of its items are, goes without
+ * apiVersion and kind.
+ */
+export function writeObject(entry: CachedEntry, served: ServedVersion, output: ByteWriter): void {
+  const isItem = served.resource.kind.builtIn;
+  const view = viewOf(entry, served);
+  const { revision } = entry;
+  if (revision === 0 || !isServedVerbatim(entry, view)) {
+    const [bytes] = piecesIn(entry, served);
+    invariant(bytes, `the object at ${entry.key} has bytes`);
+    if (isItem) output.text(`{${METADATA}`);
+    return output.bytes(bytes, isItem ? metadataStart(bytes, served) : 0);
+  }
+  const { value } = entry;
+  const at = metadataStart(value, served);
+  if (isItem) output.text(`{${METADATA}"resourceVersion":"${revision}",`);
+  else {
+    output.bytes(value, 0, at);
+    output.text(`"resourceVersion":"${revision}",`);
+  }
+  output.bytes(value, at);
 }
 
-/** The position right after `"metadata":{`. */
-function metadataStart(value: Uint8Array): number {
+function isServedVerbatim(entry: CachedEntry, view: View): boolean {
+  const { served } = view;
+  return (view.verbatim ??= served.isStorage && (served.resource.kind.builtIn || isVerbatim(entry, view)));
+}
+
+/** The position right after the first `"metadata":{`. Nearly always it is where this version puts it, so that place is looked at first. */
+function metadataStart(value: Uint8Array, { metadataAt }: ServedVersion): number {
+  if (value[metadataAt - 1] === OPEN_BRACE && value[metadataAt - 2] === COLON && isMetadataBefore(value, metadataAt)) return metadataAt;
   const at = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).indexOf(METADATA);
   invariant(at >= 0, "a stored value does not begin with apiVersion, kind and metadata");
   return at + METADATA.length;
+}
+
+const OPEN_BRACE = 0x7b;
+const COLON = 0x3a;
+
+function isMetadataBefore(value: Uint8Array, end: number): boolean {
+  const start = end - METADATA.length;
+  for (let index = 0; index < METADATA.length; index++) if (value[start + index] !== METADATA.charCodeAt(index)) return false;
+  return true;
 }
 
 /** After a restart the schema may be another than the one the value was written under; equal bytes prove that nothing changes. */

@@ -33,6 +33,8 @@ export interface ApiResponse {
   headers: Record<string, string | string[]>;
   /** Whole, in pieces that need not be joined, or a stream. */
   body: Uint8Array | readonly Uint8Array[] | ByteStream;
+  /** To be called when the connection has taken the whole body, which is then used again; not calling it costs no more than garbage. */
+  release?(): void;
   /** Comes with status 101 and only for requests that may be upgraded: takes over the connection when its head is sent. */
   upgrade?(socket: Duplex, head: Buffer): () => void;
 }
@@ -52,6 +54,8 @@ export interface ByteSink {
 export interface Credentials {
   certificate?: { commonName: string; organizations: readonly string[]; credentialId?: string };
   bearerToken?: string;
+  /** The SHA-256 of the token, where it is known already. */
+  bearerDigest?: string;
   /** The logical cluster that the request is for: what is good in one may mean nothing in another. */
   cluster: string;
   /** The path in that cluster. */

@@ -3,7 +3,7 @@
  * from a CustomResourceDefinition, and is shared by every cluster that serves the same thing; so are its compiled schemas.
  */
 import { formatApiVersion } from "../api/index.ts";
-import type { Column, Kind, KindVersion } from "../api/index.ts";
+import type { Column, Kind, KindVersion, SpecPart } from "../api/index.ts";
 import { required } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { compileSchema, compileValidations } from "../machinery/index.ts";
@@ -23,6 +23,8 @@ export interface ServedVersion {
   readonly validations: CompiledValidations;
   readonly columns: readonly Column[];
   readonly isStorage: boolean;
+  /** Where the content of the metadata begins in the bytes of an object that was stored in this version. */
+  readonly metadataAt: number;
   readonly deprecationWarning?: string;
   toStorage?(object: JsonObject): JsonObject;
   fromStorage?(object: JsonObject): JsonObject;
@@ -88,12 +90,13 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
 
 function createVersion(resource: Resource, version: string, declared: KindVersion): ServedVersion {
   const { kind } = resource;
+  const apiVersion = formatApiVersion(kind.group, version);
   let compiled: CompiledSchema | undefined;
   let validations: CompiledValidations | undefined;
   return {
     resource,
     version,
-    apiVersion: formatApiVersion(kind.group, version),
+    apiVersion,
     // Fact tables load on first use, so neither schema nor columns are touched before somebody needs them.
     get schema() {
       return declared.schema;
@@ -109,10 +112,16 @@ function createVersion(resource: Resource, version: string, declared: KindVersio
     },
     subresources: declared.subresources ? { ...withoutStatusAndScale(kind.subresources), ...declared.subresources } : kind.subresources,
     isStorage: version === kind.storageVersion && kind.storedAs === undefined,
+    metadataAt: `{"apiVersion":"${apiVersion}","kind":"${kind.kind}","metadata":{`.length,
     ...(declared.deprecationWarning !== undefined && { deprecationWarning: declared.deprecationWarning }),
     ...(declared.toStorage && { toStorage: declared.toStorage }),
     ...(declared.fromStorage && { fromStorage: declared.fromStorage }),
   };
+}
+
+/** The part of an object that a subresource writes. The name comes from a path, so only own properties count. */
+export function partOf({ subresources: { parts } }: ServedVersion, subresource: string | undefined): SpecPart | undefined {
+  return parts && subresource !== undefined && Object.hasOwn(parts, subresource) ? parts[subresource] : undefined;
 }
 
 function withoutStatusAndScale(subresources: Kind["subresources"]): Kind["subresources"] {

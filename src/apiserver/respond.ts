@@ -3,12 +3,13 @@ import type { JsonObject } from "../base/index.ts";
 import { formatYaml } from "../machinery/index.ts";
 import type { ApiError, Status } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
+import { ByteWriter } from "./byte-writer.ts";
 import { withoutDetails } from "./negotiate.ts";
 import type { Representation } from "./negotiate.ts";
 import { listMetadata } from "./operations.ts";
 import type { Answer } from "./operations.ts";
 import type { ListResult } from "./read.ts";
-import { itemPiecesIn, objectIn, piecesIn } from "./render.ts";
+import { objectIn, piecesIn, writeObject } from "./render.ts";
 import type { ApiResponse, ByteStream } from "./request.ts";
 import type { ServedVersion } from "./resources.ts";
 import { metadataListOf, partialMetadata, tableOf } from "./table.ts";
@@ -70,7 +71,7 @@ export function answerResponse(answer: Answer, representation: Representation, o
     default:
   }
   if (format === "yaml" || pretty) return respond(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: objects() });
-  return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: listBody(served, result) };
+  return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, ...listBody(served, result) };
 }
 
 /** What the real server calls the type of an object, which a few of its texts contain. */
@@ -80,39 +81,26 @@ function typeName({ resource: { kind } }: ServedVersion, suffix: "" | "List"): s
   return `*${group.split(".", 1)[0] || "core"}.${kind.kind}${suffix}`;
 }
 
-/** Pieces of a list are joined to chunks of about this size: fewer writes, and no single copy of the whole. */
-const CHUNK_BYTES = 256 * 1024;
+/** What an item of a list usually takes at least; only a guess, for the first chunk. */
+const ITEM_BYTES = 1024;
 
-function listBody(served: ServedVersion, result: ListResult): Uint8Array[] {
+function listBody(served: ServedVersion, result: ListResult): Pick<ApiResponse, "body" | "release"> {
   const { resource, apiVersion } = served;
   const head = encode(`{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`);
-  const chunks: Uint8Array[] = [];
-  let pending: Uint8Array[] = [head];
-  let size = head.byteLength;
-  let first = true;
-  const itemOf = resource.kind.builtIn ? itemPiecesIn : piecesIn;
+  const output = new ByteWriter(head.byteLength + (result.entries.length + 1) * ITEM_BYTES);
+  output.bytes(head);
+  let isFirst = true;
   for (const entry of result.entries) {
-    if (!first) pending.push(COMMA);
-    first = false;
-    for (const piece of itemOf(entry, served)) {
-      pending.push(piece);
-      size += piece.byteLength;
-    }
-    if (size < CHUNK_BYTES) continue;
-    chunks.push(Buffer.concat(pending));
-    pending = [];
-    size = 0;
+    if (!isFirst) output.text(",");
+    isFirst = false;
+    writeObject(entry, served, output);
   }
-  pending.push(LIST_END);
-  chunks.push(Buffer.concat(pending));
-  return chunks;
+  output.text("]}");
+  return { body: output.finish(), release: () => output.release() };
 }
 
-const COMMA = encode(",");
-const LIST_END = encode("]}");
-
 /** One line of a watch: `{"type":…,"object":…}` and a line feed. */
-export function eventLine(type: string, pieces: readonly Uint8Array[]): Uint8Array {
+function eventLine(type: string, pieces: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat([encode(`{"type":"${type}","object":`), ...pieces, EVENT_END]);
 }
 const EVENT_END = encode("}\n");

@@ -26,7 +26,7 @@ import type { RequestContext } from "./context.ts";
 import type { DecodedObject } from "./decode.ts";
 import { reportFields } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
-import { checkPlace } from "./identity.ts";
+import { checkPlace, unregisteredKind } from "./identity.ts";
 import { metadataOf } from "./metadata.ts";
 import { writeOptions } from "./options.ts";
 import type { WriteOptions } from "./options.ts";
@@ -34,9 +34,10 @@ import { readApplied, reportRepeated } from "./patch.ts";
 import type { DecodedPatch } from "./patch.ts";
 import { objectIn } from "./render.ts";
 import { scaleManagers } from "./scale-managers.ts";
+import { pathParts, valueAt, withValueAt } from "./scale-paths.ts";
+import { textOf } from "./text.ts";
 import { rewriteObject, uidConflict } from "./write.ts";
 import type { WriteDependencies } from "./write.ts";
-import { textOf } from "./text.ts";
 
 function pathsOf({ served }: RequestContext): ScalePaths {
   const { scale } = served.subresources;
@@ -116,7 +117,7 @@ function checkScaleKind({ apiVersion, kind }: JsonObject): void {
   const sent = textOf(kind ?? "") || SCALE.kind;
   const version = textOf(apiVersion ?? "") || SCALE.apiVersion;
   if (sent === SCALE.kind && version === SCALE.apiVersion) return;
-  throw undecodable({ sent, version: parseApiVersion(version).version, kind: SCALE.kind }, `no kind ${JSON.stringify(sent)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:111"`);
+  throw undecodable({ sent, version: parseApiVersion(version).version, kind: SCALE.kind }, unregisteredKind(sent, version));
 }
 
 function canonicalScale(context: RequestContext, options: WriteOptions, object: JsonObject, findings: Findings): JsonObject {
@@ -156,21 +157,4 @@ function selectorText(value: Json | undefined): string | undefined {
   // A ReplicationController selects by plain labels.
   const isSelector = Object.keys(value).length === 0 || isObject(value.matchLabels) || Array.isArray(value.matchExpressions);
   return formatLabelSelector(isSelector ? value : { matchLabels: value as Record<string, string> });
-}
-
-/** `.spec.replicas`; scale paths are fields only. */
-function pathParts(path: string): string[] {
-  return path.replace(/^\./, "").split(".");
-}
-
-function valueAt(object: JsonObject, path: string): Json | undefined {
-  let value: Json | undefined = object;
-  for (const part of pathParts(path)) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
-  return value;
-}
-
-function withValueAt(object: JsonObject, [first = "", ...rest]: readonly string[], value: Json): JsonObject {
-  if (rest.length === 0) return { ...object, [first]: value };
-  const inner = object[first];
-  return { ...object, [first]: withValueAt(isObject(inner) ? inner : {}, rest, value) };
 }

@@ -7,26 +7,26 @@ import { FlotillaError } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Transport } from "../client/index.ts";
 import type { Cache } from "../store/index.ts";
-import { createActions } from "./action.ts";
-import { createServiceAllocation } from "./allocation/service-allocation.ts";
-import { createEndpointsRemoval } from "./allocation/service-endpoints.ts";
-import { builtInActions } from "./actions/index.ts";
-import { createAdmissions } from "./admit.ts";
 import { createAccountTokens } from "./access/account-tokens.ts";
-import { markUsed } from "./access/last-used.ts";
 import { createBearerTokens } from "./access/bearer-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
 import { createEscalationCheck } from "./access/escalation.ts";
+import { markUsed } from "./access/last-used.ts";
 import { createRbac } from "./access/rbac.ts";
+import { createActions } from "./action.ts";
+import { builtInActions } from "./actions/index.ts";
+import { createAdmissions } from "./admit.ts";
+import { createServiceAllocation } from "./allocation/service-allocation.ts";
+import { createEndpointsRemoval } from "./allocation/service-endpoints.ts";
 import { createBackPressure } from "./back-pressure.ts";
 import { createBackground } from "./background.ts";
 import { createCleanup } from "./cleanup.ts";
 import { createClusterRegistry } from "./clusters.ts";
-import { createControllerLeases } from "./controller-leases.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
-import type { ProtobufDecoder } from "./decode.ts";
+import { createControllerLeases } from "./controller-leases.ts";
 import { createDefinitionStatus } from "./crd-status.ts";
 import { writeDefinitionStatus } from "./crd-status-writer.ts";
+import type { ProtobufDecoder } from "./decode.ts";
 import { createDirectTransport } from "./direct-transport.ts";
 import { createGarbageCollector } from "./garbage-collection.ts";
 import { createHandler } from "./handler.ts";
@@ -40,10 +40,10 @@ import { createVolumeLifecycle } from "./plugins/volume-lifecycle.ts";
 import { createProfileLayer } from "./profiles.ts";
 import type { Profile } from "./profiles.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "./request.ts";
-import { createWriteCounter } from "./writes.ts";
-import type { WriteCounter } from "./writes.ts";
 import { VERSION } from "./version.ts";
 import type { VersionInfo } from "./version.ts";
+import { createWriteCounter } from "./writes.ts";
+import type { WriteCounter } from "./writes.ts";
 
 export interface ApiServerOptions {
   cache: Cache;
@@ -104,7 +104,22 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const tokens = createBearerTokens({ accounts: { tokens: accountTokens, clusters } });
   const allocation = createServiceAllocation({ cache, random });
   const definitions = createDefinitionStatus({ cache, store, clusters, clock, writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal) });
-  const deps: OperationDependencies = { cache, store, clusters, definitions, admissions: createAdmissions(admissions), plugins: [allocation.plugin, createVolumeLifecycle({ clock }), ...builtInPlugins, createEscalationCheck(authorizer)], actions: createActions(builtInActions), pressure: createBackPressure({ clock }), clock, random, authorizer, accountTokens, tokens };
+  const deps: OperationDependencies = {
+    cache,
+    store,
+    clusters,
+    definitions,
+    admissions: createAdmissions(admissions),
+    // Allocation first: it relies on being the first that reserves anything.
+    plugins: [allocation.plugin, createVolumeLifecycle({ clock }), ...builtInPlugins, createEscalationCheck(authorizer)],
+    actions: createActions(builtInActions),
+    pressure: createBackPressure({ clock }),
+    clock,
+    random,
+    authorizer,
+    accountTokens,
+    tokens,
+  };
   const background = createBackground({ clock, log });
   const leases = createControllerLeases({
     clock,
@@ -137,7 +152,16 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   await clusters.finishRemovals();
   await definitions.settleAll();
 
-  const handle = createHandler({ deps, log, version, stopping: stopping.signal, health, metrics: createServerMetrics(), ...(options.connect && { connect: options.connect }), ...(options.decodeProtobuf && { decodeProtobuf: options.decodeProtobuf }) });
+  const handle = createHandler({
+    deps,
+    log,
+    version,
+    stopping: stopping.signal,
+    health,
+    metrics: createServerMetrics(),
+    ...(options.connect && { connect: options.connect }),
+    ...(options.decodeProtobuf && { decodeProtobuf: options.decodeProtobuf }),
+  });
   return {
     handle,
     transport: (user) =>

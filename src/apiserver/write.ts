@@ -29,7 +29,7 @@ import type { WriteOptions } from "./options.ts";
 import { isOfLayer } from "./layer.ts";
 import { encodeObject, objectIn, ordered, settledIn, viewOfWritten } from "./render.ts";
 import type { WrittenView } from "./render.ts";
-import { keyOf } from "./resources.ts";
+import { keyOf, partOf } from "./resources.ts";
 import type { Resource, ServedVersion } from "./resources.ts";
 import { textOf } from "./text.ts";
 import type { WriteCause } from "./writes.ts";
@@ -236,13 +236,21 @@ function withoutRepeatedOwners(object: JsonObject, { warn }: RequestContext, isP
   const metadata = metadataOf(object);
   const owners = metadata.ownerReferences;
   if (!Array.isArray(owners) || owners.length < 2) return object;
-  const kept = owners.filter((owner, index) => !owners.slice(0, index).some((other) => equalJson(other, owner)));
-  if (kept.length === owners.length) return object;
-  const repeated = owners.filter((owner, index) => owners.slice(0, index).some((other) => equalJson(other, owner))).map((owner) => (isObject(owner) ? textOf(owner.uid) : ""));
+  const seen = new Set<string>();
+  const kept: Json[] = [];
+  const repeated: string[] = [];
+  for (const owner of owners) {
+    if (seen.size < seen.add(identityOf(owner)).size) kept.push(owner);
+    else repeated.push(isObject(owner) ? textOf(owner.uid) : "");
+  }
+  if (repeated.length === 0) return object;
   const when = isPatched ? " after mutating admission happens" : "";
   warn(`.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`);
   return { ...object, metadata: { ...metadata, ownerReferences: kept } };
 }
+
+/** The same text for the same owner, in whichever order its fields come. */
+const identityOf = (owner: Json): string => JSON.stringify(isObject(owner) ? Object.entries(owner).sort(([a], [b]) => (a < b ? -1 : 1)) : owner);
 
 /** The object with these managers; an empty list is none. */
 function withManagers(object: JsonObject, managedFields: Json): JsonObject {
@@ -250,7 +258,7 @@ function withManagers(object: JsonObject, managedFields: Json): JsonObject {
   return { ...object, metadata: { ...metadata, ...(Array.isArray(managedFields) && managedFields.length > 0 && { managedFields }) } };
 }
 
-/** Which part of the object a request may change: everything but the status, only the status, or only the finalizers. */
+/** Which part of the object a request may change: everything but the status, only the status, only the finalizers, or the part that the kind names, which is taken out later. */
 function combine({ served, subresource }: RequestContext, old: JsonObject, given: JsonObject, metadata: JsonObject): JsonObject {
   const { resource } = served;
   if (subresource === "status") {
@@ -262,7 +270,8 @@ function combine({ served, subresource }: RequestContext, old: JsonObject, given
     const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
     return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : {}), finalizers: finalizers ?? [] } };
   }
-  if (!served.subresources.status) return { ...given, metadata };
+  // Whoever writes a part owns what they sent, though the rest of it does not stay.
+  if (!served.subresources.status || partOf(served, subresource)) return { ...given, metadata };
   const { status: _, ...rest } = given;
   return { ...rest, metadata, ...(old.status !== undefined && { status: old.status }) };
 }

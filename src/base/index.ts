@@ -4,3 +4,4 @@ export * from "./json.ts";
 export * from "./log.ts";
 export * from "./module-url.ts";
 export * from "./random.ts";
+export * from "./text.ts";

@@ -13,6 +13,7 @@ import { ensureDirectory } from "./data-directory.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import { createHub, HUB } from "./hub.ts";
 import type { Hub } from "./hub.ts";
+import { growYoungGeneration } from "./young-generation.ts";
 
 const HOST = "127.0.0.1";
 const READY_POLL_MS = 20;
@@ -102,6 +103,7 @@ async function startParts(
 
   progress("waiting for the members to be ready");
   await membersReady(hub, members, signal);
+  growYoungGeneration();
   return { url, members, kubeconfigs, stop: closeAll, failed: failed.promise };
 }
 

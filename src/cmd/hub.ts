@@ -83,6 +83,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     profiles,
     ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
     freeze,
+    // Who runs the members is put together below; nobody asks before.
+    connect: { runtimeOf: (cluster) => (nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? simulation.runtime : undefined) },
   });
   await server.addCluster(HUB, "hub");
 

@@ -3,8 +3,10 @@
  * else is loaded from here: hundreds of TypeScript files then start in a fraction of the time.
  */
 import { enableCompileCache } from "node:module";
+import { holdYoungGeneration } from "./young-generation.ts";
 
 enableCompileCache();
+holdYoungGeneration();
 const { guardProcess, main } = await import("./run.ts");
 guardProcess();
 process.exitCode = await main(process.argv.slice(2));

@@ -10,6 +10,8 @@ import { badRequest } from "./status.ts";
 
 /** Kubernetes stops at 10 000; no object that means anything is a tenth of this deep. */
 export const MAX_JSON_DEPTH = 1000;
+/** Go's decoder stops collecting what is wrong with the fields of a body there. */
+export const MAX_STRICT_PROBLEMS = 100;
 
 interface Level {
   /** The keys so far, a set once they are many; undefined in a list. */
@@ -18,6 +20,8 @@ interface Level {
   at: PathStep;
   /** In an object: whether the next string is a key. */
   expectsKey: boolean;
+  /** Keys that were told already. A hostile body repeats one thousands of times, and to tell it takes as long as it is deep. */
+  told?: Set<string>;
 }
 
 const QUOTE = 34;
@@ -29,8 +33,8 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
- * The paths of keys that are there more than once (`spec.list[0].name`), each once, in order of appearance. Throws a bad request
- * when the text is nested deeper than `MAX_JSON_DEPTH`.
+ * The paths of keys that are there more than once (`spec.list[0].name`), each once, in order of appearance, the first
+ * `MAX_STRICT_PROBLEMS` of them. Throws a bad request when the text is nested deeper than `MAX_JSON_DEPTH`.
  */
 export function findDuplicateKeys(json: string): string[] {
   const duplicates = new Set<string>();
@@ -44,7 +48,7 @@ export function findDuplicateKeys(json: string): string[] {
           const key = keyOf(json, index, end);
           level.at = key;
           level.expectsKey = false;
-          if (!addKey(level, key)) duplicates.add(formatPath(levels.map(({ at }) => decodeKey(at))));
+          if (!addKey(level, key) && duplicates.size < MAX_STRICT_PROBLEMS && isNews(level, key)) duplicates.add(formatPath(levels.map(({ at }) => decodeKey(at))));
         }
         index = end;
         break;
@@ -99,6 +103,12 @@ function addKey(level: Level, key: string): boolean {
   level.keys.push(key);
   if (level.keys.length > FEW_KEYS) level.keys = new Set(level.keys);
   return true;
+}
+
+/** Remembers that a key is there twice; false when that is known. */
+function isNews(level: Level, key: string): boolean {
+  level.told ??= new Set();
+  return level.told.size < level.told.add(key).size;
 }
 
 /** The key as it is written. One that could have been written otherwise (`\u0041`, `\/`) is written anew, so that keys can be compared. */

@@ -50,7 +50,7 @@ function compareValues(a: Json, b: Json): number {
 
 function compareScalars(a: Json | undefined, b: Json | undefined): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
-  const textA = String(a);
-  const textB = String(b);
+  const textA = typeof a === "string" ? a : JSON.stringify(a ?? null);
+  const textB = typeof b === "string" ? b : JSON.stringify(b ?? null);
   return textA < textB ? -1 : textA > textB ? 1 : 0;
 }

@@ -109,10 +109,21 @@ export function isFieldSet(value: Json | undefined, depth = 0): value is FieldSe
   return true;
 }
 
-/** Elements are compared as text, so their JSON is only looked at from outside. */
 function isPathElement(key: string): boolean {
-  if (key === SELF || key.startsWith("f:") || (key.startsWith("v:") && key.length > 2)) return true;
-  return (key.startsWith("k:{") && key.endsWith("}")) || /^i:-?\d+$/.test(key);
+  if (key === SELF || key.startsWith("f:")) return true;
+  if (key.startsWith("v:") || key.startsWith("k:{")) return isJson(key.slice(2));
+  return /^i:-?\d+$/.test(key);
+}
+
+/** Elements are compared as text, and put in order by what their JSON says, so it must be some. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
 }
 
 /** The members as people read them, `.spec.ports[port=80,protocol="TCP"].name`: at each level the members first. */

@@ -1,5 +1,5 @@
 export * from "./age.ts";
-export { applyConfiguration, type ApplyRequest } from "./apply.ts";
+export { applyConfiguration } from "./apply.ts";
 export * from "./cel/index.ts";
 export * from "./conditions.ts";
 export * from "./decode-error.ts";
@@ -11,7 +11,7 @@ export * from "./json-patch.ts";
 export * from "./json-path.ts";
 export * from "./labels.ts";
 export type { OtherVersion, OtherVersions } from "./field-versions.ts";
-export { recordUpdate, stripManagedFields, type UpdateRecord } from "./managed-fields.ts";
+export { recordUpdate } from "./managed-fields.ts";
 export * from "./merge-patch.ts";
 export * from "./names.ts";
 export { OBJECT_META } from "./object-meta-schema.ts";

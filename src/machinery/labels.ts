@@ -4,7 +4,7 @@
  *
  * `!=` and `notin` also match objects without the key. The empty selector matches everything, `nothing` matches nothing.
  */
-import { messageOf } from "../base/index.ts";
+import { compareText, messageOf } from "../base/index.ts";
 import { labelKeyProblem, labelValueProblem } from "./names.ts";
 import { badRequest } from "./status.ts";
 
@@ -114,7 +114,6 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** A query longer than this is refused before it is read; real ones are a few hundred characters. */
 const MAX_SELECTOR_LENGTH = 64 * 1024;

@@ -3,7 +3,7 @@
  *
  * An owner is known by manager, operation and subresource, an Update also by its API version.
  */
-import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
+import { compareText, equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
 import { inOrder } from "./field-order.ts";
 import { isFieldSet, unionOf, type FieldSet } from "./field-set.ts";
 
@@ -69,7 +69,6 @@ const MAX_UPDATE_OWNERS = 10;
 const OLD_UPDATES = "ancient-changes";
 
 const secondsOf = (owner: Owner): number => (owner.time === undefined ? 0 : Math.floor(Date.parse(owner.time) / 1000));
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Text that orders owners as the real server does: by the fields that identify them. */
 export function identityOf({ manager, operation, apiVersion, subresource }: Owner): string {

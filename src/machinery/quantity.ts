@@ -27,7 +27,8 @@ const DECIMAL: readonly (readonly [string, number])[] = [
   ["E", 18],
 ];
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-const decimalExponents = new Map(DECIMAL);
+/** The power of ten that a decimal suffix stands for; none at all is one of them. */
+export const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map(DECIMAL);
 
 const SYNTAX = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d{1,3})?$/;
 const SYNTAX_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
@@ -46,8 +47,8 @@ export function parseQuantity(text: string | number): Quantity {
   if (binary > 0) {
     mantissa <<= BigInt(10 * binary);
     format = "BinarySI";
-  } else if (decimalExponents.has(suffix)) {
-    exponent += decimalExponents.get(suffix) ?? 0;
+  } else if (DECIMAL_EXPONENTS.has(suffix)) {
+    exponent += DECIMAL_EXPONENTS.get(suffix) ?? 0;
   } else {
     exponent += Number(suffix.slice(1));
     format = "DecimalExponent";

@@ -3,7 +3,8 @@
  * objects join and everything else is replaced. It is slow and for the rare body only in which `findDuplicateKeys` found something.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
-import { formatPath, type PathStep } from "./field-path.ts";
+import { MAX_STRICT_PROBLEMS } from "./duplicate-keys.ts";
+import { formatPath, lengthOf, type PathStep } from "./field-path.ts";
 
 /** The value of a valid JSON text. Its depth must have been checked. */
 export function readRepeatedKeys(text: string): Json {
@@ -16,9 +17,6 @@ export function inOrderOfAppearance(text: string, unknown: readonly string[]): {
   reader.value(undefined);
   return reader.found;
 }
-
-/** Go's decoder stops collecting there. */
-export const MAX_STRICT_PROBLEMS = 100;
 
 const NUMBER_OR_WORD = /[-+.\w]+/y;
 const STRING = /"(?:[^"\\]|\\.)*"/sy;
@@ -33,10 +31,13 @@ class Reader {
   /** How many unknown fields the place that is being read lies in. */
   #ignored = 0;
   #at = 0;
+  /** Of the unknown paths. */
+  readonly #lengths = new Set<number>();
 
   constructor(text: string, unknown: ReadonlySet<string> | undefined) {
     this.#text = text;
     this.#unknown = unknown;
+    for (const path of unknown ?? []) this.#lengths.add(path.length);
   }
 
   /** The next value, laid over what was there before. */
@@ -49,14 +50,16 @@ class Reader {
   }
 
   #object(into: JsonObject): JsonObject {
-    const keys = new Set<string>();
+    const keys = new Map<string, { isUnknown: boolean; told: boolean }>();
     this.#each("}", () => {
       const key = JSON.parse(this.#skip(STRING)) as string;
       this.#skip(SPACE);
       this.#at += 1;
       this.#path.push(key);
-      const isUnknown = this.#note(keys.has(key));
-      keys.add(key);
+      const known = keys.get(key);
+      // The third time nothing is new, and to tell it would take as long as it is deep.
+      const isUnknown = known?.told ? known.isUnknown : this.#note(known !== undefined);
+      keys.set(key, { isUnknown, told: known !== undefined });
       if (isUnknown) this.#ignored += 1;
       setOwn(into, key, this.value(Object.hasOwn(into, key) ? into[key] : undefined));
       if (isUnknown) this.#ignored -= 1;
@@ -90,6 +93,8 @@ class Reader {
   /** Remembers a field that is worth naming. True when it is an unknown one. */
   #note(repeated: boolean): boolean {
     if (!this.#unknown || this.#ignored > 0 || this.found.length >= MAX_STRICT_PROBLEMS) return false;
+    // Most keys of a large body are neither, and their length alone tells.
+    if (!repeated && !this.#lengths.has(lengthOf(this.#path))) return false;
     const field = formatPath(this.#path);
     const isUnknown = this.#unknown.has(field);
     if ((isUnknown || repeated) && !this.#named.has(field)) {

@@ -78,9 +78,14 @@ export interface FieldError {
   message: string;
 }
 
-/** 422 with every error of one object together. */
-export function invalid(group: string, kind: string, name: string, errors: readonly FieldError[]): ApiError {
+/** A hostile body makes hundreds of thousands of mistakes, and each is told twice. */
+const MAX_TOLD_ERRORS = 1000;
+
+/** 422 with the errors of one object together. */
+export function invalid(group: string, kind: string, name: string, found: readonly FieldError[]): ApiError {
+  const errors = found.length > MAX_TOLD_ERRORS ? found.slice(0, MAX_TOLD_ERRORS) : found;
   const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
+  if (found.length > errors.length) texts.push(`and ${found.length - errors.length} more`);
   const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   return failure(422, "Invalid", `${group ? `${kind}.${group}` : kind} ${JSON.stringify(name)} is invalid: ${list}`, {
     ...(name && { name }),

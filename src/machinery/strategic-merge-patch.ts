@@ -15,8 +15,8 @@ import { identity, inServerOrder } from "./strategic-order.ts";
 
 const PATCH = "$patch";
 const RETAIN_KEYS = "$retainKeys";
-const DELETE_FROM = "$deleteFromPrimitiveList/";
-const ORDER = "$setElementOrder/";
+const DELETE_FROM = "$deleteFromPrimitiveList";
+const ORDER = "$setElementOrder";
 
 export function applyStrategicMergePatch(document: JsonObject, patch: Json, schema: Schema): JsonObject {
   if (patch === null) return document;
@@ -52,7 +52,7 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | unde
   for (const key of Object.keys(pending)) {
     const change = pending[key] as Json;
     if (key.startsWith(DELETE_FROM)) {
-      deleteFromList(result, key.slice(DELETE_FROM.length), change);
+      deleteFromList(result, fieldOf(key, DELETE_FROM, "primitive list"), change);
       continue;
     }
     if (key === RETAIN_KEYS) continue;
@@ -101,6 +101,12 @@ function retainKeys(original: JsonObject, patch: JsonObject): JsonObject {
   return result;
 }
 
+/** The field that a directive like `$setElementOrder/field` is about. */
+function fieldOf(key: string, directive: string, format: string): string {
+  if (key[directive.length] !== "/") throw badRequest(`invalid patch format of ${format}`);
+  return key.slice(directive.length + 1);
+}
+
 /** Carries out the `$setElementOrder` directives on `result` and answers what is left of the patch. */
 function orderLists(result: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
   const directives = Object.keys(patch).filter((key) => key.startsWith(ORDER));
@@ -108,9 +114,9 @@ function orderLists(result: JsonObject, patch: JsonObject, schema: Schema | unde
   const pending = { ...patch };
   for (const directive of directives) {
     Reflect.deleteProperty(pending, directive);
-    const field = directive.slice(ORDER.length);
     const order = patch[directive];
     if (!Array.isArray(order)) throw patchFailed(`expected a []interface {}, but received a ${goTypeName(order)}`);
+    const field = fieldOf(directive, ORDER, "setElementOrder list");
     const before = Object.hasOwn(result, field) ? result[field] : undefined;
     const change = Object.hasOwn(patch, field) ? patch[field] : undefined;
     if (change === null || !(Array.isArray(before) || Array.isArray(change))) continue;

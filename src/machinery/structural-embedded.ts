@@ -56,16 +56,20 @@ function wrongOwners(field: string, owners: readonly JsonObject[], why: string):
   return { type: "Invalid", field, message: `Invalid value: ${JSON.stringify(shown)}: ${why}` };
 }
 
+/** Each of these errors shows all owners; with thousands of them the answer would not fit into memory. */
+const MAX_SHOWN_CONTROLLERS = 10;
+
 function ownerErrors(owners: readonly JsonObject[], field: string): FieldError[] {
   const errors: FieldError[] = [];
   let controller = "";
+  let others = 0;
   for (const { apiVersion = "", kind = "", name = "", uid = "", controller: controls } of owners) {
     if (apiVersion === "") errors.push(wrong(`${field}.apiVersion`, apiVersion, "version must not be empty"));
     for (const [part, value] of Object.entries({ kind, name, uid })) if (value === "") errors.push(wrong(`${field}.${part}`, value, "must not be empty"));
     if (controls !== true) continue;
     const current = `${textOf(kind)}/${textOf(name)}`;
     if (controller === "") controller = current;
-    else errors.push(wrongOwners(field, owners, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${current}`));
+    else if (++others <= MAX_SHOWN_CONTROLLERS) errors.push(wrongOwners(field, owners, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${current}`));
   }
   return errors;
 }

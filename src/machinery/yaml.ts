@@ -41,6 +41,7 @@ const integerTag = defineScalarTag<number>("tag:yaml.org,2002:int", {
     const negative = source.startsWith("-");
     const digits = source.replace(/^[-+]/, "").replaceAll("_", "");
     const value = Number(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits);
+    if (!Number.isFinite(value)) return NOT_RESOLVED;
     return negative && value !== 0 ? -value : value;
   },
 });
@@ -48,7 +49,8 @@ const integerTag = defineScalarTag<number>("tag:yaml.org,2002:int", {
 const floatTag = defineScalarTag<number>("tag:yaml.org,2002:float", {
   implicit: true,
   identify: (data: unknown) => typeof data === "number",
-  resolve: (source) => (FLOAT.test(source) ? Number(source) : NOT_RESOLVED),
+  // One that no number can hold is text, as for Go.
+  resolve: (source) => (FLOAT.test(source) && Number.isFinite(Number(source)) ? Number(source) : NOT_RESOLVED),
 });
 
 const kubernetesSchema = new Schema([strTag, seqTag, mapTag, nullYaml11Tag, boolYaml11Tag, integerTag, floatTag, mergeTag]);
@@ -139,9 +141,11 @@ function toJson(value: unknown, budget: { left: number }, depth = 0): Json {
   // Deeper than any document that was read: an anchor that contains itself.
   if (budget.left < 0 || depth > MAX_DEPTH) throw badRequest("error converting YAML to JSON: yaml: document contains excessive aliasing");
   if (Array.isArray(value)) return value.map((item) => toJson(item, budget, depth + 1));
+  // Half of a surrogate pair can be written as an escape and has no bytes of its own.
+  if (typeof value === "string") return value.toWellFormed();
   if (typeof value !== "object" || value === null) return (value ?? null) as Json;
   const object: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) setOwn(object, key, toJson(item, budget, depth + 1));
+  for (const [key, item] of Object.entries(value)) setOwn(object, key.toWellFormed(), toJson(item, budget, depth + 1));
   return object;
 }
 

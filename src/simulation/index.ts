@@ -7,6 +7,8 @@ import type { KubeletTimes } from "./kubelet.ts";
 import { createNodeUsage } from "./node-usage.ts";
 import { ensureNodes } from "./nodes.ts";
 import type { NodeOptions } from "./nodes.ts";
+import { createSimulatedRuntime } from "./logs.ts";
+import type { SimulatedRuntime } from "./logs.ts";
 import { createPlacementController } from "./placement.ts";
 
 export type { KubeletTimes } from "./kubelet.ts";
@@ -22,6 +24,8 @@ export interface SimulationDependencies {
 
 export interface Simulation {
   controllers: Controller<ObjectKey>[];
+  /** What runs the containers, as far as logs and commands can tell. */
+  runtime: SimulatedRuntime;
   /** Creates the nodes that a member lacks. */
   ensureNodes(cluster: string, count: number, options?: NodeOptions, signal?: AbortSignal): Promise<void>;
 }
@@ -31,6 +35,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
   const usage = createNodeUsage(deps.informers);
   return {
     controllers: [createPlacementController({ ...deps, usage }), createKubeletController(deps)],
+    runtime: createSimulatedRuntime(deps),
     ensureNodes: (cluster, count, options, signal) => ensureNodes(deps, cluster, count, options, signal),
   };
 }

@@ -38,7 +38,8 @@ export function describeAdmission({ mutate, validate, on, for: kind }: AnyAdmiss
       const object = complete(kind, minimal);
 
       // The rules of Kubernetes' own kinds are code alone.
-      if (!kind.builtIn) expect(compileSchema(kind.versions[kind.storageVersion]?.schema ?? {}).validate(object) ?? []).toEqual([]);
+      const schema = kind.builtIn ? {} : (kind.versions[kind.storageVersion]?.schema ?? {});
+      expect(compileSchema(schema).validate(object) ?? []).toEqual([]);
       expect(validate?.(reviewOf(object, operation, oldFor(operation))) ?? []).toEqual([]);
     });
   });

@@ -6,15 +6,15 @@ import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Benchmark } from "./benchmark.ts";
 import { connectApi } from "./api-client.ts";
+import { clusterFigures } from "./clusters.ts";
 import { realBinaries, startKube } from "./kube.ts";
-import { costOf, startFlotilla } from "./process.ts";
+import { EMITTED, costOf, startFlotilla } from "./process.ts";
 import { deploymentBody } from "./objects.ts";
-import { compare, expect } from "./target.ts";
+import { compare, expect, rate } from "./target.ts";
 import type { Target } from "./target.ts";
 import { watchFigures } from "./watchers.ts";
 
 const ROUNDS = 3;
-const WIDTH = 32;
 const MANY_OBJECTS = 10_000;
 
 export const apiserver: Benchmark = {
@@ -23,7 +23,7 @@ export const apiserver: Benchmark = {
   async run({ count, progress }) {
     const binaries = realBinaries();
     if (!binaries) progress("kube-apiserver and etcd are not in $REAL_BIN: only Flotilla is measured");
-    if (!existsSync("dist/cmd/main.js")) throw new Error("the emitted build is measured; run 'npm run build' first");
+    if (!existsSync(EMITTED)) throw new Error("the emitted build is measured; run 'npm run build' first");
     progress("starting");
     const own = await startOwn();
     const kube = binaries ? await startKube(binaries) : undefined;
@@ -47,6 +47,7 @@ export const apiserver: Benchmark = {
       for (const target of targets) await fill(target, MANY_OBJECTS);
       figures.push(...compare(`memory, ${MANY_OBJECTS} more Deployments`, "MiB", "less", targets.map(({ pids }) => costOf(pids).memoryMiB)));
       figures.push(...(await watchFigures(targets, progress)));
+      figures.push(...(await clusterFigures(progress)));
       return figures;
     } finally {
       for (const target of targets) await target.stop();
@@ -55,7 +56,7 @@ export const apiserver: Benchmark = {
 };
 
 async function startOwn(): Promise<Target> {
-  const fleet = await startFlotilla(["--members", "0"], "dist/cmd/main.js");
+  const fleet = await startFlotilla(["--members", "0"], { entry: EMITTED });
   return { name: "flotilla", kubeconfig: fleet.kubeconfig("hub"), startMs: fleet.startMs, pids: [fleet.pid], stop: fleet.stop };
 }
 
@@ -106,16 +107,6 @@ async function fill({ kubeconfig }: Target, count: number): Promise<void> {
   await rate(count, (index) => expect(api, 201, "POST", "/apis/apps/v1/namespaces/many/deployments", deploymentBody("many", `d-${index}`)));
   api.close();
   await delay(2000); // What was written goes to where it stays.
-}
-
-/** Runs `work` count times, so many at once; the rate per second. */
-async function rate(count: number, work: (index: number) => Promise<void>, width = WIDTH): Promise<number> {
-  const indices = Array.from({ length: count }, (_, index) => index).values();
-  const started = performance.now();
-  await Promise.all(Array.from({ length: width }, async () => {
-    for (const index of indices) await work(index);
-  }));
-  return count / ((performance.now() - started) / 1000);
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;

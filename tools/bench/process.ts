@@ -9,16 +9,22 @@ export interface RunningFleet {
   startMs: number;
   pid: number;
   kubeconfig(cluster: string): string;
+  /** What is in use after a collection. Only for a process that was started with `probe`. */
+  heapMiB(): Promise<number>;
   stop(): Promise<void>;
 }
 
 const START_LIMIT_MS = 60_000;
+const PROBE = ["--expose-gc", "--import", join(import.meta.dirname, "heap-probe.ts")];
 
-export async function startFlotilla(flags: readonly string[], entry = "src/cmd/main.ts"): Promise<RunningFleet> {
+/** The emitted build. */
+export const EMITTED = "dist/cmd/main.js";
+
+export async function startFlotilla(flags: readonly string[], { entry = "src/cmd/main.ts", probe = false } = {}): Promise<RunningFleet> {
   const data = mkdtempSync(join(tmpdir(), "flotilla-bench-"));
   const started = performance.now();
   // The process itself and not the shell around it: its memory and CPU are what is measured.
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", entry, "up", "--port", "0", "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...(probe ? PROBE : []), entry, "up", "--port", "0", "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
@@ -31,6 +37,16 @@ export async function startFlotilla(flags: readonly string[], entry = "src/cmd/m
     startMs: performance.now() - started,
     pid: child.pid ?? 0,
     kubeconfig: (cluster) => join(data, `${cluster}.kubeconfig`),
+    async heapMiB() {
+      printed = "";
+      child.kill("SIGUSR2");
+      for (;;) {
+        const bytes = /^heap (\d+)$/m.exec(printed)?.[1];
+        if (bytes !== undefined) return Number(bytes) / 1024 / 1024;
+        if (child.exitCode !== null) throw new Error("flotilla up ended while its heap was measured");
+        await delay(20);
+      }
+    },
     async stop() {
       child.kill("SIGTERM");
       await exited;

@@ -18,3 +18,15 @@ export async function expect(api: ApiConnection, status: number, method: string,
 export function compare(name: string, unit: string, better: Figure["better"], [value = NaN, peer]: readonly number[]): Figure[] {
   return [{ name, unit, better, value, ...(peer !== undefined && { peer }) }];
 }
+
+const WIDTH = 32;
+
+/** Runs `work` count times, so many at once; the rate per second. */
+export async function rate(count: number, work: (index: number) => Promise<void>, width = WIDTH): Promise<number> {
+  const indices = Array.from({ length: count }, (_, index) => index).values();
+  const started = performance.now();
+  await Promise.all(Array.from({ length: width }, async () => {
+    for (const index of indices) await work(index);
+  }));
+  return count / ((performance.now() - started) / 1000);
+}

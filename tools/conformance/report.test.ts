@@ -22,3 +22,9 @@ test("the summary names what did not pass and counts by suite", () => {
 test("a table keeps its columns whatever a reason contains", () => {
   expect(renderTable([result("a", { result: "failed", reason: "x | y <none>" })])).toContain(String.raw`| conformance | a | failed | x \| y &lt;none> |`);
 });
+
+test("what a test is known to need is told instead of how it failed", () => {
+  const { test: known } = result("a", {});
+
+  expect(renderTable([result("a", { test: { ...known, needs: "webhooks" }, result: "failed", reason: "404" })])).toContain("| conformance | a | failed | needs webhooks |");
+});

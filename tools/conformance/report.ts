@@ -16,9 +16,10 @@ export function renderSummary(results: readonly TestResult[]): string {
   return [...(lines.length > 0 ? ["not passed:", ...lines] : []), ...counts, `all: ${countsOf(results)}`].join("\n");
 }
 
-/** One row for each group of tests that a name opens with, because a table of two hundred equal rows hides the ones that differ. */
+/** Every test with its result; what a test is known to need says more than how it failed. */
 export function renderTable(results: readonly TestResult[]): string {
-  const rows = results.map(({ test, result, reason }) => `| ${test.suite} | ${escapeCell(test.name)} | ${result} | ${escapeCell(reason ?? "")} |`);
+  const causeOf = ({ test, result, reason = "" }: TestResult): string => (result !== "passed" && test.needs !== undefined ? `needs ${test.needs}` : reason);
+  const rows = results.map((result) => `| ${result.test.suite} | ${escapeCell(result.test.name)} | ${result.result} | ${escapeCell(causeOf(result))} |`);
   return ["| suite | test | result | cause |", "|---|---|---|---|", ...rows, ""].join("\n");
 }
 

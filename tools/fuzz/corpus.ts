@@ -20,7 +20,7 @@ const template: JsonObject = {
   spec: { containers: [container, { ...container, name: "other" }], initContainers: [{ name: "first", image: "web:1", env: [{ name: "A", value: "1" }] }], volumes: [{ name: "data", emptyDir: {} }], tolerations: [{ operator: "Exists" }], nodeSelector: { zone: "a" } },
 };
 
-export const deployment: JsonObject = {
+export const deployment: CorpusObject = {
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: "web", namespace: "default", labels: { app: "web" }, finalizers: ["example.com/keep"] },
@@ -49,7 +49,7 @@ const widgetSchema: JsonObject = {
   },
 };
 
-export const definition: JsonObject = {
+export const definition: CorpusObject = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: "widgets.fuzz.example" },
@@ -71,15 +71,18 @@ export const definition: JsonObject = {
   },
 };
 
-export const widget: JsonObject = {
+export const widget: CorpusObject = {
   apiVersion: "fuzz.example/v1",
   kind: "Widget",
   metadata: { name: "one", namespace: "default" },
   spec: { size: 2, name: "big-one", parts: [{ id: "a", at: "2024-05-01T00:00:00Z" }, { id: "b" }], tags: ["x", "y"], any: { a: [1, { b: null }] }, port: "80%", more: { a: 1.5, b: null }, inner: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "in" } } },
 };
 
+/** An object of the corpus: what it is can be relied on, until it is mutated. */
+export type CorpusObject = JsonObject & { apiVersion: string; kind: string; metadata: JsonObject & { name: string } };
+
 /** One of each kind, with some that have more in them. */
-export const objects: readonly JsonObject[] = [...kinds.map((kind) => minimalObject(kind)), deployment, definition, widget];
+export const objects: readonly CorpusObject[] = [...kinds.map((kind) => minimalObject(kind) as CorpusObject), deployment, definition, widget];
 
 interface Recorded {
   schema: Schema;
@@ -94,4 +97,4 @@ export const expressions: readonly { schema: Schema; objects: readonly Json[]; t
   .map(({ schema, objects, cases }) => ({ schema, objects, texts: cases.map(({ expression }) => expression) }))
   .filter(({ texts }) => texts.length > 0);
 
-export const schemas: readonly Schema[] = [widgetSchema as unknown as Schema, ...expressions.map(({ schema }) => schema)];
+export const schemas: readonly Schema[] = [widgetSchema, ...expressions.map(({ schema }) => schema)];

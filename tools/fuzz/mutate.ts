@@ -32,7 +32,7 @@ function mutateOnce(chance: Chance, text: string, words: readonly string[]): str
     case 5:
       return head;
     default:
-      return words.length > 0 ? head + chance.pick(words) + (chance.oneIn(2) ? middle : "") + tail : head + [...middle].reverse().join("") + tail;
+      return words.length > 0 ? head + chance.pick(words) + (chance.oneIn(2) ? middle : "") + tail : head + Array.from(middle).toReversed().join("") + tail;
   }
 }
 

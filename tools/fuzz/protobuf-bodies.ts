@@ -1,7 +1,7 @@
 /** Protobuf bodies that follow the tables of the kinds and hold anything: what a peer could send that knows the format. */
 import { structOf, type FactStruct, type FactType } from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
 import type { Chance } from "./chance.ts";
+import type { CorpusObject } from "./corpus.ts";
 import { HOSTILE_TEXTS } from "./hostile.ts";
 
 const TABLES: Readonly<Record<string, string>> = {
@@ -18,10 +18,10 @@ const TABLES: Readonly<Record<string, string>> = {
 const MAX_DEPTH = 6;
 
 /** A body of the kind of `object`, filled by chance; for kinds without a table the envelope alone. */
-export function encodeMessage(chance: Chance, { apiVersion, kind }: JsonObject): Uint8Array {
-  const table = TABLES[String(apiVersion)];
-  const raw = table === undefined ? [] : structBytes(chance, structOf(table, String(kind)), 0);
-  const typeMeta = [...delimited(1, text(String(apiVersion))), ...delimited(2, text(String(kind)))];
+export function encodeMessage(chance: Chance, { apiVersion, kind }: Pick<CorpusObject, "apiVersion" | "kind">): Uint8Array {
+  const table = TABLES[apiVersion];
+  const raw = table === undefined ? [] : structBytes(chance, structOf(table, kind), 0);
+  const typeMeta = [...delimited(1, text(apiVersion)), ...delimited(2, text(kind))];
   return Uint8Array.from([0x6b, 0x38, 0x73, 0x00, ...delimited(1, typeMeta), ...delimited(2, raw)]);
 }
 

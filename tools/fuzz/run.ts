@@ -4,7 +4,7 @@
  * Each target runs in a worker, so that an input that never ends can be named instead of waited for.
  */
 import { parseArgs } from "node:util";
-import { Worker } from "node:worker_threads";
+import { MessageChannel, Worker } from "node:worker_threads";
 import { messageOf } from "../../src/base/index.ts";
 import { show, type Finding } from "./target.ts";
 import { Chance, seedOf } from "./chance.ts";
@@ -89,7 +89,8 @@ function wholeNumber(flag: string, text: string): number {
 async function runTarget(name: string, { seed, inputs, from }: Options): Promise<{ findings: Finding[]; tried: number }> {
   /** The number of the input that is being tried. */
   const progress = new BigInt64Array(new SharedArrayBuffer(8));
-  const worker = new Worker(new URL("worker.ts", import.meta.url), { workerData: { name, seed, inputs, from, progress } });
+  const { port1, port2 } = new MessageChannel();
+  const worker = new Worker(new URL("worker.ts", import.meta.url), { workerData: { name, seed, inputs, from, progress, results: port2 }, transferList: [port2] });
   const { promise, resolve, reject } = Promise.withResolvers<{ findings: Finding[]; tried: number }>();
   let last = -1;
   const watchdog = setInterval(() => {
@@ -101,12 +102,13 @@ async function runTarget(name: string, { seed, inputs, from }: Options): Promise
     }
     last = at;
   }, STUCK_MS);
-  worker.once("message", (findings: Finding[]) => resolve({ findings, tried: Number(Atomics.load(progress, 0)) + 1 - from }));
+  port1.once("message", (findings: Finding[]) => resolve({ findings, tried: Number(Atomics.load(progress, 0)) + 1 - from }));
   worker.once("error", reject);
   try {
     return await promise;
   } finally {
     clearInterval(watchdog);
+    port1.close();
     await worker.terminate();
   }
 }

@@ -1,7 +1,7 @@
 /** All fuzz targets, by name. */
 import type { FuzzTarget } from "./target.ts";
 import { apply, fieldSets, jsonPatch, managedFields, mergePatch, strategicPatch } from "./targets/patches.ts";
-import { creates, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
+import { creates, largeBodies, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
 import { cel, celRules, structural } from "./targets/schemas.ts";
 import { accept, fieldSelector, json, jsonPath, kubeconfig, labelSelector, paths, pattern, quantity, yaml } from "./targets/text-formats.ts";
 
@@ -31,4 +31,5 @@ export const targets: readonly FuzzTarget[] = [
   patches,
   lists,
   protobufRequests,
+  largeBodies,
 ];

@@ -1,7 +1,7 @@
 /** What a definition says about the conversion between its versions. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
-import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import type { CustomResourceConversion, ServiceReference, WebhookClientConfig } from "../facts/apiextensions-v1.ts";
 
 const AT = "spec.conversion";
@@ -31,7 +31,7 @@ function checkReviewVersions(field: string, versions: readonly string[]): FieldE
   const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
     if (seen.has(version)) errors.push(wrong(`${field}[${index}]`, version, "duplicate version"));
-    else errors.push(...dns1035LabelProblems(version).map((problem) => wrong(`${field}[${index}]`, version, problem)));
+    else errors.push(...checkText(`${field}[${index}]`, version, dns1035LabelProblems));
     seen.add(version);
   }
   if (!versions.some((version) => REVIEW_VERSIONS.includes(version))) errors.push(wrong(field, versions, `must include at least one of ${REVIEW_VERSIONS.join(", ")}`));

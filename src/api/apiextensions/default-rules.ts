@@ -2,9 +2,8 @@
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { checkDefault, compileValidations, embeddedErrors, hasValidationRules, type FieldError } from "../../machinery/index.ts";
 import { wrong } from "../field-errors.ts";
+import { META_FIELDS } from "./schema-rules.ts";
 import { propertiesOf } from "./structural-rules.ts";
-
-const META_FIELDS = new Set(["metadata", "kind", "apiVersion"]);
 
 /** Puts a value where its schema stands in an object. Unset outside of the metadata of objects. */
 type Surround = ((value: Json) => JsonObject) | undefined;

@@ -5,7 +5,8 @@ import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { MAX_SCHEMA_DEPTH, propertiesOf } from "./structural-rules.ts";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
-const META_FIELDS = new Set(["metadata", "kind", "apiVersion"]);
+/** What every object has, whatever its schema says. */
+export const META_FIELDS: ReadonlySet<string> = new Set(["metadata", "kind", "apiVersion"]);
 
 interface Place {
   at: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { review } from "../core/test-review.ts";
+import { review } from "../test-review.ts";
 import type { DaemonSet } from "./daemon-set.ts";
 import { admissions } from "./daemon-set.ts";
 

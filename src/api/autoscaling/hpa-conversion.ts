@@ -6,7 +6,7 @@ import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../b
 import type { HorizontalPodAutoscaler as V1 } from "../facts/autoscaling-v1.ts";
 import type { HorizontalPodAutoscalerCondition, HorizontalPodAutoscaler as V2, MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from "../facts/autoscaling-v2.ts";
 
-type Object = Readonly<JsonObject>;
+type ReadObject = Readonly<JsonObject>;
 type Metadata = DeepReadonly<V2["metadata"]>;
 
 const PREFIX = "autoscaling.alpha.kubernetes.io/";
@@ -88,7 +88,7 @@ export function toV2(object: JsonObject): JsonObject {
 }
 
 /** An annotation can hold anything: what is no list of objects counts as absent, as it does upstream. */
-function listIn(text: string | undefined): Object[] | undefined {
+function listIn(text: string | undefined): ReadObject[] | undefined {
   const value = jsonIn(text);
   return Array.isArray(value) && value.every(isObject) ? value : undefined;
 }
@@ -102,7 +102,7 @@ function jsonIn(text: string | undefined): Json | undefined {
   }
 }
 
-const objectAt = (object: Object | undefined, key: string): Object | undefined => {
+const objectAt = (object: ReadObject | undefined, key: string): ReadObject | undefined => {
   const value = object?.[key];
   return isObject(value) ? value : undefined;
 };
@@ -153,7 +153,7 @@ function targetOf(value: Json | undefined, averageValue: Json | undefined, avera
 
 const metricOf = (name: Json | undefined, selector: Json | undefined): JsonObject => compact({ name, selector });
 
-function specToV2(metric: Object): JsonObject {
+function specToV2(metric: ReadObject): JsonObject {
   const object = objectAt(metric, "object");
   const pods = objectAt(metric, "pods");
   const resource = objectAt(metric, "resource");
@@ -178,13 +178,13 @@ function specToV2(metric: Object): JsonObject {
   });
 }
 
-function statusToV2(metric: Object): JsonObject {
+function statusToV2(metric: ReadObject): JsonObject {
   const object = objectAt(metric, "object");
   const pods = objectAt(metric, "pods");
   const resource = objectAt(metric, "resource");
   const container = objectAt(metric, "containerResource");
   const external = objectAt(metric, "external");
-  const used = (from: Object): JsonObject => compact({ averageValue: from.currentAverageValue, averageUtilization: from.currentAverageUtilization });
+  const used = (from: ReadObject): JsonObject => compact({ averageValue: from.currentAverageValue, averageUtilization: from.currentAverageUtilization });
   return compact({
     type: metric.type,
     object: object && { metric: metricOf(object.metricName, object.selector), current: compact({ value: object.currentValue, averageValue: object.averageValue }), describedObject: object.target },
@@ -220,7 +220,7 @@ function behaviorText({ scaleUp, scaleDown }: Behavior): JsonObject {
 function behaviorIn(text: string | undefined): JsonObject | undefined {
   const value = jsonIn(text);
   if (!isObject(value)) return undefined;
-  const rules = (from: Object | undefined): JsonObject | undefined =>
+  const rules = (from: ReadObject | undefined): JsonObject | undefined =>
     from &&
     compact({
       stabilizationWindowSeconds: from.StabilizationWindowSeconds ?? undefined,

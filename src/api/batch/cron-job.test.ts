@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { review } from "../core/test-review.ts";
+import { review } from "../test-review.ts";
 import type { CronJob } from "./cron-job.ts";
 import { admissions } from "./cron-job.ts";
 import { scheduleProblem } from "./cron-schedule.ts";

@@ -8,7 +8,7 @@ import { internalForm } from "../core/pod-internal-form.ts";
 import { checkTemplate } from "../core/pod-validation.ts";
 import { templateWarnings } from "../core/pod-warnings.ts";
 import type { JobSpec as JobSpecFacts, PodFailurePolicyRule, SuccessPolicyRule } from "../facts/batch-v1.ts";
-import { checkNotNegative, checkText, missing, notOneOf, tooLong, twice, wrong } from "../field-errors.ts";
+import { checkNotNegative, checkText, missing, notOneOf, tooLong, tooMany, twice, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import { indexProblem } from "./indexes.ts";
 
@@ -91,7 +91,6 @@ function checkCompletionMode(errors: FieldError[], at: string, spec: JobSpec): v
   if (maxFailedIndexes !== undefined && maxFailedIndexes > MAX_WITH_MANY) errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, limit));
 }
 
-const tooMany = (field: string, count: number, limit: number): FieldError => ({ type: "TooMany", field, message: `Too many: ${count}: must have at most ${limit} items` });
 /** An error that shows no value. */
 export const plainlyWrong = (field: string, detail: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${detail}` });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { review, UID } from "../core/test-review.ts";
+import { review, UID } from "../test-review.ts";
 import type { Job } from "./job.ts";
 import { admissions } from "./job.ts";
 

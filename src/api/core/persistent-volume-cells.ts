@@ -14,4 +14,4 @@ export function accessModesCell(modes: readonly string[] = []): string {
 }
 
 /** The class in the annotation that was there before the field. */
-export const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
+export const STORAGE_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";

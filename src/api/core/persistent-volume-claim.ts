@@ -8,7 +8,7 @@ import type { PersistentVolumeClaim as PersistentVolumeClaimFacts, PersistentVol
 import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { CLASS_ANNOTATION, accessModesCell } from "./persistent-volume-cells.ts";
+import { STORAGE_CLASS_ANNOTATION, accessModesCell } from "./persistent-volume-cells.ts";
 import { checkClaimSpec } from "./pod-claims.ts";
 import { unifiedDiff } from "./pod-diff.ts";
 import { internalForm } from "./pod-internal-form.ts";
@@ -33,7 +33,7 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = builtInKind<Pe
     column<PersistentVolumeClaim>("Volume", ({ spec }) => spec?.volumeName ?? ""),
     column<PersistentVolumeClaim>("Capacity", ({ spec, status }) => (spec?.volumeName ? String(status?.capacity?.["storage"] ?? "0") : "")),
     column<PersistentVolumeClaim>("Access Modes", ({ spec, status }) => (spec?.volumeName ? accessModesCell(status?.accessModes) : "")),
-    column<PersistentVolumeClaim>("StorageClass", ({ metadata, spec }) => metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? ""),
+    column<PersistentVolumeClaim>("StorageClass", ({ metadata, spec }) => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? ""),
     column<PersistentVolumeClaim>("VolumeAttributesClass", ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>"),
     ageColumn,
     column<PersistentVolumeClaim>("VolumeMode", ({ spec }) => spec?.volumeMode ?? "<unset>", wide),
@@ -82,14 +82,14 @@ function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVol
   const { spec = {}, status } = claim;
   const { spec: before = {} } = old;
   const isBound = status?.phase === "Bound";
-  const annotations = { now: claim.metadata.annotations?.[CLASS_ANNOTATION], before: old.metadata.annotations?.[CLASS_ANNOTATION] };
+  const annotations = { now: claim.metadata.annotations?.[STORAGE_CLASS_ANNOTATION], before: old.metadata.annotations?.[STORAGE_CLASS_ANNOTATION] };
   const errors: FieldError[] = [];
   let compared: Spec = spec;
   const expected: Spec = before.volumeName ? before : withField(before, "volumeName", spec.volumeName);
   const movesClass = before.storageClassName === undefined && spec.storageClassName !== undefined;
   if (movesClass && annotations.before === spec.storageClassName && (annotations.now === undefined || annotations.now === annotations.before)) compared = withField(compared, "storageClassName", undefined);
   else {
-    if (annotations.now !== annotations.before) errors.push(wrong(`metadata.annotations.${CLASS_ANNOTATION}`, annotations.now ?? "", "field is immutable"));
+    if (annotations.now !== annotations.before) errors.push(wrong(`metadata.annotations.${STORAGE_CLASS_ANNOTATION}`, annotations.now ?? "", "field is immutable"));
     if (movesClass && (annotations.before === undefined || annotations.before === spec.storageClassName)) compared = withField(compared, "storageClassName", before.storageClassName);
   }
   if (isBound) {
@@ -148,7 +148,7 @@ function checkResourceKey(field: string, name: string): FieldError[] {
 }
 
 function claimWarnings({ metadata, spec }: Read<PersistentVolumeClaim>): string[] {
-  const warnings = metadata.annotations?.[CLASS_ANNOTATION] === undefined ? [] : [`metadata.annotations[${CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`];
+  const warnings = metadata.annotations?.[STORAGE_CLASS_ANNOTATION] === undefined ? [] : [`metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`];
   for (const part of ["requests", "limits"] as const) {
     const text = spec?.resources?.[part]?.["storage"];
     const quantity = text === undefined ? undefined : tryParseQuantity(text);

@@ -11,7 +11,7 @@ import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { deprecatedNodeLabel } from "./node-labels.ts";
 import { checkNodeSelector } from "./node-selector.ts";
-import { CLASS_ANNOTATION, SUPPORTED_ACCESS_MODES, accessModesCell } from "./persistent-volume-cells.ts";
+import { STORAGE_CLASS_ANNOTATION, SUPPORTED_ACCESS_MODES, accessModesCell } from "./persistent-volume-cells.ts";
 import { checkSources, sourcePart, sourcesOf } from "./persistent-volume-sources.ts";
 import { unifiedDiff } from "./pod-diff.ts";
 import { internalForm, mapForm } from "./pod-internal-form.ts";
@@ -40,7 +40,7 @@ export const PersistentVolume: Kind<PersistentVolume> = builtInKind<PersistentVo
     column<PersistentVolume>("Reclaim Policy", ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? ""),
     column<PersistentVolume>("Status", ({ metadata, status }) => (metadata.deletionTimestamp ? "Terminating" : (status?.phase ?? ""))),
     column<PersistentVolume>("Claim", ({ spec }) => (spec?.claimRef ? `${spec.claimRef.namespace ?? ""}/${spec.claimRef.name ?? ""}` : "")),
-    column<PersistentVolume>("StorageClass", ({ metadata, spec }) => metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? ""),
+    column<PersistentVolume>("StorageClass", ({ metadata, spec }) => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? ""),
     column<PersistentVolume>("VolumeAttributesClass", ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>"),
     column<PersistentVolume>("Reason", ({ status }) => status?.reason ?? ""),
     ageColumn,
@@ -130,7 +130,7 @@ const UNUSED_SOURCES = [
 
 function volumeWarnings({ metadata: { annotations = {} }, spec = {} }: Read<PersistentVolume>): string[] {
   const warnings: string[] = [];
-  if (annotations[CLASS_ANNOTATION] !== undefined) warnings.push(`metadata.annotations[${CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`);
+  if (annotations[STORAGE_CLASS_ANNOTATION] !== undefined) warnings.push(`metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`);
   if (annotations[MOUNT_OPTIONS_ANNOTATION] !== undefined) warnings.push(`metadata.annotations[${MOUNT_OPTIONS_ANNOTATION}]: deprecated since v1.31; use "mountOptions" attribute instead`);
   if (spec.persistentVolumeReclaimPolicy === "Recycle") warnings.push("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.");
   for (const [index, { matchExpressions = [] }] of (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).entries()) {

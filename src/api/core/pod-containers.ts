@@ -3,7 +3,7 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
 import type { Container, ContainerRestartRule, EphemeralContainer, PodSpec, Volume } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, noSuch, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkText, forbiddenField, missing, noSuch, notOneOf, tooMany, twice, wrong } from "../field-errors.ts";
 import { checkEnvironment } from "./pod-environment.ts";
 import { checkDevices, checkMounts } from "./pod-mounts.ts";
 import { PORT_RANGE, checkProbes, isPort, portNameProblems } from "./pod-probes.ts";
@@ -160,8 +160,6 @@ const RESTART_ACTIONS = ["Restart", "RestartAllContainers"];
 const EXIT_CODE_OPERATORS = ["In", "NotIn"];
 const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;
-
-const tooMany = (field: string, count: number, limit: number): FieldError => ({ type: "TooMany", field, message: `Too many: ${count}: must have at most ${limit} items` });
 
 function checkRestartPolicy(errors: FieldError[], at: string, { restartPolicy, restartPolicyRules = [] }: Read<Container>): void {
   if (restartPolicy === undefined) {

@@ -26,7 +26,7 @@ export function defaultPodTemplate(template: Read<PodTemplateSpec>, options?: Te
   return change(template, "spec", (spec) => defaultPodSpec(spec, options));
 }
 
-export function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy }: TemplateOptions = {}): Read<PodSpec> {
+function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy }: TemplateOptions = {}): Read<PodSpec> {
   let result: Read<PodSpec> = fill(spec, {
     dnsPolicy: "ClusterFirst",
     restartPolicy: "Always",

@@ -97,7 +97,7 @@ export function selectorForm(selector: unknown): Json {
 }
 
 /** Maps print with their keys sorted. */
-export function sortedMap(map: JsonObject, form: (value: Json) => Json = (value) => value): JsonObject {
+function sortedMap(map: JsonObject, form: (value: Json) => Json = (value) => value): JsonObject {
   const sorted: JsonObject = {};
   for (const key of Object.keys(map).sort()) Object.defineProperty(sorted, key, { value: form(map[key] ?? null), enumerable: true, configurable: true, writable: true });
   return sorted;

@@ -25,7 +25,7 @@ function checkWeight(errors: FieldError[], at: string, weight: number): void {
   if (weight <= 0 || weight > 100) errors.push(wrong(`${at}.weight`, weight, "must be in the range 1-100"));
 }
 
-export function checkNodeSelector(errors: FieldError[], at: string, { nodeSelectorTerms }: Read<NodeSelector>): void {
+function checkNodeSelector(errors: FieldError[], at: string, { nodeSelectorTerms }: Read<NodeSelector>): void {
   if (!nodeSelectorTerms?.length) return void errors.push(missing(`${at}.nodeSelectorTerms`, "must have at least one node selector term"));
   for (const [index, term] of nodeSelectorTerms.entries()) checkNodeSelectorTerm(errors, `${at}.nodeSelectorTerms[${index}]`, term, false);
 }
@@ -131,7 +131,7 @@ export function checkGates(errors: FieldError[], at: string, gates: readonly Rea
   }
 }
 
-export const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /** A toleration as it may come: what its types exclude is what is looked for. */
 interface AnyToleration {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Pod as PodType } from "../facts/core-v1.ts";
 import { admissions } from "./pod.ts";
-import { review } from "./test-review.ts";
+import { review } from "../test-review.ts";
 
 const make = (spec: object = {}, metadata: object = {}): PodType =>
   review(admissions, { apiVersion: "v1", kind: "Pod", metadata: { name: "a", ...metadata }, spec: { containers: [{ name: "c", image: "i:1" }], ...spec } }).object;

@@ -1,12 +1,15 @@
 /** Pod: containers that run together on a node. */
-import type { AnyAdmission } from "../admission.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Pod as PodFacts } from "../facts/core-v1.ts";
 import type { Kind } from "../kind.ts";
 import { podReady, podRestarts, podStatus, readinessGates } from "./pod-cells.ts";
 import { completePod } from "./pod-defaults.ts";
+import { checkEphemeralContainersUpdate, ephemeralContainersPart } from "./pod-ephemeral.ts";
 import { preparePod } from "./pod-prepare.ts";
+import { checkResize, resizePart } from "./pod-resize.ts";
 import { checkPodStatus, completePodStatus } from "./pod-status-update.ts";
 import { checkPodUpdate } from "./pod-update.ts";
 import { checkNewPod } from "./pod-validation.ts";
@@ -36,7 +39,11 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
     column<Pod>("Nominated Node", ({ status }) => status?.nominatedNodeName || "<none>", wide),
     column<Pod>("Readiness Gates", readinessGates, wide),
   ],
-  subresources: { status: true, actions: { binding: { group: "", version: "v1", kind: "Binding" }, eviction: { group: "policy", version: "v1", kind: "Eviction" } } },
+  subresources: {
+    status: true,
+    parts: { ephemeralcontainers: ephemeralContainersPart, resize: resizePart },
+    actions: { binding: { group: "", version: "v1", kind: "Binding" }, eviction: { group: "policy", version: "v1", kind: "Eviction" } },
+  },
   hasGeneration: true,
   traits: {
     deletionAnswersObject: true,
@@ -57,11 +64,17 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
   },
 });
 
+function checkWrite({ object, oldObject, subresource, inProcess }: Review<Pod>): FieldError[] {
+  if (!oldObject) return checkNewPod(object);
+  if (subresource === "ephemeralcontainers") return checkEphemeralContainersUpdate(object, oldObject);
+  return subresource === "resize" ? checkResize(object, oldObject) : checkPodUpdate(object, oldObject, inProcess);
+}
+
 export const admissions: AnyAdmission[] = [
   builtInAdmission(Pod, "core-v1", {
     complete: completePod,
     prepare: preparePod,
-    validate: ({ object, oldObject, inProcess }) => (oldObject ? checkPodUpdate(object, oldObject, inProcess) : checkNewPod(object)),
+    validate: checkWrite,
     completeStatus: (pod, { oldObject }) => completePodStatus(pod, oldObject),
     validateStatus: ({ object, oldObject }) => (oldObject ? checkPodStatus(object, oldObject) : []),
     warnings: ({ operation, object: { metadata, spec } }) => (operation === "CREATE" ? [...hostnameWarning(metadata.name, "the Pod's hostname"), ...podWarnings("", spec, metadata.annotations, false)] : []),

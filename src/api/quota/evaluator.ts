@@ -4,6 +4,7 @@
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { parseQuantity, quantityValue, compareQuantities, type Quantity } from "../../machinery/index.ts";
+import { STORAGE_CLASS_ANNOTATION } from "../core/persistent-volume-cells.ts";
 import type { PersistentVolumeClaim, Pod, ResourceQuota, ScopedResourceSelectorRequirement, Service } from "../facts/core-v1.ts";
 import { ONE, type Amounts } from "./amounts.ts";
 import { isTerminating, matchesValue, podIsInScope, podProblem, podUsage } from "./pod-usage.ts";
@@ -92,7 +93,7 @@ const claims: QuotaEvaluator = {
   counts: (name) => name === "count/persistentvolumeclaims" || CLAIM_NAMES.includes(name) || CLAIM_NAMES.some((counted) => name.endsWith(CLASS_SUFFIX + counted)),
   usage(object) {
     const claim = object as unknown as DeepReadonly<PersistentVolumeClaim>;
-    const storageClass = claim.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] || claim.spec?.storageClassName;
+    const storageClass = claim.metadata.annotations?.[STORAGE_CLASS_ANNOTATION] || claim.spec?.storageClassName;
     const storage = storageOf(claim);
     const used: [string, Quantity][] = [["persistentvolumeclaims", ONE], ...(storage ? [["requests.storage", storage] as [string, Quantity]] : [])];
     return new Map([["count/persistentvolumeclaims", ONE], ...used, ...(storageClass ? used.map(([name, amount]): [string, Quantity] => [storageClass + CLASS_SUFFIX + name, amount]) : [])]);

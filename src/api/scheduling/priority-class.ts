@@ -55,7 +55,8 @@ function systemProblem({ metadata: { name }, value = 0, globalDefault = false }:
 
 function checkNew(object: DeepReadonly<PriorityClass>): FieldError[] {
   // One without a name is refused by what all kinds share, and still comes by here.
-  const { metadata: { name = "" }, value = 0, preemptionPolicy } = object;
+  const name = (object.metadata.name as string | undefined) ?? "";
+  const { value = 0, preemptionPolicy } = object;
   const errors: FieldError[] = [];
   if (name.startsWith(SYSTEM_PREFIX)) {
     const problem = systemProblem(object);

@@ -1,5 +1,5 @@
 /** Bindings filed by who they name, so that a decision looks at those of one user and never at all of them. */
-import type { RoleRef } from "../authorize.ts";
+import type { RoleRef } from "../../api/index.ts";
 import { keyOfSubject } from "./subjects.ts";
 import type { Subject } from "./subjects.ts";
 

@@ -2,11 +2,12 @@
  * Nobody gives away what they do not have: whoever writes a role must hold every rule in it (or the verb `escalate` on it), and
  * whoever writes a binding every rule of the role that it names (or the verb `bind` on that role).
  */
+import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { badRequest, forbidden, notFound } from "../../machinery/index.ts";
 import { isMaster } from "../authorize.ts";
-import type { Authorizer, PolicyRule, RoleRef } from "../authorize.ts";
+import type { Authorizer } from "../authorize.ts";
 import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { metadataOf } from "../metadata.ts";

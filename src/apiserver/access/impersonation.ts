@@ -5,16 +5,13 @@
  * (`impersonate-on:<mode>:<verb>`); the old one needs `impersonate` on each name, group, uid and extra, and then everything
  * goes. The first that fits is taken; when none does, the first refusal is what the caller hears.
  */
-import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "../../machinery/index.ts";
 import { setOwn } from "../../base/index.ts";
+import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "../../machinery/index.ts";
 import { MASTERS, accessDenied } from "../authorize.ts";
 import type { AccessRequest, AccessedResource, Authorizer } from "../authorize.ts";
 import type { ApiRequest, UserInfo } from "../request.ts";
-import { accountGroups, accountOfUser } from "./subjects.ts";
+import { ANONYMOUS_NAME, AUTHENTICATED, UNAUTHENTICATED, accountGroups, accountOfUser } from "./subjects.ts";
 
-const ANONYMOUS = "system:anonymous";
-const AUTHENTICATED = "system:authenticated";
-const UNAUTHENTICATED = "system:unauthenticated";
 const NODE_PREFIX = "system:node:";
 const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
 const EXTRA_HEADER = "impersonate-extra-";
@@ -121,7 +118,7 @@ function checkWanted(authorizer: Authorizer, wanted: Wanted, access: AccessReque
   checkExtra(authorizer, wanted.extra, mode !== undefined, (subresource, name) => question({ group: AUTHENTICATION_GROUP, resource: "userextras", ...(subresource !== undefined && { subresource }), ...(name !== undefined && { name }) }));
 
   const given = node !== undefined ? ["system:nodes"] : account && wanted.groups.length === 0 ? accountGroups(account.namespace) : wanted.groups;
-  const implied = wanted.name === ANONYMOUS ? UNAUTHENTICATED : given.includes(UNAUTHENTICATED) ? undefined : AUTHENTICATED;
+  const implied = wanted.name === ANONYMOUS_NAME ? UNAUTHENTICATED : given.includes(UNAUTHENTICATED) ? undefined : AUTHENTICATED;
   const groups = implied === undefined || given.includes(implied) ? given : [...given, implied];
   return { name: wanted.name, ...(wanted.uid !== "" && { uid: wanted.uid }), groups, ...(Object.keys(wanted.extra).length > 0 && { extra: wanted.extra }) };
 }

@@ -5,10 +5,11 @@
  * its own, which is made when somebody who needs it first asks and then kept current from the store's events. A decision
  * looks at the rules of one user. What was written is in force a moment after it is answered, as with the real server.
  */
+import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { Cache, CachedEntry } from "../../store/index.ts";
 import { isMaster } from "../authorize.ts";
-import type { AccessRequest, Authorizer, Decision, PolicyRule, RoleRef } from "../authorize.ts";
+import type { AccessRequest, Authorizer, Decision } from "../authorize.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters.ts";
 import { metadataOf } from "../metadata.ts";
 import { isMarker } from "../objects.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { AccessedResource, PolicyRule } from "../authorize.ts";
+import type { PolicyRule } from "../../api/index.ts";
+import type { AccessedResource } from "../authorize.ts";
 import { allowsPath, allowsResource, describeRules, uncovered } from "./rules.ts";
 
 describe("AZ-1: a rule about resources", () => {

@@ -7,6 +7,10 @@ export interface Subject {
   namespace?: string;
 }
 
+export const ANONYMOUS_NAME = "system:anonymous";
+/** Everybody is in one of these two groups. */
+export const AUTHENTICATED = "system:authenticated";
+export const UNAUTHENTICATED = "system:unauthenticated";
 const ACCOUNT_PREFIX = "system:serviceaccount:";
 const known = new WeakMap<UserInfo, readonly string[]>();
 

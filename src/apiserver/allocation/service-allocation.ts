@@ -9,7 +9,7 @@ import { heldByService, prepareService } from "../../api/index.ts";
 import type { Drawn, Service, ServicePools } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject, Random } from "../../base/index.ts";
 import type { Cache, CacheEvent } from "../../store/index.ts";
-import type { RequestContext } from "../context.ts";
+import { writesKind } from "../plugin.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 import { keyOf } from "../resources.ts";
 import { formatClusterAddress, parseClusterAddress } from "./cluster-addresses.ts";
@@ -60,7 +60,7 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
   return {
     plugin: {
       name: "ServiceAllocation",
-      concerns: isServiceWrite,
+      concerns: (context, operation) => operation !== "DELETE" && writesKind(context, "", "Service"),
       mutate: ({ context, object, oldObject }) => asObject(prepareService(asService(object), oldObject && asService(oldObject), poolsFor(context.cluster.name))),
       reserve: (request) => Promise.resolve(promiseNumbers(request)),
     },
@@ -87,11 +87,6 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
       for (const [pool, number] of taken) pool.withdraw(number, key);
     };
   }
-}
-
-function isServiceWrite({ served: { resource }, subresource }: RequestContext, operation: string): boolean {
-  const { kind } = resource;
-  return kind.kind === "Service" && kind.group === "" && kind.builtIn && subresource === undefined && operation !== "DELETE";
 }
 
 const asText = (drawn: Drawn<number>): Drawn<string> => ("value" in drawn ? { value: formatClusterAddress(drawn.value) } : drawn);

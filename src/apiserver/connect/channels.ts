@@ -5,6 +5,7 @@
 import type { Duplex } from "node:stream";
 import { isObject, messageOf } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
+import { ApiError } from "../../machinery/index.ts";
 import type { ContainerStreams } from "./backend.ts";
 import { WebSocket } from "./websocket.ts";
 
@@ -67,13 +68,13 @@ export function serveChannels(socket: Duplex, head: Buffer, clock: Clock, sessio
       resize = listener;
     },
   };
-  const finish = async (status: JsonObject): Promise<void> => {
+  const finish = async (status: JsonObject | ApiError["status"]): Promise<void> => {
     await send(CHANNEL.error, Buffer.from(JSON.stringify(status)));
     web.close();
   };
   session.run(streams, abort.signal).then(
     ({ exitCode }) => finish(exitStatus(exitCode)),
-    (error: unknown) => finish({ metadata: {}, status: "Failure", message: messageOf(error), reason: "InternalError", code: 500 }),
+    (error: unknown) => finish(error instanceof ApiError ? error.status : { metadata: {}, status: "Failure", message: messageOf(error), reason: "InternalError", code: 500 }),
   );
   return () => web.close();
 }

@@ -2,6 +2,7 @@ import { Duplex } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { Node, Pod, Service } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
+import { badRequest } from "../../machinery/index.ts";
 import type { ApiResponse, ByteStream } from "../request.ts";
 import { ADMIN, PROFILE, createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
@@ -112,8 +113,8 @@ describe("a command", () => {
     },
   };
 
-  async function exec(query: string, headers: Record<string, string> = HANDSHAKE): Promise<ApiResponse> {
-    const { server } = await createServer(shout);
+  async function exec(query: string, headers: Record<string, string> = HANDSHAKE, runtime = shout): Promise<ApiResponse> {
+    const { server } = await createServer(runtime);
     return server.handle({ method: "GET", path: `${PODS}/runs/exec`, query: new URLSearchParams(query), headers, body: new Uint8Array(), user: ADMIN, signal: new AbortController().signal, canUpgrade: true });
   }
 
@@ -149,6 +150,16 @@ describe("a command", () => {
 
     expect(messages.at(-1)).toEqual([3, '{"metadata":{},"status":"Success"}']);
     expect(messages.some(([channel]) => channel === 2)).toBe(false);
+  });
+
+  test("AG-3: that is refused ends with the reason", async () => {
+    const response = await exec("command=true&stdout=true", HANDSHAKE, { exec: () => Promise.reject(badRequest("nothing runs here")) });
+    const socket = new PeerSocket();
+
+    response.upgrade?.(socket, Buffer.alloc(0));
+    const messages = await socket.until((all) => all.some(([channel]) => channel === 3));
+
+    expect(JSON.parse(messages.at(-1)?.[1] ?? "")).toMatchObject({ status: "Failure", message: "nothing runs here", reason: "BadRequest", code: 400 });
   });
 
   test("AG-3: that is not given any input finds its end", async () => {

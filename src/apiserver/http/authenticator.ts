@@ -8,10 +8,11 @@
 import { unauthorized } from "../../machinery/index.ts";
 import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
 import type { BearerTokens, StaticToken } from "../access/bearer-tokens.ts";
+import { ANONYMOUS_NAME, UNAUTHENTICATED } from "../access/subjects.ts";
 import type { Authenticator, UserInfo } from "../request.ts";
 import type { ClientSubject } from "./peer.ts";
 
-export const ANONYMOUS: UserInfo = Object.freeze({ name: "system:anonymous", groups: Object.freeze(["system:unauthenticated"]) });
+export const ANONYMOUS: UserInfo = Object.freeze({ name: ANONYMOUS_NAME, groups: Object.freeze([UNAUTHENTICATED]) });
 
 /** The organization that ties a certificate to a logical cluster. */
 export const clusterOrganization = (cluster: string): string => `${CLUSTER_PREFIX}${cluster}`;
@@ -39,13 +40,13 @@ export function createAuthenticator({ tokens = [], anonymous = false }: Authenti
   };
 
   return {
-    async authenticate({ certificate, bearerToken, cluster, path = "" }) {
+    async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "" }) {
       if (certificate && isGoodIn(certificate, cluster)) return userOf(certificate);
       if (bearerToken === undefined) {
         if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
         return undefined;
       }
-      const outcome = await bearers.authenticate(cluster, bearerToken);
+      const outcome = await bearers.authenticate(cluster, bearerToken, undefined, bearerDigest);
       if ("error" in outcome) throw unauthorized();
       return outcome.user;
     },

@@ -24,14 +24,14 @@ export interface CertificateAuthority extends KeyPair {
 }
 
 /** Every serving certificate is good for these. */
-export const LOCAL_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "::1"];
+const LOCAL_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "::1"];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CA_LIFETIME_MS = 3650 * DAY_MS;
 const LEAF_LIFETIME_MS = 365 * DAY_MS;
 const CLOCK_SKEW_MS = 5 * 60 * 1000;
 /** A program that is restarted once a month never serves an expired certificate. */
-export const RENEW_BEFORE_MS = 30 * DAY_MS;
+const RENEW_BEFORE_MS = 30 * DAY_MS;
 
 export async function createCertificateAuthority({ clock, commonName = "flotilla-ca" }: { clock: Clock; commonName?: string }): Promise<CertificateAuthority> {
   const { publicKey, privateKey } = generateKeys();
@@ -56,7 +56,7 @@ export function openCertificateAuthority(pair: KeyPair, clock: Clock): Certifica
 }
 
 /** What a serving certificate lists: the local names and the given ones, each once. */
-export function servingHosts(hosts: readonly string[]): string[] {
+function servingHosts(hosts: readonly string[]): string[] {
   return [...new Set([...LOCAL_HOSTS, ...hosts.map((host) => host.toLowerCase())])];
 }
 

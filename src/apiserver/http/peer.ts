@@ -1,6 +1,7 @@
 /** Who is at the other end of a TLS connection. Its certificate is verified and read once per connection. */
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
+import { tokenDigest } from "../access/bearer-tokens.ts";
 
 /** The user and the groups that a client certificate stands for. */
 export interface ClientSubject {
@@ -16,15 +17,24 @@ export interface Peer {
   validToMs: number;
   /** A certificate came that nobody we trust has signed. */
   untrusted: boolean;
+  /** The token that it sent last, with its digest. */
+  lastToken?: { readonly text: string; readonly digest: string };
 }
-
-const WITHOUT_CERTIFICATE: Peer = Object.freeze({ validToMs: Number.POSITIVE_INFINITY, untrusted: false });
 
 export function peerOf(socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate">): Peer {
   const certificate = socket.getPeerX509Certificate();
-  if (!certificate) return WITHOUT_CERTIFICATE;
+  if (!certificate) return { validToMs: Number.POSITIVE_INFINITY, untrusted: false };
   if (!socket.authorized) return { validToMs: 0, untrusted: true };
   return { subject: { ...subjectOf(certificate), credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}` }, validToMs: certificate.validToDate.getTime(), untrusted: false };
+}
+
+/**
+ * The digest of a token that a peer sends. Most send one token with every request, so it is computed once per connection; a token is
+ * compared only with what the same peer sent before, so that timing tells nobody about the tokens of others.
+ */
+export function digestFrom(peer: Peer, token: string): string {
+  if (peer.lastToken?.text !== token) peer.lastToken = { text: token, digest: tokenDigest(token) };
+  return peer.lastToken.digest;
 }
 
 export function subjectOf(certificate: X509Certificate): ClientSubject {

@@ -35,6 +35,8 @@ export function createBodyReader({ maxBytes = MAX_BODY_BYTES, maxTotalBytes }: {
           else if (total > maxTotalBytes) settle(() => reject(tooManyRequests("too many large requests at the same time; try again")));
         };
         const onEnd = (): void => {
+          // A stream that the peer resets ends like one that is complete, but it is closed before it was answered.
+          if (wire.closed) return onClose();
           const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
           settle(() => resolve(body));
         };

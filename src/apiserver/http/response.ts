@@ -40,6 +40,8 @@ export function sendResponse(wire: Wire, response: ApiResponse, onStream: (stop:
   if (length > GZIP_FROM_BYTES && !withoutBody && acceptsGzip(wire.headers["accept-encoding"]) && headers["content-encoding"] === undefined) {
     return sendCompressed(wire, response, pieces, length);
   }
+  // A peer that leaves early gets no finish, and the body is garbage then.
+  if (response.release) wire.output.once("finish", response.release);
   sendWhole(wire, status, headers, pieces, length, withoutBody);
 }
 

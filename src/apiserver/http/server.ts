@@ -30,6 +30,8 @@ export interface HttpServerOptions {
   log: Log;
   clock?: Clock;
   maxConnections?: number;
+  /** How long a peer may take for the head of an HTTP/1.1 request. */
+  headersTimeoutMs?: number;
   /** How long requests may still run when the server stops. */
   drainMs?: number;
   /** Told first when the server stops: from then on it should say that it is not ready. */
@@ -101,7 +103,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxSessionMemory: SESSION_MEMORY_MB,
     settings: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS, initialWindowSize: STREAM_WINDOW_BYTES, maxHeaderListSize: MAX_HEADER_BYTES },
-    ...http1Limits,
+    ...http1Limits(options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS),
   });
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
 
@@ -168,9 +170,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     socket.on("error", (error) => log.debug("upgraded connection failed", { error }));
     start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) => socket.once("close", listener));
   });
-  server.on("clientError", (_error: Error, socket: Duplex) => {
-    // What came was not HTTP, so there is nobody to explain it to.
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // What came was not HTTP, or too much of it or too slow, so there is nobody to explain it to. A peer that keeps its side open does not keep ours.
+    if (socket.writable) socket.end(`HTTP/1.1 ${CLIENT_ERRORS.get(error.code ?? "") ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
     else socket.destroy();
   });
 
@@ -223,6 +225,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
+const CLIENT_ERRORS: ReadonlyMap<string, string> = new Map([
+  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+]);
+
 interface SessionState {
   peer: Peer;
   streams: number;
@@ -240,7 +247,8 @@ function sweepSession(session: Http2Session, state: SessionState, nowMs: number)
   if (state.quietSweeps % PING_AFTER_SWEEPS === 0) session.ping((error) => (state.quietSweeps = error ? state.quietSweeps : 0));
 }
 
-const http1Limits = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS };
+/** Node looks at its deadlines now and then, so that it does so often enough for the shortest is part of them. */
+const http1Limits = (headersTimeout: number) => ({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS, connectionsCheckingInterval: headersTimeout / 4 });
 
 function secureContext({ certificate, key, clientCa }: ServerTls): { cert: string; key: string; ca: string[] } {
   // Without an authority of ours Node would trust the public ones to name our users.

@@ -1,4 +1,5 @@
 /** Finds the class that applies to objects which name none. */
+import { compareText } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { metadataOf } from "../metadata.ts";
 import { textOf } from "../text.ts";
@@ -6,8 +7,6 @@ import { textOf } from "../text.ts";
 /** The name of the newest class that is marked; of two that are equally new, the first by name. */
 export function defaultClass(classes: readonly DeepReadonly<JsonObject>[], isDefault: (annotations: Readonly<Record<string, unknown>>) => boolean): string | undefined {
   const marked = classes.map((item) => metadataOf(item as JsonObject)).filter(({ annotations }) => isDefault((annotations ?? {}) as Readonly<Record<string, unknown>>));
-  const newest = marked.toSorted((a, b) => compare(textOf(b.creationTimestamp), textOf(a.creationTimestamp)) || compare(textOf(a.name), textOf(b.name)))[0];
+  const newest = marked.toSorted((a, b) => compareText(textOf(b.creationTimestamp), textOf(a.creationTimestamp)) || compareText(textOf(a.name), textOf(b.name)))[0];
   return newest && textOf(newest.name);
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

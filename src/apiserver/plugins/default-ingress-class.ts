@@ -2,12 +2,13 @@
 import { DEFAULT_INGRESS_CLASS, INGRESS_CLASS_ANNOTATION } from "../../api/index.ts";
 import type { Ingress } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { writesKind } from "../plugin.ts";
 import type { Plugin } from "../plugin.ts";
 import { defaultClass } from "./default-class.ts";
 
 export const defaultIngressClass: Plugin = {
   name: "DefaultIngressClass",
-  concerns: ({ served: { resource }, subresource }, operation) => operation === "CREATE" && resource.kind.kind === "Ingress" && resource.kind.group === "networking.k8s.io" && resource.kind.builtIn && subresource === undefined,
+  concerns: (context, operation) => operation === "CREATE" && writesKind(context, "networking.k8s.io", "Ingress"),
   mutate({ object, read }): DeepReadonly<JsonObject> {
     const { metadata, spec } = object as unknown as DeepReadonly<Ingress>;
     if (spec?.ingressClassName !== undefined || metadata.annotations?.[INGRESS_CLASS_ANNOTATION] !== undefined) return object;

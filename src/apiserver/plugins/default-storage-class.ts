@@ -1,16 +1,16 @@
 /** Storage: the class of claims that name none, and which claims may grow. */
-import { isDefaultStorageClass } from "../../api/index.ts";
+import { STORAGE_CLASS_ANNOTATION, isDefaultStorageClass } from "../../api/index.ts";
 import type { KubernetesObject, PersistentVolumeClaim, StorageClass } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { compareQuantities, forbidden, parseQuantity } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
+import { writesKind } from "../plugin.ts";
 import type { Plugin } from "../plugin.ts";
 import { defaultClass } from "./default-class.ts";
 
-const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 const STORAGE = "storage.k8s.io";
 
-const isClaim = ({ served: { resource }, subresource }: RequestContext): boolean => resource.kind.kind === "PersistentVolumeClaim" && resource.kind.group === "" && resource.kind.builtIn && subresource === undefined;
+const isClaim = (context: RequestContext): boolean => writesKind(context, "", "PersistentVolumeClaim");
 const asClaim = (object: DeepReadonly<JsonObject>): DeepReadonly<PersistentVolumeClaim> => object as unknown as DeepReadonly<PersistentVolumeClaim>;
 
 export const defaultStorageClass: Plugin = {
@@ -18,14 +18,14 @@ export const defaultStorageClass: Plugin = {
   concerns: (context, operation) => operation === "CREATE" && isClaim(context),
   mutate({ object, read }): DeepReadonly<JsonObject> {
     const { metadata, spec } = asClaim(object);
-    if (spec?.storageClassName !== undefined || metadata.annotations?.[CLASS_ANNOTATION] !== undefined) return object;
+    if (spec?.storageClassName !== undefined || metadata.annotations?.[STORAGE_CLASS_ANNOTATION] !== undefined) return object;
     const isDefault = (annotations: Readonly<Record<string, unknown>>): boolean => isDefaultStorageClass({ metadata: { annotations } as unknown as KubernetesObject["metadata"] });
     const name = defaultClass(read.list(STORAGE, "storageclasses"), isDefault);
     return name === undefined ? object : { ...object, spec: { ...(object.spec as JsonObject | undefined), storageClassName: name } };
   },
 };
 
-const classOf = ({ metadata, spec }: DeepReadonly<PersistentVolumeClaim>): string => metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
+const classOf = ({ metadata, spec }: DeepReadonly<PersistentVolumeClaim>): string => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
 
 export const claimResize: Plugin = {
   name: "PersistentVolumeClaimResize",

@@ -1,12 +1,13 @@
 /** Empty lists of an EndpointSlice are stored as nothing, like everywhere else; who sent them owns them all the same. */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { writesKind } from "../plugin.ts";
 import type { Plugin } from "../plugin.ts";
 
 const LISTS = ["endpoints", "ports"];
 
 export const endpointSlices: Plugin = {
   name: "EndpointSlices",
-  concerns: ({ served: { resource } }, operation) => operation !== "DELETE" && resource.kind.kind === "EndpointSlice" && resource.kind.group === "discovery.k8s.io" && resource.kind.builtIn,
+  concerns: (context, operation) => operation !== "DELETE" && writesKind(context, "discovery.k8s.io", "EndpointSlice"),
   mutate({ object }) {
     let result: DeepReadonly<JsonObject> = object;
     for (const list of LISTS) {

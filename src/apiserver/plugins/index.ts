@@ -5,6 +5,7 @@ import { claimResize, defaultStorageClass } from "./default-storage-class.ts";
 import { endpointSlices } from "./endpoint-slices.ts";
 import { defaultTolerations } from "./default-tolerations.ts";
 import { limitRanger } from "./limit-ranger.ts";
+import { podSecurity } from "./pod-security.ts";
 import { priority } from "./priority.ts";
 import { priorityClassDefault } from "./priority-class.ts";
 import { resourceQuota } from "./resource-quota.ts";
@@ -16,6 +17,7 @@ export const builtInPlugins: readonly Plugin[] = [
   limitRanger,
   serviceAccount,
   taintNodes,
+  podSecurity,
   priority,
   defaultTolerations,
   runtimeClass,

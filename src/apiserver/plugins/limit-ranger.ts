@@ -3,6 +3,7 @@ import { containerTotals } from "../../api/index.ts";
 import type { Container, Pod } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { compareQuantities, forbidden, formatQuantity, parseQuantity, quantityMilliValue } from "../../machinery/index.ts";
+import { writesKind } from "../plugin.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 import { writesPod } from "../pods.ts";
 
@@ -21,13 +22,14 @@ interface Limit {
 
 const ANNOTATION = "kubernetes.io/limit-ranger";
 
-const isClaim = ({ context: { served } }: Pick<PluginRequest, "context">): boolean => served.resource.kind.kind === "PersistentVolumeClaim";
+const isClaim = ({ context }: Pick<PluginRequest, "context">): boolean => writesKind(context, "", "PersistentVolumeClaim");
 
 export const limitRanger: Plugin = {
   name: "LimitRanger",
   concerns(context, operation) {
     if (operation === "DELETE") return false;
-    return writesPod(context) ? operation === "CREATE" : context.subresource === undefined && context.served.resource.kind.builtIn && isClaim({ context });
+    if (writesPod(context)) return operation === "CREATE";
+    return writesPod(context, "resize") || isClaim({ context });
   },
   mutate(request) {
     if (isClaim(request)) return request.object;

@@ -1,5 +1,5 @@
 /** Priority: the number that a pod's priority class stands for, and whether the pod may push others aside. */
-import type { Pod } from "../../api/index.ts";
+import { systemPriorityClasses, type Pod, type PriorityClass } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { forbidden } from "../../machinery/index.ts";
 import type { ClusterReader, Plugin, PluginRequest } from "../plugin.ts";
@@ -8,18 +8,8 @@ import { writesPod } from "../pods.ts";
 const GROUP = "scheduling.k8s.io";
 const CLASSES = "priorityclasses";
 
-interface PriorityClass {
-  readonly metadata: { readonly name: string };
-  readonly value?: number;
-  readonly globalDefault?: boolean;
-  readonly preemptionPolicy?: string;
-}
-
 /** The classes that every cluster has, also one whose profile does not bring them. */
-const SYSTEM_CLASSES: ReadonlyMap<string, number> = new Map([
-  ["system-cluster-critical", 2_000_000_000],
-  ["system-node-critical", 2_000_001_000],
-]);
+const SYSTEM_CLASSES: ReadonlyMap<string, DeepReadonly<PriorityClass>> = new Map(systemPriorityClasses().map((one) => [one.metadata.name, one]));
 
 export const priority: Plugin = {
   name: "Priority",
@@ -62,21 +52,19 @@ interface Found {
   preemptionPolicy: string | undefined;
 }
 
-const foundIn = ({ metadata, value = 0, preemptionPolicy }: PriorityClass): Found => ({ name: metadata.name, value, preemptionPolicy });
-const PREEMPTS = "PreemptLowerPriority";
+const foundIn = ({ metadata, value = 0, preemptionPolicy }: DeepReadonly<PriorityClass>): Found => ({ name: metadata.name, value, preemptionPolicy });
 
 function classOf(read: ClusterReader, name: string): Found | undefined {
-  const stored = read.get(GROUP, CLASSES, undefined, name) as unknown as PriorityClass | undefined;
-  if (stored) return foundIn(stored);
-  const value = SYSTEM_CLASSES.get(name);
-  return value === undefined ? undefined : { name, value, preemptionPolicy: PREEMPTS };
+  const stored = read.get(GROUP, CLASSES, undefined, name) as unknown as DeepReadonly<PriorityClass> | undefined;
+  const found = stored ?? SYSTEM_CLASSES.get(name);
+  return found && foundIn(found);
 }
 
 /** The class that says it is everybody's; of several the lowest. */
 function defaultClass(read: ClusterReader): Found {
-  let lowest: PriorityClass | undefined;
-  for (const candidate of read.written(GROUP, CLASSES) as unknown as PriorityClass[]) {
+  let lowest: DeepReadonly<PriorityClass> | undefined;
+  for (const candidate of read.written(GROUP, CLASSES) as unknown as DeepReadonly<PriorityClass>[]) {
     if (candidate.globalDefault && (!lowest || (candidate.value ?? 0) < (lowest.value ?? 0))) lowest = candidate;
   }
-  return lowest ? foundIn(lowest) : { name: "", value: 0, preemptionPolicy: PREEMPTS };
+  return lowest ? foundIn(lowest) : { name: "", value: 0, preemptionPolicy: "PreemptLowerPriority" };
 }

@@ -6,6 +6,7 @@ import type { Container, Pod, Volume } from "../../api/index.ts";
 import { NAME_ALPHABET } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { forbidden } from "../../machinery/index.ts";
+import { plainError } from "../context.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 import { writesPod } from "../pods.ts";
 
@@ -30,8 +31,9 @@ const TOKEN_SECONDS = 3607;
 
 export const serviceAccount: Plugin = {
   name: "ServiceAccount",
-  concerns: (context, operation) => operation === "CREATE" && writesPod(context),
+  concerns: (context, operation) => (operation === "CREATE" && writesPod(context)) || (operation === "UPDATE" && writesPod(context, "ephemeralcontainers")),
   mutate(request) {
+    if (request.operation === "UPDATE") return request.object;
     const pod = request.object as unknown as ReadPod;
     if (isMirror(pod)) {
       checkMirror(pod, request);
@@ -48,6 +50,17 @@ export const serviceAccount: Plugin = {
     const problem = isTrue(account.metadata?.annotations?.[LIMIT_SECRETS]) ? secretProblem(account, result) : undefined;
     if (problem !== undefined) throw refused(pod, request, problem);
     return result;
+  },
+  validate(request) {
+    if (request.operation !== "UPDATE") return;
+    const pod = request.object as unknown as ReadPod;
+    const name = pod.spec.serviceAccountName ?? "";
+    if (name === "") throw refused(pod, request, `no service account specified for pod ${request.context.namespace ?? ""}/${pod.metadata.name}`);
+    const account = accountOf(pod, name, request);
+    if (!isTrue(account.metadata?.annotations?.[LIMIT_SECRETS])) return;
+    const problem = secretProblem(account, { ...pod, spec: { containers: [], ephemeralContainers: pod.spec.ephemeralContainers ?? [] } });
+    // The real server takes this for a failure of its own.
+    if (problem !== undefined) throw plainError(problem);
   },
 };
 
@@ -128,7 +141,7 @@ function secretProblem({ metadata, secrets = [], imagePullSecrets = [] }: Servic
   const allowed = new Set(secrets.map(({ name }) => name));
   const why = `is not allowed because service account ${metadata?.name ?? ""} does not reference that`;
   for (const { secret } of spec.volumes ?? []) if (secret && !allowed.has(secret.secretName)) return `volume with secret.secretName="${secret.secretName ?? ""}" ${why} secret`;
-  for (const [kind, containers] of [["init container", spec.initContainers], ["container", spec.containers]] as const) {
+  for (const [kind, containers] of [["init container", spec.initContainers], ["container", spec.containers], ["ephemeral container", spec.ephemeralContainers]] as const) {
     for (const { name: container, env, envFrom } of containers ?? []) {
       for (const { name, valueFrom } of env ?? []) {
         const secret = valueFrom?.secretKeyRef;

@@ -1,6 +1,7 @@
 /** TaintNodesByCondition: a new node takes no pods until somebody has seen that it is ready. */
 import type { Node, Taint } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
+import { writesKind } from "../plugin.ts";
 import type { Plugin } from "../plugin.ts";
 
 const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
@@ -8,7 +9,7 @@ const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSched
 export const taintNodes: Plugin = {
   name: "TaintNodesByCondition",
   // Simulated nodes are ready from the start, and nobody would take the taint away.
-  concerns: ({ served: { resource }, subresource, inProcess }, operation) => operation === "CREATE" && !inProcess && subresource === undefined && resource.kind.builtIn && resource.kind.kind === "Node",
+  concerns: (context, operation) => operation === "CREATE" && !context.inProcess && writesKind(context, "", "Node"),
   mutate({ object }) {
     const node = object as unknown as DeepReadonly<Node>;
     const taints = node.spec?.taints ?? [];

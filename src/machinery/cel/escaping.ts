@@ -1,6 +1,6 @@
 /** Names of properties as CEL can write them: `my.field` is `my__dot__field`, `namespace` is `__namespace__`. */
+import { RESERVED_WORDS } from "./lexer.ts";
 
-const RESERVED = new Set(["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"]);
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["__", "__underscores__"],
   [".", "__dot__"],
@@ -17,7 +17,7 @@ const UNESCAPES: ReadonlyMap<string, string> = new Map([
 /** The name in CEL; undefined for a property that CEL cannot name. */
 export function escapeName(name: string): string | undefined {
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(name)) return undefined;
-  if (RESERVED.has(name)) return `__${name}__`;
+  if (RESERVED_WORDS.has(name)) return `__${name}__`;
   return name.replaceAll(/__|[-./]/g, (part) => ESCAPES.get(part) ?? part);
 }
 
@@ -28,7 +28,7 @@ export function unescapeName(escaped: string): string | undefined {
   const name = escaped.replaceAll(/__([^_]+)__/g, (whole, contents: string) => {
     const character = UNESCAPES.get(contents);
     if (character !== undefined) return character;
-    if (!RESERVED.has(contents) || whole.length !== escaped.length) isFine = false;
+    if (!RESERVED_WORDS.has(contents) || whole.length !== escaped.length) isFine = false;
     return contents;
   });
   return isFine ? name : undefined;

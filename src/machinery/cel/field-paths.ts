@@ -1,17 +1,8 @@
 /** `fieldPath` of a rule: a path such as `.a.b['c']` below the rule's place, which must exist in the schema. */
 import type { Schema } from "../schema.ts";
+import { NAMED_ESCAPES } from "./unescape.ts";
 
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ["a", "\x07"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "\t"],
-  ["v", "\v"],
-  ["'", "'"],
-  ["\\", "\\"],
-]);
+const ESCAPES: ReadonlyMap<string, string> = new Map([...NAMED_ESCAPES, ["'", "'"], ["\\", "\\"]]);
 
 /** The path as messages write it and the schema at its end; undefined when it is no path or leads nowhere. */
 export function validFieldPath(text: string, root: Schema): { path: string; schema: Schema } | undefined {

@@ -2,7 +2,7 @@
 import { CelError, type CelValue } from "./values.ts";
 
 /** The most that one evaluation may cost. */
-export const MAX_CALL_COST = 1_000_000;
+const MAX_CALL_COST = 1_000_000;
 
 /** Thrown to leave an evaluation whose cost is over its limit; made once, because nobody looks at where. */
 export class CostExceeded extends Error {}

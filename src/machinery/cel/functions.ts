@@ -25,10 +25,10 @@ export interface FunctionDeclaration {
   readonly overloads: readonly Overload[];
 }
 
-export const QUANTITY = structOf("kubernetes.Quantity");
-export const URL_TYPE = structOf("kubernetes.URL");
-export const SEMVER = structOf("kubernetes.Semver");
-export const FORMAT = structOf("kubernetes.NamedFormat");
+const QUANTITY = structOf("kubernetes.Quantity");
+const URL_TYPE = structOf("kubernetes.URL");
+const SEMVER = structOf("kubernetes.Semver");
+const FORMAT = structOf("kubernetes.NamedFormat");
 export const IP = opaque("net.IP");
 export const CIDR = opaque("net.CIDR");
 

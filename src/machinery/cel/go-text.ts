@@ -1,6 +1,7 @@
 /** Texts and numbers as Go writes them in messages and formats. */
 
-const NAMED: ReadonlyMap<string, string> = new Map([
+/** Characters that Go writes with a letter after a backslash, and the two that a quoted text cannot hold as they are. */
+export const GO_ESCAPES: ReadonlyMap<string, string> = new Map([
   ["\x07", "\\a"],
   ["\b", "\\b"],
   ["\f", "\\f"],
@@ -18,7 +19,7 @@ export function goQuote(text: string): string {
 }
 
 function quoteCharacter(character: string): string {
-  const named = NAMED.get(character);
+  const named = GO_ESCAPES.get(character);
   if (named !== undefined) return named;
   const code = character.codePointAt(0) ?? 0;
   if (code >= 0x20 && code < 0x7f) return character;

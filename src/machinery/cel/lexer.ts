@@ -20,6 +20,8 @@ const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
   ["null", "null"],
   ["in", "in"],
 ]);
+/** Words that name nothing in an expression: those with a meaning, and those that the language keeps for later. */
+export const RESERVED_WORDS: ReadonlySet<string> = new Set(["as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "package", "namespace", "null", "return", "true", "var", "void", "while"]);
 
 const SKIPPED = /(?:[\t \r\n\f]+|\/\/[^\n]*)+/y;
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;

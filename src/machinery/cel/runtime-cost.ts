@@ -118,7 +118,7 @@ export function callCost(name: string, overload: string): CallCost | undefined {
 }
 
 /** Of two values, the smaller decides how long comparing takes. */
-export function comparison(a: CelValue, b: CelValue): number {
+function comparison(a: CelValue, b: CelValue): number {
   // Most comparisons are of scalars.
   if (typeof a === "number" && typeof b === "number") return 1;
   return Math.ceil(Math.min(comparedSize(a), comparedSize(b)) * TEXT_FACTOR);

@@ -1,6 +1,7 @@
 /** Takes the quotes off the literals of texts and bytes and reads their escapes. */
 
-const NAMED: ReadonlyMap<string, string> = new Map([
+/** What the letter after a backslash stands for. */
+export const NAMED_ESCAPES: ReadonlyMap<string, string> = new Map([
   ["a", "\x07"],
   ["b", "\b"],
   ["f", "\f"],
@@ -25,7 +26,7 @@ export function unescapeText(literal: string): string | undefined {
   if (isRaw || !text.includes("\\")) return text;
   let isValid = true;
   const result = text.replaceAll(ESCAPE, (_, octal?: string, byte?: string, short?: string, long?: string, named?: string) => {
-    if (named !== undefined) return NAMED.get(named) ?? named;
+    if (named !== undefined) return NAMED_ESCAPES.get(named) ?? named;
     const code = octal === undefined ? Number.parseInt(byte ?? short ?? long ?? "", 16) : Number.parseInt(octal, 8);
     if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) isValid = false;
     return isValid ? String.fromCodePoint(code) : "";
@@ -44,7 +45,7 @@ export function unescapeBytes(literal: string): Uint8Array | undefined {
     if (short !== undefined || long !== undefined) return undefined;
     parts.push(Buffer.from(text.slice(done, match.index)));
     if (named === undefined) parts.push(Buffer.from([octal === undefined ? Number.parseInt(byte ?? "", 16) : Number.parseInt(octal, 8)]));
-    else parts.push(Buffer.from(NAMED.get(named) ?? named));
+    else parts.push(Buffer.from(NAMED_ESCAPES.get(named) ?? named));
     done = match.index + whole.length;
   }
   parts.push(Buffer.from(text.slice(done)));

@@ -18,7 +18,7 @@ import { declareSchemaType } from "./schema-type.ts";
 import type { CelType } from "./types.ts";
 
 /** What all rules together may cost for one object. */
-export const MAX_OBJECT_COST = 10_000_000;
+const MAX_OBJECT_COST = 10_000_000;
 
 /** One place of the schema that has rules, or has places with rules below it. */
 class ValidationNode {
@@ -72,7 +72,7 @@ function fieldNodes(source: Schema, schema: Schema, type: CelType): Map<string, 
 const ruled = new WeakMap<Schema, boolean>();
 
 /** Whether there is a rule at or below a place. */
-export function hasRules(schema: Schema): boolean {
+function hasRules(schema: Schema): boolean {
   let found = ruled.get(schema);
   if (found === undefined) {
     const { properties, additionalProperties, items, allOf } = schema;

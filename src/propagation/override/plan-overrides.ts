@@ -6,7 +6,7 @@
  * and may contradict it.
  */
 import type { ClusterOverridePolicy, KubernetesObject, OverridePolicy, Overriders } from "../../api/index.ts";
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
+import { compareText, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { matchesAffinity, type ClusterFacts } from "../cluster-affinity.ts";
 import { implicitPriority } from "../resource-selector.ts";
 import { OverrideError } from "./override-error.ts";
@@ -108,4 +108,3 @@ function byPolicy(applied: readonly AppliedOverride[]): AppliedOverride[] {
   return [...applied].sort((a, b) => compareText(a.policyName, b.policyName));
 }
 
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

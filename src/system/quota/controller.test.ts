@@ -1,6 +1,6 @@
 /** Quotas of two clusters on one server: what is created, deleted and changed shows in their status. */
 import { afterEach, expect, test } from "vitest";
-import { ConfigMap, CustomResourceDefinition, Namespace, ResourceQuota, Secret, builtInAdmissions, dynamicKind, type KubernetesObject } from "../../api/index.ts";
+import { ConfigMap, CustomResourceDefinition, Namespace, Pod, ResourceQuota, Secret, ServiceAccount, builtInAdmissions, dynamicKind, type KubernetesObject } from "../../api/index.ts";
 import { createApiServer } from "../../apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../../base/index.ts";
 import { createClient } from "../../client/index.ts";
@@ -10,7 +10,11 @@ import { countWrites, reconcileUntilQuiet } from "../../testing/index.ts";
 import { createQuotaController } from "./controller.ts";
 
 const USER = { name: "system:flotilla", groups: ["system:masters"] };
-const profile = { builtIns: [Namespace, ConfigMap, Secret, ResourceQuota, CustomResourceDefinition], customs: [], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }] };
+const profile = {
+  builtIns: [Namespace, ConfigMap, Secret, ServiceAccount, Pod, ResourceQuota, CustomResourceDefinition],
+  customs: [],
+  objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: "shop" } }],
+};
 const Widget = dynamicKind({ group: "example.com", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -99,6 +103,30 @@ test("custom kinds are counted when they are served", async () => {
   await client.create(Widget, "member1", { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w", namespace: "shop" } });
 
   expect(await used()).toEqual({ "count/widgets.example.com": "1" });
+});
+
+test("bounds that somebody wrote into the status are put right", async () => {
+  const { client, makeQuota, settle } = await start();
+  await makeQuota({ secrets: "2" });
+  const key = { cluster: "member1", namespace: "shop", name: "q" };
+
+  await client.updateStatus(ResourceQuota, "member1", { ...(await client.get(ResourceQuota, key)), status: { hard: { secrets: "9" }, used: { secrets: "0" } } });
+  await settle();
+
+  expect((await client.get(ResourceQuota, key)).status).toEqual({ hard: { secrets: "2" }, used: { secrets: "0" } });
+});
+
+test("a pod that is given a deadline counts for the other scope from then on", async () => {
+  const { client, settle, used } = await start();
+  await client.create(ResourceQuota, "member1", named("ResourceQuota", "q", { spec: { hard: { pods: "5" }, scopes: ["NotTerminating"] } }));
+  await settle();
+  await client.create(Pod, "member1", named("Pod", "p", { spec: { automountServiceAccountToken: false, containers: [{ name: "main", image: "web:1" }] } }) as Pod);
+  const before = await used();
+
+  await client.patch(Pod, { cluster: "member1", namespace: "shop", name: "p" }, { spec: { activeDeadlineSeconds: 60 } }, { type: "merge" });
+  await settle();
+
+  expect([before, await used()]).toEqual([{ pods: "1" }, { pods: "0" }]);
 });
 
 test("nothing is written when everything is counted", async () => {

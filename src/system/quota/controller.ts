@@ -40,8 +40,8 @@ export function createQuotaController(deps: Pick<SystemDependencies, "client" | 
     name: "resource-quotas",
     writes: [ResourceQuota],
     sources: [
-      // The status is written here and by the server as it charges; only what is asked for makes a difference.
-      watch(ResourceQuota, ({ cluster, object, old, deleted }) => (deleted || (old && equalJson(object.spec, old.spec) && old.status?.hard) ? [] : [keyOf(cluster, object)])),
+      // The status is written here and by the server as it charges; what makes a difference is what is asked for, and a status that claims something else.
+      watch(ResourceQuota, ({ cluster, object, old, deleted }) => (deleted || (old && equalJson(object.spec, old.spec) && equalJson(object.status?.hard, object.spec?.hard)) ? [] : [keyOf(cluster, object)])),
       { source: watched },
     ],
     idOf: idOfKey,

@@ -175,6 +175,21 @@ contract("apply", (subject) => {
     expect(applied.body["data"]).toEqual({ b: "1" });
   });
 
+  test("PA-13: ownership is the same in every version of a kind", async () => {
+    const versions = ["v1", "v2"].map((name) => ({ name, served: true, storage: name === "v1", schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } } } } } }));
+    const path = await defineResource(subject.api, "Aging", { namespace: NAMESPACE, versions });
+    const applyIn = (version: string, manager: string, spec: object): Promise<Answer> =>
+      subject.api.patch("apply", `${path.replace("/v1/", `/${version}/`)}/x?fieldManager=${manager}`, { apiVersion: `aging.example.com/${version}`, kind: "Aging", metadata: { name: "x" }, spec });
+    await applyIn("v1", "ann", { a: "1", b: "1" });
+
+    const conflict = await applyIn("v2", "bob", { a: "2" });
+    const moved = await applyIn("v2", "ann", { b: "1" });
+
+    expect(conflict.body.message).toBe('Apply failed with 1 conflict: conflict with "ann": .spec.a');
+    expect(moved.body.spec).toEqual({ b: "1" });
+    expect(owners(moved)).toEqual(["ann Apply"]);
+  });
+
   test("PA-12: status and scale are applied on their own", async () => {
     await apply("ann", makeDeployment("parts", { replicas: 1 }));
     const path = `${DEPLOYMENTS}/parts`;

@@ -12,7 +12,7 @@ const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
 
 contract("delete", (subject) => {
   const create = async (path: string, object: object): Promise<Body> => (await subject.api.create(path, object)).body;
-  const gone = (path: string): Promise<unknown> => eventually(`${path} is gone`, () => subject.api.get(path), ({ status }) => status === 404);
+  const gone = async (path: string): Promise<number> => (await eventually(`${path} is gone`, () => subject.api.get(path), ({ status }) => status === 404)).status;
   const ownedBy = (owner: Body, blockOwnerDeletion = false): object => ({ ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: owner.metadata.name, uid: owner.metadata.uid, ...(blockOwnerDeletion && { blockOwnerDeletion }) }] });
 
   test("DL-1: options are read from the body or the query", async () => {
@@ -103,7 +103,7 @@ contract("delete", (subject) => {
     const { body } = await subject.api.delete(`${CONFIG_MAPS}/bg-owner`, { propagationPolicy: "Background" });
 
     expect(body.status).toBe("Success");
-    await gone(`${CONFIG_MAPS}/bg-child`);
+    expect(await gone(`${CONFIG_MAPS}/bg-child`)).toBe(404);
   });
 
   test("DL-6: in the foreground, an owner waits for the dependents that block it", async () => {
@@ -150,8 +150,8 @@ contract("delete", (subject) => {
 
     await subject.api.delete(`${CONFIG_MAPS}/circle-a`, { propagationPolicy: "Foreground" });
 
-    await gone(`${CONFIG_MAPS}/circle-a`);
-    await gone(`${CONFIG_MAPS}/circle-b`);
+    expect(await gone(`${CONFIG_MAPS}/circle-a`)).toBe(404);
+    expect(await gone(`${CONFIG_MAPS}/circle-b`)).toBe(404);
   });
 
   test("DL-7: a scheduled pod is given its grace period and goes when it is over; others go at once", async () => {
@@ -180,6 +180,14 @@ contract("delete", (subject) => {
     expect((await subject.api.get(`${CONFIG_MAPS}?labelSelector=batch`)).body.items.map(({ metadata }) => metadata.name)).toEqual(["batch-c"]);
   });
 
+  test("DL-9: asking to ignore unreadable data deletes a readable object as usual", async () => {
+    await create(CONFIG_MAPS, makeConfigMap("readable"));
+
+    const { status } = await subject.api.delete(`${CONFIG_MAPS}/readable`, { ignoreStoreReadErrorWithClusterBreakingPotential: true });
+
+    expect([status, (await subject.api.get(`${CONFIG_MAPS}/readable`)).status]).toEqual([200, 404]);
+  });
+
   // The real collector looks for new kinds every thirty seconds, which is too long to wait for.
   test.runIf(subject.name === "flotilla")("DL-6: custom resources own and are owned", async () => {
     const path = await defineResource(subject.api, "Owner", { namespace: NAMESPACE });
@@ -188,6 +196,6 @@ contract("delete", (subject) => {
 
     await subject.api.delete(`${path}/custom`);
 
-    await gone(`${REPLICA_SETS}/of-custom`);
+    expect(await gone(`${REPLICA_SETS}/of-custom`)).toBe(404);
   });
 });

@@ -119,7 +119,7 @@ contract("list", (subject) => {
   };
   for (const [selector, want] of Object.entries(labelSelectors)) {
     test(`LW-14: the label selector "${selector}"`, async () => {
-      for (const [name, labels] of Object.entries({ "lab-a": { tier: "web" }, "lab-b": { tier: "db", zone: "north" }, "lab-c": { zone: "north" } })) await create(name, { ...labels, suite: "labels" });
+      for (const [name, labels] of Object.entries<Record<string, string>>({ "lab-a": { tier: "web" }, "lab-b": { tier: "db", zone: "north" }, "lab-c": { zone: "north" } })) await create(name, { ...labels, suite: "labels" });
 
       expect(await names(`labelSelector=${encodeURIComponent(`suite=labels,${selector}`)}`)).toEqual(want);
     });

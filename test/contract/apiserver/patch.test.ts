@@ -7,7 +7,7 @@ import type { Answer } from "./raw-client.ts";
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
-const GENERIC = "the server rejected our request due to an error in our request";
+const GENERIC = /^the server rejected our request due to an error in our request$/;
 
 interface Container {
   name: string;
@@ -43,19 +43,18 @@ contract("patch", (subject) => {
     });
   }
 
-  const failures: Record<string, [operations: unknown, status: number, message: string | undefined]> = {
+  const failures: Record<string, [operations: unknown, status: number, message: RegExp]> = {
     "a test that fails": [[{ op: "test", path: "/data/a", value: "7" }], 422, GENERIC],
     "a removal of what is not there": [[{ op: "remove", path: "/data/z" }], 422, GENERIC],
     "an unknown operation": [[{ op: "turn", path: "/data/a" }], 422, GENERIC],
-    "no list": [{ op: "add" }, 400, undefined],
-    "no JSON": ["[", 400, undefined],
+    "no list": [{ op: "add" }, 400, /./],
+    "no JSON": ["[", 400, /./],
   };
   for (const [what, [patch, status, message]] of Object.entries(failures)) {
     test(`PA-1: a JSON patch with ${what} is refused with ${status}`, async () => {
       const answer = await patchedMap(patch);
 
-      expect(answer.status).toBe(status);
-      if (message !== undefined) expect(answer.body.message).toBe(message);
+      expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
     });
   }
 
@@ -106,7 +105,7 @@ contract("patch", (subject) => {
     const { containers: result } = await merge({ containers: [{ name: "a", env: [{ name: "Y", value: "9" }], ports: [{ containerPort: 80, name: "http" }, { containerPort: 81 }], args: ["three"] }] });
     const a = result.find(({ name }) => name === "a");
 
-    expect(a?.env).toEqual([{ name: "X", value: "1" }, { name: "Y", value: "9" }].toSorted((x, y) => (a?.env?.[0]?.name === "Y" ? y.name.localeCompare(x.name) : x.name.localeCompare(y.name))));
+    expect(a?.env?.toSorted((x, y) => x.name.localeCompare(y.name))).toEqual([{ name: "X", value: "1" }, { name: "Y", value: "9" }]);
     expect(a?.ports?.map(({ containerPort }) => containerPort).toSorted()).toEqual([80, 81]);
     expect(a?.args).toEqual(["three"]);
   });
@@ -114,7 +113,6 @@ contract("patch", (subject) => {
   test("PA-4: directives delete and replace items, and set the order", async () => {
     expect(images((await merge({ containers: [{ name: "a", $patch: "delete" }] })).containers)).toEqual(["b b:1"]);
     expect(images((await merge({ containers: [{ name: "c", image: "c:1" }, { $patch: "replace" }] })).containers)).toEqual(["c c:1"]);
-    expect(images((await merge({ $setElementOrder: 1, containers: [] })).containers)).toEqual([]);
     expect(images((await merge({ "$setElementOrder/containers": [{ name: "b" }, { name: "a" }], containers: [{ name: "a", image: "a:2" }] })).containers)).toEqual(["b b:1", "a a:2"]);
   });
 
@@ -142,6 +140,9 @@ contract("patch", (subject) => {
     "an item without its key": [{ containers: [{ image: "x" }] }, 500],
     "an order that misses an item": [{ "$setElementOrder/containers": [{ name: "b" }], containers: [{ name: "a", image: "a:2" }] }, 500],
     "a map for a list": [{ containers: { name: "a" } }, 422],
+    "an order of nothing": [{ $setElementOrder: [] }, 400],
+    "an order that is no list": [{ "$setElementOrder/containers": 1 }, 500],
+    "a deletion from nothing": [{ $deleteFromPrimitiveList: ["a"] }, 400],
   };
   for (const [what, [patch, status]] of Object.entries(broken)) {
     test(`PA-4: a strategic patch with ${what} is answered ${status}`, async () => {

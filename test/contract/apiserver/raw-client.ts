@@ -83,7 +83,7 @@ export function connectHttp2(connection: Connection): Api {
   session.on("error", () => {}); // Each request reports it for itself.
   const wire: Wire = {
     send(method, path, headers, body, receiver) {
-      const stream = session.request({ ":method": method, ":path": path, ...headers } as http2.OutgoingHttpHeaders, { endStream: body === undefined });
+      const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
       stream.on("response", ({ ":status": status, ...rest }) => receiver.onResponse(Number(status), flat(rest)));
       stream.on("data", (chunk: Buffer) => receiver.onData(chunk));
       stream.on("end", () => receiver.onEnd());
@@ -100,7 +100,7 @@ export function connectHttp1(connection: Connection): Api {
   const agent = new https.Agent({ ...tlsOf(connection), keepAlive: true, ALPNProtocols: ["http/1.1"] });
   const wire: Wire = {
     send(method, path, headers, body, receiver) {
-      const request = https.request(new URL(path, connection.server.origin), { agent, method, headers: { ...headers, ...(body && { "content-length": String(body.length) }) } as Record<string, string | string[]> });
+      const request = https.request(new URL(path, connection.server.origin), { agent, method, headers: { ...headers, ...(body && { "content-length": String(body.length) }) } });
       let incoming: IncomingMessage | undefined;
       request.on("response", (response) => {
         receiver.onResponse(response.statusCode ?? 0, flat(response.headers));

@@ -39,6 +39,8 @@ export interface ContractOptions {
   nodes?: number;
   /** Names the only server that the suite is for, when it is about something that the other one cannot have. */
   only?: Subject["name"];
+  /** Why the suite cannot run on this machine at all. */
+  skip?: string | undefined;
 }
 
 /** The namespace that every suite finds ready: its service account is there. */
@@ -53,7 +55,8 @@ const POLL_MS = 25;
 const binaries = realBinaries();
 
 /** Declares a suite once for each server. `subject` may be used inside tests and hooks only: there it is running. */
-export function contract(area: string, suite: (subject: Subject) => void, { nodes = 0, only }: ContractOptions = {}): void {
+export function contract(area: string, suite: (subject: Subject) => void, { nodes = 0, only, skip }: ContractOptions = {}): void {
+  if (skip !== undefined) process.stdout.write(`skipped: ${area}: ${skip}\n`);
   const servers: [Subject["name"], (() => Promise<Started>) | undefined][] = [
     ["flotilla", () => startFlotilla(nodes)],
     ["kube-apiserver", binaries === undefined ? undefined : () => startReal(binaries)],
@@ -64,7 +67,7 @@ export function contract(area: string, suite: (subject: Subject) => void, { node
       process.stdout.write(`skipped: ${area} on ${name}: $REAL_BIN has no etcd and kube-apiserver\n`);
       continue;
     }
-    describe(`${area} on ${name}`, { timeout: TEST_LIMIT_MS }, () => {
+    describe.skipIf(skip !== undefined)(`${area} on ${name}`, { timeout: TEST_LIMIT_MS }, () => {
       const { subject, open, close } = createSubject(name);
       let started: Started | undefined;
       beforeAll(async () => {

@@ -4,7 +4,7 @@ import { equalJson, isObject, type Json, type JsonObject } from "../../../src/ba
 import { ApiError, formatYaml } from "../../../src/machinery/index.ts";
 import type { Chance } from "../chance.ts";
 import { createCore, type Core, type CoreAnswer, type CoreRequest } from "../core.ts";
-import { definition, deployment, objects, widget } from "../corpus.ts";
+import { definition, deployment, objects, widget, type CorpusObject } from "../corpus.ts";
 import { mutateBytes, mutateJson, mutateText } from "../mutate.ts";
 import { encodeMessage } from "../protobuf-bodies.ts";
 import { defineTarget } from "../target.ts";
@@ -24,11 +24,10 @@ async function openCore(): Promise<Core> {
 }
 
 /** Where objects of a kind are made; the plural is the server's business, so only kinds of the corpus have one. */
-function collectionOf({ apiVersion, kind, metadata }: JsonObject): string {
-  const version = String(apiVersion);
-  const base = version.includes("/") ? `/apis/${version}` : `/api/${version}`;
-  const plural = PLURALS.get(String(kind)) ?? `${String(kind).toLowerCase()}s`;
-  return isObject(metadata) && metadata.namespace !== undefined ? `${base}/namespaces/default/${plural}` : `${base}/${plural}`;
+function collectionOf({ apiVersion, kind, metadata }: CorpusObject): string {
+  const base = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const plural = PLURALS.get(kind) ?? `${kind.toLowerCase()}s`;
+  return metadata.namespace !== undefined ? `${base}/namespaces/default/${plural}` : `${base}/${plural}`;
 }
 
 const PLURALS = new Map([
@@ -56,7 +55,7 @@ function problemOf({ status, text, failures, headers }: CoreAnswer): string | un
 
 const objectBody = (chance: Chance): { object: Json; path: string } => {
   const base = chance.pick(objects);
-  return { object: mutateJson(chance, { ...base, metadata: { ...(base.metadata as JsonObject), name: `f${chance.below(5)}` } }, objects), path: collectionOf(base) };
+  return { object: mutateJson(chance, { ...base, metadata: { ...base.metadata, name: `f${chance.below(5)}` } }, objects), path: collectionOf(base) };
 };
 
 const VALIDATIONS = ["", "fieldValidation=Strict", "fieldValidation=Warn", "fieldValidation=Ignore"];
@@ -107,6 +106,48 @@ export const roundTrips = defineTarget({
   },
 });
 
+/** Fills one list or map of an object until the body is as large as it may be: work that grows faster than the input shows here. */
+function filled(chance: Chance, value: Json, bytes: number): Json {
+  const children = typeof value === "object" && value !== null ? Object.keys(value) : [];
+  const inside = children.filter((key) => typeof (value as JsonObject)[key] === "object" && (value as JsonObject)[key] !== null);
+  if (inside.length > 0 && !chance.oneIn(4)) {
+    const key = chance.pick(inside);
+    const item = filled(chance, (value as JsonObject)[key] ?? null, bytes);
+    return Array.isArray(value) ? value.with(Number(key), item) : { ...(value as JsonObject), [key]: item };
+  }
+  const varied = !chance.oneIn(3);
+  if (Array.isArray(value)) {
+    const item = value.length > 0 && !chance.oneIn(3) ? (chance.oneIn(2) ? mutateJson(chance, value[0] ?? null) : (value[0] ?? null)) : chance.pick<Json>(["x", "", 1, {}, null]);
+    const count = Math.floor(bytes / (JSON.stringify(item).length + 8));
+    return Array.from({ length: count }, (_, index) => (varied ? numbered(item, index) : item));
+  }
+  const key = chance.pick(["k", "/k", "__proto__", "A.b", "a/b"]);
+  const item = chance.pick<Json>(["", "x", 1, {}]);
+  return Object.fromEntries(Array.from({ length: Math.floor(bytes / 16) }, (_, index) => [`${key}${index}`, item]));
+}
+
+/** A copy that differs from its neighbours where names usually are. */
+function numbered(item: Json, index: number): Json {
+  if (typeof item === "string") return `${item}${index}`;
+  if (!isObject(item)) return item;
+  return Object.fromEntries(Object.entries(item).map(([key, value]) => [key, typeof value === "string" && /name|key|uid|id|path|host|topologyKey/i.test(key) ? `${value}${index}` : value]));
+}
+
+const LARGE_BYTES = 2_500_000;
+
+export const largeBodies = defineTarget({
+  name: "large-body",
+  boundMs: 6000,
+  generate(chance): CoreRequest {
+    const base = chance.pick(objects);
+    const query = `?${chance.pick(VALIDATIONS)}&dryRun=All`;
+    const body = filled(chance, { ...base, metadata: { labels: {}, annotations: {}, finalizers: [], ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "a", uid: "b", controller: true }], ...base.metadata } }, LARGE_BYTES);
+    return { method: "POST", path: collectionOf(base) + query, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  },
+  declares: () => false,
+  run: async (request) => problemOf(await (await openCore()).send(request)),
+});
+
 const PATCH_TYPES = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"];
 
 export const patches = defineTarget({
@@ -117,7 +158,7 @@ export const patches = defineTarget({
     const changed = mutateJson(chance, base, objects);
     const type = chance.pick(PATCH_TYPES);
     const body = type.includes("json-patch") ? JSON.stringify(mutateJson(chance, [{ op: "replace", path: "/spec", value: changed }, { op: "add", path: "/metadata/labels/x", value: "y" }], objects)) : JSON.stringify(changed);
-    const path = `${collectionOf(base)}/${String((base.metadata as JsonObject).name)}?dryRun=All&fieldManager=fuzz&${chance.pick(VALIDATIONS)}${chance.oneIn(2) && type.includes("apply") ? "&force=true" : ""}`;
+    const path = `${collectionOf(base)}/${base.metadata.name}?dryRun=All&fieldManager=fuzz&${chance.pick(VALIDATIONS)}${chance.oneIn(2) && type.includes("apply") ? "&force=true" : ""}`;
     return { method: "PATCH", path, headers: { "content-type": type }, body: chance.oneIn(4) ? mutateText(chance, body) : body };
   },
   declares: () => false,

@@ -66,7 +66,7 @@ export const celRules = defineTarget({
     const { schema, objects: known, texts } = chance.pick(expressions);
     const rules = chance.list(1 + chance.size(4), () => ({ rule: chance.oneIn(2) ? mutateText(chance, chance.pick(texts), CEL_WORDS).slice(0, 2000) : chance.pick(texts), messageExpression: chance.pick(texts) }));
     const object = known.length > 0 ? chance.pick(known) : {};
-    return { schema: { ...schema, "x-kubernetes-validations": rules as Json[] }, object: asObject(mutateJson(chance, object, objects)) };
+    return { schema: { ...schema, "x-kubernetes-validations": rules }, object: asObject(mutateJson(chance, object, objects)) };
   },
   declares: () => false,
   run({ schema, object }) {

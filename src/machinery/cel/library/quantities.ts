@@ -1,10 +1,10 @@
 /** Quantities such as `100m` and `1.5Gi`. */
-import { addQuantities, compareQuantities, type Quantity, subtractQuantities, tryParseQuantity } from "../../quantity.ts";
+import { addQuantities, compareQuantities, DECIMAL_EXPONENTS, type Quantity, subtractQuantities, tryParseQuantity } from "../../quantity.ts";
 import type { Row } from "../functions.ts";
 import { intOf, MAX_INT, MIN_INT } from "../numbers.ts";
 import { CelDouble, CelError, type CelInt, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
 
-export class CelQuantity extends CelOpaque {
+class CelQuantity extends CelOpaque {
   readonly typeName = "kubernetes.Quantity";
   readonly quantity: Quantity;
   /** The power of ten in which it was written: `1000m` is in thousandths, and by that no integer. */
@@ -35,17 +35,6 @@ export class CelQuantity extends CelOpaque {
 const WRONG_FORMAT = new CelError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
 const WRONG_SUFFIX = new CelError("unable to parse quantity's suffix");
 const SHAPE = /^[+-]?\d*\.?\d*[eEinumkKMGTP]*[-+]?\d*$/;
-const SUFFIX_SCALES: ReadonlyMap<string, number> = new Map([
-  ["n", -9],
-  ["u", -6],
-  ["m", -3],
-  ["k", 3],
-  ["M", 6],
-  ["G", 9],
-  ["T", 12],
-  ["P", 15],
-  ["E", 18],
-]);
 
 function parse(text: string): CelQuantity | CelError {
   const quantity = tryParseQuantity(text);
@@ -56,7 +45,7 @@ function parse(text: string): CelQuantity | CelError {
 function scaleOf(text: string, { exponent }: Quantity): number {
   const [, fraction = "", suffix = ""] = /^[+-]?\d*(?:\.(\d*))?(.*)$/.exec(text) ?? [];
   if (suffix.endsWith("i")) return fraction === "" ? 0 : Math.min(-1, exponent);
-  const power = SUFFIX_SCALES.get(suffix) ?? (suffix === "" ? 0 : Number(suffix.slice(1)));
+  const power = DECIMAL_EXPONENTS.get(suffix) ?? Number(suffix.slice(1));
   return power - fraction.length;
 }
 

@@ -1,6 +1,7 @@
 /** Texts, counted in code points. Most texts have no surrogates, and then JavaScript's own indexes are right. */
 import { ArrayList, describe, EMPTY_LIST } from "../collections.ts";
 import type { Row } from "../functions.ts";
+import { GO_ESCAPES } from "../go-text.ts";
 import { CelError, type CelInt, type CelList, type CelValue, lengthOf } from "../values.ts";
 import { format } from "./format.ts";
 
@@ -99,18 +100,7 @@ function join(list: CelList, separator = ""): CelValue {
   return result;
 }
 
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ["\x07", "\\a"],
-  ["\b", "\\b"],
-  ["\f", "\\f"],
-  ["\n", "\\n"],
-  ["\r", "\\r"],
-  ["\t", "\\t"],
-  ["\v", "\\v"],
-  ["\\", "\\\\"],
-  ['"', '\\"'],
-]);
-const quote = (text: string): CelValue => `"${Array.from(text, (character) => ESCAPES.get(character) ?? character).join("")}"`;
+const quote = (text: string): CelValue => `"${Array.from(text, (character) => GO_ESCAPES.get(character) ?? character).join("")}"`;
 
 export const strings: readonly Row[] = [
   ["charAt", "string_char_at_int", "string.(int) -> string", charAt],

@@ -1,0 +1,38 @@
+/** `pods/ephemeralcontainers`: containers for looking into a running pod. They are only ever added. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { Pod } from "../facts/core-v1.ts";
+import { forbiddenField } from "../field-errors.ts";
+import type { SpecPart } from "../kind.ts";
+import { MIRROR } from "./pod-annotations.ts";
+import { unifiedDiff } from "./pod-diff.ts";
+import { internalForm } from "./pod-internal-form.ts";
+import { checkPodMarks } from "./pod-update.ts";
+import { checkPod } from "./pod-validation.ts";
+
+type ReadPod = DeepReadonly<Pod>;
+
+export const ephemeralContainersPart: SpecPart = {
+  take(sent, stored) {
+    const { ephemeralContainers: _, ...rest } = stored;
+    return { ...rest, ...(sent.ephemeralContainers !== undefined && { ephemeralContainers: sent.ephemeralContainers }) };
+  },
+};
+
+export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): FieldError[] {
+  // A pod that stands for a file on a node is what that file says.
+  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR)) return [forbiddenField("[]", "static pods do not support ephemeral containers")];
+  const errors: FieldError[] = [];
+  checkPod(errors, pod);
+  checkPodMarks(errors, pod, old);
+  const containers = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
+  for (const before of old.spec.ephemeralContainers ?? []) {
+    const now = containers.get(before.name);
+    const existing = `existing ephemeral containers ${JSON.stringify(before.name)} may not be`;
+    if (!now) errors.push(forbiddenField("spec.ephemeralContainers", `${existing} removed\n`));
+    else if (!equalJson(now, before)) errors.push(forbiddenField("spec.ephemeralContainers", `${existing} changed\n${unifiedDiff(shown(before), shown(now))}`));
+  }
+  return errors;
+}
+
+const shown = (container: unknown): string => JSON.stringify(internalForm("EphemeralContainer", container), undefined, 1);

@@ -1,0 +1,52 @@
+/** What a rule of Pod Security looks at and what it answers, and the words that the answers are put together from. */
+import type { Container, PodSpec } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+
+/** A pod, or the template of one. */
+export interface ExaminedPod {
+  readonly spec: DeepReadonly<PodSpec>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Init containers, containers and ephemeral ones, in this order. */
+  readonly containers: readonly DeepReadonly<Container>[];
+}
+
+export interface Violation {
+  readonly reason: string;
+  readonly detail: string;
+}
+
+export type Rule = (pod: ExaminedPod) => Violation | undefined;
+
+/** One thing that a level looks at. Its rule may differ between the versions of a policy. */
+export interface Check {
+  readonly id: string;
+  /** From which minor version of Kubernetes which rule holds, oldest first. */
+  readonly rules: readonly (readonly [since: number, rule: Rule])[];
+  /** The check of the baseline level that this one replaces, wherever it has a rule. */
+  readonly overrides?: string;
+}
+
+export function examined(spec: DeepReadonly<PodSpec>, annotations: Readonly<Record<string, string>> = {}): ExaminedPod {
+  return { spec, annotations, containers: [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])] };
+}
+
+/** The names of the containers that something is wrong with. */
+export function namesWhere({ containers }: ExaminedPod, isBad: (container: DeepReadonly<Container>) => boolean): string[] {
+  return containers.filter(isBad).map(({ name }) => name);
+}
+
+export const quoted = (items: Iterable<string>): string => [...items].map((item) => `"${item}"`).join(", ");
+export const sorted = (items: Iterable<string>): string[] => [...new Set(items)].sort();
+export const plural = (word: string, count: number, many = `${word}s`): string => (count === 1 ? word : many);
+/** `container "a"`, `containers "a", "b"`. */
+export const containersText = (names: readonly string[]): string => `${plural("container", names.length)} ${quoted(names)}`;
+
+/** Who set something bad: the pod itself, some of its containers, or both. */
+export function settersText(pod: boolean, names: readonly string[]): string {
+  return [...(pod ? ["pod"] : []), ...(names.length > 0 ? [containersText(names)] : [])].join(" and ");
+}
+
+/** Windows knows nothing of what some rules ask for, and since 1.25 pods say that they are for it. */
+export const unlessWindows = (rule: Rule): Rule => (pod) => (pod.spec.os?.name === "windows" ? undefined : rule(pod));
+/** Who is root in a user namespace is nobody on the node, which counts since 1.35. */
+export const unlessUserNamespace = (rule: Rule): Rule => (pod) => (pod.spec.hostUsers === false ? undefined : rule(pod));

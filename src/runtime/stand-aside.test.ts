@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { silentLog } from "../base/index.ts";
+import { defineKeyedController, done, standAside } from "./index.ts";
+import type { Elsewhere, Result, RunContext } from "./index.ts";
+
+const cases: Record<string, { elsewhere: Elsewhere; want: { ran: boolean; result: Result } }> = {
+  "works where nobody else does": { elsewhere: {}, want: { ran: true, result: done } },
+  "leaves a foreign cluster alone for good": { elsewhere: { isForeign: (cluster) => cluster === "paris", isTaken: () => true }, want: { ran: false, result: done } },
+  "looks again later where somebody else works for now": { elsewhere: { isTaken: (cluster) => cluster === "paris" }, want: { ran: false, result: { requeueAfterMs: 15_000 } } },
+};
+
+for (const [behaviour, { elsewhere, want }] of Object.entries(cases)) {
+  for (const key of ["paris", { cluster: "paris", name: "web" }]) {
+    test(`${behaviour}, by ${typeof key === "string" ? "a cluster" : "a key in a cluster"}`, async () => {
+      let ran = false;
+      const controller = defineKeyedController<typeof key>({
+        name: "test",
+        writes: [],
+        sources: [],
+        idOf: String,
+        async reconcile() {
+          ran = true;
+          return done;
+        },
+      });
+
+      const result = await standAside(controller, elsewhere).reconcile(key, { log: silentLog, signal: new AbortController().signal } as RunContext);
+
+      expect({ ran, result }).toEqual(want);
+    });
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * What a container of a simulated pod has written: a few lines that follow from the pod's status, so that they are the same
+ * whenever and wherever they are read. Nothing is stored for them.
+ */
+import type { ContainerStatus, Pod } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { badRequest } from "../machinery/index.ts";
+
+export interface LogLine {
+  timeMs: number;
+  text: string;
+}
+
+type ReadPod = DeepReadonly<Pod>;
+type Status = DeepReadonly<ContainerStatus>;
+type State = NonNullable<Status["state"]>;
+
+export function statusOf({ status }: ReadPod, container: string): Status | undefined {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? []), ...(status?.ephemeralContainerStatuses ?? [])].find(({ name }) => name === container);
+}
+
+/** What the container wrote so far, oldest first; `previous` is what it wrote before it was restarted. Throws what a kubelet answers when there is nothing. */
+export function logLines(pod: ReadPod, container: string, previous = false): LogLine[] {
+  const { metadata } = pod;
+  const about = `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)}`;
+  const status = statusOf(pod, container);
+  if (previous) {
+    if (!status?.lastState?.terminated) throw badRequest(`previous terminated ${about} not found`);
+    return linesOf(pod, status, status.lastState, status.restartCount - 1);
+  }
+  if (status?.state?.running || status?.state?.terminated) return linesOf(pod, status, status.state, status.restartCount);
+  throw badRequest(`${about} is waiting to start: ${waitingFor(status)}`);
+}
+
+function waitingFor(status: Status | undefined): string {
+  const reason = status?.state?.waiting?.reason ?? "ContainerCreating";
+  return reason === "ImagePullBackOff" ? "trying and failing to pull image" : reason;
+}
+
+function linesOf({ metadata, spec, status }: ReadPod, { name, image, ready }: Status, { running, terminated }: State, restarts: number): LogLine[] {
+  const startMs = timeOf(running?.startedAt ?? terminated?.startedAt);
+  const lines: LogLine[] = [
+    { timeMs: startMs, text: `container ${name} of pod ${metadata.namespace ?? ""}/${metadata.name} starts on node ${spec.nodeName ?? ""}${restarts > 0 ? `, restart ${restarts}` : ""}` },
+    { timeMs: startMs, text: `image ${image}` },
+  ];
+  const readyAt = status?.conditions?.find((condition) => condition.type === "Ready" && condition.status === "True")?.lastTransitionTime;
+  if (running && ready && readyAt !== undefined) lines.push({ timeMs: Math.max(startMs, timeOf(readyAt)), text: "ready" });
+  if (terminated) lines.push({ timeMs: timeOf(terminated.finishedAt), text: `stopped with exit code ${terminated.exitCode ?? 0}` });
+  return lines;
+}
+
+const timeOf = (time: string | undefined): number => (time === undefined ? 0 : Date.parse(time));

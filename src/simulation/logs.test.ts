@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { Pod } from "../api/index.ts";
+import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import { createInformers } from "../runtime/index.ts";
+import { createFakeClient } from "../testing/index.ts";
+import { logLines } from "./log-lines.ts";
+import type { LogLine } from "./log-lines.ts";
+import { createSimulatedRuntime } from "./logs.ts";
+import { settledStatus, stoppingStatus } from "./pod-status.ts";
+
+const NOW = Date.UTC(2024, 4, 1, 12);
+const makePod = (image = "web:1"): Pod => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "shop", uid: "u-1" }, spec: { nodeName: "node-000", containers: [{ name: "main", image }] } });
+/** The pod as its simulated kubelet reports it. */
+const running = (pod: DeepReadonly<Pod>, nowMs = NOW): Pod => ({ ...pod, status: settledStatus(pod, undefined, nowMs) }) as Pod;
+const told = (lines: readonly LogLine[]): string[] => lines.map(({ timeMs, text }) => `${(timeMs - NOW) / 1000} ${text}`);
+
+describe("the log of a simulated container", () => {
+  test("tells when and where it started, what it runs, and that it is ready", () => {
+    expect(told(logLines(running(makePod()), "main"))).toEqual(["0 container main of pod shop/p starts on node node-000", "0 image web:1", "0 ready"]);
+  });
+
+  test("begins anew when the container is restarted, and the former one can be asked for", () => {
+    const updated = running({ ...running(makePod()), spec: makePod("web:2").spec }, NOW + 60_000);
+
+    expect(told(logLines(updated, "main"))).toEqual(["60 container main of pod shop/p starts on node node-000, restart 1", "60 image web:2", "60 ready"]);
+    expect(told(logLines(updated, "main", true)).at(-1)).toBe("60 stopped with exit code 0");
+  });
+
+  const refused: Record<string, { pod: DeepReadonly<Pod>; previous?: boolean; want: string }> = {
+    "has not begun while the container is not there": { pod: makePod(), want: 'container "main" in pod "p" is waiting to start: ContainerCreating' },
+    "never begins when the image cannot be pulled": { pod: running(makePod("web:broken")), want: 'container "main" in pod "p" is waiting to start: trying and failing to pull image' },
+    "has no former one before the first restart": { pod: running(makePod()), previous: true, want: 'previous terminated container "main" in pod "p" not found' },
+  };
+  for (const [behaviour, { pod, previous, want }] of Object.entries(refused)) {
+    test(behaviour, () => {
+      expect(() => logLines(pod, "main", previous)).toThrow(want);
+    });
+  }
+});
+
+async function startMember() {
+  const clock = createFakeClock();
+  const client = createFakeClient({ clock });
+  const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster !== "hub" }, random: createSeededRandom(1) });
+  const runtime = createSimulatedRuntime({ informers });
+  await client.create(Pod, "paris", makePod());
+  const report = async (change: (pod: DeepReadonly<Pod>) => DeepReadonly<Pod["status"]>): Promise<DeepReadonly<Pod>> => {
+    const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
+    const status = change(pod);
+    return client.updateStatus(Pod, "paris", { ...pod, ...(status && { status }) });
+  };
+  const target = (pod: DeepReadonly<Pod>) => ({ cluster: "paris", namespace: "shop", container: "main", pod: pod as unknown as DeepReadonly<JsonObject> });
+  return { client, informers, runtime, report, target };
+}
+
+/** Every line that comes until the log ends. */
+async function rest(lines: AsyncIterable<LogLine>): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const { text } of lines) texts.push(text);
+  return texts;
+}
+
+describe("who follows a log", () => {
+  test("gets what is added to it, and its end when the pod goes", async () => {
+    const { client, informers, runtime, report, target } = await startMember();
+    await report((pod) => settledStatus(pod, undefined, NOW));
+    const unready = await report((pod) => stoppingStatus(pod, ["main"], NOW));
+    const log = runtime.logs(target(unready), { previous: false });
+
+    const following = log.follow(new AbortController().signal)[Symbol.asyncIterator]();
+    const next = following.next();
+    await report((pod) => settledStatus(pod, undefined, NOW + 1000));
+    const added = await next;
+    await client.delete(Pod, { cluster: "paris", namespace: "shop", name: "p" }, { gracePeriodSeconds: 0 });
+    const end = await following.next();
+
+    expect(log.lines.map(({ text }) => text)).toEqual(["container main of pod shop/p starts on node node-000", "image web:1"]);
+    expect([added.value, end.done]).toEqual([{ timeMs: NOW + 1000, text: "ready" }, true]);
+    informers.close();
+  });
+
+  test("sees the end when the container restarts", async () => {
+    const { client, informers, runtime, report, target } = await startMember();
+    const up = await report((pod) => settledStatus(pod, undefined, NOW));
+
+    const following = rest(runtime.logs(target(up), { previous: false }).follow(new AbortController().signal));
+    const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
+    await client.update(Pod, "paris", { ...pod, spec: { ...pod.spec, containers: [{ name: "main", image: "web:2" }] } });
+    await report((changed) => settledStatus(changed, undefined, NOW + 1000));
+
+    expect(await following).toEqual([]);
+    informers.close();
+  });
+
+  test("may leave at any time", async () => {
+    const { informers, runtime, report, target } = await startMember();
+    const up = await report((pod) => settledStatus(pod, undefined, NOW));
+    const leave = new AbortController();
+
+    const following = rest(runtime.logs(target(up), { previous: false }).follow(leave.signal));
+    leave.abort();
+
+    expect(await following).toEqual([]);
+    informers.close();
+  });
+});
+
+test("nobody can run a command in a simulated pod", async () => {
+  const { informers, runtime, target } = await startMember();
+
+  await expect(runtime.exec(target(makePod()))).rejects.toThrow("pod shop/p is simulated: nodes of paris run no processes, so there is none to talk to");
+  informers.close();
+});

@@ -1,0 +1,138 @@
+/**
+ * What stands behind `kubectl logs` and `kubectl exec` of simulated pods. Logs are worked out from the pod; who follows one gets
+ * what a change of the pod adds to it, until the container ends. No processes run, and whoever wants to start one is told so.
+ *
+ * Reads:  Pod. Writes: nothing.
+ */
+import { Pod } from "../api/index.ts";
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import { badRequest } from "../machinery/index.ts";
+import type { Informers } from "../runtime/index.ts";
+import { logLines, statusOf } from "./log-lines.ts";
+import type { LogLine } from "./log-lines.ts";
+
+export interface ContainerOfPod {
+  cluster: string;
+  namespace: string;
+  pod: DeepReadonly<JsonObject>;
+  container: string;
+}
+
+export interface PodLog {
+  readonly lines: readonly LogLine[];
+  /** What is added later. Ends with the container, or when the signal is aborted. */
+  follow(signal: AbortSignal): AsyncIterable<LogLine>;
+}
+
+/** Fits the API server's idea of a container runtime. */
+export interface SimulatedRuntime {
+  logs(container: ContainerOfPod, options: { previous: boolean }): PodLog;
+  exec(container: ContainerOfPod): Promise<never>;
+  attach(container: ContainerOfPod): Promise<never>;
+}
+
+type ReadPod = DeepReadonly<Pod>;
+type Follower = (pod: ReadPod, isGone: boolean) => void;
+
+export function createSimulatedRuntime({ informers }: { informers: Informers }): SimulatedRuntime {
+  const followers = createFollowers(informers);
+  const noProcesses = async ({ cluster, namespace, pod }: ContainerOfPod): Promise<never> => {
+    throw badRequest(`pod ${namespace}/${(pod as unknown as ReadPod).metadata.name} is simulated: nodes of ${cluster} run no processes, so there is none to talk to`);
+  };
+  return {
+    logs(target, { previous }) {
+      const pod = target.pod as unknown as ReadPod;
+      const lines = logLines(pod, target.container, previous);
+      return { lines, follow: (signal) => (previous ? nothing() : followed(followers, target, pod, lines, signal)) };
+    },
+    exec: noProcesses,
+    attach: noProcesses,
+  };
+}
+
+async function* nothing(): AsyncGenerator<LogLine> {
+  // What a container wrote before it was restarted does not grow.
+}
+
+async function* followed(followers: Followers, { cluster, namespace, container }: ContainerOfPod, first: ReadPod, lines: readonly LogLine[], signal: AbortSignal): AsyncGenerator<LogLine> {
+  if (hasEnded(first, first, container)) return;
+  let told = lines.length;
+  // Only the latest matters: the lines of a container are only ever added to.
+  let latest: { pod: ReadPod; isGone: boolean } | undefined;
+  let wake = (): void => {};
+  const stop = followers.add(keyOf(cluster, namespace, first.metadata.name), (pod, isGone) => {
+    // The informer may be a little behind the server that answered the request.
+    if (versionOf(pod) < versionOf(first)) return;
+    latest = { pod, isGone };
+    wake();
+  });
+  const onAbort = (): void => wake();
+  signal.addEventListener("abort", onAbort);
+  try {
+    while (!signal.aborted) {
+      if (!latest) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      const { pod, isGone } = latest;
+      latest = undefined;
+      if (isGone || isAnother(pod, first, container)) return;
+      const now = logLines(pod, container);
+      yield* now.slice(told);
+      told = Math.max(told, now.length);
+      if (hasEnded(pod, first, container)) return;
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    stop();
+  }
+}
+
+/** Simulated members live in this process, whose versions are numbers. */
+const versionOf = ({ metadata }: ReadPod): number => Number(metadata.resourceVersion ?? 0);
+
+/** The pod was replaced by one of its name, or its container restarted: this log has no more to say. */
+function isAnother(pod: ReadPod, first: ReadPod, container: string): boolean {
+  return pod.metadata.uid !== first.metadata.uid || statusOf(pod, container)?.containerID !== statusOf(first, container)?.containerID;
+}
+
+function hasEnded(pod: ReadPod, first: ReadPod, container: string): boolean {
+  return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed" || isAnother(pod, first, container) || statusOf(pod, container)?.state?.terminated !== undefined;
+}
+
+interface Followers {
+  /** Told of every change, the present state included. */
+  add(key: string, follower: Follower): () => void;
+}
+
+const keyOf = (cluster: string, namespace: string, name: string): string => `${cluster}/${namespace}/${name}`;
+
+/** One subscription for all who follow a log, and none while nobody does: pods are many and change often. */
+function createFollowers(informers: Informers): Followers {
+  const byPod = new Map<string, Set<Follower>>();
+  let unsubscribe: (() => void) | undefined;
+  const subscribe = (): (() => void) =>
+    informers.of(Pod).subscribe(({ cluster, object, deleted }) => {
+      const { namespace = "", name } = object.metadata;
+      const concerned = byPod.get(keyOf(cluster, namespace, name));
+      if (concerned) for (const follower of concerned) follower(object, deleted);
+    });
+  return {
+    add(key, follower) {
+      const known = byPod.get(key);
+      if (known) known.add(follower);
+      else byPod.set(key, new Set([follower]));
+      unsubscribe ??= subscribe();
+      return () => {
+        const left = byPod.get(key);
+        left?.delete(follower);
+        if (left?.size === 0) byPod.delete(key);
+        if (byPod.size > 0) return;
+        unsubscribe?.();
+        unsubscribe = undefined;
+      };
+    },
+  };
+}

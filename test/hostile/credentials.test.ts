@@ -1,0 +1,236 @@
+/** Who is not who they say, or wants to be more than they are. */
+import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { connectHttp1 } from "../contract/apiserver/raw-client.ts";
+import type { Api } from "../contract/apiserver/raw-client.ts";
+import { openFrontDoor, TOKENS, type FrontDoor } from "./front-door.ts";
+
+const TOKEN_OF_DEFAULT = "/api/v1/namespaces/default/serviceaccounts/default/token";
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+
+let door: FrontDoor;
+let admin: Api;
+/** A good token of the account `default` in paris, and one that was asked to live as short as can be. */
+let accountToken: string;
+beforeAll(async () => {
+  door = await openFrontDoor();
+  admin = door.api({ token: TOKENS.admin });
+  const made = await admin.create(`/clusters/paris${TOKEN_OF_DEFAULT}`, { spec: {} });
+  accountToken = (made.body.status as { token: string }).token;
+});
+afterEach(() => {
+  expect(door.failures).toEqual([]);
+});
+afterAll(() => door.close());
+
+const whoIs = (token: string, cluster = "paris"): Promise<{ status: number; text: string }> => door.api({ token, cluster }).create("/apis/authentication.k8s.io/v1/selfsubjectreviews", {});
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const decode = (part: string | undefined): Record<string, unknown> => JSON.parse(Buffer.from(part ?? "", "base64url").toString()) as Record<string, unknown>;
+
+interface Parts {
+  header: Record<string, unknown>;
+  payload: Record<string, unknown>;
+  signature: string;
+}
+
+/** A token that was taken apart and put together in another way. */
+function forged(change: (parts: Parts) => Partial<Parts>): string {
+  const [header, payload, signature = ""] = accountToken.split(".");
+  const parts = { header: decode(header), payload: decode(payload), signature };
+  const made = { ...parts, ...change(parts) };
+  return `${encode(made.header)}.${encode(made.payload)}.${made.signature}`;
+}
+
+function signedWith(sign: (input: string) => string, header: Record<string, unknown>): string {
+  const [, payload] = accountToken.split(".");
+  const input = `${encode(header)}.${payload}`;
+  return `${input}.${sign(input)}`;
+}
+
+test("the token is good where it was made", async () => {
+  const { status, text } = await whoIs(accountToken);
+
+  expect(status).toBe(201);
+  expect(text).toContain("system:serviceaccount:default:default");
+});
+
+describe("refused with 401", () => {
+  const kid = (): unknown => decode(accountToken.split(".")[0]).kid;
+  const stranger = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
+  const tokens: Record<string, () => string | Promise<string>> = {
+    "an empty token behind Bearer": () => " ",
+    "a word": () => "secret",
+    "a token that is too long to be one": () => "a".repeat(30_000),
+    "two dots": () => "..",
+    "a prefix of a good token": () => TOKENS.paris.slice(0, -1),
+    "a good token and more": () => `${TOKENS.paris}x`,
+    "another cluster's token": () => TOKENS.oslo,
+    "a JWT without its signature": () => accountToken.slice(0, accountToken.lastIndexOf(".") + 1),
+    "a JWT with one bit of its signature flipped": () => `${accountToken.slice(0, -8)}${accountToken.at(-8) === "A" ? "B" : "A"}${accountToken.slice(-7)}`,
+    "a JWT with another subject": () => forged(({ payload }) => ({ payload: { ...payload, sub: "system:serviceaccount:kube-system:admin" } })),
+    "a JWT that lives longer": () => forged(({ payload }) => ({ payload: { ...payload, exp: 99_999_999_999 } })),
+    "a JWT that needs no signature": () => forged(({ header }) => ({ header: { ...header, alg: "none" }, signature: "" })),
+    "a JWT that needs no signature and has one": () => forged(({ header }) => ({ header: { ...header, alg: "None" } })),
+    "a JWT that says another hash": () => forged(({ header }) => ({ header: { ...header, alg: "RS512" } })),
+    "a JWT that brings its own key": () => {
+      const jwk = stranger.publicKey.export({ format: "jwk" });
+      return signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), { alg: "RS256", kid: kid(), jwk });
+    },
+    "a JWT that names where to find its key": () => signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), { alg: "RS256", kid: kid(), jku: "https://other.example/keys" }),
+    "a JWT of another key under our key's name": () => signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), { alg: "RS256", kid: kid() }),
+    "a JWT signed with the public key as a password": async () => {
+      const { body } = await admin.get("/clusters/paris/openid/v1/jwks", { accept: "application/jwk-set+json" });
+      const [key] = (body as unknown as { keys: Record<string, string>[] }).keys;
+      const pem = createPublicKey({ key: key as never, format: "jwk" }).export({ type: "spki", format: "pem" });
+      return signedWith((input) => createHmac("sha256", pem).update(input).digest("base64url"), { alg: "HS256", kid: kid() });
+    },
+    "a JWT whose key id leads into a directory": () => forged(({ header }) => ({ header: { ...header, kid: "../../../dev/null" } })),
+    "a JWT whose key id is a property of every object": () => forged(({ header }) => ({ header: { ...header, kid: "__proto__" } })),
+    "a JWT whose key id is no text": () => forged(({ header }) => ({ header: { ...header, kid: ["a"] } })),
+    "a JWT without a key id": () => forged(({ header: { kid: _kid, ...header } }) => ({ header })),
+    "a JWT with critical extensions": () => forged(({ header }) => ({ header: { ...header, crit: ["x"] } })),
+    "a JWT whose payload is no object": () => `${accountToken.split(".")[0]}.${encode([1])}.${accountToken.split(".")[2]}`,
+    "a JWT for somebody else": async () => {
+      const made = await admin.create(`/clusters/paris${TOKEN_OF_DEFAULT}`, { spec: { audiences: ["vault"] } });
+      return (made.body.status as { token: string }).token;
+    },
+    "a JWT of an account that is gone": async () => {
+      await admin.create("/clusters/paris/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "gone" } });
+      const made = await admin.create("/clusters/paris/api/v1/namespaces/default/serviceaccounts/gone/token", { spec: {} });
+      await admin.delete("/clusters/paris/api/v1/namespaces/default/serviceaccounts/gone");
+      return (made.body.status as { token: string }).token;
+    },
+  };
+  for (const [what, token] of Object.entries(tokens)) {
+    test(what, async () => {
+      const { status, text } = await whoIs(await token());
+
+      expect(status).toBe(401);
+      expect(JSON.parse(text)).toMatchObject({ kind: "Status", reason: "Unauthorized", message: "Unauthorized" });
+    });
+  }
+
+  test("another cluster's account", async () => {
+    expect((await whoIs(accountToken, "oslo")).status).toBe(401);
+    expect((await whoIs(accountToken, "hub")).status).toBe(401);
+  });
+
+  test("a password, and a scheme that nobody knows", async () => {
+    const stranger = door.api();
+
+    for (const authorization of ["Basic YWRtaW46YWRtaW4=", "Negotiate abc", TOKENS.admin]) expect((await stranger.get("/api/v1/pods", { authorization })).status).toBe(401);
+  });
+
+  test("a certificate of somebody else's authority", async () => {
+    const { createCertificateAuthority } = await import("../../src/apiserver/index.ts");
+    const { systemClock } = await import("../../src/base/index.ts");
+    const other = await (await createCertificateAuthority({ clock: systemClock })).issueClient({ commonName: "admin", organizations: ["system:masters"] });
+    const api = connectHttp1({ server: new URL(`https://127.0.0.1:${door.port}`), ca: door.authority.certificate, cert: other.certificate, key: other.key });
+
+    expect((await api.get("/api/v1/pods")).status).toBe(401);
+    api.close();
+  });
+});
+
+describe("somebody without rights", () => {
+  const ann = (): Api => door.api({ token: TOKENS.ann });
+
+  test("can neither read, write, watch, connect nor discover objects", async () => {
+    const requests: [method: string, path: string, body?: unknown][] = [
+      ["GET", "/api/v1/namespaces/default/secrets"],
+      ["GET", "/api/v1/secrets?watch=true"],
+      ["GET", "/api/v1/watch/secrets"],
+      ["HEAD", "/api/v1/secrets"],
+      ["POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "a" } }],
+      ["PATCH", "/api/v1/namespaces/default/configmaps/a", {}],
+      ["DELETE", "/api/v1/namespaces/default/configmaps"],
+      ["GET", "/api/v1/namespaces/default/pods/a/log"],
+      ["POST", "/api/v1/namespaces/default/pods/a/exec?command=sh"],
+      ["GET", "/api/v1/nodes/n/proxy/etc/passwd"],
+      ["GET", "/metrics"],
+      ["GET", "/apis/flotilla.dev/v1alpha1/logicalclusters/oslo/kubeconfig"],
+      ["POST", TOKEN_OF_DEFAULT, { spec: {} }],
+    ];
+
+    for (const [method, path, body] of requests) {
+      const { status, text } = await ann().request(method, path, body === undefined ? {} : { body, headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" } });
+
+      expect(status, `${method} ${path}`).toBe(403);
+      expect(text).toMatch(method === "HEAD" ? /^$/ : /"reason":"Forbidden"/);
+    }
+  });
+
+  const impersonations: Record<string, Record<string, string | string[]>> = {
+    "an administrator by name": { "impersonate-user": "admin" },
+    "an administrator by group": { "impersonate-user": "ann", "impersonate-group": "system:masters" },
+    "several groups": { "impersonate-user": "ann", "impersonate-group": ["a", "system:masters"] },
+    "a service account": { "impersonate-user": "system:serviceaccount:kube-system:default" },
+    "a node": { "impersonate-user": "system:node:n" },
+    "an identity": { "impersonate-user": "ann", "impersonate-uid": "0" },
+    "an extra": { "impersonate-user": "ann", "impersonate-extra-scopes": "all" },
+    "an extra of a hostile name": { "impersonate-user": "ann", "impersonate-extra-__proto__": "all" },
+    "nobody": { "impersonate-user": "system:anonymous" },
+  };
+  for (const [who, headers] of Object.entries(impersonations)) {
+    test(`cannot act as ${who}`, async () => {
+      const { status, body } = await ann().get("/api/v1/namespaces", headers);
+
+      expect(status).toBe(403);
+      expect(body).toMatchObject({ kind: "Status", reason: "Forbidden" });
+    });
+  }
+
+  test("cannot act as a group without a user", async () => {
+    expect((await ann().get("/api/v1/namespaces", { "impersonate-group": "system:masters" })).status).toBeOneOf([400, 403]);
+  });
+});
+
+describe("somebody who may write roles", () => {
+  let ann: Api;
+  beforeAll(async () => {
+    ann = door.api({ token: TOKENS.ann, cluster: "paris" });
+    const paris = door.api({ token: TOKENS.paris, cluster: "paris" });
+    await paris.create(`${RBAC}/clusterroles`, { metadata: { name: "role-writer" }, rules: [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["*"], verbs: ["get", "list", "create", "update", "patch", "delete"] }, { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }] });
+    await paris.create(`${RBAC}/clusterrolebindings`, { metadata: { name: "ann" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "role-writer" }, subjects: [{ kind: "User", name: "ann" }] });
+    await vi.waitFor(async () => expect((await ann.get(`${RBAC}/clusterroles`)).status).toBe(200));
+  });
+
+  const roleOf = (rules: unknown[], more: object = {}): object => ({ metadata: { name: "more", ...more }, rules });
+  const attempts: Record<string, () => Promise<{ status: number }>> = {
+    "a role that may do everything": () => ann.create(`${RBAC}/clusterroles`, roleOf([{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }])),
+    "a role with one verb more": () => ann.create(`${RBAC}/namespaces/default/roles`, roleOf([{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "delete"] }])),
+    "a role for secrets": () => ann.create(`${RBAC}/namespaces/default/roles`, roleOf([{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }])),
+    "a role for paths": () => ann.create(`${RBAC}/clusterroles`, roleOf([{ nonResourceURLs: ["*"], verbs: ["*"] }])),
+    "a change of its own role": () => ann.patch("merge", `${RBAC}/clusterroles/role-writer`, { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] }),
+    "an applied change of its own role": () => ann.patch("apply", `${RBAC}/clusterroles/role-writer?fieldManager=x&force=true`, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "role-writer" }, rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] }),
+    "a role that gathers others": () => ann.create(`${RBAC}/clusterroles`, { metadata: { name: "gathers" }, aggregationRule: { clusterRoleSelectors: [{}] } }),
+    "a binding to the administrators' role": () => ann.create(`${RBAC}/clusterrolebindings`, { metadata: { name: "more" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" }, subjects: [{ kind: "User", name: "ann" }] }),
+    "a binding in a namespace to the administrators' role": () => ann.create(`${RBAC}/namespaces/default/rolebindings`, { metadata: { name: "more" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" }, subjects: [{ kind: "User", name: "ann" }] }),
+  };
+  for (const [what, attempt] of Object.entries(attempts)) {
+    test(`does not get ${what}`, async () => {
+      expect((await attempt()).status).toBe(403);
+    });
+  }
+
+  test("may give away what it has", async () => {
+    expect((await ann.create(`${RBAC}/namespaces/default/roles`, roleOf([{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }], { name: "same" }))).status).toBe(201);
+  });
+
+  test("has rights in this cluster alone", async () => {
+    expect((await door.api({ token: TOKENS.ann, cluster: "oslo" }).get(`${RBAC}/clusterroles`)).status).toBe(403);
+  });
+});
+
+test("a stranger's body is not read, and a stranger learns nothing about what exists", async () => {
+  const open = await openFrontDoor({ anonymous: true });
+  const stranger = open.api();
+
+  const answers = [await stranger.get("/api/v1/namespaces/default/secrets/a"), await stranger.get("/api/v1/namespaces/nowhere/secrets/a"), await stranger.create("/api/v1/namespaces/default/secrets", "x".repeat(1_000_000))];
+
+  expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+  expect(await open.isServing()).toBe(true);
+  await open.close();
+});

@@ -1,0 +1,27 @@
+/** HTTP/2 frames by hand, for what no client library would send. */
+export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+
+export const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, windowUpdate: 8, continuation: 9 } as const;
+export const END_STREAM = 0x1;
+export const END_HEADERS = 0x4;
+
+export function frame(type: number, flags: number, stream: number, payload: Uint8Array = new Uint8Array()): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Headers as literals that no table remembers; each text is shorter than 127 bytes. */
+export function headerBlock(headers: Readonly<Record<string, string>>): Buffer {
+  const text = (value: string): Buffer => Buffer.concat([Buffer.from([Buffer.byteLength(value)]), Buffer.from(value)]);
+  return Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]));
+}
+
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}

@@ -1,0 +1,123 @@
+/**
+ * A whole server behind its real front door, for people who mean harm: TLS, HTTP/2 and HTTP/1.1 on one port, three logical clusters
+ * that trust different tokens. Whatever it logs as an error is kept, because no input may cause one.
+ */
+import { once } from "node:events";
+import http2 from "node:http2";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../../src/api/index.ts";
+import { createApiServer, createAuthenticator, createCertificateAuthority, createHttpServer, createSigningKey, type ApiServer, type CertificateAuthority, type HttpServerOptions } from "../../src/apiserver/index.ts";
+import { silentLog, systemClock, systemRandom, type Log } from "../../src/base/index.ts";
+import { createProfiles } from "../../src/cmd/profiles.ts";
+import { createCache, createMemoryEngine } from "../../src/store/index.ts";
+import { connectHttp1, connectHttp2, type Api, type Connection } from "../contract/apiserver/raw-client.ts";
+
+/** Who may do what: `admin` everything everywhere, `paris` and `oslo` everything in their cluster, `ann` nothing. */
+export const TOKENS = { admin: "admin-token", paris: "paris-token", oslo: "oslo-token", ann: "ann-token" } as const;
+
+export interface FrontDoor {
+  port: number;
+  authority: CertificateAuthority;
+  server: ApiServer;
+  /** What was logged as an error. */
+  failures: readonly unknown[];
+  /** A client of a cluster; without a token it is a stranger. */
+  api(options?: { token?: string; cluster?: string; http1?: boolean }): Api;
+  /** A bare TLS connection, for what no client would send. */
+  socket(protocol?: "http/1.1" | "h2"): Promise<TLSSocket>;
+  session(): Promise<http2.ClientHttp2Session>;
+  /** Whether somebody else is served, over both protocols. */
+  isServing(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+let sharedKey: Promise<string> | undefined;
+
+export async function openFrontDoor(options: Partial<Pick<HttpServerOptions, "clock" | "maxConnections" | "headersTimeoutMs">> & { anonymous?: boolean } = {}): Promise<FrontDoor> {
+  const { anonymous = false, ...http } = options;
+  const failures: unknown[] = [];
+  const log: Log = { ...silentLog, error: (message, fields) => void failures.push({ message, ...fields }), with: () => log };
+  const authority = await createCertificateAuthority({ clock: systemClock });
+  const serving = await authority.issueServing([]);
+  const profiles = createProfiles({ rootCertificate: authority.certificate, startedOn: "2024-05-01" });
+  const cache = await createCache(createMemoryEngine());
+  const server = await createApiServer({
+    cache,
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    admissions: [...builtInAdmissions, logicalClusterAdmission(Object.keys(profiles))],
+    profiles,
+    decodeProtobuf,
+    // Making a key takes longer than most tests.
+    serviceAccounts: { signingKey: () => (sharedKey ??= createSigningKey()) },
+  });
+  for (const cluster of ["hub", "paris", "oslo"]) await server.addCluster(cluster, cluster === "hub" ? "hub" : "member-bare");
+  const masters = ["system:masters"];
+  server.tokens.add({ token: TOKENS.admin, user: "admin", groups: masters });
+  for (const cluster of ["paris", "oslo"] as const) server.tokens.add({ token: TOKENS[cluster], user: "admin", groups: masters, cluster });
+  server.tokens.add({ token: TOKENS.ann, user: "ann" });
+  const door = createHttpServer({ handle: server.handle, authenticator: createAuthenticator({ tokens: server.tokens, anonymous }), tls: { ...serving, clientCa: authority.certificate }, log, drainMs: 100, ...http });
+  const { port } = await door.listen(0);
+  const closing: (() => void)[] = [];
+
+  const frontDoor: FrontDoor = {
+    port,
+    authority,
+    server,
+    failures,
+    api({ token, cluster, http1 = false } = {}) {
+      const connection: Connection = { server: new URL(`https://127.0.0.1:${port}${cluster === undefined ? "" : `/clusters/${cluster}`}`), ca: authority.certificate, ...(token !== undefined && { token }) };
+      const api = http1 ? connectHttp1(connection) : connectHttp2(connection);
+      closing.push(() => api.close());
+      return api;
+    },
+    async socket(protocol = "http/1.1") {
+      const socket = connectTls({ host: "127.0.0.1", port, ca: authority.certificate, ALPNProtocols: [protocol] });
+      closing.push(() => socket.destroy());
+      await once(socket, "secureConnect");
+      // Being cut off is what most of these connections are for.
+      socket.on("error", () => socket.destroy());
+      return socket;
+    },
+    async session() {
+      const session = http2.connect(`https://127.0.0.1:${port}`, { ca: authority.certificate });
+      closing.push(() => session.destroy());
+      await once(session, "connect");
+      session.on("error", () => session.destroy());
+      return session;
+    },
+    async isServing() {
+      for (const http1 of [false, true]) {
+        const api = frontDoor.api({ token: TOKENS.admin, http1 });
+        const { status } = await api.get("/api/v1/namespaces/default");
+        api.close();
+        if (status !== 200) return false;
+      }
+      return true;
+    },
+    async close() {
+      for (const close of closing.splice(0)) close();
+      await door.close();
+      await server.close();
+      await cache.close();
+    },
+  };
+  return frontDoor;
+}
+
+/** Everything that a connection says until it ends. */
+export async function restOf(socket: TLSSocket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  // However it ends: errors are what most of these connections end with.
+  if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
+  return Buffer.concat(chunks).toString();
+}
+
+/** The status line and what is in the body of a raw HTTP/1.1 answer. */
+export function parseAnswer(text: string): { status: number; body: { kind?: string; reason?: string; message?: string; code?: number } } {
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
+  const body = text.slice(text.indexOf("\r\n\r\n") + 4);
+  return { status, body: body.startsWith("{") ? (JSON.parse(body) as { kind?: string }) : {} };
+}

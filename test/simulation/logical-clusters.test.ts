@@ -1,0 +1,57 @@
+/** Logical clusters that are no members: Flotilla keeps their API and leaves their workloads to whoever brings controllers. */
+import { expect, test } from "vitest";
+import { Cluster, Deployment, Lease, LogicalCluster, Node, ReplicaSet } from "../../src/api/index.ts";
+import { createMemoryEngine } from "../../src/store/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeDeployment } from "../../src/testing/index.ts";
+
+const addLogicalCluster = (fleet: TestFleet, name: string): Promise<unknown> =>
+  fleet.client.create(LogicalCluster, "hub", { apiVersion: "flotilla.dev/v1alpha1", kind: "LogicalCluster", metadata: { name }, spec: { profile: "empty" } });
+const replicaSets = async ({ client }: TestFleet, cluster: string): Promise<number> => (await client.list(ReplicaSet, { cluster })).items.length;
+
+test("nothing runs in an empty cluster", async () => {
+  const fleet = await startTestFleet({ members: ["member1"], nodes: 2 });
+  await addLogicalCluster(fleet, "spare");
+  await fleet.settle();
+
+  for (const cluster of ["spare", "member1"]) await fleet.client.create(Deployment, cluster, makeDeployment("default/web").build());
+  await fleet.run(60_000);
+
+  expect([await replicaSets(fleet, "spare"), await replicaSets(fleet, "member1")]).toEqual([0, 1]);
+  await fleet.stop();
+});
+
+test("a member with a kube-controller-manager of its own is left to it until that goes silent", async () => {
+  const fleet = await startTestFleet({ members: ["member1"], nodes: 2 });
+  await fleet.client.create(Lease, "member1", {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: "kube-controller-manager", namespace: "kube-system" },
+    spec: { holderIdentity: "outside", leaseDurationSeconds: 15 },
+  });
+  await fleet.settle();
+
+  await fleet.client.create(Deployment, "member1", makeDeployment("default/web").build());
+  await fleet.run(10_000);
+  const whileHeld = await replicaSets(fleet, "member1");
+  await fleet.run(30_000);
+
+  expect([whileHeld, await replicaSets(fleet, "member1")]).toEqual([0, 1]);
+  await fleet.stop();
+});
+
+test("a cluster that was made through the API is no member after a restart either", async () => {
+  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const options = { members: ["member1"], nodes: 2, engine };
+  const first = await startTestFleet(options);
+  await addLogicalCluster(first, "spare");
+  await first.run(1_000);
+  await first.stop();
+
+  const second = await startTestFleet(options);
+
+  expect((await second.client.list(Cluster, { cluster: "hub" })).items.map(({ metadata }) => metadata.name)).toEqual(["member1"]);
+  expect((await second.client.list(Node, { cluster: "spare" })).items).toEqual([]);
+  await second.stop();
+});

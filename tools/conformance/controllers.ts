@@ -1,0 +1,139 @@
+/**
+ * `bin/node24 tools/conformance/controllers.ts`: a stock kube-controller-manager against an empty logical cluster, with a workload
+ * that changes all the time, and what its log calls an error. With `--kubeconfig` the same against another server, to compare.
+ */
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { existsSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../src/base/index.ts";
+import { connectionOf, loadKubeconfig } from "../../src/client/index.ts";
+import { startFlotilla } from "../bench/process.ts";
+import { errorClasses } from "./error-lines.ts";
+import { standIns } from "./stand-ins.ts";
+
+const USAGE = `Usage: bin/node24 tools/conformance/controllers.ts [--minutes N] [--bare] [--kubeconfig FILE]
+
+  --minutes N        how long (default 10)
+  --bare             without definitions in the place of kinds that Flotilla does not serve
+  --kubeconfig FILE  use this cluster, which must be empty, instead of starting one
+
+kube-controller-manager and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.cache/flotilla/real).
+`;
+const NAME = "controllers";
+/** For what was created to become complete, and for what was deleted to go. */
+const STEP_MS = 15_000;
+/** Of a fleet's or a user's cluster: as long as a person would wait. */
+const KUBECTL_TIMEOUT = "--timeout=60s";
+
+type Kubectl = (args: string[], input?: string) => string;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: string[]): Promise<number> {
+  let minutes: number;
+  let values: { bare: boolean; kubeconfig?: string };
+  try {
+    const parsed = parseArgs({ args, options: { minutes: { type: "string", default: "10" }, bare: { type: "boolean", default: false }, kubeconfig: { type: "string" } } });
+    values = parsed.values;
+    minutes = Number(parsed.values.minutes);
+    if (!(minutes > 0)) throw new TypeError("--minutes takes a number above 0");
+  } catch (error) {
+    process.stderr.write(`controllers: ${messageOf(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  const bin = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
+  const absent = ["kube-controller-manager", "kubectl"].map((name) => join(bin, name)).find((file) => !existsSync(file));
+  if (absent !== undefined) {
+    process.stderr.write(`controllers: ${absent} is not there; set REAL_BIN\n`);
+    return 2;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "flotilla-controllers-"));
+  const fleet = values.kubeconfig === undefined ? await startFlotilla(["--members", "0"]) : undefined;
+  try {
+    const kubeconfig = fleet ? makeCluster(kubectlFor(bin, fleet.kubeconfig("hub")), folder) : resolve(values.kubeconfig ?? "");
+    const kubectl = kubectlFor(bin, kubeconfig);
+    if (fleet && !values.bare) kubectl(["create", "-f", "-"], JSON.stringify(standIns()));
+    await runAgainst(bin, kubectl, { kubeconfig, folder, minutes });
+    return 0;
+  } finally {
+    await fleet?.stop();
+  }
+}
+
+/** An empty logical cluster through the API; answers the file with its kubeconfig. */
+function makeCluster(hub: Kubectl, folder: string): string {
+  hub(["create", "-f", "-"], JSON.stringify({ apiVersion: "flotilla.dev/v1alpha1", kind: "LogicalCluster", metadata: { name: NAME }, spec: { profile: "empty" } }));
+  const file = join(folder, "kubeconfig");
+  writeFileSync(file, hub(["get", "--raw", `/apis/flotilla.dev/v1alpha1/logicalclusters/${NAME}/kubeconfig`]), { mode: 0o600 });
+  return file;
+}
+
+async function runAgainst(bin: string, kubectl: Kubectl, options: { kubeconfig: string; folder: string; minutes: number }): Promise<void> {
+  const log = join(options.folder, "kube-controller-manager.log");
+  const manager = await startManager(bin, options, log);
+  try {
+    // Its controllers begin one after the other; before that nobody gives a new namespace its service account.
+    await delay(STEP_MS);
+    await changeThings(kubectl, performance.now() + options.minutes * 60_000);
+  } finally {
+    await stop(manager);
+  }
+  const classes = errorClasses(readFileSync(log, "utf8"));
+  process.stdout.write(`${options.minutes} minutes; log in ${log}\n`);
+  for (const [name, { count }] of classes) process.stdout.write(`${String(count).padStart(6)}  ${name}\n`);
+  process.stdout.write(`${classes.size} kinds of error\n`);
+}
+
+async function startManager(bin: string, { kubeconfig, folder }: { kubeconfig: string; folder: string }, log: string): Promise<ChildProcess> {
+  const authority = join(folder, "ca.crt");
+  const key = join(folder, "tokens.key");
+  const { ca = "" } = await connectionOf(await loadKubeconfig(kubeconfig));
+  writeFileSync(authority, ca);
+  // Tokens in Secrets that it makes with this key are good nowhere; the workload has none.
+  writeFileSync(key, generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+  const output = openSync(log, "w");
+  const flags = [`--kubeconfig=${kubeconfig}`, "--secure-port=0", `--root-ca-file=${authority}`, `--service-account-private-key-file=${key}`, "--use-service-account-credentials=true"];
+  return spawn(join(bin, "kube-controller-manager"), flags, { stdio: ["ignore", output, output] });
+}
+
+async function stop(manager: ChildProcess): Promise<void> {
+  if (manager.exitCode !== null) throw new Error(`kube-controller-manager ended with exit code ${manager.exitCode}`);
+  const exited = new Promise<void>((done) => manager.once("exit", () => done()));
+  manager.kill("SIGTERM");
+  await exited;
+}
+
+/** Namespaces come and go, deployments roll and scale, replica sets are orphaned, now and then everything is deleted in the foreground. */
+async function changeThings(kubectl: Kubectl, endMs: number): Promise<void> {
+  const apply = (): string => kubectl(["apply", "-f", join(import.meta.dirname, "workload.yaml")]);
+  apply();
+  for (let round = 1; performance.now() < endMs; round++) {
+    const namespace = `round-${round}`;
+    kubectl(["create", "namespace", namespace]);
+    kubectl(["-n", namespace, "create", "deployment", "d", "--image=web:1", "--replicas=2"]);
+    kubectl(["-n", namespace, "create", "serviceaccount", "robot"]);
+    kubectl(["-n", namespace, "create", "-f", "-"], JSON.stringify({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } }));
+    kubectl(["-n", "shop", "scale", "deployment/web", `--replicas=${1 + (round % 5)}`]);
+    kubectl(["-n", "shop", "set", "image", "deployment/web", `c=web:${round}`]);
+    kubectl(["-n", "shop", "scale", "statefulset/db", `--replicas=${1 + (round % 3)}`]);
+    await delay(STEP_MS);
+    kubectl(["-n", namespace, "create", "token", "robot"]);
+    kubectl(["delete", "namespace", namespace, KUBECTL_TIMEOUT]);
+    kubectl(["-n", "shop", "delete", "replicasets", "--all", "--cascade=orphan", "--wait=false"]);
+    if (round % 5 === 0) {
+      kubectl(["-n", "shop", "delete", "deployment/web", "--cascade=foreground", KUBECTL_TIMEOUT]);
+      apply();
+    }
+    await delay(STEP_MS);
+  }
+  kubectl(["delete", "namespace", "shop", KUBECTL_TIMEOUT]);
+}
+
+/** Its errors go to our standard error and throw: the workload must work on every server. */
+function kubectlFor(bin: string, kubeconfig: string): Kubectl {
+  return (args, input = "") => execFileSync(join(bin, "kubectl"), ["--kubeconfig", kubeconfig, ...args], { input, encoding: "utf8", stdio: ["pipe", "pipe", "inherit"] });
+}
