@@ -48,14 +48,15 @@ const UNKNOWN: Route = { type: "unknown" };
 
 export function routeOf(path: string): Route {
   const end = path.length > 1 && path.endsWith("/") ? path.length - 1 : path.length;
-  const segments = path.slice(1, end).split("/").map(decode);
+  const plain = path.slice(1, end).split("/");
+  const segments = path.includes("%") ? plain.map(decode) : plain;
   switch (segments[0]) {
     case "api":
-      return segments.length === 1 ? { type: "discovery", legacy: true } : routeOfVersion("", segments.slice(1), true);
+      return segments.length === 1 ? { type: "discovery", legacy: true } : routeOfVersion("", segments, 1, true);
     case "apis":
       if (segments.length === 1) return { type: "discovery", legacy: false };
       if (segments.length === 2) return { type: "discovery", legacy: false, group: segments[1] ?? "" };
-      return routeOfVersion(segments[1] ?? "", segments.slice(2), false);
+      return routeOfVersion(segments[1] ?? "", segments, 2, false);
     case "openapi":
       if (segments[1] === "v2" && segments.length === 2) return { type: "openapi-v2" };
       if (segments[1] === "v3") return segments.length === 2 ? { type: "openapi-v3" } : { type: "openapi-v3", document: segments.slice(2).join("/") };
@@ -80,31 +81,32 @@ export function routeOf(path: string): Route {
   }
 }
 
-/** The part of a path after `/api/` or `/apis/<group>/`: a version, then a resource in it. */
-function routeOfVersion(group: string, segments: string[], legacy: boolean): Route {
-  const version = segments[0] ?? "";
-  if (segments.length === 1) return { type: "discovery", legacy, group, version };
-  const watch = segments[1] === "watch" && segments.length > 2;
-  const parts = segments.slice(watch ? 2 : 1);
-  const route = (resource: string, rest: string[], namespace?: string): Route => {
-    if (resource === "" || namespace === "" || rest[0] === "" || rest[1] === "") return UNKNOWN;
-    const [name, subresource] = rest;
-    return {
-      type: "resource",
-      group,
-      version,
-      resource,
-      ...(namespace !== undefined && { namespace }),
-      ...(name !== undefined && { name }),
-      ...(subresource !== undefined && { subresource }),
-      rest: rest.slice(2).join("/"),
-      watch,
-    };
-  };
+/** The part of a path after `/api/` or `/apis/<group>/`, which begins at a segment: a version, then a resource in it. */
+function routeOfVersion(group: string, segments: readonly string[], start: number, legacy: boolean): Route {
+  const version = segments[start] ?? "";
+  if (segments.length === start + 1) return { type: "discovery", legacy, group, version };
+  const watch = segments[start + 1] === "watch" && segments.length > start + 2;
+  const first = start + (watch ? 2 : 1);
   // `namespaces/a/pods` is about pods, while `namespaces/a/status` is about the namespace itself.
-  const [first = "", second, third] = parts;
-  if (first !== "namespaces" || third === undefined || NAMESPACE_SUBRESOURCES.has(third)) return route(first, parts.slice(1));
-  return route(third, parts.slice(3), second);
+  const third = segments[first + 2];
+  const inNamespace = segments[first] === "namespaces" && third !== undefined && !NAMESPACE_SUBRESOURCES.has(third);
+  const at = inNamespace ? first + 2 : first;
+  const namespace = inNamespace ? segments[first + 1] : undefined;
+  const resource = segments[at] ?? "";
+  const name = segments[at + 1];
+  const subresource = segments[at + 2];
+  if (resource === "" || namespace === "" || name === "" || subresource === "") return UNKNOWN;
+  return {
+    type: "resource",
+    group,
+    version,
+    resource,
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(subresource !== undefined && { subresource }),
+    rest: segments.length > at + 3 ? segments.slice(at + 3).join("/") : "",
+    watch,
+  };
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);

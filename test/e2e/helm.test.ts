@@ -22,7 +22,7 @@ contract("helm", (subject) => {
   };
   const core = async (kind: string, name: string): Promise<Body> => (await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/${kind}/${name}`)).body;
 
-  test("OP-9, WR-18: a release is installed, upgraded, rolled back and removed, and leaves nothing", async () => {
+  test("CN-2, PA-5, WR-18: a release is installed, upgraded, rolled back and removed, and leaves nothing", async () => {
     await helm("install", "shop", CHART, "--timeout", "20s");
     const installed = await core("configmaps", "shop");
     const coupon = await subject.api.get(`/apis/shop.example.com/v1/namespaces/${NAMESPACE}/coupons/shop`);
@@ -79,7 +79,7 @@ contract("helm", (subject) => {
 contract(
   "helm on running workloads",
   (subject) => {
-    test("helm --wait returns when the pods are ready", async () => {
+    test("WR-15: helm --wait returns when the pods are ready", async () => {
       const command = createCommand("helm", subject.kubeconfig);
       try {
         const { code, stderr } = await command.run(["install", "shop", CHART, "-n", NAMESPACE, "--set", "replicas=2", "--wait", "--timeout", "20s"]);

@@ -24,6 +24,11 @@ const found: Record<string, { request: CoreRequest; code: number; says?: string 
     request: post(CONFIG_MAPS, JSON.stringify({ metadata: { name: "a", managedFields: [{ manager: "m", operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:data": { 'k:{"name":m}': {}, "v:x": {}, 'v:"y"': {} } } }] } })),
     code: 201,
   },
+  "a policy whose list is an object": {
+    request: post("/apis/policy.karmada.io/v1alpha1/namespaces/default/overridepolicies", '{"apiVersion":"policy.karmada.io/v1alpha1","kind":"OverridePolicy","metadata":{"name":"a"},"spec":{"overrideRules":{"a":1}}}'),
+    code: 422,
+    says: "spec.overrideRules: Invalid value",
+  },
   "a media type without a type": { request: post(CONFIG_MAPS, "{}", { "content-type": ";charset=utf-8" }), code: 415 },
   "YAML with half of a surrogate pair": { request: post(CONFIG_MAPS, 'metadata: {name: a}\ndata: {"a": "\\ud800"}\n', { "content-type": "application/yaml" }), code: 201, says: "\uFFFD" },
   "YAML with a number that no number holds, which is text": { request: post(CONFIG_MAPS, "metadata: {name: a}\ndata: {a: 1e999}\n", { "content-type": "application/yaml" }), code: 201, says: '"a":"1e999"' },

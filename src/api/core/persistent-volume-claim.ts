@@ -8,7 +8,8 @@ import type { PersistentVolumeClaim as PersistentVolumeClaimFacts, PersistentVol
 import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { STORAGE_CLASS_ANNOTATION, accessModesCell } from "./persistent-volume-cells.ts";
+import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
+import { accessModesCell } from "./access-modes.ts";
 import { checkClaimSpec } from "./pod-claims.ts";
 import { unifiedDiff } from "./pod-diff.ts";
 import { internalForm } from "./pod-internal-form.ts";

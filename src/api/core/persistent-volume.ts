@@ -9,9 +9,10 @@ import type { PersistentVolume as PersistentVolumeFacts, PersistentVolumeSpec } 
 import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
+import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
 import { deprecatedNodeLabel } from "./node-labels.ts";
 import { checkNodeSelector } from "./node-selector.ts";
-import { STORAGE_CLASS_ANNOTATION, SUPPORTED_ACCESS_MODES, accessModesCell } from "./persistent-volume-cells.ts";
+import { accessModesCell, checkAccessModes, checkVolumeMode } from "./access-modes.ts";
 import { checkSources, sourcePart, sourcesOf } from "./persistent-volume-sources.ts";
 import { unifiedDiff } from "./pod-diff.ts";
 import { internalForm, mapForm } from "./pod-internal-form.ts";
@@ -22,7 +23,6 @@ type Read<T> = DeepReadonly<T>;
 type Spec = Read<PersistentVolumeSpec>;
 
 const RECLAIM_POLICIES = ["Delete", "Recycle", "Retain"];
-const VOLUME_MODES = ["Block", "Filesystem"];
 const MOUNT_OPTIONS_ANNOTATION = "volume.beta.kubernetes.io/mount-options";
 
 export const PersistentVolume: Kind<PersistentVolume> = builtInKind<PersistentVolume>({
@@ -59,27 +59,20 @@ const completeStatus = (volume: Read<PersistentVolume>): Read<PersistentVolume> 
 
 function checkSpec(spec: Spec, name: string): FieldError[] {
   const { accessModes = [], capacity, persistentVolumeReclaimPolicy: policy, nodeAffinity, hostPath, storageClassName, volumeMode, volumeAttributesClassName: attributesClass } = spec;
-  const errors = checkAccessModes("spec.accessModes", accessModes);
-  errors.push(...checkCapacity(capacity));
+  const errors: FieldError[] = accessModes.length === 0 ? [missing("spec.accessModes")] : [];
+  errors.push(...checkAccessModes("spec.accessModes", accessModes), ...checkCapacity(capacity));
   if (policy && !RECLAIM_POLICIES.includes(policy)) errors.push(notOneOf("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES));
   if (nodeAffinity) errors.push(...(nodeAffinity.required ? checkNodeSelector("spec.nodeAffinity.required", nodeAffinity.required) : [missing("spec.nodeAffinity.required", "must specify required node constraints")]));
   errors.push(...checkSources(spec, name));
   if (hostPath?.path && posix.normalize(hostPath.path) === "/" && policy === "Recycle") errors.push(forbiddenField("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'"));
   if (storageClassName) errors.push(...checkText("spec.storageClassName", storageClassName, dnsSubdomainProblems));
-  if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode)) errors.push(notOneOf("spec.volumeMode", volumeMode, VOLUME_MODES));
+  errors.push(...checkVolumeMode("spec.volumeMode", volumeMode));
   if (attributesClass !== undefined) {
     const at = "spec.volumeAttributesClassName";
     errors.push(...(attributesClass === "" ? [missing(at, "an empty string is disallowed")] : checkText(at, attributesClass, dnsSubdomainProblems)));
     if (!spec.csi) errors.push(missing("spec.csi", "has to be specified when using volumeAttributesClassName"));
   }
   return errors;
-}
-
-function checkAccessModes(at: string, modes: readonly string[]): FieldError[] {
-  const errors = modes.length === 0 ? [missing(at)] : [];
-  for (const mode of modes) if (!SUPPORTED_ACCESS_MODES.includes(mode)) errors.push(notOneOf(at, mode, SUPPORTED_ACCESS_MODES));
-  const isShared = modes.some((mode) => mode !== "ReadWriteOncePod" && SUPPORTED_ACCESS_MODES.includes(mode));
-  return modes.includes("ReadWriteOncePod") && isShared ? [...errors, forbiddenField(at, "may not use ReadWriteOncePod with other access modes")] : errors;
 }
 
 function checkCapacity(capacity: Spec["capacity"]): FieldError[] {

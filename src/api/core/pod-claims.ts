@@ -2,7 +2,8 @@
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
 import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from "../facts/core-v1.ts";
-import { checkLabels, checkSelector, checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkLabels, checkSelector, checkText, forbiddenField, missing, wrong } from "../field-errors.ts";
+import { checkAccessModes, checkVolumeMode } from "./access-modes.ts";
 import { checkAnnotationKeys } from "./pod-annotations.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -20,22 +21,16 @@ export function checkClaimTemplate(errors: FieldError[], at: string, { metadata,
   checkClaimSpec(errors, `${at}.spec`, spec ?? {});
 }
 
-const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
-const VOLUME_MODES = ["Block", "Filesystem"];
-
 export function checkClaimSpec(errors: FieldError[], at: string, spec: Read<PersistentVolumeClaimSpec>): void {
   const modes = spec.accessModes ?? [];
   if (modes.length === 0) errors.push(missing(`${at}.accessModes`, "at least 1 access mode is required"));
   errors.push(...checkSelector(`${at}.selector`, spec.selector));
-  for (const mode of modes) if (!ACCESS_MODES.includes(mode)) errors.push(notOneOf(`${at}.accessModes`, mode, ACCESS_MODES));
-  if (modes.includes("ReadWriteOncePod") && modes.some((mode) => mode !== "ReadWriteOncePod" && ACCESS_MODES.includes(mode))) {
-    errors.push(forbiddenField(`${at}.accessModes`, "may not use ReadWriteOncePod with other access modes"));
-  }
+  errors.push(...checkAccessModes(`${at}.accessModes`, modes));
   const storage = spec.resources?.requests?.["storage"];
   if (storage === undefined) errors.push(missing(`${at}.resources[storage]`));
   else if ((tryParseQuantity(storage)?.mantissa ?? 0n) <= 0n) errors.push(wrong(`${at}.resources[storage]`, storage, "must be greater than zero"));
   if (spec.storageClassName) errors.push(...checkText(`${at}.storageClassName`, spec.storageClassName, dnsSubdomainProblems));
-  if (spec.volumeMode !== undefined && !VOLUME_MODES.includes(spec.volumeMode)) errors.push(notOneOf(`${at}.volumeMode`, spec.volumeMode, VOLUME_MODES));
+  errors.push(...checkVolumeMode(`${at}.volumeMode`, spec.volumeMode));
   checkDataSources(errors, at, spec);
   if (spec.volumeAttributesClassName) errors.push(...checkText(`${at}.volumeAttributesClassName`, spec.volumeAttributesClassName, dnsSubdomainProblems));
 }

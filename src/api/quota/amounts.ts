@@ -30,8 +30,6 @@ export const subtractAmounts = (a: Amounts, b: Amounts): Amounts =>
     return compareQuantities(rest, ZERO) < 0 ? ZERO : rest;
   });
 
-export const maxAmounts = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => (compareQuantities(x, y) < 0 ? y : x));
-
 /** Only the resources that are named. */
 export function onlyAmounts(amounts: Amounts, names: ReadonlySet<string>): Amounts {
   return new Map([...amounts].filter(([name]) => names.has(name)));

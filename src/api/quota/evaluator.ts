@@ -4,8 +4,8 @@
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { parseQuantity, quantityValue, compareQuantities, type Quantity } from "../../machinery/index.ts";
-import { STORAGE_CLASS_ANNOTATION } from "../core/persistent-volume-cells.ts";
 import type { PersistentVolumeClaim, Pod, ResourceQuota, ScopedResourceSelectorRequirement, Service } from "../facts/core-v1.ts";
+import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
 import { ONE, type Amounts } from "./amounts.ts";
 import { isTerminating, matchesValue, podIsInScope, podProblem, podUsage } from "./pod-usage.ts";
 

@@ -1,35 +1,17 @@
 /** What a pod counts for: its requests and limits as a scheduler sees them, and which scopes it is in. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { parseQuantity } from "../../machinery/index.ts";
+import { containerTotals } from "../core/pod-resources.ts";
 import type { Container, Pod, PodAffinityTerm, PodSpec, ScopedResourceSelectorRequirement } from "../facts/core-v1.ts";
-import { ONE, addAmounts, maxAmounts, readAmounts, type Amounts } from "./amounts.ts";
+import { ONE, addAmounts, readAmounts, type Amounts } from "./amounts.ts";
 
 type ReadPod = DeepReadonly<Pod>;
 type Part = "requests" | "limits";
 
-const NOTHING: Amounts = new Map();
-
-/** Containers run together with sidecars; other init containers run before, one at a time, beside the sidecars that started earlier. */
-function containerTotal({ containers, initContainers = [] }: DeepReadonly<PodSpec>, part: Part): Amounts {
-  const amountsOf = ({ resources }: DeepReadonly<Container>): Amounts => readAmounts(resources?.[part]);
-  let together = containers.map(amountsOf).reduce(addAmounts, NOTHING);
-  let sidecars = NOTHING;
-  let before = NOTHING;
-  for (const container of initContainers) {
-    const own = amountsOf(container);
-    if (container.restartPolicy === "Always") {
-      together = addAmounts(together, own);
-      sidecars = addAmounts(sidecars, own);
-      before = maxAmounts(before, sidecars);
-    } else before = maxAmounts(before, addAmounts(own, sidecars));
-  }
-  return maxAmounts(together, before);
-}
-
 const isPodLevel = (name: string): boolean => name === "cpu" || name === "memory" || name.startsWith("hugepages-");
 
 function podTotal(spec: DeepReadonly<PodSpec>, part: Part): Amounts {
-  const total = new Map(containerTotal(spec, part));
+  const total = new Map(Object.entries(containerTotals(spec, part)));
   for (const [name, amount] of readAmounts(spec.resources?.[part])) if (isPodLevel(name)) total.set(name, amount);
   const overhead = readAmounts(spec.overhead);
   // A limit that is not there stays unlimited.

@@ -12,6 +12,9 @@ import { fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
 
+/** How volumes and claims named their class before there was a field for it. */
+export const STORAGE_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
+
 export type StorageClass = StorageClassFacts;
 
 type Read<T> = DeepReadonly<T>;
