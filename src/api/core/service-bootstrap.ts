@@ -7,7 +7,7 @@ import type { EndpointSlice } from "../discovery/endpoint-slice.ts";
 import type { Endpoints, Service } from "../facts/core-v1.ts";
 
 /** Reserved in every cluster's range of addresses. */
-export const API_SERVER_ADDRESS = "10.96.0.1";
+const API_SERVER_ADDRESS = "10.96.0.1";
 
 const NAME = { name: "kubernetes", namespace: "default" };
 const PORT = { name: "https", protocol: "TCP" } as const;
