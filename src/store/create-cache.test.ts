@@ -209,14 +209,24 @@ test("a watcher that throws is reported and does not keep the others from their 
 
 test("a watcher that ended is not told any more, even of events that were waiting", async () => {
   const { cache } = await open();
-  const listener = vi.fn<(events: readonly CacheEvent[]) => void>();
-  const end = cache.watch("/apps/", 0, listener);
+  const second = vi.fn<(events: readonly CacheEvent[]) => void>();
+  let endSecond = (): void => {};
+  cache.watch("/apps/", 0, () => endSecond());
+  endSecond = cache.watch("/apps/", 0, second);
 
   await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
-  end();
-  await untilQuiet(cache);
 
-  expect(listener).not.toHaveBeenCalled();
+  expect(second).not.toHaveBeenCalled();
+});
+
+test("watchers are told of a write before its writer is answered", async () => {
+  const { cache } = await open();
+  const listener = vi.fn<(events: readonly CacheEvent[]) => void>();
+  cache.watch("/apps/", 0, listener);
+
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+
+  expect(listener).toHaveBeenCalledOnce();
 });
 
 test("a watch from before the history throws CompactedError", async () => {

@@ -1,8 +1,8 @@
 /**
  * Who is told about which events. Watchers are filed by prefix, so an event costs a look-up per level of its key plus
- * one push per prefix that is watched; telling the watchers of a prefix hands the same batch to all of them, in a later tick.
+ * one push per prefix that is watched; telling the watchers of a prefix hands the same batch to all of them, once the batch of changes is
+ * in the cache and before anybody is answered whose write it holds: who reads a watch after its own write finds it there.
  */
-import { setImmediate } from "node:timers";
 import { StoreError } from "./errors.ts";
 import type { CacheEvent } from "./cache.ts";
 import { keyOf } from "./history.ts";
@@ -43,7 +43,7 @@ export class Watchers {
     return this.#dirty.length === 0;
   }
 
-  /** Tells `replay` in a later tick, then events newer than `seen`. Returns what ends it. */
+  /** Tells `replay` when the caller is done, then events newer than `seen`. Returns what ends it. */
   add(prefix: string, replay: readonly CacheEvent[], seen: number, listener: Listener): () => void {
     if (!prefix.endsWith("/")) throw new StoreError(`cannot watch ${JSON.stringify(prefix)}: a watched prefix ends with "/"`);
     const watcher: Watcher = { listener, replay, seen, isOpen: true };
@@ -94,7 +94,7 @@ export class Watchers {
     }
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#tell());
+    queueMicrotask(() => this.#tell());
   }
 
   #tell(): void {

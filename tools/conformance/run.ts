@@ -22,7 +22,7 @@ const USAGE = `Usage: npm run conformance -- [flags]
   --nodes N          simulated nodes of the member; 0 (default) gives two nodes that exist and run nothing
   --kubeconfig FILE  test this cluster instead of starting one
   --jobs N           tests at a time (default 2)
-  --limit SECONDS    for one test (default 100)
+  --limit SECONDS    for one test (default 150; one waits 90 s by itself)
   --logs DIR         where each test's output goes (default: a new folder under the temporary folder)
   --table FILE       write the result as the Markdown table of docs/conformance.md
 
@@ -110,7 +110,7 @@ function parseOptions(args: string[]): Options {
       table: { type: "string" },
       nodes: { type: "string", default: "0" },
       jobs: { type: "string", default: "2" },
-      limit: { type: "string", default: "100" },
+      limit: { type: "string", default: "150" },
     },
   });
   return {
