@@ -105,8 +105,12 @@ async function storeObject(deps: WriteDependencies, context: RequestContext, opt
   if (options.dryRun) return unstoredEntry(found, written);
   const oldObject = found.entry && objectIn(found.entry, served);
   const giveBack = await reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, ...(oldObject && { oldObject }) });
-  const entry = await deps.store.put(cluster, found, written, { verb, name, ...(subresource !== undefined && { subresource }) });
-  if (!entry) await giveBack();
+  let entry: CachedEntry | undefined;
+  try {
+    entry = await deps.store.put(cluster, found, written, { verb, name, ...(subresource !== undefined && { subresource }) });
+  } finally {
+    if (!entry) await giveBack();
+  }
   if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
   return entry;
 }

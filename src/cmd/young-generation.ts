@@ -1,7 +1,7 @@
 /**
  * Bounds the part of the heap in which new objects begin. V8 doubles it whenever much of it survives, up to 128 MB, and hardly
- * ever gives it back: a burst of a thousand new clusters would keep more memory than the clusters themselves. Half of that
- * costs a few percent of the CPU time of writes; a quarter would cost more than ten.
+ * ever gives it back: a burst of a thousand new clusters would keep more memory than the clusters themselves. With half
+ * of that, writes take as much CPU time as without a bound; with a quarter they took over ten percent more.
  *
  * V8 takes the bound only on the command line, but reads the factor by which it grows each time, so that is what is set here.
  */

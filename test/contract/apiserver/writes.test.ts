@@ -275,7 +275,7 @@ contract("writes", (subject) => {
     });
   });
 
-  test("WR-15: so are a CronJob, an Ingress and a RoleBinding", async () => {
+  test("WR-15: so are a CronJob and a RoleBinding", async () => {
     const cron = await create(`/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`, { metadata: { name: "nightly" }, spec: { schedule: "0 3 * * *", jobTemplate: { spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } } } } } });
     const binding = await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings`, { metadata: { name: "bound" }, roleRef: { kind: "ClusterRole", name: "view", apiGroup: "rbac.authorization.k8s.io" }, subjects: [{ kind: "User", name: "ann" }, { kind: "ServiceAccount", name: "default", namespace: "default" }] });
 
