@@ -125,7 +125,7 @@ async function answerResource(options: HandlerOptions, request: ApiRequest, clus
   if (verb === "watch") return watchResponse(options, context, route, representation, seen);
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when somebody is behind, so that a write costs no extra turn otherwise.
-  const room = isRead(verb) ? undefined : deps.pressure.room(request.signal);
+  const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
   if (room) await room;
   const tableOptions = { includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const), nowMs: deps.clock.now(), version: representation.version };
   const work = operate(deps, context, verb, inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, options.decodeProtobuf));
@@ -160,6 +160,11 @@ function hasTable({ served: { resource }, subresource }: RequestContext): boolea
 }
 
 const isRead = (verb: Verb): boolean => verb === "get" || verb === "list";
+
+/** Leaders renew their leases and gatekeepers ask their questions in time, whoever else is slow; nobody watches the answers of reviews. */
+function isUrgent({ actions }: OperationDependencies, { served, subresource }: RequestContext): boolean {
+  return served.resource.name.group === "coordination.k8s.io" || actions.of(served, subresource) !== undefined;
+}
 
 /** A method that the path does not take: 405, unless there is nothing there at all. */
 function refuseMethod(deps: OperationDependencies, clusterName: string, route: ResourceRoute): never {

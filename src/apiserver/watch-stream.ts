@@ -5,7 +5,7 @@
 import type { Clock, JsonObject, Random, Timer } from "../base/index.ts";
 import { ApiError, expired, internalError } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
-import type { BackPressure } from "./back-pressure.ts";
+import type { BackPressure, WatchShare } from "./back-pressure.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import type { Representation } from "./negotiate.ts";
 import type { ListQuery } from "./options.ts";
@@ -65,7 +65,7 @@ class WatchStream {
   #initialEnd: number | undefined;
   #backlog: Uint8Array[] = [];
   #backlogBytes = 0;
-  readonly #pressure: ReturnType<BackPressure["join"]>;
+  readonly #pressure: WatchShare;
   #flowing = true;
   #closed = false;
   #columnsSent = false;
@@ -78,7 +78,7 @@ class WatchStream {
     this.#deps = deps;
     this.#request = request;
     this.#sink = sink;
-    this.#pressure = deps.pressure.join();
+    this.#pressure = deps.pressure.join(request.cluster.name);
   }
 
   start(): void {
@@ -113,7 +113,7 @@ class WatchStream {
         notify: (notices) => {
           this.#lastRevision = notices.at(-1)?.revision ?? this.#lastRevision;
           this.#meter?.sent(notices.length);
-          this.#offer(notices.length === 1 && notices[0] ? this.#line(notices[0]) : Buffer.concat(notices.map((notice) => this.#line(notice))));
+          this.#offer(this.#isPlain() ? sharedLines(notices) : this.#lines(notices));
         },
         end: (error) => this.#end(error),
       },
@@ -198,7 +198,7 @@ class WatchStream {
     while (this.#flowing && !this.#closed) {
       if (this.#position < this.#initial.length) {
         const batch = this.#initial.slice(this.#position, (this.#position += INITIAL_BATCH));
-        this.#write(Buffer.concat(batch.map((notice) => this.#line(notice))));
+        this.#write(this.#lines(batch));
       } else if (this.#initialEnd !== undefined) {
         const revision = this.#initialEnd;
         this.#initialEnd = undefined;
@@ -215,9 +215,19 @@ class WatchStream {
     }
   }
 
+  /** Whole objects look the same to all watchers. */
+  #isPlain(): boolean {
+    const { as, format } = this.#request.representation;
+    return as === "object" && format === "json";
+  }
+
+  #lines(notices: readonly Notice[]): Uint8Array {
+    return joined(notices.map((notice) => this.#line(notice)));
+  }
+
   #line(notice: Notice): Uint8Array {
+    if (this.#isPlain()) return sharedLine(notice);
     const { representation } = this.#request;
-    if (representation.as === "object" && representation.format === "json") return sharedLine(notice);
     const { type, entry, served, revision } = notice;
     const object = objectAt(entry, served, revision);
     return encode(`${JSON.stringify({ type, object: representation.as === "table" ? this.#table(object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`);
@@ -268,4 +278,18 @@ function sharedLine({ type, entry, served, revision }: Notice): Uint8Array {
   if (!known) lines.set(entry, (known = []));
   known.push({ served, type, revision, line });
   return line;
+}
+
+/** The lines of a batch, by the array of its notices: a thousand watchers that see the same hold the same bytes. */
+const batches = new WeakMap<readonly Notice[], Uint8Array>();
+
+function sharedLines(notices: readonly Notice[]): Uint8Array {
+  let chunk = batches.get(notices);
+  if (!chunk) batches.set(notices, (chunk = joined(notices.map(sharedLine))));
+  return chunk;
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  return chunks.length === 1 && first ? first : Buffer.concat(chunks);
 }

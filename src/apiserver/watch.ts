@@ -42,6 +42,7 @@ export interface WatchTarget {
 export interface WatchSink {
   /** What is there at the start, in key order. Called once and first, if at all; `revision` is what it reflects. */
   initial(notices: readonly Notice[], revision: number): void;
+  /** Watchers that see the same are handed the same array. */
   notify(notices: readonly Notice[]): void;
   /** Nothing will come any more. With an error the client has to list again. */
   end(error?: Error): void;
@@ -94,8 +95,8 @@ function watchOne(deps: WatchDependencies, target: WatchTarget, cluster: Logical
   const prefix = prefixOf(served.resource, cluster.name, namespace);
   const after = startRevision(target, revision);
   const unwatch = cache.watch(prefix, after, (events) => {
-    const notices: Notice[] = [];
-    for (const event of events) if (event.revision > after) addNotice(deps, cluster, served, selection, event, notices);
+    const isShared = selection.everything && (events[0]?.revision ?? 0) > after;
+    const notices = isShared ? sharedNotices(deps, cluster, served, selection, events) : noticesOf(deps, cluster, served, selection, events, after);
     if (notices.length > 0) sink.notify(notices);
   });
   if (wantsInitial(target)) {
@@ -164,6 +165,25 @@ function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink)
 }
 
 const added = (cluster: LogicalCluster, served: ServedVersion, entry: CachedEntry): Notice => ({ type: "ADDED", cluster, served, entry, revision: entry.revision });
+
+/** What was worked out last from a batch of events, for whoever is told of the same batch next. */
+let shared: { events: readonly CacheEvent[]; served: ServedVersion; notices: readonly Notice[] } | undefined;
+
+/** Watchers of one prefix are told of one batch after another, so those that see everything see the very same notices. */
+function sharedNotices(deps: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, events: readonly CacheEvent[]): readonly Notice[] {
+  if (shared?.events === events && shared.served === served) return shared.notices;
+  // Forgotten when the batch was told, so that it does not keep what is gone.
+  if (!shared) queueMicrotask(() => (shared = undefined));
+  const notices = noticesOf(deps, cluster, served, selection, events, 0);
+  shared = { events, served, notices };
+  return notices;
+}
+
+function noticesOf(deps: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, events: readonly CacheEvent[], after: number): Notice[] {
+  const notices: Notice[] = [];
+  for (const event of events) if (event.revision > after) addNotice(deps, cluster, served, selection, event, notices);
+  return notices;
+}
 
 /** An object that starts to match is added, one that stops to match is deleted. */
 function addNotice({ store }: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, event: CacheEvent, notices: Notice[]): void {

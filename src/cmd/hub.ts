@@ -78,7 +78,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     clock,
     random,
     log,
-    admissions: [...builtInAdmissions, ...membershipAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB), logicalClusterAdmission(Object.keys(profiles))],
+    admissions: [...builtInAdmissions, ...membershipAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
     decodeProtobuf,
     profiles,
     ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),

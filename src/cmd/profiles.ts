@@ -1,8 +1,9 @@
 /** What a logical cluster starts with: the kinds that it serves and the objects that are there from the beginning. */
 import { CloneSet, Cluster, ClusterOverridePolicy, OverridePolicy, PropagationPolicy, ResourceBinding, Work, apiServerService, bootstrapRbac, kubernetesKinds, logicalClusterKind, systemPriorityClasses } from "../api/index.ts";
 import type { ConnectHandler, KubernetesObject } from "../api/index.ts";
+import { HUB } from "../apiserver/index.ts";
 import type { Profile } from "../apiserver/index.ts";
-import { methodNotAllowed } from "../machinery/index.ts";
+import { methodNotAllowed, pathNotFound } from "../machinery/index.ts";
 import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
@@ -16,7 +17,9 @@ export interface ProfileOptions {
 }
 
 function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): ConnectHandler {
-  return async ({ name, method }) => {
+  return async ({ cluster, name, method }) => {
+    // Only who is known to the hub may ask: elsewhere the same path would hand out what that cluster's users have no right to.
+    if (cluster !== HUB) throw pathNotFound();
     if (method !== "GET") throw methodNotAllowed();
     return { status: 200, headers: { "content-type": "application/yaml", "cache-control": "no-store" }, body: new TextEncoder().encode(await kubeconfigOf(name)) };
   };

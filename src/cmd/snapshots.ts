@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import { FlotillaError } from "../base/index.ts";
+import { FlotillaError, systemClock } from "../base/index.ts";
 import type { Snapshots } from "../cli/index.ts";
-import { addFiles, inspectSnapshot, restoreSnapshot, writeSnapshot } from "../store/index.ts";
+import { addFiles, inspectSnapshot, readFiles, restoreSnapshot, writeSnapshot } from "../store/index.ts";
 import type { SnapshotFile } from "../store/index.ts";
 import { ensureDirectory } from "./data-directory.ts";
 
@@ -37,7 +37,9 @@ export const snapshots: Snapshots = {
     for (const folder of KEPT_FOLDERS) {
       if (existsSync(join(data, folder))) throw new FlotillaError("Snapshot", `restoring into ${data}: it has a folder ${folder}; restore into an empty directory`);
     }
-    for (const { path, content } of restoreSnapshot(snapshot, join(data, STORE))) await writeInside(data, path, content);
+    // The store comes last: with it the directory is a fleet's, and a start without its keys would make new ones.
+    for (const { path, content } of readFiles(snapshot)) await writeInside(data, path, content);
+    restoreSnapshot(snapshot, join(data, STORE), systemClock.now());
     return info;
   },
 };

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CompactedError } from "./errors.ts";
 import { openSqliteEngine } from "./sqlite-engine.ts";
-import { addFiles, inspectSnapshot, restoreSnapshot } from "./sqlite-restore.ts";
+import { addFiles, inspectSnapshot, readFiles, restoreSnapshot } from "./sqlite-restore.ts";
 import { writeSnapshot } from "./sqlite-snapshot.ts";
 
 let directory: string;
@@ -48,15 +48,15 @@ test("a snapshot holds the objects and the files, and says so", async () => {
 test("a restored store has what the snapshot had", async () => {
   await makeSnapshot();
 
-  const files = restoreSnapshot(at("copy"), at("new.db"));
+  restoreSnapshot(at("copy"), at("new.db"), 0);
 
-  expect(files.map(({ path, content }) => [path, Buffer.from(content).toString()])).toEqual([["pki/ca.crt", "certificate"]]);
+  expect(readFiles(at("copy")).map(({ path, content }) => [path, Buffer.from(content).toString()])).toEqual([["pki/ca.crt", "certificate"]]);
   expect(await keysOf(at("new.db"))).toEqual(["/a/", "/b/"]);
 });
 
 test("revisions of the lost future are never given again, and are expired", async () => {
   const lost = await makeSnapshot();
-  restoreSnapshot(at("copy"), at("new.db"));
+  restoreSnapshot(at("copy"), at("new.db"), 0);
   const engine = await openSqliteEngine({ path: at("new.db") });
 
   const outcome = await engine.commit({ key: "/d/", expect: "absent", value: bytes("4") });
@@ -66,10 +66,24 @@ test("revisions of the lost future are never given again, and are expired", asyn
   await engine.close();
 });
 
+test("two restores of one snapshot never give the same revision", async () => {
+  await makeSnapshot();
+  const revisions: number[] = [];
+  for (const [name, nowMs] of [["first.db", 2e12], ["second.db", 2e12 + 60_000]] as const) {
+    restoreSnapshot(at("copy"), at(name), nowMs);
+    const engine = await openSqliteEngine({ path: at(name) });
+    const outcome = await engine.commit({ key: "/d/", expect: "absent", value: bytes("4") });
+    if (outcome.ok) revisions.push(outcome.revision);
+    await engine.close();
+  }
+
+  expect((revisions[1] ?? 0) - (revisions[0] ?? 0)).toBe(60_000_000);
+});
+
 test("restoring replaces nothing", async () => {
   await makeSnapshot();
 
-  expect(() => restoreSnapshot(at("copy"), at("old.db"))).toThrow("exists; move it away");
+  expect(() => restoreSnapshot(at("copy"), at("old.db"), 0)).toThrow("exists; move it away");
   expect(await keysOf(at("old.db"))).toEqual(["/a/", "/b/", "/c/"]);
 });
 

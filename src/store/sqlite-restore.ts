@@ -2,7 +2,7 @@
  * Snapshots as files: a copy of the store with, beside its tables, the few files that belong to it (certificates, keys). One file
  * is a whole backup, and restoring it gives a store that clients of the old one cannot mistake for it.
  */
-import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FlotillaError } from "../base/index.ts";
 import { StoreError } from "./errors.ts";
@@ -22,10 +22,11 @@ export interface SnapshotInfo {
 }
 
 /**
- * Revisions that a restored store leaves out. Whoever watched the lost future holds revisions that this store will reach again
- * with other content; by starting beyond them it answers those clients with "expired", and they list again.
+ * Where a restored store goes on counting. Whoever watched the lost future holds revisions that this store would reach again with
+ * other content; by starting beyond them it answers those clients with "expired", and they list again. The clock gives each restore
+ * of the same snapshot a start of its own: no store writes a million times a second for long.
  */
-const FENCE = 1_000_000_000;
+const fenced = (revision: number, nowMs: number): number => Math.max(revision + 1_000_000_000, nowMs * 1000);
 
 /** Puts files into a snapshot that was just written. */
 export function addFiles(snapshot: string, files: readonly SnapshotFile[]): void {
@@ -51,8 +52,15 @@ export function inspectSnapshot(snapshot: string): SnapshotInfo {
   }
 }
 
-/** Makes the store `target`, which must not exist, from a snapshot, and returns the files that were in it. */
-export function restoreSnapshot(snapshot: string, target: string): SnapshotFile[] {
+/** The files that were put into a snapshot. */
+export function readFiles(snapshot: string): SnapshotFile[] {
+  using database = openSnapshot(snapshot, true);
+  const hasFiles = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'files'").get() !== undefined;
+  return hasFiles ? (database.prepare("SELECT path, content FROM files").all() as unknown as SnapshotFile[]) : [];
+}
+
+/** Makes the store `target`, which must not exist, from a snapshot. It appears under its name only when it is complete and on disk. */
+export function restoreSnapshot(snapshot: string, target: string, nowMs: number): void {
   if (existsSync(target)) throw new StoreError(`the store ${target} exists; move it away, or restore into another data directory`);
   using lock = lockFor(target);
   void lock;
@@ -61,33 +69,22 @@ export function restoreSnapshot(snapshot: string, target: string): SnapshotFile[
   try {
     createPrivately(partial);
     copyFileSync(snapshot, partial);
-    const files = takeFiles(partial);
+    fence(partial, nowMs);
     syncFile(partial);
-    // The name is given last: a crash before leaves no store, after it a whole one.
-    copyWhole(partial, target);
-    return files;
+    // Unlike a rename, a link fails when the name has been taken meanwhile.
+    linkSync(partial, target);
+    syncDirectoryOf(target);
+  } catch (error) {
+    throw error instanceof StoreError ? error : new StoreError(`writing the store ${target}`, { cause: error });
   } finally {
     rmSync(partial, { force: true });
   }
 }
 
-function takeFiles(path: string): SnapshotFile[] {
+function fence(path: string, nowMs: number): void {
   using database = openSnapshot(path, false);
-  const hasFiles = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'files'").get() !== undefined;
-  const files = hasFiles ? (database.prepare("SELECT path, content FROM files").all() as unknown as SnapshotFile[]) : [];
-  database.exec(`BEGIN; DROP TABLE IF EXISTS files; UPDATE state SET revision = revision + ${FENCE}, compacted = revision + ${FENCE}; COMMIT`);
-  return files;
-}
-
-function copyWhole(from: string, to: string): void {
-  try {
-    copyFileSync(from, to);
-    syncFile(to);
-    syncDirectoryOf(to);
-  } catch (error) {
-    rmSync(to, { force: true });
-    throw new StoreError(`writing the store ${to}`, { cause: error });
-  }
+  const revision = fenced(Number(database.prepare("SELECT revision FROM state").get()?.["revision"] ?? 0), nowMs);
+  database.exec(`BEGIN; DROP TABLE IF EXISTS files; UPDATE state SET revision = ${revision}, compacted = ${revision}; COMMIT`);
 }
 
 function openSnapshot(path: string, readOnly: boolean): DatabaseSync {

@@ -21,6 +21,8 @@ const MAX_LIFE_MS = 400;
 interface Knowledge {
   acknowledged: Set<string>;
   seen: Set<string>;
+  /** Seen up to `lastVersion`. */
+  seenBefore: Set<string>;
   lastVersion: string | undefined;
   next: number;
 }
@@ -28,7 +30,7 @@ interface Knowledge {
 test(`nothing acknowledged or seen is lost by ${CRASHES} crashes`, { timeout: 30_000 + CRASHES * 10_000 }, async () => {
   const directory = temporaryDirectory();
   const random = createSeededRandom(7);
-  const known: Knowledge = { acknowledged: new Set(), seen: new Set(), lastVersion: undefined, next: 0 };
+  const known: Knowledge = { acknowledged: new Set(), seen: new Set(), seenBefore: new Set(), lastVersion: undefined, next: 0 };
   let lastExit: number | null | undefined;
   try {
     for (let crash = 0; crash <= CRASHES; crash++) {
@@ -62,7 +64,8 @@ async function checkNothingLost(client: Client, known: Knowledge): Promise<void>
   expect([...known.seen].filter((name) => !stored.has(name)), "seen and lost").toEqual([]);
 
   if (known.lastVersion === undefined) return;
-  const resumed = new Set(known.seen);
+  // Everything after that version must be told again.
+  const resumed = new Set(known.seenBefore);
   const done = new AbortController();
   const timer = setTimeout(() => done.abort(), 5000);
   try {
@@ -87,6 +90,11 @@ async function writeUntilKilled(client: Client, known: Knowledge, lifeMs: number
   known.lastVersion = resourceVersion;
   const stopping = new AbortController();
   const watching = follow(client, known, stopping.signal);
+  // What the watcher resumes from is older than what is stored, so that there is something to miss.
+  const early = sleep(systemClock, lifeMs / 2).then(() => {
+    known.seenBefore = new Set(known.seen);
+    return known.lastVersion;
+  });
   const writer = async (): Promise<void> => {
     for (;;) {
       const name = `w-${known.next++}`;
@@ -104,6 +112,7 @@ async function writeUntilKilled(client: Client, known: Knowledge, lifeMs: number
   await writers;
   stopping.abort();
   await watching;
+  known.lastVersion = await early;
 }
 
 async function follow(client: Client, known: Knowledge, signal: AbortSignal): Promise<void> {
