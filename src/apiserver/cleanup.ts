@@ -6,10 +6,13 @@ import { formatTime, isObject } from "../base/index.ts";
 import type { Clock, Json, JsonObject } from "../base/index.ts";
 import type { CacheEvent, CachedEntry } from "../store/index.ts";
 import type { ClusterRegistry, LogicalCluster } from "./clusters.ts";
+import { concurrently } from "./concurrently.ts";
 import { CRD_FINALIZER, CRD_GROUP, CRD_PLURAL } from "./crd.ts";
 import type { Definition } from "./crd.ts";
 import { markDeleting } from "./crd-rules.ts";
 import type { Housekeeping } from "./housekeeping.ts";
+import { definitionPlace, namespacePlace } from "./in-flight.ts";
+import type { InFlight } from "./in-flight.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import { NAMESPACE_FINALIZER } from "./namespaces.ts";
 import { isMarker } from "./objects.ts";
@@ -26,11 +29,11 @@ export interface Cleanup {
 const NAMESPACE_PREFIX = "/core/namespaces/";
 const DEFINITION_PREFIX = `/${CRD_GROUP}/${CRD_PLURAL}/`;
 
-export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; clusters: ClusterRegistry; clock: Clock }): Cleanup {
-  const { house, store, clusters, clock } = deps;
-  /** Namespaces that are being emptied, as `<cluster>/<namespace>`, and their keys. */
+export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; clusters: ClusterRegistry; clock: Clock; inFlight: InFlight }): Cleanup {
+  const { house, store, clusters, clock, inFlight } = deps;
+  /** Namespaces that are being emptied, by their place, and their keys. */
   const emptying = new Map<string, string>();
-  /** Definitions whose objects are being deleted, by the prefix of those objects. */
+  /** Definitions whose objects are being deleted, by the place of those objects. */
   const retiring = new Map<string, string>();
 
   const attendNamespace = (key: string): void => {
@@ -51,13 +54,17 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
     const cluster = clusters.get(clusterOfKey(key));
     if (!found || !cluster || metadataOf(found.object).deletionTimestamp === undefined) return;
     const { name } = found;
-    const id = `${cluster.name}/${name}`;
+    const place = namespacePlace(cluster.name, name);
     // Filed before looking, so that an object that goes meanwhile brings the work back.
-    emptying.set(id, key);
+    emptying.set(place, key);
+    // The namespace is marked; what was let in before is on its way, and would be there again with the next namespace of the name.
+    await inFlight.whenEmpty(place);
     const remaining = await removeContent(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
-    emptying.delete(id);
+    emptying.delete(place);
     await house.rewrite(key, "finalize", (object) => {
+      // Another of the same name, in a cluster that was made anew.
+      if (metadataOf(object).uid !== metadataOf(found.object).uid) return object;
       const spec = isObject(object.spec) ? object.spec : {};
       const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
       return { ...object, spec: { ...spec, finalizers: finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER) } };
@@ -78,13 +85,9 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
   };
 
   const removeAll = async (cluster: LogicalCluster, resource: Resource, namespace: string): Promise<Remaining[]> => {
-    const remaining: Remaining[] = [];
-    for (const entry of store.list(cluster, resource, namespace)) {
-      await removeEntry(entry);
-      const left = house.find(entry.key);
-      if (left) remaining.push({ resource, object: left.object });
-    }
-    return remaining;
+    const entries = store.list(cluster, resource, namespace);
+    await concurrently(entries, house.signal, removeEntry);
+    return entries.flatMap(({ key }) => house.find(key) ?? []).map(({ object }) => ({ resource, object }));
   };
 
   const removeEntry = async ({ key }: CachedEntry): Promise<void> => {
@@ -104,12 +107,13 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
     const definition = found.object as unknown as Definition;
     if (definition.metadata.deletionTimestamp === undefined) return;
     const resource = clusters.resourceOf(definition);
-    const prefix = `${resource.prefix}${cluster.name}/`;
-    retiring.set(prefix, key);
+    const place = definitionPlace(cluster.name, resource.prefix);
+    retiring.set(place, key);
+    await inFlight.whenEmpty(place);
     await house.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));
-    for (const entry of store.list(cluster, resource)) await removeEntry(entry);
+    await concurrently(store.list(cluster, resource), house.signal, removeEntry);
     if (store.count(cluster, resource) > 0) return;
-    retiring.delete(prefix);
+    retiring.delete(place);
     await house.removeFinalizer(key, CRD_FINALIZER);
   };
 
@@ -121,10 +125,10 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
       if (entry) observeEntry(entry);
       if ((entry && !isMarker(entry)) || !previous) return;
       if (emptying.size === 0 && retiring.size === 0) return;
-      const [, group, plural, cluster, namespace, name] = previous.key.split("/");
-      const waitingNamespace = name === undefined ? undefined : emptying.get(`${cluster}/${namespace}`);
+      const [, group = "", plural = "", cluster = "", namespace = "", name] = previous.key.split("/");
+      const waitingNamespace = name === undefined ? undefined : emptying.get(namespacePlace(cluster, namespace));
       if (waitingNamespace !== undefined) attendNamespace(waitingNamespace);
-      const waitingDefinition = retiring.get(`/${group}/${plural}/${cluster}/`);
+      const waitingDefinition = retiring.get(definitionPlace(cluster, `/${group}/${plural}/`));
       if (waitingDefinition !== undefined) attendDefinition(waitingDefinition);
     },
   };

@@ -3,6 +3,7 @@ import { CloneSet, LogicalCluster, builtInAdmissions, logicalClusterAdmission } 
 import { createSeededRandom, silentLog } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { createClusterRegistry } from "./clusters.ts";
+import { InFlight } from "./in-flight.ts";
 import { createProfileLayer } from "./profiles.ts";
 import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition } from "./test-server.ts";
 
@@ -143,7 +144,7 @@ describe("logical clusters", () => {
 
   test("share one resource table until their definitions differ, and share again when they are equal", async () => {
     const { request, cache, clock } = await createTestServer({ profiles, clusters });
-    const registry = createClusterRegistry({ cache, clock, random: createSeededRandom(2), log: silentLog, profiles: new Map([["hub", createProfileLayer("hub", PROFILE)], ["member", createProfileLayer("member", profiles.member)]]), knownKinds: [] });
+    const registry = createClusterRegistry({ cache, clock, random: createSeededRandom(2), log: silentLog, profiles: new Map([["hub", createProfileLayer("hub", PROFILE)], ["member", createProfileLayer("member", profiles.member)]]), knownKinds: [], inFlight: new InFlight() });
     const tables = (): unknown[] => ["paris", "oslo"].map((name) => registry.get(name)?.table);
     const [paris, oslo] = tables();
     expect(paris).toBe(oslo);

@@ -8,9 +8,13 @@ import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind } from 
 import type { Kind, LogicalCluster as ClusterRecord } from "../api/index.ts";
 import { FlotillaError, formatTime, randomUuid, required } from "../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject, Log, Random } from "../base/index.ts";
+import { notFound } from "../machinery/index.ts";
+import type { ApiError } from "../machinery/index.ts";
 import type { Cache, CachedEntry } from "../store/index.ts";
 import { CRD_GROUP, CRD_PLURAL, conditionOf, resourceOfDefinition, withAcceptedNames } from "./crd.ts";
 import type { Definition } from "./crd.ts";
+import { clusterPlace } from "./in-flight.ts";
+import type { InFlight } from "./in-flight.ts";
 import { isMarker } from "./objects.ts";
 import type { ProfileLayer } from "./profiles.ts";
 import { encodeObject, objectIn } from "./render.ts";
@@ -24,6 +28,9 @@ const RECORDS = `/${LogicalClusterKind.group}/${LogicalClusterKind.plural}/${HUB
 /** A cluster name is one label of a path and of a key. */
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
+/** So many deletions are under way at once while a cluster is emptied. */
+const REMOVAL_PAGE = 1000;
+
 export interface LogicalCluster {
   readonly name: string;
   readonly profile: ProfileLayer;
@@ -32,12 +39,13 @@ export interface LogicalCluster {
   readonly revision: number;
   /** What it serves now. Another table means that definitions changed. */
   readonly table: ResourceTable;
-  /** Aborted when the cluster is removed. */
+  /** Aborted when the cluster is removed; the reason is a 404. */
   readonly removed: AbortSignal;
 }
 
 export interface ClusterChange {
-  type: "added" | "removed" | "table";
+  /** `removed`: it takes no more requests. `gone`: so is what was in it; another of its name may be there already. */
+  type: "added" | "removed" | "gone" | "table";
   cluster: LogicalCluster;
 }
 
@@ -56,7 +64,6 @@ export interface ClusterRegistry {
   close(): void;
 }
 
-
 interface MutableCluster extends LogicalCluster {
   table: ResourceTable;
   readonly abort: AbortController;
@@ -68,9 +75,11 @@ export class ClusterError extends FlotillaError {
   }
 }
 
-export function createClusterRegistry(options: { cache: Cache; clock: Clock; random: Random; log: Log; profiles: ReadonlyMap<string, ProfileLayer>; knownKinds: readonly Kind[] }): ClusterRegistry {
-  const { cache, clock, random, log, profiles } = options;
+export function createClusterRegistry(options: { cache: Cache; clock: Clock; random: Random; log: Log; profiles: ReadonlyMap<string, ProfileLayer>; knownKinds: readonly Kind[]; inFlight: InFlight }): ClusterRegistry {
+  const { cache, clock, random, log, profiles, inFlight } = options;
   const clusters = new Map<string, MutableCluster>();
+  /** Those that are removed and not yet empty. */
+  const ending = new Map<string, LogicalCluster>();
   const listeners = new Set<(change: ClusterChange) => void>();
   const known = new Map(options.knownKinds.map((kind) => [`${kind.plural}.${kind.group}`, kind]));
   const resources = new WeakCache<Resource>();
@@ -80,11 +89,10 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     for (const listener of listeners) listener(change);
   };
 
-  const resourceOf = (given: DeepReadonly<Definition>): Resource => {
-    const definition = withAcceptedNames(given);
-    const hash = createHash("sha256").update(JSON.stringify(definition.spec)).digest("base64url");
-    return resources.get(hash, () => resourceOfDefinition(definition, known.get(definition.metadata.name)));
-  };
+  const resourceOf = (given: DeepReadonly<Definition>, id = contentId(given)): Resource => resources.get(id, () => resourceOfDefinition(withAcceptedNames(given), known.get(given.metadata.name)));
+
+  /** What is served by the definition of an entry, told apart by its content; undefined for one that is not established. */
+  const contentIds = new WeakMap<CachedEntry, string | undefined>();
 
   const tableOf = (name: string, profile: ProfileLayer): ResourceTable => {
     const definitions = profile.table.resource(CRD_GROUP, CRD_PLURAL);
@@ -104,7 +112,10 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     function servedBy(entry: CachedEntry): Resource | undefined {
       if (isMarker(entry)) return undefined;
       const definition = objectIn(entry, required(definitions, "the kind CustomResourceDefinition").storage) as unknown as DeepReadonly<Definition>;
-      return conditionOf(definition, "Established")?.status === "True" ? resourceOf(definition) : undefined;
+      // Schemas are large, and every write of one definition looks at all of its cluster: each content is read once.
+      if (!contentIds.has(entry)) contentIds.set(entry, conditionOf(definition, "Established")?.status === "True" ? contentId(definition) : undefined);
+      const id = contentIds.get(entry);
+      return id === undefined ? undefined : resourceOf(definition, id);
     }
   };
 
@@ -116,7 +127,8 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     if (!entry || !record || record.metadata.deletionTimestamp !== undefined) {
       if (!current) return;
       clusters.delete(name);
-      current.abort.abort(new ClusterError(`the cluster ${name} was removed`));
+      ending.set(name, current);
+      current.abort.abort(clusterNotFound(name));
       tell({ type: "removed", cluster: current });
       return;
     }
@@ -146,12 +158,28 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     tell({ type: "table", cluster: current });
   };
 
-  const finishRemoval = async (name: string, profile: ProfileLayer | undefined): Promise<void> => {
-    const table = profile ? tableOf(name, profile) : undefined;
-    for (const resource of table?.resources ?? []) {
-      await Promise.all(cache.list(prefixOf(resource, name)).map(({ key }) => cache.write({ key, expect: "any", value: null })));
-    }
+  /**
+   * Deletes whatever is stored under the name of a cluster, whether or not a profile or a definition still says what it is, so
+   * that a later cluster of the name finds nothing. The record goes last: after a crash the next start carries on.
+   */
+  const finishRemoval = async (name: string): Promise<void> => {
+    await inFlight.whenEmpty(clusterPlace(name));
+    while (await deleteContent(name));
     await cache.write({ key: RECORDS + name, expect: "any", value: null });
+    const ended = ending.get(name);
+    ending.delete(name);
+    if (ended) tell({ type: "gone", cluster: ended });
+  };
+
+  /** False when there was nothing. */
+  const deleteContent = async (name: string): Promise<boolean> => {
+    let found = false;
+    for (const prefix of storedPrefixes(cache)) {
+      for (let page; (page = cache.list(`${prefix}${name}/`, { limit: REMOVAL_PAGE })).length > 0; found = true) {
+        await Promise.all(page.map(({ key }) => cache.write({ key, expect: "any", value: null })));
+      }
+    }
+    return found;
   };
 
   const removals = new Map<string, Promise<void>>();
@@ -160,7 +188,7 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     const name = entry.key.slice(RECORDS.length);
     let removal = removals.get(name);
     if (!removal) {
-      removal = finishRemoval(name, profiles.get(recordIn(entry).spec.profile)).finally(() => removals.delete(name));
+      removal = finishRemoval(name).finally(() => removals.delete(name));
       removals.set(name, removal);
       removal.catch((error: unknown) => log.error("removing a cluster failed", { cluster: name, error }));
     }
@@ -213,15 +241,18 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     },
 
     async remove(name) {
-      const cluster = clusters.get(name);
-      if (!cluster) return;
-      const entry = cache.get(RECORDS + name);
-      if (!entry) return;
-      const record = recordIn(entry);
-      const removing = { ...record, metadata: { ...record.metadata, deletionTimestamp: formatTime(clock.now()), deletionGracePeriodSeconds: 0 } };
-      await cache.write({ key: RECORDS + name, expect: entry.revision, value: encodeObject(removing as unknown as JsonObject) });
-      load(name);
-      await removeInBackground(cache.get(RECORDS + name) ?? entry);
+      // The records of all clusters are in the hub.
+      if (name === HUB) throw new ClusterError("the hub cannot be removed");
+      for (let entry; (entry = cache.get(RECORDS + name)); ) {
+        const record = recordIn(entry);
+        if (record.metadata.deletionTimestamp !== undefined) {
+          load(name);
+          return removeInBackground(entry);
+        }
+        const removing = { ...record, metadata: { ...record.metadata, deletionTimestamp: formatTime(clock.now()), deletionGracePeriodSeconds: 0 } };
+        // Whether this mark or somebody else's is there now, the next look finds it.
+        await cache.write({ key: RECORDS + name, expect: entry.revision, value: encodeObject(removing as unknown as JsonObject) });
+      }
     },
 
     async finishRemovals() {
@@ -233,6 +264,27 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
       listeners.clear();
     },
   };
+}
+
+/** The answer to whoever asks for a cluster that is not there. */
+export function clusterNotFound(name: string): ApiError {
+  return notFound({ group: LogicalClusterKind.group, resource: LogicalClusterKind.plural }, name);
+}
+
+function contentId(definition: DeepReadonly<Definition>): string {
+  return createHash("sha256").update(JSON.stringify(withAcceptedNames(definition).spec)).digest("base64url");
+}
+
+/** `/<group>/<resource>/` of everything that is stored, in whichever cluster. Costs one search each. */
+function* storedPrefixes(cache: Cache): Generator<string> {
+  for (let after = "/"; ; ) {
+    const [next] = cache.list("/", { after, limit: 1 });
+    if (!next) return;
+    const end = next.key.indexOf("/", next.key.indexOf("/", 1) + 1);
+    yield next.key.slice(0, end + 1);
+    // No key is equal to this, and none with the prefix is greater: "0" follows "/".
+    after = `${next.key.slice(0, end)}0`;
+  }
 }
 
 function recordIn({ value }: CachedEntry): ClusterRecord {

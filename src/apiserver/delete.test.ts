@@ -1,10 +1,29 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../base/index.ts";
-import { MERGE, createTestServer, makeConfigMap } from "./test-server.ts";
+import { timedOut } from "../machinery/index.ts";
+import { createMemoryEngine } from "../store/index.ts";
+import type { Engine } from "../store/index.ts";
+import { ADMIN, MERGE, createTestServer, makeConfigMap } from "./test-server.ts";
 import type { TestServer } from "./test-server.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
+
+/** An engine that says how many writes it was working on at most. */
+function countingEngine(): { engine: Engine; most(): number } {
+  const memory = createMemoryEngine();
+  let running = 0;
+  let most = 0;
+  const commit: Engine["commit"] = async (write) => {
+    most = Math.max(most, ++running);
+    try {
+      return await memory.commit(write);
+    } finally {
+      running--;
+    }
+  };
+  return { engine: { ...memory, commit }, most: () => most };
+}
 
 const statusOf = async ({ request }: TestServer, path: string): Promise<number> => (await request("GET", path)).status;
 
@@ -109,6 +128,43 @@ describe("deleting", () => {
 
     expect(body.items).toHaveLength(1);
     expect([await statusOf(server, `${CONFIG_MAPS}/a`), await statusOf(server, `${CONFIG_MAPS}/b`)]).toEqual([404, 200]);
+  });
+
+  test("of a collection makes many writes durable together, and answers in the order of the list", async () => {
+    const { engine, most } = countingEngine();
+    const server = await createTestServer({ engine });
+    const names = Array.from({ length: 20 }, (_, index) => `m-${index + 10}`);
+    for (const name of names) await server.request("POST", CONFIG_MAPS, makeConfigMap(name));
+
+    const { body } = await server.request("DELETE", CONFIG_MAPS);
+
+    expect((body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name)).toEqual(names);
+    expect(most()).toBe(16);
+  });
+
+  test("of a collection stops when nobody waits for it any more", async () => {
+    const server = await createTestServer();
+    for (let index = 0; index < 40; index++) await server.request("POST", CONFIG_MAPS, makeConfigMap(`m-${index}`));
+    const abort = new AbortController();
+
+    const answer = server.server.handle({ method: "DELETE", path: CONFIG_MAPS, query: new URLSearchParams(), headers: {}, body: new Uint8Array(), user: ADMIN, signal: abort.signal });
+    abort.abort(timedOut("the peer went away"));
+
+    expect((await answer).status).toBe(504);
+    expect(((await server.request("GET", CONFIG_MAPS)).body.items as JsonObject[]).length).toBeGreaterThanOrEqual(24);
+  });
+
+  test("of a namespace makes many writes durable together", async () => {
+    const { engine, most } = countingEngine();
+    const server = await createTestServer({ engine });
+    await server.request("POST", "/api/v1/namespaces", { metadata: { name: "full" } });
+    for (let index = 0; index < 20; index++) await server.request("POST", "/api/v1/namespaces/full/configmaps", makeConfigMap(`m-${index}`));
+
+    await server.request("DELETE", "/api/v1/namespaces/full");
+    await server.settle();
+
+    expect(await statusOf(server, "/api/v1/namespaces/full")).toBe(404);
+    expect(most()).toBe(16);
   });
 
   test("as a dry run keeps everything", async () => {

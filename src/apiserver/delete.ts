@@ -8,6 +8,7 @@ import { CHANGED_MEANWHILE, conflict, isNotFound, notFound } from "../machinery/
 import type { Status } from "../machinery/index.ts";
 import type { CachedEntry } from "../store/index.ts";
 import { admitDeletion } from "./admit.ts";
+import { concurrently } from "./concurrently.ts";
 import type { RequestContext } from "./context.ts";
 import { isDefinition } from "./crd.ts";
 import { retiredDefinition } from "./crd-rules.ts";
@@ -204,7 +205,7 @@ export function deletedStatus({ name: { group, resource } }: Resource, object: J
 /** Deletes what a list selects, each as if it were deleted alone. Answers with the list. */
 export async function deleteCollection(deps: WriteDependencies, context: RequestContext, options: DeletionOptions): Promise<ListResult> {
   const result = await listObjects(deps, context);
-  for (const entry of result.entries) {
+  await concurrently(result.entries, context.signal, async (entry) => {
     const metadata = metadataOf(objectIn(entry, context.served));
     const item: RequestContext = { ...context, name: textOf(metadata.name), ...(typeof metadata.namespace === "string" && { namespace: metadata.namespace }) };
     try {
@@ -213,6 +214,6 @@ export async function deleteCollection(deps: WriteDependencies, context: Request
       // Somebody else was faster.
       if (!isNotFound(error)) throw error;
     }
-  }
+  });
   return result;
 }

@@ -201,7 +201,7 @@ const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
 async function connect({ deps, connect: backend }: HandlerOptions, context: RequestContext, { rest }: ResourceRoute, request: ApiRequest): Promise<ApiResponse> {
   const { cluster, served, namespace, name = "", subresource = "", signal } = context;
   const handler = connectHandler(served, subresource);
-  if (!handler) return connectResponse({ store: deps.store, clock: deps.clock, ...(backend && { backend }) }, context, request, rest);
+  if (!handler) return connectResponse({ store: deps.store, clock: deps.clock, authorizer: deps.authorizer, ...(backend && { backend }) }, context, request, rest);
   const { method, query, body } = request;
   const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, query, body }, signal);
   return { status: response.status, headers: response.headers, body: response.body instanceof Uint8Array ? response.body : streamOf(response.body) };

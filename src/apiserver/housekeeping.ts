@@ -22,6 +22,8 @@ export interface HousekeepingFound extends OwnPlace {
 }
 
 export interface Housekeeping {
+  /** Aborted when the server stops: long work leaves the rest to the next start. */
+  readonly signal: AbortSignal;
   enqueue(key: string, work: () => Promise<void>): void;
   find(key: string): HousekeepingFound | undefined;
   /** The cluster of this key has a controller manager of its own, which empties namespaces and collects garbage. */
@@ -65,6 +67,7 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
   };
 
   return {
+    signal,
     enqueue: background.enqueue,
     find,
     isManagedElsewhere: (key) => deps.leases.isHeld(clusterOfKey(key)),

@@ -4,9 +4,11 @@
  */
 import { invariant } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
-import type { Cache, CachedEntry, CacheEvent } from "../store/index.ts";
+import type { Cache, CachedEntry, CacheEvent, Outcome, Write } from "../store/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import { encodeSharing } from "./encode.ts";
+import { clusterPlace } from "./in-flight.ts";
+import type { InFlight } from "./in-flight.ts";
 import { formerOf } from "./render.ts";
 import type { WrittenView } from "./render.ts";
 import { prefixOf } from "./resources.ts";
@@ -29,6 +31,7 @@ export interface Page {
   limit?: number;
 }
 
+/** Writes reject with 404 when the cluster was removed. */
 export interface ObjectStore {
   find(cluster: LogicalCluster, resource: Resource, key: string): Found;
   /** In key order. */
@@ -46,7 +49,19 @@ export interface ObjectStore {
   resolve(cluster: LogicalCluster, resource: Resource, event: CacheEvent): CacheEvent;
 }
 
-export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectStore {
+export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: InFlight): ObjectStore {
+  /** The only way to the store, also for those that waited since they found their cluster: a removed one takes nothing any more. */
+  const write = async (cluster: LogicalCluster, change: Write, memo?: unknown): Promise<Outcome> => {
+    const place = clusterPlace(cluster.name);
+    cluster.removed.throwIfAborted();
+    inFlight.enter(place);
+    try {
+      return await cache.write(change, memo);
+    } finally {
+      inFlight.leave(place);
+    }
+  };
+
   const layered = (cluster: LogicalCluster, { prefix }: Resource, key: string): CachedEntry | undefined =>
     cluster.profile.has(prefix) ? cluster.profile.get(prefix, key.slice(prefix.length + cluster.name.length + 1), cluster) : undefined;
 
@@ -107,7 +122,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       invariant((object.metadata as JsonObject).resourceVersion === undefined, `the value of ${key} has no resourceVersion`);
       const { value, layout } = encodeSharing(object, former && formerOf(former, view.served));
       view.layout = layout;
-      const outcome = await cache.write({ key, expect, value }, view);
+      const outcome = await write(cluster, { key, expect, value }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
       return { key, revision: outcome.revision, value, memo: view };
@@ -115,7 +130,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
 
     async remove(cluster, resource, { key, expect }, cause) {
       const value = layered(cluster, resource, key) ? MARKER : null;
-      const outcome = await cache.write({ key, expect, value });
+      const outcome = await write(cluster, { key, expect, value });
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
       return outcome.revision;

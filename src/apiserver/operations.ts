@@ -10,6 +10,7 @@ import type { Actions } from "./action.ts";
 import type { BackPressure } from "./back-pressure.ts";
 import { accessDenied } from "./authorize.ts";
 import type { AccessRequest, Authorizer } from "./authorize.ts";
+import { clusterNotFound } from "./clusters.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import { explainUnreadable, tellUnknown } from "./crd-decode.ts";
 import { connectShape } from "./connect/shapes.ts";
@@ -99,7 +100,7 @@ function checkSubresource(served: ServedVersion, verb: Verb, verbs: readonly Ver
 /** The cluster that a request is about. */
 export function findCluster({ clusters }: Pick<OperationDependencies, "clusters">, name: string): LogicalCluster {
   const cluster = clusters.get(name);
-  if (!cluster) throw notFound({ group: "flotilla.dev", resource: "logicalclusters" }, name);
+  if (!cluster) throw clusterNotFound(name);
   return cluster;
 }
 

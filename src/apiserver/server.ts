@@ -31,6 +31,7 @@ import { createDirectTransport } from "./direct-transport.ts";
 import { createGarbageCollector } from "./garbage-collection.ts";
 import { createHandler } from "./handler.ts";
 import { createHousekeeping } from "./housekeeping.ts";
+import { InFlight } from "./in-flight.ts";
 import { createServerMetrics } from "./metrics/server-metrics.ts";
 import { createObjectStore } from "./objects.ts";
 import { findCluster } from "./operations.ts";
@@ -97,8 +98,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const knownKinds = Object.values(options.profiles).flatMap(({ customs }) => customs);
   const writes = createWriteCounter();
   const stopping = new AbortController();
-  const store = createObjectStore(cache, writes);
-  const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds });
+  const inFlight = new InFlight();
+  const store = createObjectStore(cache, writes, inFlight);
+  const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds, inFlight });
   const authorizer = createRbac({ cache, clusters, store });
   const accountTokens = createAccountTokens({ store, clock, ...options.serviceAccounts, onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(house, cluster, namespace, secret, day) });
   const tokens = createBearerTokens({ accounts: { tokens: accountTokens, clusters } });
@@ -109,6 +111,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     store,
     clusters,
     definitions,
+    inFlight,
     admissions: createAdmissions(admissions),
     // Allocation first: it relies on being the first that reserves anything.
     plugins: [allocation.plugin, createVolumeLifecycle({ clock }), ...builtInPlugins, createEscalationCheck(authorizer)],
@@ -131,7 +134,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const house = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
   const collector = createGarbageCollector(house);
-  const cleanup = createCleanup({ house, store, clusters, clock });
+  const cleanup = createCleanup({ house, store, clusters, clock, inFlight });
   const health = { draining: false };
   const endpointsRemoval = createEndpointsRemoval(house);
   let undelivered = 0;

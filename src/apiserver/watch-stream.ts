@@ -21,12 +21,14 @@ import type { Notice, WatchDependencies } from "./watch.ts";
 
 /** What may wait for a slow peer before it is cut off. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
+/** A peer that takes nothing for this long is cut off, too: what waits for it is memory that nobody uses. */
+const MAX_STALL_MS = 30_000;
 const BOOKMARK_INTERVAL_MS = 60_000;
 /** A last bookmark comes this long before the end, so that the next watch starts close. */
 const LAST_BOOKMARK_MS = 2000;
 const MIN_TIMEOUT_MS = 30 * 60_000;
-/** Initial objects are rendered as the peer takes them, this many at a time. */
-const INITIAL_BATCH = 200;
+/** Initial objects are rendered as the peer takes them, about this much at a time: what a slow line carries well within a stall. */
+const INITIAL_CHUNK_BYTES = 256 * 1024;
 
 export type StreamDependencies = WatchDependencies & { random: Random; pressure: BackPressure };
 
@@ -67,6 +69,9 @@ class WatchStream {
   #backlogBytes = 0;
   readonly #pressure: WatchShare;
   #flowing = true;
+  /** When the peer last had no room. */
+  #stalledMs = 0;
+  #stallTimer: Timer | undefined;
   #closed = false;
   #columnsSent = false;
   #meter: WatchMeter | undefined;
@@ -129,6 +134,7 @@ class WatchStream {
     this.#meter?.close();
     this.#stop();
     for (const timer of this.#timers) timer.cancel();
+    this.#stallTimer?.cancel();
     this.#backlog = [];
     this.#initial = [];
     this.#pressure.end();
@@ -187,9 +193,23 @@ class WatchStream {
   #write(chunk: Uint8Array): void {
     if (this.#sink.write(chunk)) return;
     this.#flowing = false;
+    this.#stalledMs = this.#deps.clock.now();
+    if (!this.#stallTimer) this.#checkStall(MAX_STALL_MS);
     this.#sink.onDrain(() => {
       this.#flowing = true;
       this.#pump();
+    });
+  }
+
+  /** A busy watch stalls and goes on all the time, so one timer looks again instead of one per stall. */
+  #checkStall(inMs: number): void {
+    if (this.#closed) return;
+    this.#stallTimer = this.#deps.clock.after(inMs, () => {
+      this.#stallTimer = undefined;
+      if (this.#flowing) return;
+      const leftMs = this.#stalledMs + MAX_STALL_MS - this.#deps.clock.now();
+      if (leftMs > 0) this.#checkStall(leftMs);
+      else this.#end(expired("the watch was not read; list again"));
     });
   }
 
@@ -197,8 +217,7 @@ class WatchStream {
   #pump(): void {
     while (this.#flowing && !this.#closed) {
       if (this.#position < this.#initial.length) {
-        const batch = this.#initial.slice(this.#position, (this.#position += INITIAL_BATCH));
-        this.#write(this.#lines(batch));
+        this.#write(this.#nextInitial());
       } else if (this.#initialEnd !== undefined) {
         const revision = this.#initialEnd;
         this.#initialEnd = undefined;
@@ -219,6 +238,17 @@ class WatchStream {
   #isPlain(): boolean {
     const { as, format } = this.#request.representation;
     return as === "object" && format === "json";
+  }
+
+  #nextInitial(): Uint8Array {
+    const lines: Uint8Array[] = [];
+    let bytes = 0;
+    for (let notice = this.#initial[this.#position]; notice && bytes < INITIAL_CHUNK_BYTES; notice = this.#initial[++this.#position]) {
+      const line = this.#line(notice);
+      lines.push(line);
+      bytes += line.byteLength;
+    }
+    return joined(lines);
   }
 
   #lines(notices: readonly Notice[]): Uint8Array {

@@ -9,6 +9,7 @@ import { textOf } from "./text.ts";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
 interface Stream {
+  readonly chunks: readonly Uint8Array[];
   events(): { type: string; object: JsonObject }[];
   readonly ended: boolean;
   accept: boolean;
@@ -22,6 +23,7 @@ async function watch({ request }: TestServer, query: string, headers?: Record<st
   let ended = false;
   let resume = (): void => {};
   const stream: Stream = {
+    chunks,
     accept: true,
     events: () => Buffer.concat(chunks).toString().split("\n").filter(Boolean).map((line) => JSON.parse(line) as { type: string; object: JsonObject }),
     get ended() {
@@ -161,6 +163,60 @@ describe("a watch", () => {
 
     expect(whileSlow).toBeLessThan(4);
     expect(typesOf(stream)).toEqual(["ADDED a", "ADDED b", "ADDED c", "ADDED d"]);
+  });
+
+  test("LW-13: is cut off when its peer takes nothing for half a minute, and not before", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "");
+    stream.accept = false;
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    server.clock.advance(20_000);
+    stream.drain();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("b"));
+
+    server.clock.advance(29_999);
+    const before = stream.ended;
+    server.clock.advance(1);
+
+    expect([before, stream.ended]).toEqual([false, true]);
+    expect(stream.events().at(-1)).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
+  });
+
+  test("LW-13: whose peer reads stays open, however long it is silent afterwards", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "");
+    stream.accept = false;
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+
+    stream.drain();
+    server.clock.advance(120_000);
+
+    expect(stream.ended).toBe(false);
+  });
+
+  test("LW-13: a large start is written in pieces", async () => {
+    const server = await createTestServer();
+    const data = { a: "x".repeat(100_000) };
+    for (const name of ["a", "b", "c", "d", "e"]) await server.request("POST", CONFIG_MAPS, { ...makeConfigMap(name), data });
+
+    const stream = await watch(server, "");
+
+    expect(typesOf(stream)).toEqual(["ADDED a", "ADDED b", "ADDED c", "ADDED d", "ADDED e"]);
+    expect(stream.chunks).toHaveLength(2);
+  });
+
+  test("watchers that see the same share the bytes of a batch", async () => {
+    const server = await createTestServer();
+    const [one, two] = [await watch(server, ""), await watch(server, "")];
+    const selecting = await watch(server, "fieldSelector=metadata.name%3Db");
+
+    await Promise.all(["a", "b", "c"].map((name) => server.request("POST", CONFIG_MAPS, makeConfigMap(name))));
+    await server.settle();
+
+    expect(typesOf(one)).toEqual(["ADDED a", "ADDED b", "ADDED c"]);
+    expect(one.chunks).toHaveLength(1);
+    expect(two.chunks[0]).toBe(one.chunks[0]);
+    expect(typesOf(selecting)).toEqual(["ADDED b"]);
   });
 
   test("LW-13: is cut off when too much waits for it", async () => {

@@ -4,7 +4,7 @@
  */
 import { equalJson, isObject } from "../base/index.ts";
 import type { Clock, Json, JsonObject } from "../base/index.ts";
-import { CHANGED_MEANWHILE, DecodeError, alreadyExists, conflict, copySharing, forbidden, invalid, notFound } from "../machinery/index.ts";
+import { CHANGED_MEANWHILE, DecodeError, alreadyExists, conflict, copySharing, forbidden, invalid, notFound, pathNotFound } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { Cache, CachedEntry } from "../store/index.ts";
 import { admitObject, reserve } from "./admit.ts";
@@ -20,6 +20,8 @@ import type { DefinitionStatus } from "./crd-status.ts";
 import type { DecodedObject } from "./decode.ts";
 import type { Findings } from "./field-validation.ts";
 import { checkIdentity } from "./identity.ts";
+import { definitionPlace, namespacePlace } from "./in-flight.ts";
+import type { InFlight } from "./in-flight.ts";
 import { trackFields } from "./managed-fields.ts";
 import { finalizersOf, generatedName, metadataForCreate, metadataForUpdate, metadataOf, validateMetadataUpdate } from "./metadata.ts";
 import { isNamespaceKind } from "./namespaces.ts";
@@ -38,6 +40,7 @@ export interface WriteDependencies extends AdmitDependencies {
   cache: Cache;
   clusters: ClusterRegistry;
   definitions: DefinitionStatus;
+  inFlight: InFlight;
   clock: Clock;
   authorizer: Authorizer;
 }
@@ -68,6 +71,25 @@ export async function createObject(deps: WriteDependencies, context: RequestCont
 
 /** A new object under a name; undefined when the name is taken. */
 export async function insertObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject, name: string, cause: WriteCause["verb"] = "create", appliedFields?: Json): Promise<CachedEntry | undefined> {
+  const places = placesOf(context);
+  for (const place of places) deps.inFlight.enter(place);
+  try {
+    return await insertInPlaces(deps, context, options, body, name, cause, appliedFields);
+  } finally {
+    for (const place of places) deps.inFlight.leave(place);
+  }
+}
+
+/** Whose end the new object must not miss. */
+function placesOf({ cluster, served: { resource }, namespace }: RequestContext): string[] {
+  const places: string[] = [];
+  if (resource.namespaced && namespace !== undefined) places.push(namespacePlace(cluster.name, namespace));
+  if (!resource.kind.builtIn) places.push(definitionPlace(cluster.name, resource.prefix));
+  return places;
+}
+
+/** Looks at namespace and definition in the tick in which their places were entered. */
+async function insertInPlaces(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject, name: string, cause: WriteCause["verb"], appliedFields: Json | undefined): Promise<CachedEntry | undefined> {
   const { cluster, served, namespace } = context;
   const { resource } = served;
   const given = metadataOf(body.object);
@@ -354,13 +376,15 @@ export function uidConflict({ served: { resource }, namespace, name = "" }: Requ
   );
 }
 
-/** Objects of a definition that is going away are not created any more. */
+/** Objects of a definition that is going away, or is gone, are not created any more. */
 function checkDefinitionAlive({ store }: WriteDependencies, { cluster, served: { resource } }: RequestContext, name: string): void {
   if (resource.kind.builtIn) return;
   const definitions = cluster.table.resource(CRD_GROUP, CRD_PLURAL);
   if (!definitions) return;
   const { entry } = store.find(cluster, definitions, keyOf(definitions, cluster.name, undefined, `${resource.name.resource}.${resource.name.group}`));
-  if (!entry || isOfLayer(entry, cluster)) return;
+  // It went while the request waited its turn.
+  if (!entry) throw pathNotFound();
+  if (isOfLayer(entry, cluster)) return;
   if (metadataOf(objectIn(entry, definitions.storage)).deletionTimestamp !== undefined) {
     throw forbidden(resource.name, name, "create not allowed while custom resource definition is terminating");
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ConnectRequest } from "../api/index.ts";
 import { createProfiles } from "./profiles.ts";
 
-const profiles = createProfiles({ rootCertificate: "", clusterKubeconfig: (cluster) => Promise.resolve(`kubeconfig of ${cluster}`) });
+const profiles = createProfiles({ rootCertificate: "", startedOn: "x", clusterKubeconfig: (cluster) => Promise.resolve(`kubeconfig of ${cluster}`) });
 const kubeconfig = profiles.hub.builtIns.find(({ kind }) => kind === "LogicalCluster")?.subresources.connect?.["kubeconfig"];
 const ask = async (request: Partial<ConnectRequest>): Promise<string> => {
   const response = await kubeconfig?.({ cluster: "hub", name: "rome", method: "GET", path: "", query: new URLSearchParams(), ...request }, new AbortController().signal);

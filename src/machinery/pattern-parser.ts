@@ -11,7 +11,8 @@ export type Assertion = "start" | "end" | "lineStart" | "lineEnd" | "word" | "no
 
 export type PatternNode =
   | { kind: "empty" }
-  | { kind: "character"; test: CharacterTest }
+  /** The weight says of how many tests the test consists. */
+  | { kind: "character"; test: CharacterTest; weight: number }
   | { kind: "assertion"; assertion: Assertion }
   | { kind: "sequence"; parts: PatternNode[] }
   | { kind: "choice"; options: PatternNode[] }
@@ -144,8 +145,10 @@ class PatternParser {
     const range = this.quantifier();
     if (!range) return part;
     const isLazy = this.take("?");
+    const node: PatternNode = { kind: "repeat", part, ...range, isLazy };
+    if ((range.min >= 2 || (range.max >= 2 && range.max !== Infinity)) && !repeatsAtMost(node, MAX_REPEAT)) throw this.error("invalid repeat count", this.since(start));
     if (this.quantifier()) throw this.error("invalid nested repetition operator", this.since(start));
-    return { kind: "repeat", part, ...range, isLazy };
+    return node;
   }
 
   private quantifier(): { min: number; max: number } | undefined {
@@ -171,9 +174,9 @@ class PatternParser {
       case "(":
         return this.group(start);
       case "[":
-        return this.character(this.characterClass(start));
+        return this.characterClass(start);
       case ".":
-        return { kind: "character", test: this.dotMatchesNewline ? () => true : (code) => code !== 10 };
+        return { kind: "character", test: this.dotMatchesNewline ? () => true : (code) => code !== 10, weight: 1 };
       case "^":
         return { kind: "assertion", assertion: this.multiLine ? "lineStart" : "start" };
       case "$":
@@ -185,10 +188,11 @@ class PatternParser {
     }
   }
 
-  private character(test: CharacterTest): PatternNode {
-    if (!this.ignoreCase) return { kind: "character", test };
+  private character(test: CharacterTest, weight = 1): PatternNode {
+    if (!this.ignoreCase) return { kind: "character", test, weight };
     return {
       kind: "character",
+      weight: 3 * weight,
       test: (code) => {
         const text = String.fromCodePoint(code);
         return test(code) || test(text.toLowerCase().codePointAt(0) ?? code) || test(text.toUpperCase().codePointAt(0) ?? code);
@@ -296,7 +300,7 @@ class PatternParser {
     return (code) => expression.test(String.fromCodePoint(code)) !== inverse;
   }
 
-  private characterClass(start: number): CharacterTest {
+  private characterClass(start: number): PatternNode {
     const negated = this.take("^");
     const tests: CharacterTest[] = [];
     for (let first = true; first || this.peek() !== "]"; first = false) {
@@ -318,7 +322,7 @@ class PatternParser {
     }
     this.position += 1;
     const test = any(...tests);
-    return negated ? not(test) : test;
+    return this.character(negated ? not(test) : test, tests.length);
   }
 
   private classCharacter(classStart: number): string | CharacterTest {
@@ -335,6 +339,23 @@ class PatternParser {
     if (!test) throw this.error("invalid character class range", match[0]);
     this.position += match[0].length;
     return match[1] ? not(test) : test;
+  }
+}
+
+/** Whether repeats, and repeats in them, make no more than so many copies of what they repeat. Go refuses more, and so does this. */
+function repeatsAtMost(node: PatternNode, copies: number): boolean {
+  switch (node.kind) {
+    case "repeat": {
+      const times = node.max === Infinity ? node.min : node.max;
+      if (node.max === 0) return true;
+      return times <= copies && repeatsAtMost(node.part, times > 0 ? Math.floor(copies / times) : copies);
+    }
+    case "sequence":
+      return node.parts.every((part) => repeatsAtMost(part, copies));
+    case "choice":
+      return node.options.every((option) => repeatsAtMost(option, copies));
+    default:
+      return true;
   }
 }
 

@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { Node, Pod, Service } from "../../api/index.ts";
+import { ClusterRole, ClusterRoleBinding, Node, Pod, Service } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { badRequest } from "../../machinery/index.ts";
 import type { ApiResponse, ByteStream } from "../request.ts";
@@ -13,7 +13,7 @@ const START_MS = Date.parse("2026-01-01T00:00:00Z");
 
 /** Pods as they are stored on a cluster with one node; admission would want more of them than these tests do. */
 async function createServer(runtime?: ContainerRuntime): Promise<TestServer> {
-  const builtIns = [...PROFILE.builtIns.filter(({ kind }) => kind !== "Pod" && kind !== "Node" && kind !== "Service"), Pod, Node, Service];
+  const builtIns = [...PROFILE.builtIns.filter(({ kind }) => kind !== "Pod" && kind !== "Node" && kind !== "Service"), Pod, Node, Service, ClusterRole, ClusterRoleBinding];
   const test = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns } }, admissions: [], ...(runtime && { connect: { runtimeOf: () => runtime } }) });
   const put = (path: string, object: JsonObject): Promise<unknown> => test.request("POST", path, object);
   const pod = (name: string, spec: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "Pod", metadata: { name }, spec });
@@ -189,6 +189,41 @@ describe("a command", () => {
       expect([response.status, response.upgrade]).toEqual([status, undefined]);
     });
   }
+});
+
+describe("somebody who may", () => {
+  const roles = "/apis/rbac.authorization.k8s.io/v1";
+  const cases: Record<string, { verbs: string[]; method: string; path: string; want: [number, string | undefined] }> = {
+    "AG-3: only read can run no command": { verbs: ["get", "list"], method: "GET", path: "waits/exec?command=ls", want: [403, 'pods "waits" is forbidden: '] },
+    "AG-3: only read cannot attach": { verbs: ["get", "list"], method: "GET", path: "waits/attach", want: [403, 'pods "waits" is forbidden: '] },
+    "AG-3: only read cannot forward ports": { verbs: ["get", "list"], method: "GET", path: "waits/portforward", want: [403, 'pods "waits" is forbidden: '] },
+    "AG-3: only read does not learn whether a pod is there": { verbs: ["get", "list"], method: "GET", path: "none/exec?command=ls", want: [403, 'pods "none" is forbidden: '] },
+    "AG-4: only read can read logs": { verbs: ["get", "list"], method: "GET", path: "waits/log", want: [204, undefined] },
+    "AG-3: read and create can run commands": { verbs: ["get", "create"], method: "GET", path: "waits/exec?command=ls", want: [400, "pod waits does not have a host assigned"] },
+    "AG-3: create needs nothing else for SPDY": { verbs: ["create"], method: "POST", path: "waits/exec?command=ls", want: [400, "pod waits does not have a host assigned"] },
+  };
+  for (const [behaviour, { verbs, method, path, want }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const { request, server, settle } = await createServer();
+      await request("POST", `${roles}/clusterroles`, { metadata: { name: "r" }, rules: [{ apiGroups: ["*"], resources: ["*"], verbs }] });
+      await request("POST", `${roles}/clusterrolebindings`, { metadata: { name: "r" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "r" }, subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "eve" }] });
+      await settle();
+      const [pathname = "", search] = path.split("?");
+
+      const response = await server.handle({ method, path: `${PODS}/${pathname}`, query: new URLSearchParams(search), headers: {}, body: new Uint8Array(), user: { name: "eve", groups: ["system:authenticated"] }, signal: new AbortController().signal });
+
+      const text = Buffer.from(response.body as Uint8Array).toString();
+      expect([response.status, text === "" ? undefined : (JSON.parse(text) as JsonObject).message]).toEqual(want);
+    });
+  }
+});
+
+test("AG-2: a proxy keeps the sender's credentials from what is behind it", async () => {
+  const { request } = await createServer({ proxy: async (_target, { headers }) => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(headers)) }) });
+
+  const { body } = await request("GET", `${PODS}/runs/proxy/`, undefined, { authorization: "Bearer s3cret", "impersonate-user": "eve", "impersonate-group": "system:masters", accept: "text/html" });
+
+  expect(body).toEqual({ "user-agent": "test/1", accept: "text/html" });
 });
 
 test("AG-2: a proxy passes method, path, query and body on", async () => {

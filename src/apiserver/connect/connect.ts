@@ -3,7 +3,8 @@
  * Kubernetes; then whoever runs the containers of the cluster takes over.
  */
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
-import { badRequest, internalError, methodNotAllowed, notFound, notImplemented, unavailable } from "../../machinery/index.ts";
+import { badRequest, forbidden, internalError, methodNotAllowed, notFound, notImplemented, unavailable } from "../../machinery/index.ts";
+import type { Authorizer } from "../authorize.ts";
 import type { RequestContext } from "../context.ts";
 import { plainError } from "../context.ts";
 import type { ObjectStore } from "../objects.ts";
@@ -16,12 +17,14 @@ import type { ConnectBackend, ContainerRuntime, ContainerTarget, ProxyTarget } f
 import { CHANNEL_PROTOCOLS, serveChannels } from "./channels.ts";
 import { checkNode, containerOf, nodeNameOf } from "./container.ts";
 import { logBytes, logOptions } from "./log.ts";
+import { proxiedHeaders } from "./proxied-headers.ts";
 import { connectShape } from "./shapes.ts";
 import { acceptKey } from "./websocket.ts";
 
 export interface ConnectDependencies {
   store: ObjectStore;
   clock: Clock;
+  authorizer: Pick<Authorizer, "decide">;
   backend?: ConnectBackend;
 }
 
@@ -39,8 +42,19 @@ export async function connectResponse(deps: ConnectDependencies, context: Reques
     case "proxy":
       return proxyResponse(deps, context, request, path);
     default:
+      if (verb !== "create") checkMayCreate(deps, context, subresource);
       return streamResponse(deps, context, request, subresource);
   }
+}
+
+/**
+ * WebSockets begin with GET, and whoever may only read has the right to that. A command is more than reading, so it needs the
+ * right to create, however it begins. The refusal holds only what the roles say, as that of Kubernetes does.
+ */
+function checkMayCreate({ authorizer }: ConnectDependencies, { cluster, served, namespace, name = "", user }: RequestContext, subresource: string): void {
+  const about = served.resource.name;
+  const { allowed, reason } = authorizer.decide({ user, verb: "create", cluster: cluster.name, resource: { ...about, subresource, ...(namespace !== undefined && { namespace }), name } });
+  if (!allowed) throw forbidden(about, name, reason);
 }
 
 function find(deps: ConnectDependencies, { cluster, served, namespace }: RequestContext, name: string): DeepReadonly<JsonObject> {
@@ -120,7 +134,7 @@ async function proxyResponse(deps: ConnectDependencies, context: RequestContext,
   const proxy = runtimeOf(deps, context)?.proxy;
   if (!proxy) throw notReachable(resource, name, object);
   const target: ProxyTarget = { cluster: cluster.name, resource, ...(namespace !== undefined && { namespace }), name, scheme: scheme ?? "", port: port ?? "" };
-  const answer = await proxy(target, { method: request.method, path: `/${path}`, query, headers: request.headers, body: request.body }, signal);
+  const answer = await proxy(target, { method: request.method, path: `/${path}`, query, headers: proxiedHeaders(request.headers), body: request.body }, signal);
   return { status: answer.status, headers: answer.headers, body: answer.body instanceof Uint8Array ? answer.body : streamOf(answer.body) };
 }
 

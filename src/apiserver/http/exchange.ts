@@ -8,7 +8,7 @@ import { notImplemented, timedOut, unauthorized, unavailable } from "../../machi
 import { longest, requestTimedOut } from "../deadline.ts";
 import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request.ts";
 import { statusResponse } from "../respond.ts";
-import { splitCluster } from "../router.ts";
+import { routeOf, splitCluster } from "../router.ts";
 import { ANONYMOUS } from "./authenticator.ts";
 import { digestFrom } from "./peer.ts";
 import type { Peer } from "./peer.ts";
@@ -29,8 +29,6 @@ export interface ExchangeDependencies {
 /** How long a peer may take to send its body, and to take an answer that is not a stream. */
 const TRANSFER_TIMEOUT_MS = 60_000;
 const NOTHING = new Uint8Array(0);
-/** What is behind a proxy takes as long as it takes. */
-const PROXY_PATH = /\/proxy(\/|$)/;
 /** Shared, because an error with its stack costs more than a small request. */
 const PEER_GONE = timedOut("the peer went away, or the server stops");
 
@@ -85,7 +83,7 @@ class RunningExchange implements Exchange {
         read = true;
       }
       this.#handling = true;
-      this.#deadlineMs = PROXY_PATH.test(request.path) ? Number.POSITIVE_INFINITY : deps.clock.now() + longest(wire.method);
+      this.#deadlineMs = isProxied(request.path) ? Number.POSITIVE_INFINITY : deps.clock.now() + longest(wire.method);
       response = await deps.handle(request);
     } catch (error) {
       if (wire.closed) return;
@@ -106,6 +104,8 @@ class RunningExchange implements Exchange {
   }
 
   checkDeadline(nowMs: number): void {
+    // A stream that is over is an answer like any other: its end has to be taken in time.
+    if (this.#stopStream && this.#deadlineMs === Number.POSITIVE_INFINITY && this.#wire.output.writableEnded) this.#deadlineMs = nowMs + TRANSFER_TIMEOUT_MS;
     if (nowMs <= this.#deadlineMs || this.#wire.closed) return;
     if (!this.#handling) return this.#wire.destroy();
     this.#expired = true;
@@ -190,6 +190,13 @@ function bearerOf(authorization: string | undefined): string | undefined {
   if (scheme.toLowerCase() !== "bearer") throw unauthorized();
   const token = space < 0 ? "" : authorization.slice(space + 1).trim();
   return token === "" ? undefined : token;
+}
+
+/** What is behind a proxy takes as long as it takes. Few paths have the word at all, so that few are read twice. */
+function isProxied(path: string): boolean {
+  if (!path.includes("/proxy")) return false;
+  const route = routeOf(splitCluster(path).path);
+  return route.type === "resource" && route.subresource === "proxy";
 }
 
 function refuseUnsupported({ method }: Wire): void {

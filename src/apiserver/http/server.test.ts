@@ -121,7 +121,7 @@ describe("who is there", () => {
 });
 
 describe("a request that takes too long", () => {
-  const slow = (method: string, afterMs: number): Promise<Answer> => {
+  const slow = (method: string, afterMs: number, path = "/"): Promise<Answer> => {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const clock = createFakeClock();
     const arrived = async ({ signal }: ApiRequest): Promise<ApiResponse> => {
@@ -129,7 +129,7 @@ describe("a request that takes too long", () => {
       await new Promise((over) => signal.addEventListener("abort", over, { once: true }));
       return json({});
     };
-    void serve(arrived, { clock }).then(({ port }) => http1(port, { method, headers: { authorization: "Bearer s3cret" } }).then(resolve));
+    void serve(arrived, { clock }).then(({ port }) => http1(port, { method, path, headers: { authorization: "Bearer s3cret" } }).then(resolve));
     return promise;
   };
 
@@ -141,6 +141,23 @@ describe("a request that takes too long", () => {
       expect(JSON.parse(body.toString())).toMatchObject({ reason: "Timeout", message: "Timeout: request did not complete within the allotted timeout" });
     });
   }
+
+  test("TR-6: an object that is called proxy has no more time than others", async () => {
+    expect((await slow("GET", 70_000, "/api/v1/namespaces/default/configmaps/proxy")).status).toBe(504);
+  });
+
+  test("AG-2: what is behind a proxy takes as long as it takes", async () => {
+    const clock = createFakeClock();
+    const patient = async (): Promise<ApiResponse> => {
+      clock.advance(600_000);
+      return json({ late: true });
+    };
+    const { port } = await serve(patient, { clock });
+
+    const { status } = await http1(port, { path: "/clusters/a/api/v1/namespaces/default/services/web/proxy/slow", headers: { authorization: "Bearer s3cret" } });
+
+    expect(status).toBe(200);
+  });
 });
 
 describe("a server that stops", () => {

@@ -1,0 +1,117 @@
+/**
+ * A pattern as a nondeterministic automaton, laid out in arrays of numbers: state `id` is of `kinds[id]`, continues with
+ * `next[id]`, and has in `other[id]` its second way, its class of characters or its assertion.
+ */
+import { type Assertion, type CharacterTest, parsePattern, PatternError, type PatternNode } from "./pattern-parser.ts";
+
+export const MATCH = 0;
+export const CHARACTER = 1;
+export const SPLIT = 2;
+export const ASSERTION = 3;
+
+/** Patterns of real schemas are far below; beyond it a pattern is refused when it is compiled. */
+export const MAX_STATES = 20_000;
+
+/** Asking a class about a character takes as long as looking at so many states, for each of its ranges. */
+const STEPS_PER_TEST = 4;
+
+/** The classes of a pattern. Each is asked once per character, however many states wait for it. */
+export class CharacterClasses {
+  private readonly tests: CharacterTest[] = [];
+  private readonly weights: number[] = [];
+  private readonly ids = new Map<CharacterTest, number>();
+  private readonly askedAt: number[] = [];
+  private readonly verdicts: boolean[] = [];
+  private round = 0;
+  private code = 0;
+  /** Steps that asking took for this character. */
+  steps = 0;
+
+  idOf(test: CharacterTest, weight: number): number {
+    let id = this.ids.get(test);
+    if (id === undefined) {
+      id = this.tests.push(test) - 1;
+      this.ids.set(test, id);
+      this.weights.push(weight * STEPS_PER_TEST);
+      this.askedAt.push(0);
+      this.verdicts.push(false);
+    }
+    return id;
+  }
+
+  /** The character that is asked about from now on. */
+  look(code: number): void {
+    this.code = code;
+    this.round += 1;
+    this.steps = 0;
+  }
+
+  has(id: number): boolean {
+    if (this.askedAt[id] !== this.round) {
+      this.askedAt[id] = this.round;
+      this.steps += this.weights[id] as number;
+      this.verdicts[id] = (this.tests[id] as CharacterTest)(this.code);
+    }
+    return this.verdicts[id] as boolean;
+  }
+}
+
+export class PatternProgram {
+  readonly kinds: number[] = [MATCH];
+  readonly next: number[] = [0];
+  readonly other: number[] = [0];
+  readonly classes = new CharacterClasses();
+  /** By their place in `other`. */
+  readonly assertions: Assertion[] = [];
+  readonly entry: number;
+  private readonly pattern: string;
+
+  constructor(pattern: string) {
+    this.pattern = pattern;
+    this.entry = this.build(parsePattern(pattern), 0);
+  }
+
+  get size(): number {
+    return this.kinds.length;
+  }
+
+  private add(kind: number, next: number, other: number): number {
+    if (this.size >= MAX_STATES) throw new PatternError(this.pattern, "expression too large", this.pattern);
+    this.next.push(next);
+    this.other.push(other);
+    return this.kinds.push(kind) - 1;
+  }
+
+  /** Builds the states for a node that continue with `next`, and answers where to enter. */
+  private build(node: PatternNode, next: number): number {
+    switch (node.kind) {
+      case "character":
+        return this.add(CHARACTER, next, this.classes.idOf(node.test, node.weight));
+      case "assertion":
+        return this.add(ASSERTION, next, this.assertions.push(node.assertion) - 1);
+      case "sequence":
+        return node.parts.reduceRight((following, part) => this.build(part, following), next);
+      case "choice":
+        return node.options.map((option) => this.build(option, next)).reduceRight((other, entry) => this.add(SPLIT, entry, other));
+      case "repeat":
+        return this.buildRepeat(node, next);
+      default:
+        return next;
+    }
+  }
+
+  private buildRepeat({ part, min, max }: { part: PatternNode; min: number; max: number }, next: number): number {
+    let entry = next;
+    let copies = min;
+    if (max === Infinity) {
+      const loop = this.add(SPLIT, next, next);
+      const body = (this.next[loop] = this.build(part, loop));
+      entry = min === 0 ? loop : body;
+      copies = Math.max(min - 1, 0);
+    } else {
+      for (let count = min; count < max; count++) entry = this.add(SPLIT, this.build(part, entry), next);
+    }
+    for (let count = 0; count < copies; count++) entry = this.build(part, entry);
+    return entry;
+  }
+}
