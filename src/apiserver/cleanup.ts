@@ -117,6 +117,12 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
     await house.removeFinalizer(key, CRD_FINALIZER);
   };
 
+  /** What is gone is not waited for any more: a whole cluster may have gone with it. */
+  const forget = (key: string): void => {
+    const waiting = key.startsWith(NAMESPACE_PREFIX) ? emptying : key.startsWith(DEFINITION_PREFIX) ? retiring : undefined;
+    for (const [place, waitingKey] of waiting ?? []) if (waitingKey === key) waiting?.delete(place);
+  };
+
   return {
     load(entries) {
       for (const entry of entries) observeEntry(entry);
@@ -125,6 +131,7 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
       if (entry) observeEntry(entry);
       if ((entry && !isMarker(entry)) || !previous) return;
       if (emptying.size === 0 && retiring.size === 0) return;
+      forget(previous.key);
       const [, group = "", plural = "", cluster = "", namespace = "", name] = previous.key.split("/");
       const waitingNamespace = name === undefined ? undefined : emptying.get(namespacePlace(cluster, namespace));
       if (waitingNamespace !== undefined) attendNamespace(waitingNamespace);

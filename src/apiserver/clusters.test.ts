@@ -1,11 +1,11 @@
-import { describe, expect, test } from "vitest";
-import { CloneSet, LogicalCluster, builtInAdmissions, logicalClusterAdmission } from "../api/index.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { CloneSet, LogicalCluster, ResourceQuota, builtInAdmissions, logicalClusterAdmission } from "../api/index.ts";
 import { createSeededRandom, silentLog } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { createClusterRegistry } from "./clusters.ts";
 import { InFlight } from "./in-flight.ts";
 import { createProfileLayer } from "./profiles.ts";
-import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition } from "./test-server.ts";
+import { MERGE, PROFILE, createTestServer, holdCommits, makeConfigMap, makeDefinition, settleTicks } from "./test-server.ts";
 
 const profiles = { hub: PROFILE, member: { ...PROFILE, customs: [CloneSet] } };
 const clusters = { hub: "hub", paris: "member", oslo: "member" };
@@ -85,6 +85,102 @@ describe("logical clusters", () => {
     expect(cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
   });
 
+  test("leave nothing to a later one of their name when the server dies while they go", async () => {
+    const first = await createTestServer({ profiles, clusters });
+    await first.request("POST", `/clusters/paris/${CRDS}`, makeDefinition());
+    await first.settle();
+    const WIDGETS = "/clusters/paris/apis/example.com/v1/namespaces/default/widgets";
+    await first.request("POST", WIDGETS, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "secret" } });
+    const { commit } = first.engine;
+    // The definition goes, the object of it does not: the process ends here.
+    const died = Promise.withResolvers<void>();
+    first.engine.commit = (write) => {
+      if (!write.key.startsWith("/example.com/widgets/paris/")) return commit.call(first.engine, write);
+      died.resolve();
+      return new Promise(() => {});
+    };
+    void first.server.removeCluster("paris");
+    await died.promise;
+    first.engine.commit = commit;
+    const definitions = first.cache.count("/apiextensions.k8s.io/customresourcedefinitions/paris/");
+
+    const second = await createTestServer({ profiles, clusters: {}, engine: first.engine });
+
+    expect(definitions).toBe(0);
+    expect(second.cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
+  });
+
+  test("go with everything in them when nobody knows their profile any more", async () => {
+    const first = await createTestServer({ profiles, clusters });
+    await first.request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
+    const record = first.cache.list("/flotilla.dev/logicalclusters/hub/paris").at(0);
+    const marked = new TextDecoder().decode(record?.value).replace('"metadata":{', '"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z",');
+    await first.server.close();
+    await first.engine.commit({ key: record?.key ?? "", expect: "any", value: new TextEncoder().encode(marked) });
+    await first.engine.commit({ key: "/flotilla.dev/logicalclusters/hub/oslo", expect: "any", value: null });
+
+    const second = await createTestServer({ profiles: { hub: PROFILE }, clusters: {}, engine: first.engine });
+
+    expect(second.cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
+  });
+
+  test("wait for the writes under way before they go, and take no more", async () => {
+    const { request, server, engine, cache, settle } = await createTestServer({ profiles, clusters });
+    const held = holdCommits(engine, (key) => key.endsWith("/early"));
+    const early = request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("early"));
+    await held.reached;
+
+    const removed = server.removeCluster("paris");
+    await settleTicks();
+    const whileWaiting = await server.addCluster("paris", "member").catch((error: Error) => error.message);
+    held.release();
+    await Promise.all([early, removed]);
+    await settle();
+    await server.addCluster("paris", "member");
+
+    expect(whileWaiting).toContain("is being removed");
+    expect(cache.list("/").filter(({ key }) => key.includes("/paris/"))).toEqual([]);
+    expect((await request("GET", "/clusters/paris/api/v1/namespaces/default/configmaps/early")).status).toBe(404);
+  });
+
+  test("refuse what was asked of them before they were removed and comes to the store after", async () => {
+    const served = { ...profiles, member: { ...PROFILE, builtIns: [...PROFILE.builtIns, ResourceQuota] } };
+    const { request, server, engine, cache } = await createTestServer({ profiles: served, clusters });
+    await request("POST", "/clusters/paris/api/v1/namespaces/default/resourcequotas", { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec: { hard: { "count/configmaps": "5" } } });
+    await request("PATCH", "/clusters/paris/api/v1/namespaces/default/resourcequotas/q/status", { status: { hard: { "count/configmaps": "5" }, used: { "count/configmaps": "0" } } }, MERGE);
+    // The charge is on its way to the store while the cluster is marked, and the object comes after it.
+    const held = holdCommits(engine, (key) => key.endsWith("/q"));
+    const late = request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("late"));
+    await held.reached;
+
+    const removed = server.removeCluster("paris");
+    await settleTicks();
+    held.release();
+    await removed;
+
+    expect((await late).body.message).toBe('logicalclusters.flotilla.dev "paris" not found');
+    expect(cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
+  });
+
+  test("tell when they are gone, by the id that they had", async () => {
+    const { server } = await createTestServer({ profiles, clusters });
+    const id = server.clusterId("paris");
+    const told: string[][] = [];
+    server.onClusterGone((...gone) => told.push(gone));
+
+    await server.removeCluster("paris");
+    await server.removeCluster("nowhere");
+
+    expect(told).toEqual([["paris", id]]);
+  });
+
+  test("cannot be without the hub, which holds the list of them", async () => {
+    const { server } = await createTestServer({ profiles, clusters });
+
+    await expect(server.removeCluster("hub")).rejects.toThrow("the hub cannot be removed");
+    expect(server.clusters()).toContain("hub");
+  });
+
   describe("as objects of the hub", () => {
     const LOGICAL = "/apis/flotilla.dev/v1alpha1/logicalclusters";
     const served = { ...profiles, hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, LogicalCluster] } };
@@ -159,6 +255,20 @@ describe("logical clusters", () => {
     expect(own).not.toBe(paris);
     expect(shared).toBe(oslo);
     expect(left).toBe(right);
+    registry.close();
+  });
+
+  test("read the content of a definition once, however often they are looked at", async () => {
+    const { request, cache, clock, settle } = await createTestServer({ profiles, clusters });
+    await request("POST", `/clusters/paris/${CRDS}`, makeDefinition());
+    await settle();
+    const registry = createClusterRegistry({ cache, clock, random: createSeededRandom(2), log: silentLog, profiles: new Map([["hub", createProfileLayer("hub", PROFILE)], ["member", createProfileLayer("member", profiles.member)]]), knownKinds: [], inFlight: new InFlight() });
+    const stringify = vi.spyOn(JSON, "stringify");
+    onTestFinished(() => stringify.mockRestore());
+
+    for (const cluster of registry.all()) registry.refresh(cluster);
+
+    expect(stringify).not.toHaveBeenCalled();
     registry.close();
   });
 });

@@ -70,8 +70,13 @@ export function answerResponse(answer: Answer, representation: Representation, o
       return respond(200, metadataListOf(objects(), listMetadata(result, served), version));
     default:
   }
-  if (format === "yaml" || pretty) return respond(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: objects() });
+  if (format === "yaml" || pretty) return respond(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: served.resource.kind.builtIn ? objects().map(withoutType) : objects() });
   return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, ...listBody(served, result) };
+}
+
+/** Items of built-in lists say nothing of their kind: the list does. */
+function withoutType({ apiVersion: _version, kind: _kind, ...rest }: JsonObject): JsonObject {
+  return rest;
 }
 
 /** What the real server calls the type of an object, which a few of its texts contain. */

@@ -22,6 +22,7 @@ import { createBackPressure } from "./back-pressure.ts";
 import { createBackground } from "./background.ts";
 import { createCleanup } from "./cleanup.ts";
 import { createClusterRegistry } from "./clusters.ts";
+import type { LogicalCluster } from "./clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
 import { createControllerLeases } from "./controller-leases.ts";
 import { createDefinitionStatus } from "./crd-status.ts";
@@ -80,6 +81,8 @@ export interface ApiServer {
   isManagedElsewhere(cluster: string): boolean;
   /** Tells a cluster from an earlier one of the same name. Throws 404 when there is none. */
   clusterId(name: string): string;
+  /** Tells of clusters that are gone with everything in them; another of the name may be there already. `id` is what `clusterId` said. */
+  onClusterGone(listener: (name: string, id: string) => void): () => void;
   /** Whose bearer tokens are, for the front door; tokens can be added while it runs. */
   readonly tokens: BearerTokens;
   /** A token for a service account that is good as long as the Secret that holds it. */
@@ -136,6 +139,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const collector = createGarbageCollector(house);
   const cleanup = createCleanup({ house, store, clusters, clock, inFlight });
   const health = { draining: false };
+  const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
   const endpointsRemoval = createEndpointsRemoval(house);
   let undelivered = 0;
 
@@ -147,6 +151,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       allocation.observe(event);
       endpointsRemoval.observe(event);
     }
+  });
+  clusters.subscribe(({ type, cluster: { name } }) => {
+    // What a later cluster of the name has promised or counted by now is its own.
+    if (type !== "gone" || clusters.get(name)) return;
+    allocation.forget(name);
+    metrics.forget(name);
   });
   const present = cache.list("/");
   leases.load(present);
@@ -161,7 +171,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     version,
     stopping: stopping.signal,
     health,
-    metrics: createServerMetrics(),
+    metrics,
     ...(options.connect && { connect: options.connect }),
     ...(options.decodeProtobuf && { decodeProtobuf: options.decodeProtobuf }),
   });
@@ -182,10 +192,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clusters: () => clusters.all().map(({ name }) => name),
     profileOf: (name) => clusters.get(name)?.profile.name,
     isManagedElsewhere: leases.isHeld,
-    clusterId(name) {
-      const cluster = findCluster(deps, name);
-      return `${cluster.name}.${cluster.revision}`;
-    },
+    clusterId: (name) => idOf(findCluster(deps, name)),
+    onClusterGone: (listener) =>
+      clusters.subscribe(({ type, cluster }) => {
+        if (type === "gone") listener(cluster.name, idOf(cluster));
+      }),
     tokens,
     async issueSecretToken(clusterName, namespace, account, secret) {
       const cluster = clusters.get(clusterName);
@@ -208,3 +219,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     },
   };
 }
+
+/** No two clusters are made by the same write. */
+const idOf = ({ name, revision }: LogicalCluster): string => `${name}.${revision}`;

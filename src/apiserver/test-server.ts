@@ -87,6 +87,26 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   };
 }
 
+/** Keeps the first commit of a key that matches, and those after it, from the store until it is released. */
+export function holdCommits(engine: Engine, matches: (key: string) => boolean): { reached: Promise<void>; release(): void } {
+  const commit = engine.commit.bind(engine);
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  engine.commit = async (write) => {
+    if (matches(write.key)) {
+      reached.resolve();
+      await released.promise;
+    }
+    return commit(write);
+  };
+  return { reached: reached.promise, release: released.resolve };
+}
+
+/** Lets everything run that does not wait for something held back. */
+export async function settleTicks(): Promise<void> {
+  for (let tick = 0; tick < 20; tick++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 function textOfBody(body: ApiResponse["body"]): string {
   if (body instanceof Uint8Array) return Buffer.from(body).toString();
   return Array.isArray(body) ? Buffer.concat(body as readonly Uint8Array[]).toString() : "";

@@ -314,6 +314,8 @@ function sharedLine({ type, entry, served, revision }: Notice): Uint8Array {
 const batches = new WeakMap<readonly Notice[], Uint8Array>();
 
 function sharedLines(notices: readonly Notice[]): Uint8Array {
+  const [first] = notices;
+  if (first && notices.length === 1) return sharedLine(first);
   let chunk = batches.get(notices);
   if (!chunk) batches.set(notices, (chunk = joined(notices.map(sharedLine))));
   return chunk;

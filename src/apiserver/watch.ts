@@ -166,16 +166,17 @@ function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink)
 
 const added = (cluster: LogicalCluster, served: ServedVersion, entry: CachedEntry): Notice => ({ type: "ADDED", cluster, served, entry, revision: entry.revision });
 
-/** What was worked out last from a batch of events, for whoever is told of the same batch next. */
-let shared: { events: readonly CacheEvent[]; served: ServedVersion; notices: readonly Notice[] } | undefined;
+/** What was worked out last from a batch of events, for whoever is told of the same batch next in the same version. */
+const shared = new Map<ServedVersion, { events: readonly CacheEvent[]; notices: readonly Notice[] }>();
 
 /** Watchers of one prefix are told of one batch after another, so those that see everything see the very same notices. */
 function sharedNotices(deps: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, events: readonly CacheEvent[]): readonly Notice[] {
-  if (shared?.events === events && shared.served === served) return shared.notices;
+  const known = shared.get(served);
+  if (known?.events === events) return known.notices;
   // Forgotten when the batch was told, so that it does not keep what is gone.
-  if (!shared) queueMicrotask(() => (shared = undefined));
+  if (shared.size === 0) queueMicrotask(() => shared.clear());
   const notices = noticesOf(deps, cluster, served, selection, events, 0);
-  shared = { events, served, notices };
+  shared.set(served, { events, notices });
   return notices;
 }
 

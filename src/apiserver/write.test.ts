@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../base/index.ts";
-import { MERGE, createTestServer, makeConfigMap, makeDefinition, makeDeployment } from "./test-server.ts";
+import { kubernetesKinds } from "../api/index.ts";
+import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition, makeDeployment } from "./test-server.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -172,4 +173,17 @@ describe("the scale subresource", () => {
     expect(scaled.body).toMatchObject({ kind: "Scale", apiVersion: "autoscaling/v1", spec: { replicas: 4 }, status: { replicas: 0, selector: "app=web" } });
     expect(parent.body).toMatchObject({ spec: { replicas: 4 }, metadata: { resourceVersion: (scaled.body.metadata as JsonObject).resourceVersion, generation: 2 } });
   });
+});
+
+test("WR-8: repeating what was sent a second later writes nothing, also where the server had added something", async () => {
+  const { request, clock } = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns: kubernetesKinds } } });
+  const path = "/apis/apps/v1/namespaces/default/daemonsets";
+  const { spec } = makeDeployment("a");
+  const daemonSet = { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "a" }, spec };
+  const stored = await request("POST", path, daemonSet);
+  clock.advance(2000);
+
+  const repeated = await request("PUT", `${path}/a`, daemonSet);
+
+  expect(repeated.body.metadata).toEqual(stored.body.metadata);
 });

@@ -2,27 +2,36 @@
  * Kubeconfigs for logical clusters. Each cluster has one administrator's token, kept beside the certificates. The hub's opens
  * every cluster; a cluster's own opens nothing else, and dies with the cluster: one that is made anew under the same name has another.
  */
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ApiServer } from "../apiserver/index.ts";
 import { systemRandom } from "../base/index.ts";
+import type { Log } from "../base/index.ts";
 import { renderKubeconfig } from "../client/index.ts";
 import { HUB } from "./hub.ts";
 
 export interface ClusterAccess {
   /** Throws 404 for a cluster that is not there. */
   kubeconfig(cluster: string): Promise<string>;
+  /** Removes the tokens of clusters that ended while nobody looked. Those that end from now on take theirs along. */
+  prune(): Promise<void>;
 }
 
-export function createClusterAccess(options: { server: Pick<ApiServer, "tokens" | "clusterId">; pki: string; ca: string; endpointOf(cluster: string): string }): ClusterAccess {
-  const { server, pki, ca, endpointOf } = options;
+export function createClusterAccess(options: { server: Pick<ApiServer, "tokens" | "clusterId" | "clusters" | "onClusterGone">; pki: string; ca: string; log: Log; endpointOf(cluster: string): string }): ClusterAccess {
+  const { server, pki, ca, log, endpointOf } = options;
   const known = new Map<string, string>();
+  const kept = join(pki, "clusters");
+  server.onClusterGone((cluster, id) => {
+    known.delete(id);
+    // Nobody waits for it, and the token opens nothing any more; the next start prunes what is left.
+    rm(join(kept, `${id}.token`), { force: true }).catch((error: unknown) => log.warn("removing the token of a cluster failed", { cluster, error }));
+  });
   const access: ClusterAccess = {
     async kubeconfig(cluster) {
       const id = server.clusterId(cluster);
       let token = known.get(id);
       if (token === undefined) {
-        token = await keptSecret(join(pki, cluster === HUB ? "admin.token" : `clusters/${id}.token`), newToken);
+        token = await keptSecret(cluster === HUB ? join(pki, "admin.token") : join(kept, `${id}.token`), newToken);
         // While the file was read the cluster may have been replaced by another of its name, which has its own token.
         if (server.clusterId(cluster) !== id) return access.kubeconfig(cluster);
         server.tokens.add({ token, user: "admin", groups: ["system:masters"], ...(cluster !== HUB && { cluster }) });
@@ -30,8 +39,23 @@ export function createClusterAccess(options: { server: Pick<ApiServer, "tokens" 
       }
       return renderKubeconfig({ name: cluster, server: endpointOf(cluster), ca, token });
     },
+    async prune() {
+      const files = await filesIn(kept);
+      // Asked for after the files: a cluster that is made meanwhile keeps its own.
+      const current = new Set(server.clusters().map((cluster) => `${server.clusterId(cluster)}.token`));
+      for (const file of files) if (file.endsWith(".token") && !current.has(file)) await rm(join(kept, file), { force: true });
+    },
   };
   return access;
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 const newToken = (): string => Buffer.from(systemRandom.bytes(32)).toString("base64url");

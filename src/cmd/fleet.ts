@@ -82,7 +82,8 @@ async function startParts(
   const { port } = await http.listen(options.port, HOST);
   const url = `https://${HOST}:${port}`;
   const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
-  const access = createClusterAccess({ server: hub.server, pki, ca: certificates.authority.certificate, endpointOf });
+  const access = createClusterAccess({ server: hub.server, pki, ca: certificates.authority.certificate, log, endpointOf });
+  await access.prune();
 
   progress("starting the controllers");
   await hub.start(signal);

@@ -27,6 +27,9 @@ export { HUB };
 /** In-process parts of Flotilla act as administrators of every logical cluster. */
 const SYSTEM_USER = { name: "system:flotilla", groups: ["system:masters", "system:authenticated"] };
 
+/** More than can end while the informers have not yet heard of the first. */
+const MAX_ENDED_CLUSTERS = 1024;
+
 export interface HubOptions {
   engine: Engine;
   clock: Clock;
@@ -116,6 +119,19 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     }
     return delivery;
   };
+
+  // The end of a cluster is told after it came, and its Works outlive it by a little: the last ones stay known.
+  const ended = new Set<string>();
+  server.onClusterGone((cluster) => {
+    ended.delete(cluster);
+    ended.add(cluster);
+    const [oldest = ""] = ended;
+    if (ended.size <= MAX_ENDED_CLUSTERS) return;
+    ended.delete(oldest);
+    if (server.profileOf(oldest) !== undefined) return;
+    simulated.delete(oldest);
+    deliveries.delete(oldest);
+  });
 
   // Every cluster has these, the hub too. Their writes carry the name under which Kubernetes' own controllers write.
   const systemClient = connect("system-controllers", "kube-controller-manager");

@@ -10,8 +10,10 @@ export const MAX_PATTERN_STEPS = 20_000_000;
 
 /** The text was not matched to its end. It counts neither as a match nor as none. */
 export class PatternWorkError extends FlotillaError {
+  readonly limit: number;
   constructor(limit: number) {
     super("PatternWork", `matching takes more than ${limit} steps`);
+    this.limit = limit;
   }
 }
 

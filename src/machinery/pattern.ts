@@ -1,34 +1,38 @@
 /**
  * Matches `pattern` of a schema in time linear in the text, whoever wrote the pattern: JavaScript's RegExp backtracks, and a
  * CustomResourceDefinition with `(a+)+$` would stop the server. The expression becomes a nondeterministic automaton whose
- * reachable state sets are turned into deterministic states as texts need them.
+ * reachable state sets are turned into deterministic states as texts need them. Where texts need ever new ones, which a pattern
+ * can be made for, the sets themselves are followed; and all of it is counted (`PatternWork`).
  */
-import { parsePattern, PatternError, type Assertion, type CharacterTest, type PatternNode } from "./pattern-parser.ts";
+import { PatternError, type Assertion } from "./pattern-parser.ts";
+import { ASSERTION, CHARACTER, MATCH, MAX_STATES, PatternProgram, SPLIT } from "./pattern-program.ts";
+import { StateSet } from "./pattern-states.ts";
+import { PatternWork } from "./pattern-work.ts";
 
 export interface Pattern {
-  /** Whether the pattern is found anywhere in the text. */
-  test(text: string): boolean;
+  /** Whether the pattern is found anywhere in the text. Throws `PatternWorkError` when that takes more steps than are left. */
+  test(text: string, work?: PatternWork): boolean;
 }
 
-/** Texts and patterns of real schemas are far below these; beyond them a pattern is refused when it is compiled. */
+/** Patterns of real schemas are far below; beyond it a pattern is refused when it is compiled. */
 const MAX_PATTERN_LENGTH = 8192;
-const MAX_STATES = 20_000;
-/** Deterministic states, and steps between them, that one pattern keeps. When a hostile text makes more, all are dropped. */
+/** Deterministic states with the members of their sets, and steps between them, that one pattern keeps. When a text makes more, all are dropped. */
 const MAX_CACHED_STATES = 500;
+const MAX_CACHED_MEMBERS = 50_000;
 const MAX_CACHED_STEPS = 10_000;
-
-type State =
-  | { kind: "character"; test: CharacterTest; next: number }
-  | { kind: "split"; next: number; other: number }
-  | { kind: "assertion"; assertion: Assertion; next: number }
-  | { kind: "match" };
+/** Making a deterministic state takes as long as following a set this many times; a state that is used less often does not pay. */
+const USES_THAT_PAY = 25;
+/** For how many characters sets are followed once states did not pay. Then they are tried again: other texts may be kinder. */
+const CHARACTERS_WITHOUT_CACHE = 100_000;
+/** Compiling a state takes as long as looking at so many. Whoever uses a pattern first pays for it. */
+export const STEPS_PER_COMPILED_STATE = 12;
 
 /** What is known of the character before: nothing (the beginning), a word's, a line's end, or another. */
 export type Edge = "none" | "word" | "newline" | "other";
 
 interface DeterministicState {
   /** Reached without a character and without regard to assertions, which depend on the next one. */
-  readonly states: readonly number[];
+  readonly states: Int32Array;
   readonly before: Edge;
   readonly matched: boolean;
   readonly matchedAtEnd: boolean;
@@ -36,7 +40,7 @@ interface DeterministicState {
 }
 
 /** Once found, always found. */
-const FOUND: DeterministicState = { states: [], before: "none", matched: true, matchedAtEnd: true, transitions: new Map() };
+const FOUND: DeterministicState = { states: new Int32Array(0), before: "none", matched: true, matchedAtEnd: true, transitions: new Map() };
 
 export function edgeOf(code: number): Edge {
   if (code === 10) return "newline";
@@ -63,135 +67,172 @@ export function holds(assertion: Assertion, before: Edge, after: Edge): boolean 
 }
 
 const compiled = new Map<string, Pattern>();
+let compiledStates = 0;
 const MAX_COMPILED = 10_000;
+const MAX_COMPILED_STATES = 2_000_000;
 
 /** Throws `PatternError` for what is no regular expression or one that is refused. */
 export function compilePattern(pattern: string): Pattern {
   let found = compiled.get(pattern);
   if (!found) {
     if (pattern.length > MAX_PATTERN_LENGTH) throw new PatternError(pattern, "expression too large", `${pattern.slice(0, 64)}...`);
-    found = new Automaton(pattern);
-    if (compiled.size >= MAX_COMPILED) compiled.clear();
+    const program = new PatternProgram(pattern);
+    if (compiled.size >= MAX_COMPILED || compiledStates + program.size > MAX_COMPILED_STATES) {
+      compiled.clear();
+      compiledStates = 0;
+    }
+    found = new Automaton(program);
     compiled.set(pattern, found);
+    compiledStates += program.size;
   }
   return found;
 }
 
+/** Matching is never interrupted, so all patterns share the room in which their sets are made. */
+const room = { current: new StateSet(MAX_STATES), next: new StateSet(MAX_STATES), open: new Int32Array(2 * MAX_STATES) };
+
 class Automaton implements Pattern {
-  private readonly pattern: string;
-  private readonly states: State[] = [{ kind: "match" }];
-  private readonly entry: number;
+  private readonly program: PatternProgram;
+  private readonly hasAssertions: boolean;
   private cache = new Map<string, DeterministicState>();
+  private cachedMembers = 0;
   private cachedSteps = 0;
-  private hasAssertions = false;
+  /** Characters that the cache was used for since it was last dropped. */
+  private uses = 0;
+  private charactersWithoutCache = 0;
+  private isPaid = false;
   private start: DeterministicState | undefined;
 
-  constructor(pattern: string) {
-    this.pattern = pattern;
-    this.entry = this.build(parsePattern(pattern), 0);
+  constructor(program: PatternProgram) {
+    this.program = program;
+    this.hasAssertions = program.assertions.length > 0;
   }
 
-  test(text: string): boolean {
-    let current = (this.start ??= this.deterministic(this.closure([this.entry]), "none"));
+  test(text: string, work: PatternWork = new PatternWork()): boolean {
+    work.spend(text.length);
+    if (!this.isPaid) {
+      this.isPaid = true;
+      work.spend(this.program.size * STEPS_PER_COMPILED_STATE);
+    }
+    let current = (this.start ??= this.first());
     for (let index = 0; index < text.length; index++) {
       if (current.matched) return true;
+      if (this.charactersWithoutCache > 0) return this.follow(text, index, current, work);
       const code = text.codePointAt(index) ?? 0;
       if (code > 0xffff) index += 1;
-      current = this.step(current, code);
+      this.uses += 1;
+      current = current.transitions.get(code) ?? this.step(current, code, work);
     }
     return current.matched || current.matchedAtEnd;
   }
 
-  private step(current: DeterministicState, code: number): DeterministicState {
-    let next = current.transitions.get(code);
-    if (!next) {
-      next = this.reach(current, code);
-      if (++this.cachedSteps > MAX_CACHED_STEPS) this.forget();
-      else current.transitions.set(code, next);
-    }
-    return next;
+  private first(): DeterministicState {
+    const { current } = room;
+    current.clear();
+    this.enter(current, this.program.entry);
+    return this.deterministic(current, "none");
   }
 
-  private reach({ states, before }: DeterministicState, code: number): DeterministicState {
-    const after = edgeOf(code);
-    const open = this.hasAssertions ? this.closure(states, before, after) : states;
-    const reached: number[] = [];
-    for (const id of open) {
-      const state = this.states[id] as State;
-      if (state.kind === "match") return FOUND;
-      if (state.kind === "character" && state.test(code)) reached.push(state.next);
+  private step(from: DeterministicState, code: number, work: PatternWork): DeterministicState {
+    this.load(from);
+    const isFound = this.advance(from.before, code, work);
+    const to = isFound ? FOUND : this.deterministic(room.current, this.hasAssertions ? edgeOf(code) : "other");
+    if (this.cachedSteps >= MAX_CACHED_STEPS) this.forget();
+    this.cachedSteps += 1;
+    from.transitions.set(code, to);
+    return to;
+  }
+
+  /** Matches the rest of a text without making states. */
+  private follow(text: string, from: number, state: DeterministicState, work: PatternWork): boolean {
+    let { before } = state;
+    this.load(state);
+    for (let index = from; index < text.length; index++) {
+      const code = text.codePointAt(index) ?? 0;
+      if (code > 0xffff) index += 1;
+      this.charactersWithoutCache -= 1;
+      if (this.advance(before, code, work)) return true;
+      before = edgeOf(code);
+    }
+    return this.isFoundAtEnd(room.current, before);
+  }
+
+  private load({ states }: DeterministicState): void {
+    const { current } = room;
+    current.clear();
+    for (const id of states) if (current.visit(id)) current.push(id);
+  }
+
+  /** Moves the current set over a character. True when the pattern was found before that. */
+  private advance(before: Edge, code: number, work: PatternWork): boolean {
+    const { current, next } = room;
+    const { kinds, next: following, other, classes, entry } = this.program;
+    if (this.hasAssertions) this.pass(current, before, edgeOf(code));
+    classes.look(code);
+    next.clear();
+    for (let index = 0; index < current.size; index++) {
+      const id = current.members[index] as number;
+      if (kinds[id] === MATCH) return true;
+      if (kinds[id] === CHARACTER && classes.has(other[id] as number)) this.enter(next, following[id] as number);
     }
     // A match may begin at every character.
-    reached.push(this.entry);
-    return this.deterministic(this.closure(reached), this.hasAssertions ? after : "other");
+    this.enter(next, entry);
+    work.spend(current.size + next.visited + classes.steps);
+    room.current = next;
+    room.next = current;
+    return false;
   }
 
-  private deterministic(set: ReadonlySet<number>, before: Edge): DeterministicState {
-    const states = [...set].sort((a, b) => a - b);
-    const key = `${before} ${states.join()}`;
+  /** Adds a state and what is reached from it without a character and without regard to assertions. */
+  private enter(set: StateSet, entry: number): void {
+    const { kinds, next, other } = this.program;
+    const { open } = room;
+    let count = 0;
+    open[count++] = entry;
+    while (count > 0) {
+      const id = open[--count] as number;
+      if (!set.visit(id)) continue;
+      if (kinds[id] === SPLIT) {
+        open[count++] = next[id] as number;
+        open[count++] = other[id] as number;
+      } else set.push(id);
+    }
+  }
+
+  /** Adds what is reached through the assertions that hold between two characters. The set grows while it is walked. */
+  private pass(set: StateSet, before: Edge, after: Edge): void {
+    const { kinds, next, other, assertions } = this.program;
+    for (let index = 0; index < set.size; index++) {
+      const id = set.members[index] as number;
+      if (kinds[id] === ASSERTION && holds(assertions[other[id] as number] as Assertion, before, after)) this.enter(set, next[id] as number);
+    }
+  }
+
+  private isFoundAtEnd(set: StateSet, before: Edge): boolean {
+    if (this.hasAssertions) this.pass(set, before, "none");
+    return set.hasVisited(MATCH);
+  }
+
+  private deterministic(set: StateSet, before: Edge): DeterministicState {
+    const states = set.members.slice(0, set.size).sort();
+    const key = `${before} ${String.fromCharCode(...states)}`;
     let found = this.cache.get(key);
     if (!found) {
-      if (this.cache.size >= MAX_CACHED_STATES) this.forget();
-      found = { states, before, matched: set.has(0), matchedAtEnd: this.closure(states, before, "none").has(0), transitions: new Map() };
+      if (this.cache.size >= MAX_CACHED_STATES || this.cachedMembers > MAX_CACHED_MEMBERS) this.forget();
+      found = { states, before, matched: set.hasVisited(MATCH), matchedAtEnd: this.isFoundAtEnd(set, before), transitions: new Map() };
       this.cache.set(key, found);
+      this.cachedMembers += states.length;
     }
     return found;
   }
 
   private forget(): void {
+    if (this.uses < this.cache.size * USES_THAT_PAY || this.uses < this.cachedSteps * 2) this.charactersWithoutCache = CHARACTERS_WITHOUT_CACHE;
     for (const state of this.cache.values()) state.transitions.clear();
     this.cache = new Map();
     this.start = undefined;
+    this.cachedMembers = 0;
     this.cachedSteps = 0;
-  }
-
-  /** The states that are reached without a character; through assertions only when it is known what they stand between. */
-  private closure(from: readonly number[], before?: Edge, after?: Edge): Set<number> {
-    const reached = new Set<number>();
-    const open = [...from];
-    for (let id = open.pop(); id !== undefined; id = open.pop()) {
-      if (reached.has(id)) continue;
-      reached.add(id);
-      const state = this.states[id] as State;
-      if (state.kind === "split") open.push(state.next, state.other);
-      else if (state.kind === "assertion" && before !== undefined && after !== undefined && holds(state.assertion, before, after)) open.push(state.next);
-    }
-    return reached;
-  }
-
-  private add(state: State): number {
-    if (this.states.length >= MAX_STATES) throw new PatternError(this.pattern, "expression too large", this.pattern.slice(0, 64));
-    return this.states.push(state) - 1;
-  }
-
-  /** Builds the states for a node that continue with `next`, and answers where to enter. */
-  private build(node: PatternNode, next: number): number {
-    switch (node.kind) {
-      case "character":
-        return this.add({ kind: "character", test: node.test, next });
-      case "assertion":
-        this.hasAssertions = true;
-        return this.add({ kind: "assertion", assertion: node.assertion, next });
-      case "sequence":
-        return node.parts.reduceRight((following, part) => this.build(part, following), next);
-      case "choice":
-        return node.options.map((option) => this.build(option, next)).reduceRight((other, entry) => this.add({ kind: "split", next: entry, other }));
-      case "repeat":
-        return this.buildRepeat(node, next);
-      default:
-        return next;
-    }
-  }
-
-  private buildRepeat({ part, min, max }: { part: PatternNode; min: number; max: number }, next: number): number {
-    let entry = next;
-    if (max === Infinity) {
-      entry = this.add({ kind: "split", next, other: next });
-      this.states[entry] = { kind: "split", next: this.build(part, entry), other: next };
-    } else {
-      for (let count = min; count < max; count++) entry = this.add({ kind: "split", next: this.build(part, entry), other: next });
-    }
-    for (let count = 0; count < min; count++) entry = this.build(part, entry);
-    return entry;
+    this.uses = 0;
   }
 }

@@ -12,6 +12,7 @@ import { formatCheck, isCheckedFormat } from "./formats.ts";
 import { listTypeErrors } from "./list-type.ts";
 import { embeddedErrors } from "./structural-embedded.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
+import { PatternWork, PatternWorkError } from "./pattern-work.ts";
 import type { Schema } from "./schema.ts";
 import { partOf } from "./share.ts";
 import type { FieldError } from "./status.ts";
@@ -19,6 +20,17 @@ import { checkNumber, isInt64, isJsonInteger, type NumberReport } from "./struct
 
 /** A hostile object should cost one answer, not megabytes of it. */
 const MAX_ERRORS = 100;
+/** How much is shown of a text that is too long to be matched. */
+const MAX_SHOWN_TEXT = 100;
+
+/** Ends a walk: matching its patterns takes too long. Kept as one error among others it would let pass what stands in a `not`. */
+class WalkStopped extends Error {
+  readonly error: FieldError;
+  constructor(error: FieldError) {
+    super(error.message);
+    this.error = error;
+  }
+}
 
 /** Where a walk is and what it found. */
 export class ValidationWalk implements NumberReport {
@@ -32,18 +44,21 @@ export class ValidationWalk implements NumberReport {
   readonly base: string;
   /** Errors in what is equal to its old value are dropped; otherwise the old value is only good for skipping. */
   readonly ratchets: boolean;
+  /** What all patterns together may take, those of alternatives too. */
+  readonly patternWork: PatternWork;
   /** The root schema, to tell keys of maps from fields. */
   private readonly root: Schema;
 
-  constructor(root: Schema, base: string, ratchets: boolean) {
+  constructor(root: Schema, base: string, ratchets: boolean, patternWork = new PatternWork()) {
     this.root = root;
     this.base = base;
     this.ratchets = ratchets;
+    this.patternWork = patternWork;
   }
 
   /** A walk for an alternative, which is judged before its errors count. */
   branch(): ValidationWalk {
-    const walk = new ValidationWalk(this.root, this.base, this.ratchets);
+    const walk = new ValidationWalk(this.root, this.base, this.ratchets, this.patternWork);
     walk.steps.push(...this.steps);
     return walk;
   }
@@ -70,9 +85,13 @@ export class ValidationWalk implements NumberReport {
   }
 
   report(type: FieldError["type"], message: string): void {
+    this.errors.push(this.errorHere(type, message));
+  }
+
+  errorHere(type: FieldError["type"], message: string): FieldError {
     const path = formatPath(this.steps);
     const field = this.base === "" ? path : path === "" ? this.base : `${this.base}.${path}`;
-    this.errors.push({ type, field: field || "<nil>", message });
+    return { type, field: field || "<nil>", message };
   }
 
   invalid(value: Json, message: string): void {
@@ -151,8 +170,19 @@ export function nodeOf(schema: Schema): ValidationNode {
   return node;
 }
 
+/** Walks the whole of a value, and answers what its keywords say. When the walk had to end early, that is all there is to say. */
+export function valueErrors(node: ValidationNode, value: Json, walk: ValidationWalk, old?: Json): FieldError[] {
+  try {
+    validateNode(node, value, walk, old);
+    return walk.errors;
+  } catch (error) {
+    if (error instanceof WalkStopped) return [error.error];
+    throw error;
+  }
+}
+
 /** `old` is the value at the same place before: what is the very same is not looked at again. */
-export function validateNode(node: ValidationNode, value: Json, walk: ValidationWalk, old?: Json): void {
+function validateNode(node: ValidationNode, value: Json, walk: ValidationWalk, old?: Json): void {
   if (typeof value === node.plainType) {
     walk.matches += plainMatches(value);
     return;
@@ -220,10 +250,20 @@ function checkText(node: ValidationNode, text: string, walk: ValidationWalk): vo
   // Lengths count code points, which are never more than the UTF-16 units and never fewer than half of them.
   if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) walk.report("TooLong", `Too long: may not be more than ${maxLength} ${maxLength === 1 ? "byte" : "bytes"}`);
   else if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength) walk.invalid(text, `${walk.path()} in body should be at least ${minLength} chars long`);
-  else if (pattern && node.pattern && !node.pattern.test(text)) walk.invalid(text, `${walk.path()} in body should match '${pattern}'`);
+  else if (pattern && node.pattern && !fits(node.pattern, text, walk)) walk.invalid(text, `${walk.path()} in body should match '${pattern}'`);
   if (!node.formatCheck) return;
   walk.matches += 1;
   if (!node.formatCheck(text)) walk.report("TypeInvalid", `Invalid value: ${quoteText(text)}: ${walk.path()} in body must be of type ${node.format}: ${quoteText(text)}`);
+}
+
+function fits(pattern: Pattern, text: string, walk: ValidationWalk): boolean {
+  try {
+    return pattern.test(text, walk.patternWork);
+  } catch (error) {
+    if (!(error instanceof PatternWorkError)) throw error;
+    const shown = text.length > MAX_SHOWN_TEXT ? `${text.slice(0, MAX_SHOWN_TEXT)}...` : text;
+    throw new WalkStopped(walk.errorHere("Invalid", `Invalid value: ${formatValue(shown)}: ${walk.path()} in body cannot be checked: matching the patterns of this object takes more than ${error.limit} steps`));
+  }
 }
 
 function codePoints(text: string): number {

@@ -10,7 +10,7 @@ import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
 import type { FieldError } from "./status.ts";
 import { AdmitWalk, admitNode, admitNodeOf, SchemaNode } from "./structural-admit.ts";
-import { ValidationNode, ValidationWalk, nodeOf, validateNode } from "./structural-validate.ts";
+import { ValidationNode, ValidationWalk, nodeOf, valueErrors } from "./structural-validate.ts";
 
 export interface AdmitOptions {
   /** Paths of removed fields (`spec.list[0].y`) are added in the order in which they appear. */
@@ -84,19 +84,17 @@ function compile(root: Schema): CompiledSchema {
 
 function examine(node: ValidationNode, value: Json, base: string, settled: Json | undefined, old: Json | undefined): Findings | undefined {
   const walk = new ValidationWalk(node.schema, base, false);
-  validateNode(node, value, walk, settled);
-  let values = walk.errors;
+  let values = valueErrors(node, value, walk, settled);
   let { duplicates } = walk;
   if (values.length + walk.embedded.length + duplicates.length === 0) return undefined;
   // Most objects are fine, so what was wrong before is looked for only when something is.
   if (values.length > 0 && old !== undefined) {
     const ratchet = new ValidationWalk(node.schema, base, true);
-    validateNode(node, value, ratchet, old);
-    values = ratchet.errors;
+    values = valueErrors(node, value, ratchet, old);
   }
   if (duplicates.length > 0 && old !== undefined) {
     const before = new ValidationWalk(node.schema, base, false);
-    validateNode(node, old, before);
+    valueErrors(node, old, before);
     if (before.duplicates.length > 0) duplicates = [];
   }
   return { values: distinct(values), embedded: walk.embedded, duplicates };

@@ -50,6 +50,18 @@ test("clusters do not share their numbers", async () => {
   expect([here.status, there.status]).toEqual([201, 201]);
 });
 
+test("a cluster that is made again has all numbers", async () => {
+  const server = await start();
+  const spec = { clusterIP: "10.96.7.7", type: "NodePort", ports: [{ port: 80, nodePort: 31000 }] };
+  await server.request("POST", `/clusters/member1${SERVICES}`, service("a", spec));
+
+  await server.server.removeCluster("member1");
+  await server.server.addCluster("member1", "hub");
+  const again = await server.request("POST", `/clusters/member1${SERVICES}`, service("b", spec));
+
+  expect(again.status).toBe(201);
+});
+
 test("a deleted Service gives its numbers back at once", async () => {
   const server = await start();
   const spec = { clusterIP: "10.96.7.7", type: "NodePort", ports: [{ port: 80, nodePort: 31000 }] };

@@ -20,6 +20,8 @@ export interface ServiceAllocation {
   readonly plugin: Plugin;
   /** Every event of the store, in order. */
   observe(event: CacheEvent): void;
+  /** The cluster is gone. */
+  forget(cluster: string): void;
 }
 
 const FULL = "range is full";
@@ -65,6 +67,7 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
       reserve: (request) => Promise.resolve(promiseNumbers(request)),
     },
     observe: holdings.observe,
+    forget: holdings.forget,
   };
 
   /** Marks what the Service did not hold before as taken, until its event arrives or storing fails. */

@@ -57,6 +57,8 @@ function heldIn(entry: CachedEntry): Held {
 export interface ServiceHoldings {
   of(cluster: string): ClusterHoldings;
   observe(event: CacheEvent): void;
+  /** The cluster is gone; whoever asks again gets what is stored then. */
+  forget(cluster: string): void;
 }
 
 export function createServiceHoldings(cache: Cache): ServiceHoldings {
@@ -74,6 +76,7 @@ export function createServiceHoldings(cache: Cache): ServiceHoldings {
       const key = (entry ?? previous)?.key ?? "";
       if (key.startsWith(SERVICES_PREFIX)) clusters.get(clusterOfKey(key))?.update(key, entry);
     },
+    forget: (cluster) => void clusters.delete(cluster),
   };
 }
 

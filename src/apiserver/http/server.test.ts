@@ -396,6 +396,27 @@ describe("watches", () => {
     return !seen.drained;
   }
 
+  test("a reader that does not even take the end is cut off, so that nothing is kept for it", async () => {
+    const clock = createFakeClock();
+    const { handle, opened, stopped } = watching();
+    const { port } = await serve(handle, { clock });
+    const reader = connect(port).watch({ path: pods }, new AbortController().signal)[Symbol.asyncIterator]();
+    const first = reader.next();
+    const sink = await opened;
+    sink.write(event("0"));
+    await first;
+    for (let full = false; !full; ) full = !sink.write(event("more", 256 * 1024)) && (await stillFull(sink));
+
+    sink.end();
+    // Slowly, so that the connection shows that it is alive, and only this watch is at fault.
+    for (let second = 0; second < 90; second++) {
+      clock.advance(1000);
+      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    await expect(stopped).resolves.toBeUndefined();
+  });
+
   test("more watches than one connection carries share the server with other requests", async () => {
     const sinks: ByteSink[] = [];
     const { port } = await serve((request) =>

@@ -30,6 +30,29 @@ describe("the figures of a server", () => {
     expect((await request("GET", "/clusters/paris/metrics")).text).toContain('verb="LIST"');
   });
 
+  test("start at zero in a cluster that is made again", async () => {
+    const { request, server } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
+    await request("GET", "/clusters/paris/api/v1/namespaces");
+
+    await server.removeCluster("paris");
+    await server.addCluster("paris", "hub");
+
+    expect((await request("GET", "/clusters/paris/metrics")).text).not.toContain('verb="LIST"');
+  });
+
+  test("leave out requests that are answered when their cluster is gone", () => {
+    const served = new Set(["hub"]);
+    const metrics = createServerMetrics((cluster) => served.has(cluster));
+    metrics.begin(false);
+
+    served.delete("hub");
+    metrics.end(false, seen("pods"), 404, 0.001);
+
+    const text = metrics.render("hub", new Map());
+    expect(text).not.toContain('resource="pods"');
+    expect(text).toContain('apiserver_current_inflight_requests{request_kind="readOnly"} 0\n');
+  });
+
   test("OP-5: count watches while they are open, and their events", () => {
     const metrics = createServerMetrics();
     const meter = metrics.watch(seen("pods"));

@@ -28,6 +28,8 @@ export interface ServerMetrics {
   watch(request: ObservedRequest): WatchMeter;
   /** The figures of one cluster as text. `objects` are the stored objects by resource. */
   render(cluster: string, objects: ReadonlyMap<string, number>): string;
+  /** The cluster is gone: a later one of its name starts at zero. */
+  forget(cluster: string): void;
 }
 
 export interface WatchMeter {
@@ -56,7 +58,8 @@ interface ClusterSeries {
 const MAX_SERIES_PER_CLUSTER = 5000;
 const OTHER: Pick<ObservedRequest, "group" | "version" | "resource" | "subresource"> = { group: "other", version: "", resource: "other", subresource: "" };
 
-export function createServerMetrics(): ServerMetrics {
+/** Requests to clusters that are not served any more, when they are answered at last, are nobody's figures. */
+export function createServerMetrics(isServed: (cluster: string) => boolean = () => true): ServerMetrics {
   const clusters = new Map<string, ClusterSeries>();
   let readOnly = 0;
   let mutating = 0;
@@ -75,6 +78,7 @@ export function createServerMetrics(): ServerMetrics {
     end(isMutating, request, code, seconds) {
       if (isMutating) mutating--;
       else readOnly--;
+      if (request.cluster !== "" && !isServed(request.cluster)) return;
       const series = requestSeries(seriesOf(request.cluster).requests, request);
       series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
       // How long a watch lasts says nothing about how fast the server is.
@@ -107,6 +111,7 @@ export function createServerMetrics(): ServerMetrics {
       writeProcess(text);
       return text.finish();
     },
+    forget: (cluster) => void clusters.delete(cluster),
   };
 }
 

@@ -4,6 +4,7 @@ import { defaultIngressClass } from "./default-ingress-class.ts";
 import { claimResize, defaultStorageClass } from "./default-storage-class.ts";
 import { endpointSlices } from "./endpoint-slices.ts";
 import { defaultTolerations } from "./default-tolerations.ts";
+import { joinedClusters } from "./joined-clusters.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { podSecurity } from "./pod-security.ts";
 import { priority } from "./priority.ts";
@@ -27,4 +28,5 @@ export const builtInPlugins: readonly Plugin[] = [
   endpointSlices,
   priorityClassDefault,
   resourceQuota,
+  joinedClusters,
 ];

@@ -5,7 +5,7 @@ import { check } from "./checker.ts";
 import { Compiler, InstantiationError } from "./compiler.ts";
 import type { CelBudget, CelCost, CelProgram, CompileCelOptions, CompileCelResult } from "./contract.ts";
 import { environmentFor } from "./environment.ts";
-import { COST_ERROR, CostExceeded, type Evaluate, Frame } from "./frame.ts";
+import { COST_ERROR, CostExceeded, FREE_SEARCH_STEPS, type Evaluate, Frame } from "./frame.ts";
 import { checkLiterals } from "./literal-checks.ts";
 import { parse } from "./parser.ts";
 import { Scope } from "./scope.ts";
@@ -58,7 +58,7 @@ class Program implements CelProgram {
     const slots: (CelValue | undefined)[] = [];
     for (const name of this.names) slots.push(Object.hasOwn(bindings, name) ? bindings[name] : undefined);
     while (slots.length < this.size) slots.push(undefined);
-    const frame = new Frame(slots);
+    const frame = new Frame(slots, budget.freeSearchSteps ?? FREE_SEARCH_STEPS);
     try {
       return this.run(frame);
     } catch (error) {
@@ -66,6 +66,7 @@ class Program implements CelProgram {
       throw error;
     } finally {
       budget.remaining -= frame.cost;
+      budget.freeSearchSteps = frame.freeSearchSteps;
     }
   }
 }

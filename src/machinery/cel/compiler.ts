@@ -11,13 +11,14 @@ import type { Evaluate } from "./frame.ts";
 import { accepts, type FunctionDeclaration, noSuchOverload, type Overload } from "./functions.ts";
 import { type CallCost, callCost, equalityCost, LIST_COST, MAP_COST } from "./runtime-cost.ts";
 import type { Scope } from "./scope.ts";
-import { finderOf, matchesPattern } from "./regex.ts";
+import { finderOf, lastSearchSteps, matchesPattern, search } from "./regex.ts";
 import { CelDouble, CelError, CelList, CelOptional, CelUint, type CelValue, NO_SUCH_OVERLOAD } from "./values.ts";
 
 /** The expression has a constant part that cannot be computed. */
 export class InstantiationError extends Error {}
 
 const CONVERSIONS = new Set(["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"]);
+const SEARCHES = new Set(["matches", "find", "findAll"]);
 
 /** A compiled node. A constant costs nothing and needs no frame. */
 export interface Compiled {
@@ -270,7 +271,7 @@ export class Compiler {
       if (value instanceof CelError) throw new InstantiationError(value.message);
       return constant(value);
     }
-    return computed(charged(call, args.map(({ run }) => run), callCost(expr.name, id), hasPattern));
+    return computed(charged(call, args.map(({ run }) => run), callCost(expr.name, id), hasPattern, SEARCHES.has(expr.name)));
   }
 
   private overloadsOf({ name, overloads = [] }: Call): readonly Overload[] {
@@ -280,8 +281,8 @@ export class Compiler {
   /** A pattern that is written in the expression is compiled with it. Answers whether there is one. */
   private checkPattern(name: string, args: readonly Compiled[]): boolean {
     const pattern = args[1];
-    if ((name !== "matches" && name !== "find" && name !== "findAll") || !pattern?.isConstant || typeof pattern.constant !== "string") return false;
-    const problem = name === "matches" ? matchesPattern("", pattern.constant) : finderOf(pattern.constant);
+    if (!SEARCHES.has(name) || !pattern?.isConstant || typeof pattern.constant !== "string") return false;
+    const problem = name === "matches" ? matchesPattern("", pattern.constant) : search((work) => finderOf(pattern.constant as string, work));
     if (problem instanceof CelError) throw new InstantiationError(problem.message);
     return true;
   }
@@ -374,7 +375,7 @@ function isDynamic({ kind, parameters }: NonNullable<Expr["type"]>): boolean {
 }
 
 /** Evaluates the arguments, calls, and charges. An argument that is an error is the result. */
-function charged(call: (args: CelValue[]) => CelValue, runs: readonly Evaluate[], cost: CallCost | undefined, hasPattern: boolean): Evaluate {
+function charged(call: (args: CelValue[]) => CelValue, runs: readonly Evaluate[], cost: CallCost | undefined, hasPattern: boolean, isSearch: boolean): Evaluate {
   // Calls of one or two arguments evaluate both and are charged for it; longer ones, and those of a pattern, stop at an error.
   const stopsAtError = hasPattern || runs.length > 2;
   return (frame) => {
@@ -387,7 +388,9 @@ function charged(call: (args: CelValue[]) => CelValue, runs: readonly Evaluate[]
       if (failure && stopsAtError) return failure;
     }
     const result = failure ?? call(args);
-    frame.charge(cost ? cost(args, result) : 1);
+    const price = cost ? cost(args, result) : 1;
+    if (isSearch && !failure) frame.chargeSearch(price, lastSearchSteps());
+    else frame.charge(price);
     return result;
   };
 }

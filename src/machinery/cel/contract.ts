@@ -12,6 +12,8 @@ import type { CelError, CelValue } from "./values.ts";
 /** Cost units that are left for the evaluations that share this budget. It is below zero once they were not enough. */
 export interface CelBudget {
   remaining: number;
+  /** Steps that searches may still take beyond their cost before these cost more. Evaluations fill it in. */
+  freeSearchSteps?: number;
 }
 
 /** Static bounds of what one evaluation costs. `max` is at most 2^64-1, and exact below 2^53. */

@@ -2,7 +2,14 @@
 import { CelError, type CelValue } from "./values.ts";
 
 /** The most that one evaluation may cost. */
-const MAX_CALL_COST = 1_000_000;
+export const MAX_CALL_COST = 1_000_000;
+
+/** A unit of cost is the time of about ten steps of a search (`PatternWork`). */
+const STEPS_PER_COST = 10;
+/** Steps of searches beyond their cost that are let pass; what remains is charged. */
+export const FREE_SEARCH_STEPS = 10_000_000;
+/** More than an evaluation can pay for, so a search that is stopped here ends it. */
+export const MAX_SEARCH_STEPS = FREE_SEARCH_STEPS + (MAX_CALL_COST + 1) * STEPS_PER_COST;
 
 /** Thrown to leave an evaluation whose cost is over its limit; made once, because nobody looks at where. */
 export class CostExceeded extends Error {}
@@ -12,14 +19,29 @@ export const COST_ERROR = new CelError("operation cancelled: actual cost limit e
 export class Frame {
   readonly slots: (CelValue | undefined)[];
   cost = 0;
+  freeSearchSteps: number;
 
-  constructor(slots: (CelValue | undefined)[]) {
+  constructor(slots: (CelValue | undefined)[], freeSearchSteps: number) {
     this.slots = slots;
+    this.freeSearchSteps = freeSearchSteps;
   }
 
   charge(cost: number): void {
     this.cost += cost;
     if (this.cost > MAX_CALL_COST) throw COST_EXCEEDED;
+  }
+
+  /**
+   * Kubernetes sets the cost of a search by the lengths of text and pattern. A short pattern may repeat much, and looking for all
+   * matches may read the text again for each: such searches cost what they take.
+   */
+  chargeSearch(cost: number, steps: number): void {
+    this.charge(cost);
+    const excess = steps - cost * STEPS_PER_COST;
+    if (excess <= 0) return;
+    const free = Math.min(excess, this.freeSearchSteps);
+    this.freeSearchSteps -= free;
+    this.charge(Math.ceil((excess - free) / STEPS_PER_COST));
   }
 }
 

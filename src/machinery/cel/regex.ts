@@ -3,12 +3,15 @@
  * pattern prefers. All alternatives advance together, one character at a time, so the time is bounded by text times pattern,
  * whoever wrote the pattern. Whether a text matches at all is answered by `Pattern`, which is faster.
  */
-import { compilePattern, type Edge, edgeOf, holds } from "../pattern.ts";
-import { type Assertion, type CharacterTest, parsePattern, PatternError, type PatternNode } from "../pattern-parser.ts";
+import { compilePattern, type Edge, edgeOf, holds, STEPS_PER_COMPILED_STATE } from "../pattern.ts";
+import { type Assertion, parsePattern, PatternError, type PatternNode } from "../pattern-parser.ts";
+import { CharacterClasses, MAX_STATES } from "../pattern-program.ts";
+import { PatternWork, PatternWorkError } from "../pattern-work.ts";
+import { MAX_SEARCH_STEPS } from "./frame.ts";
 import { CelError } from "./values.ts";
 
 type Instruction =
-  | { readonly op: "character"; readonly test: CharacterTest }
+  | { readonly op: "character"; readonly class: number }
   | { op: "split"; first: number; second: number }
   | { op: "jump"; to: number }
   | { readonly op: "assertion"; readonly assertion: Assertion }
@@ -19,11 +22,10 @@ export interface Found {
   readonly end: number;
 }
 
-const MAX_INSTRUCTIONS = 20_000;
-
 export class Finder {
   private readonly pattern: string;
   private readonly program: Instruction[] = [];
+  private readonly classes = new CharacterClasses();
 
   constructor(pattern: string) {
     this.pattern = pattern;
@@ -31,18 +33,24 @@ export class Finder {
     this.add({ op: "match" });
   }
 
-  /** The first match at or after a position. */
-  find(text: string, from: number): Found | undefined {
-    let current = new Threads(this.program.length);
-    let next = new Threads(this.program.length);
+  get size(): number {
+    return this.program.length;
+  }
+
+  /** The first match at or after a position. Throws `PatternWorkError` when that takes more steps than are left. */
+  find(text: string, from: number, work = new PatternWork()): Found | undefined {
+    let [current, next] = room;
+    current.clear();
+    next.clear();
     let found: Found | undefined;
     for (let position = from; ; ) {
       // A match that begins here is worse than any that began before.
       if (!found) this.follow(current, 0, position, position, text);
-      if (current.count === 0 && found) return found;
+      if (current.size === 0 && found) return found;
       const code = text.codePointAt(position);
       const width = code === undefined ? 0 : code > 0xffff ? 2 : 1;
-      for (let index = 0; index < current.count; index++) {
+      if (code !== undefined) this.classes.look(code);
+      for (let index = 0; index < current.size; index++) {
         const at = current.dense[index] as number;
         const start = current.starts[index] as number;
         const instruction = this.program[at] as Instruction;
@@ -51,22 +59,23 @@ export class Finder {
           // Whatever comes later in the list is less preferred.
           break;
         }
-        if (instruction.op === "character" && code !== undefined && instruction.test(code)) this.follow(next, at + 1, start, position + width, text);
+        if (instruction.op === "character" && code !== undefined && this.classes.has(instruction.class)) this.follow(next, at + 1, start, position + width, text);
       }
       if (code === undefined) return found;
+      work.spend(1 + current.visited + this.classes.steps);
       [current, next] = [next, current];
-      next.count = 0;
+      next.clear();
       position += width;
     }
   }
 
   /** All matches that do not overlap, at most `limit` unless that is negative. */
-  *findAll(text: string, limit: number): Generator<string> {
+  *findAll(text: string, limit: number, work = new PatternWork()): Generator<string> {
     let position = 0;
     let previousEnd = -1;
     let count = 0;
     while (position <= text.length && count !== limit) {
-      const match = this.find(text, position);
+      const match = this.find(text, position, work);
       if (!match) return;
       const isEmptyHere = match.end === position;
       const isFresh = !isEmptyHere || match.start !== previousEnd;
@@ -101,14 +110,14 @@ export class Finder {
   }
 
   private add(instruction: Instruction): number {
-    if (this.program.length >= MAX_INSTRUCTIONS) throw new PatternError(this.pattern, "expression too large", this.pattern.slice(0, 64));
+    if (this.program.length >= MAX_STATES) throw new PatternError(this.pattern, "expression too large", this.pattern);
     return this.program.push(instruction) - 1;
   }
 
   private emit(node: PatternNode): void {
     switch (node.kind) {
       case "character":
-        this.add({ op: "character", test: node.test });
+        this.add({ op: "character", class: this.classes.idOf(node.test, node.weight) });
         return;
       case "assertion":
         this.add({ op: "assertion", assertion: node.assertion });
@@ -139,13 +148,16 @@ export class Finder {
   }
 
   private emitRepeat({ part, min, max, isLazy }: PatternNode & { kind: "repeat" }): void {
-    for (let count = 0; count < min; count++) this.emit(part);
+    const isEndless = max === Infinity;
+    // The last of the wanted copies is the one that repeats.
+    for (let count = isEndless ? 1 : 0; count < min; count++) this.emit(part);
     const skips: number[] = [];
-    if (max === Infinity) {
-      const split = this.add({ op: "jump", to: 0 });
+    if (isEndless) {
+      if (min === 0) skips.push(this.add({ op: "jump", to: 0 }));
+      const body = this.program.length;
       this.emit(part);
-      this.add({ op: "jump", to: split });
-      skips.push(split);
+      const after = this.program.length + 1;
+      this.add({ op: "split", first: isLazy ? after : body, second: isLazy ? body : after });
     } else {
       for (let count = min; count < max; count++) {
         skips.push(this.add({ op: "jump", to: 0 }));
@@ -164,26 +176,26 @@ const edgeAfter = (text: string, position: number): Edge => (position === text.l
 class Threads {
   readonly dense: number[] = [];
   readonly starts: number[] = [];
-  private readonly seen: Int32Array;
+  size = 0;
+  visited = 0;
+  /** Doubles do not run over. */
+  private readonly seen: Float64Array;
   private generation = 1;
-  private size = 0;
 
   constructor(places: number) {
-    this.seen = new Int32Array(places);
+    this.seen = new Float64Array(places);
   }
 
-  get count(): number {
-    return this.size;
-  }
-
-  set count(_: 0) {
+  clear(): void {
     this.size = 0;
+    this.visited = 0;
     this.generation += 1;
   }
 
   visit(place: number): boolean {
     if (this.seen[place] === this.generation) return false;
     this.seen[place] = this.generation;
+    this.visited += 1;
     return true;
   }
 
@@ -194,31 +206,54 @@ class Threads {
   }
 }
 
-const finders = new Map<string, Finder>();
-const MAX_FINDERS = 1000;
+/** A search is never interrupted, so all share the room for their threads. */
+const room: readonly [Threads, Threads] = [new Threads(MAX_STATES), new Threads(MAX_STATES)];
 
-/** Patterns that are used again are compiled once. */
-export function finderOf(pattern: string): Finder | CelError {
+const finders = new Map<string, Finder>();
+let keptInstructions = 0;
+const MAX_FINDERS = 1000;
+const MAX_KEPT_INSTRUCTIONS = 1_000_000;
+
+/** Patterns that are used again are compiled once. Throws `PatternError`. */
+export function finderOf(pattern: string, work = new PatternWork()): Finder {
   let finder = finders.get(pattern);
   if (!finder) {
-    const made = guarded(() => new Finder(pattern));
-    if (made instanceof CelError) return made;
-    finder = made;
-    if (finders.size >= MAX_FINDERS) finders.clear();
+    finder = new Finder(pattern);
+    if (finders.size >= MAX_FINDERS || keptInstructions + finder.size > MAX_KEPT_INSTRUCTIONS) {
+      finders.clear();
+      keptInstructions = 0;
+    }
     finders.set(pattern, finder);
+    keptInstructions += finder.size;
+    work.spend(finder.size * STEPS_PER_COMPILED_STATE);
   }
   return finder;
 }
 
-export function matchesPattern(text: string, pattern: string): boolean | CelError {
-  return guarded(() => compilePattern(pattern).test(text));
+/** A pattern that is refused for its size is found to be so only after that many steps. */
+const REFUSED_STEPS = MAX_STATES * STEPS_PER_COMPILED_STATE;
+
+let lastSteps = 0;
+
+/** What the search that ran last took. Evaluation does not wait for anything, and a call is charged right after it. */
+export const lastSearchSteps = (): number => lastSteps;
+
+/** Runs one search. A bad pattern, and a search that takes too long, are errors of the expression. */
+export function search<T>(run: (work: PatternWork) => T): T | CelError {
+  const work = new PatternWork(MAX_SEARCH_STEPS);
+  lastSteps = 0;
+  try {
+    return run(work);
+  } catch (error) {
+    if (error instanceof PatternWorkError) return new CelError(error.message);
+    if (!(error instanceof PatternError)) throw error;
+    lastSteps = REFUSED_STEPS;
+    return new CelError(error.problem);
+  } finally {
+    lastSteps += work.steps;
+  }
 }
 
-function guarded<T>(run: () => T): T | CelError {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof PatternError) return new CelError(error.problem);
-    throw error;
-  }
+export function matchesPattern(text: string, pattern: string): boolean | CelError {
+  return search((work) => compilePattern(pattern).test(text, work));
 }

@@ -62,7 +62,7 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
   /** Every token of an account that is not there any more; one of the same name is another account. */
   const removeTokens = async ({ cluster, namespace, name }: Place, signal: AbortSignal): Promise<void> => {
     const current = informers.of(ServiceAccount).get({ cluster, namespace, name });
-    const { items } = await client.list(Secret, { cluster, namespace, fieldSelector: `type=${TOKEN_TYPE}`, signal });
+    const { items } = await client.list(Secret, { cluster, namespace, fieldSelector: `type=${TOKEN_TYPE}`, signal }).catch(noneWhenGone);
     for (const secret of items) {
       const { annotations = {} } = secret.metadata;
       const belongs = annotations[ACCOUNT_NAME] === name && (!current || (annotations[ACCOUNT_UID] !== undefined && annotations[ACCOUNT_UID] !== current.metadata.uid));
@@ -97,6 +97,12 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
 /** Somebody changed or deleted it meanwhile, which comes back as an event. */
 function ignoreOvertaken(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
+}
+
+/** The accounts of a cluster that was removed are told as gone, and so is everything else in it. */
+function noneWhenGone(error: unknown): { items: [] } {
+  if (!isNotFound(error)) throw error;
+  return { items: [] };
 }
 
 async function find<T extends KubernetesObject>(client: Client, kind: Kind<T>, key: ObjectKey, signal: AbortSignal): Promise<DeepReadonly<T> | undefined> {

@@ -1,7 +1,7 @@
 /** Regular expressions: whether a text matches, and what is found in it. */
 import { ArrayList } from "../collections.ts";
 import type { Row } from "../functions.ts";
-import { finderOf, matchesPattern } from "../regex.ts";
+import { finderOf, matchesPattern, search } from "../regex.ts";
 import { CelError, type CelInt, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
 
 function matches(text: CelValue, pattern: CelValue): CelValue {
@@ -11,15 +11,14 @@ function matches(text: CelValue, pattern: CelValue): CelValue {
 const illegal = ({ message }: CelError): CelError => new CelError(`Illegal regex: ${message}`);
 
 function find(text: string, pattern: string): CelValue {
-  const finder = finderOf(pattern);
-  if (finder instanceof CelError) return illegal(finder);
-  const found = finder.find(text, 0);
+  const found = search((work) => finderOf(pattern, work).find(text, 0, work));
+  if (found instanceof CelError) return illegal(found);
   return found ? text.slice(found.start, found.end) : "";
 }
 
 function findAll(text: string, pattern: string, limit: CelInt = -1): CelValue {
-  const finder = finderOf(pattern);
-  return finder instanceof CelError ? illegal(finder) : new ArrayList([...finder.findAll(text, Number(limit))]);
+  const found = search((work) => [...finderOf(pattern, work).findAll(text, Number(limit), work)]);
+  return found instanceof CelError ? illegal(found) : new ArrayList(found);
 }
 
 export const patterns: readonly Row[] = [

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { createCache, createMemoryEngine } from "../../store/index.ts";
+import { createServiceHoldings } from "./service-holdings.ts";
+
+test("what a cluster held is not kept when the cluster is gone", async () => {
+  const holdings = createServiceHoldings(await createCache(createMemoryEngine()));
+  const before = holdings.of("paris");
+
+  holdings.forget("paris");
+
+  expect(holdings.of("paris")).not.toBe(before);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { InFlight } from "./in-flight.ts";
+
+test("a place that nobody is in is empty at once", async () => {
+  const inFlight = new InFlight();
+  inFlight.enter("paris/shop");
+
+  await expect(inFlight.whenEmpty("paris/bar")).resolves.toBeUndefined();
+});
+
+test("a place is empty when the last one leaves, for everybody who waits", async () => {
+  const inFlight = new InFlight();
+  const told: string[] = [];
+  inFlight.enter("paris/shop");
+  inFlight.enter("paris/shop");
+  const waiting = ["a", "b"].map((who) => inFlight.whenEmpty("paris/shop").then(() => told.push(who)));
+
+  inFlight.leave("paris/shop");
+  await Promise.resolve();
+  const before = [...told];
+  inFlight.leave("paris/shop");
+  await Promise.all(waiting);
+
+  expect(before).toEqual([]);
+  expect(told).toEqual(["a", "b"]);
+});
+
+test("whoever enters before those who wait were told is waited for as well", async () => {
+  const inFlight = new InFlight();
+  let isEmpty = false;
+  inFlight.enter("paris");
+  const waiting = inFlight.whenEmpty("paris").then(() => (isEmpty = true));
+
+  inFlight.leave("paris");
+  inFlight.enter("paris");
+  await new Promise((resolve) => setImmediate(resolve));
+  const before = isEmpty;
+  inFlight.leave("paris");
+  await waiting;
+
+  expect([before, isEmpty]).toEqual([false, true]);
+});
