@@ -199,8 +199,11 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
   const stops = [
     cache.watch(RECORDS, cache.revision, (events) => {
       for (const { entry, previous } of events) {
-        load((entry ?? previous)?.key.slice(RECORDS.length) ?? "");
-        if (entry && recordIn(entry).metadata.deletionTimestamp !== undefined) void removeInBackground(entry);
+        const name = (entry ?? previous)?.key.slice(RECORDS.length) ?? "";
+        load(name);
+        // The record as it is now: the event may tell of one whose name is another's by now, which must not be emptied.
+        const current = cache.get(RECORDS + name);
+        if (current && recordIn(current).metadata.deletionTimestamp !== undefined) void removeInBackground(current);
       }
     }),
     cache.watch(`/${CRD_GROUP}/${CRD_PLURAL}/`, cache.revision, (events) => {

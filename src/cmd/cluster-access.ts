@@ -15,16 +15,22 @@ export interface ClusterAccess {
   kubeconfig(cluster: string): Promise<string>;
   /** Removes the tokens of clusters that ended while nobody looked. Those that end from now on take theirs along. */
   prune(): Promise<void>;
+  /** Lets removals that are under way come to their end. */
+  close(): Promise<void>;
 }
 
 export function createClusterAccess(options: { server: Pick<ApiServer, "tokens" | "clusterId" | "clusters" | "onClusterGone">; pki: string; ca: string; log: Log; endpointOf(cluster: string): string }): ClusterAccess {
   const { server, pki, ca, log, endpointOf } = options;
   const known = new Map<string, string>();
   const kept = join(pki, "clusters");
-  server.onClusterGone((cluster, id) => {
+  const removals = new Set<Promise<void>>();
+  const stopListening = server.onClusterGone((cluster, id) => {
     known.delete(id);
-    // Nobody waits for it, and the token opens nothing any more; the next start prunes what is left.
-    rm(join(kept, `${id}.token`), { force: true }).catch((error: unknown) => log.warn("removing the token of a cluster failed", { cluster, error }));
+    // The token opens nothing any more; the next start prunes what is left.
+    const removal = rm(join(kept, `${id}.token`), { force: true })
+      .catch((error: unknown) => log.warn("removing the token of a cluster failed", { cluster, error }))
+      .finally(() => removals.delete(removal));
+    removals.add(removal);
   });
   const access: ClusterAccess = {
     async kubeconfig(cluster) {
@@ -44,6 +50,10 @@ export function createClusterAccess(options: { server: Pick<ApiServer, "tokens" 
       // Asked for after the files: a cluster that is made meanwhile keeps its own.
       const current = new Set(server.clusters().map((cluster) => `${server.clusterId(cluster)}.token`));
       for (const file of files) if (file.endsWith(".token") && !current.has(file)) await rm(join(kept, file), { force: true });
+    },
+    async close() {
+      stopListening();
+      await Promise.all(removals);
     },
   };
   return access;

@@ -83,6 +83,7 @@ async function startParts(
   const url = `https://${HOST}:${port}`;
   const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
   const access = createClusterAccess({ server: hub.server, pki, ca: certificates.authority.certificate, log, endpointOf });
+  opened.push(() => access.close());
   await access.prune();
 
   progress("starting the controllers");

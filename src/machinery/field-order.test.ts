@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { inOrder } from "./field-order.ts";
 
 const orderOf = (set: object): string => JSON.stringify(inOrder(set as never));
@@ -21,4 +21,16 @@ test("a set that is in order is not copied", () => {
   const set = { "f:a": { ".": {}, "f:b": {} }, "f:c": {} };
 
   expect(inOrder(set)).toBe(set);
+});
+
+test("the keys of an element are read once or twice, however many elements there are", () => {
+  const set = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k:{"port":${(index * 7919) % 1000}}`, {}]));
+  const parse = vi.spyOn(JSON, "parse");
+
+  const ordered = Object.keys(inOrder(set));
+  const reads = parse.mock.calls.length;
+  parse.mockRestore();
+
+  expect(ordered.slice(0, 2)).toEqual(['k:{"port":0}', 'k:{"port":1}']);
+  expect(reads).toBeLessThanOrEqual(2000);
 });

@@ -8,14 +8,31 @@ import type { FieldSet } from "./field-set.ts";
 /** Fields and the node itself are already in order as text; elements of lists are not. */
 const RANKS: Readonly<Record<string, number>> = { ".": 0, f: 1, k: 2, v: 3, i: 4 };
 
+/** The key of an element as it is compared: its JSON is read once, however often it is compared. */
+interface Element {
+  readonly key: string;
+  readonly rank: number;
+  /** Undefined for fields and the node itself, which are compared by their keys. */
+  readonly value: Json | undefined;
+}
+
+function elementOf(key: string): Element {
+  const kind = key[0] ?? "";
+  const value = kind === "k" || kind === "v" || kind === "i" ? (JSON.parse(key.slice(2)) as Json) : undefined;
+  return { key, rank: RANKS[kind] ?? 0, value };
+}
+
 /** The same set in order. What is in order already is answered as it is: every write of an object comes by here. */
 export function inOrder(set: FieldSet): FieldSet {
-  let previous: string | undefined;
+  let previous: Element | undefined;
   let isSorted = true;
   let changed: Map<string, FieldSet> | undefined;
   for (const key in set) {
-    if (previous !== undefined && isSorted) isSorted = compareElements(previous, key) < 0;
-    previous = key;
+    if (isSorted) {
+      const element = elementOf(key);
+      isSorted = previous === undefined || compareElements(previous, element) < 0;
+      previous = element;
+    }
     const before = set[key] as FieldSet;
     const after = inOrder(before);
     if (after !== before) (changed ??= new Map()).set(key, after);
@@ -23,15 +40,20 @@ export function inOrder(set: FieldSet): FieldSet {
   if (isSorted && !changed) return set;
   const keys = Object.keys(set);
   const ordered: FieldSet = {};
-  for (const key of isSorted ? keys : keys.sort(compareElements)) setOwn(ordered, key, changed?.get(key) ?? set[key]);
+  for (const key of isSorted ? keys : sorted(keys)) setOwn(ordered, key, changed?.get(key) ?? set[key]);
   return ordered;
 }
 
-function compareElements(a: string, b: string): number {
-  const kind = a[0] ?? "";
-  if (kind !== b[0]) return (RANKS[kind] ?? 0) - (RANKS[b[0] ?? ""] ?? 0);
-  if (kind === "f") return a < b ? -1 : 1;
-  return compareValues(JSON.parse(a.slice(2)) as Json, JSON.parse(b.slice(2)) as Json);
+const sorted = (keys: readonly string[]): string[] =>
+  keys
+    .map(elementOf)
+    .sort(compareElements)
+    .map(({ key }) => key);
+
+function compareElements(a: Element, b: Element): number {
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  if (a.value === undefined || b.value === undefined) return a.key < b.key ? -1 : 1;
+  return compareValues(a.value, b.value);
 }
 
 /** The keys of an element are compared one after the other: first their names, then their values. */

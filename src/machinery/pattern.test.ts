@@ -1,6 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createSeededRandom } from "../base/index.ts";
 import { compilePattern } from "./pattern.ts";
+import { MAX_PATTERN_STEPS, PatternWork, PatternWorkError } from "./pattern-work.ts";
 
 const matching: [pattern: string, text: string, want: boolean][] = [
   ["^[a-z]+$", "abc", true],
@@ -53,6 +55,9 @@ const refusals: [pattern: string, want: string][] = [
   ["*a", "missing argument to repetition operator: `*`"],
   ["a**", "invalid nested repetition operator: `**`"],
   ["a{2000}", "invalid repeat count: `{2000}`"],
+  ["^([ab]*a[ab]{900}){9}$", "invalid repeat count: `{9}`"],
+  ["((a{10}){10}){11,}?", "invalid repeat count: `{11,}?`"],
+  [`^${"[ab]{1000}".repeat(30)}$`, `expression too large: \`^${"[ab]{1000}".repeat(30)}$\``],
   [String.raw`\1`, String.raw`invalid escape sequence: ` + "`\\1`"],
   ["[z-a]", "invalid character class range: `z-a`"],
   ["[[:nope:]]", "invalid character class range: `[:nope:]`"],
@@ -75,6 +80,59 @@ test("a text with more characters than steps are kept for is still matched", () 
   const text = Array.from({ length: 20_000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join("");
 
   expect(compilePattern("^[^x]*y$").test(`${text}y`)).toBe(true);
+});
+
+test.each(["((a{10}){10}){10}", "(a{1000})*", "((a{0}){1000})", "(((((a+)+)+)+)+)+".repeat(20)])("%s repeats no more than is allowed", (pattern) => {
+  expect(compilePattern(pattern).test("a".repeat(1000))).toBe(true);
+});
+
+describe("a pattern that needs a new set of states for every character", () => {
+  const letters = (length: number): string => {
+    const { next } = createSeededRandom(7);
+    return Array.from({ length }, () => (next() < 0.5 ? "a" : "b")).join("");
+  };
+  const patterns = ["^[ab]*a[ab]{900}$", "^([ab]*a[ab]{100}){9}$"];
+
+  test.each(patterns)("%s looks at each state at most about once for each character", (pattern) => {
+    const work = new PatternWork();
+
+    const found = compilePattern(pattern).test(`${letters(10_000)}c`, work);
+
+    expect(found).toBe(false);
+    expect(work.steps).toBeLessThan(10_000 * 1000);
+  });
+
+  test.each(patterns)("%s ends with an error on a text that would take too long", (pattern) => {
+    const work = new PatternWork();
+
+    expect(() => compilePattern(pattern).test(letters(1_000_000), work)).toThrow(PatternWorkError);
+    expect(work.steps).toBeLessThan(MAX_PATTERN_STEPS * 1.01);
+  });
+
+  test("finds what there is to find", () => {
+    const pattern = compilePattern("^[ab]*a[ab]{300}$");
+    const text = letters(5000);
+
+    const found = ["a", "b"].map((letter) => pattern.test(`${text}${letter}${text.slice(0, 300)}`));
+
+    expect(found).toEqual([true, false]);
+  });
+
+  test("minds the edges of words and lines", () => {
+    const text = `${letters(5000)} a${letters(300)}`;
+
+    expect(compilePattern(String.raw`\ba[ab ]{300}\b$`).test(text)).toBe(true);
+    expect(compilePattern(String.raw`\Ba[ab ]{300}\b$`).test(text)).toBe(false);
+    expect(compilePattern(String.raw`(?m)^[ab ]*a[ab ]{300}\B$`).test(text)).toBe(false);
+  });
+});
+
+test("texts share the work that they are given", () => {
+  const work = new PatternWork(1000);
+  const pattern = compilePattern("^[a-z]+$");
+  pattern.test("a".repeat(600), work);
+
+  expect(() => pattern.test("a".repeat(600), work)).toThrow("matching takes more than 1000 steps");
 });
 
 test("agrees with RegExp where that is safe", () => {

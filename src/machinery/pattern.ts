@@ -20,10 +20,12 @@ const MAX_PATTERN_LENGTH = 8192;
 const MAX_CACHED_STATES = 500;
 const MAX_CACHED_MEMBERS = 50_000;
 const MAX_CACHED_STEPS = 10_000;
-/** Making a deterministic state takes as long as following a set this many times; a state that is used less often does not pay. */
+/** A deterministic state that is used less often than this does not pay: making and keeping it takes longer than following its set. */
 const USES_THAT_PAY = 25;
 /** For how many characters sets are followed once states did not pay. Then they are tried again: other texts may be kinder. */
 const CHARACTERS_WITHOUT_CACHE = 100_000;
+/** Making a deterministic state takes as long as looking at so many states for each of its members. */
+const STEPS_PER_MADE_MEMBER = 4;
 /** Compiling a state takes as long as looking at so many. Whoever uses a pattern first pays for it. */
 export const STEPS_PER_COMPILED_STATE = 12;
 
@@ -114,7 +116,7 @@ class Automaton implements Pattern {
       this.isPaid = true;
       work.spend(this.program.size * STEPS_PER_COMPILED_STATE);
     }
-    let current = (this.start ??= this.first());
+    let current = (this.start ??= this.first(work));
     for (let index = 0; index < text.length; index++) {
       if (current.matched) return true;
       if (this.charactersWithoutCache > 0) return this.follow(text, index, current, work);
@@ -126,17 +128,17 @@ class Automaton implements Pattern {
     return current.matched || current.matchedAtEnd;
   }
 
-  private first(): DeterministicState {
+  private first(work: PatternWork): DeterministicState {
     const { current } = room;
     current.clear();
     this.enter(current, this.program.entry);
-    return this.deterministic(current, "none");
+    return this.deterministic(current, "none", work);
   }
 
   private step(from: DeterministicState, code: number, work: PatternWork): DeterministicState {
     this.load(from);
     const isFound = this.advance(from.before, code, work);
-    const to = isFound ? FOUND : this.deterministic(room.current, this.hasAssertions ? edgeOf(code) : "other");
+    const to = isFound ? FOUND : this.deterministic(room.current, this.hasAssertions ? edgeOf(code) : "other", work);
     if (this.cachedSteps >= MAX_CACHED_STEPS) this.forget();
     this.cachedSteps += 1;
     from.transitions.set(code, to);
@@ -213,11 +215,12 @@ class Automaton implements Pattern {
     return set.hasVisited(MATCH);
   }
 
-  private deterministic(set: StateSet, before: Edge): DeterministicState {
+  private deterministic(set: StateSet, before: Edge, work: PatternWork): DeterministicState {
     const states = set.members.slice(0, set.size).sort();
     const key = `${before} ${String.fromCharCode(...states)}`;
     let found = this.cache.get(key);
     if (!found) {
+      work.spend(states.length * STEPS_PER_MADE_MEMBER);
       if (this.cache.size >= MAX_CACHED_STATES || this.cachedMembers > MAX_CACHED_MEMBERS) this.forget();
       found = { states, before, matched: set.hasVisited(MATCH), matchedAtEnd: this.isFoundAtEnd(set, before), transitions: new Map() };
       this.cache.set(key, found);

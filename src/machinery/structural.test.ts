@@ -314,3 +314,44 @@ test("the status alone is told as if it were the whole", () => {
 
   expect(found).toEqual([{ type: "TypeInvalid", field: "status.phase", message: 'Invalid value: "integer": phase in body must be of type string: "integer"' }]);
 });
+
+describe("patterns that take too long", () => {
+  const slow = "^[ab]*a[ab]{900}$";
+  const long = "ab".repeat(100_000);
+  const tooMuch = (field: string, shown: string): FieldError => ({
+    type: "Invalid",
+    field,
+    message: `Invalid value: "${shown}": ${field} in body cannot be checked: matching the patterns of this object takes more than 20000000 steps`,
+  });
+  const shown = `${"ab".repeat(50)}...`;
+
+  test("are an error of the field", () => {
+    const schema = ofSpec({ type: "object", properties: { s: { type: "string", pattern: slow } } });
+
+    expect(errorsOf(schema, object({ s: long }))).toEqual([tooMuch("spec.s", shown)]);
+  });
+
+  test("are an error where a text that does not match would be welcome", () => {
+    const schema = ofSpec({ type: "object", properties: { s: { type: "string", not: { pattern: slow } }, t: { type: "string", anyOf: [{ pattern: slow }, { minLength: 1 }] } } });
+
+    expect(errorsOf(schema, object({ s: long }))).toEqual([tooMuch("spec.s", shown)]);
+    expect(errorsOf(schema, object({ t: long }))).toEqual([tooMuch("spec.t", shown)]);
+  });
+
+  test("count together for all texts of an object", () => {
+    const schema = ofSpec({ type: "object", properties: { list: { type: "array", items: { type: "string", pattern: "^[ab]*a[ab]{900}" } } } });
+    const list = Array.from({ length: 1000 }, () => `${"b".repeat(200)}${"a".repeat(800)}`);
+
+    const errors = errorsOf(schema, object({ list }));
+
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.message).toMatch(/cannot be checked: matching the patterns of this object takes more than 20000000 steps$/);
+  });
+
+  test("do not stand in the way of an update that leaves the text as it was", () => {
+    const schema = ofSpec({ type: "object", properties: { s: { type: "string", pattern: slow }, n: { type: "integer" } } });
+    const oldObject = object({ s: long, n: 1 });
+
+    expect(errorsOf(schema, object({ s: long, n: 2 }), { oldObject })).toEqual([]);
+  });
+});

@@ -11,7 +11,7 @@ import type { Evaluate } from "./frame.ts";
 import { accepts, type FunctionDeclaration, noSuchOverload, type Overload } from "./functions.ts";
 import { type CallCost, callCost, equalityCost, LIST_COST, MAP_COST } from "./runtime-cost.ts";
 import type { Scope } from "./scope.ts";
-import { finderOf, lastSearchSteps, matchesPattern, search } from "./regex.ts";
+import { finderOf, matchesPattern, search, takeSearchSteps } from "./regex.ts";
 import { CelDouble, CelError, CelList, CelOptional, CelUint, type CelValue, NO_SUCH_OVERLOAD } from "./values.ts";
 
 /** The expression has a constant part that cannot be computed. */
@@ -389,7 +389,7 @@ function charged(call: (args: CelValue[]) => CelValue, runs: readonly Evaluate[]
     }
     const result = failure ?? call(args);
     const price = cost ? cost(args, result) : 1;
-    if (isSearch && !failure) frame.chargeSearch(price, lastSearchSteps());
+    if (isSearch && !failure) frame.chargeSearch(price, takeSearchSteps());
     else frame.charge(price);
     return result;
   };

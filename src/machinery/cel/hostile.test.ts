@@ -1,5 +1,5 @@
 /** Expressions and data that were written to harm: bounded in depth, length, time and cost. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ArrayList } from "./collections.ts";
 import { compileCel } from "./compile.ts";
 import { Finder } from "./regex.ts";
@@ -43,6 +43,37 @@ test("many mistakes are counted, not listed", () => {
 test("a pattern that makes others backtrack takes time in proportion to the text", () => {
   expect(evaluate("s.matches('(a+)+$')", { s: `${"a".repeat(50_000)}b` })).toBe(false);
   expect(new Finder("(a|aa)+$").find(`${"a".repeat(2000)}b`, 0)).toBeUndefined();
+});
+
+describe("a search costs what it takes", () => {
+  const exceeded = new CelError("operation cancelled: actual cost limit exceeded");
+  const text = "ab".repeat(50_000);
+  const searches = ["s.matches('^[ab]*a[ab]{900}$')", "s.find('[ab]*a[ab]{900}c') == ''", "size(s.findAll('a(.*c)?')) > 0"];
+
+  for (const source of searches) {
+    test(`${source} ends at the limit of a call`, () => {
+      expect(evaluate(source, { s: text })).toEqual(exceeded);
+    });
+  }
+
+  test("many searches that are each too cheap for what they take end there too", () => {
+    const l = new ArrayList(Array.from({ length: 200 }, () => "ab".repeat(500)));
+
+    expect(evaluate("l.all(e, l.all(f, !f.matches('^[ab]*a[ab]{900}c$')))", { l })).toEqual(exceeded);
+  });
+
+  test("evaluations that share a budget share what is free", () => {
+    const { program } = compileCel("s.matches('^[ab]*a[ab]{900}c$')", { variables: { s: STRING } });
+    const budget = { remaining: 1e9 };
+    const costs = Array.from({ length: 40 }, () => {
+      const before = budget.remaining;
+      program?.evaluate({ s: "ab".repeat(500) }, budget);
+      return before - budget.remaining;
+    });
+
+    expect(costs[0]).toBe(506);
+    expect(costs[39]).toBeGreaterThan(10 * 506);
+  });
 });
 
 test("loops in loops end at the limit of a call", () => {

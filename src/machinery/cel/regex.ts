@@ -235,8 +235,12 @@ const REFUSED_STEPS = MAX_STATES * STEPS_PER_COMPILED_STATE;
 
 let lastSteps = 0;
 
-/** What the search that ran last took. Evaluation does not wait for anything, and a call is charged right after it. */
-export const lastSearchSteps = (): number => lastSteps;
+/** What the last search took; told once. Evaluation does not wait for anything, and a call is charged right after it. */
+export function takeSearchSteps(): number {
+  const steps = lastSteps;
+  lastSteps = 0;
+  return steps;
+}
 
 /** Runs one search. A bad pattern, and a search that takes too long, are errors of the expression. */
 export function search<T>(run: (work: PatternWork) => T): T | CelError {
