@@ -136,6 +136,6 @@ class ClusterPressure {
     this.total += counted - share.counted;
     share.counted = counted;
     if (this.total > this.#limit / 2 || this.#waiting.size === 0) return;
-    for (const resume of [...this.#waiting]) resume();
+    for (const resume of this.#waiting) resume();
   }
 }

@@ -33,6 +33,7 @@ import { encodeObject, objectIn, ordered, settledIn, viewOfWritten } from "./ren
 import type { WrittenView } from "./render.ts";
 import { keyOf, partOf } from "./resources.ts";
 import type { Resource, ServedVersion } from "./resources.ts";
+import { changesNothing } from "./unchanged.ts";
 import { textOf } from "./text.ts";
 import type { WriteCause } from "./writes.ts";
 
@@ -220,7 +221,7 @@ export async function rewriteObject(deps: WriteDependencies, context: RequestCon
       const wanted = change(old);
       const insists = checkVersion(context, wanted, found.entry);
       const next = wanted.failure ? preparePatched(deps, context, options, old, settled, wanted, wanted.failure) : prepareUpdate(deps, context, options, old, settled, wanted);
-      if (isSame(old, next)) return { entry: found.entry, created: false };
+      if (changesNothing(old, next)) return { entry: found.entry, created: false };
       const entry = isFinished(next, served) ? await removeFinished(deps, context, options, found, next) : await storeObject(deps, context, options, found, next, verb, settled !== undefined || context.subresource === undefined);
       if (entry) return { entry, created: false };
       if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
@@ -328,22 +329,6 @@ function changesCountedLabels({ served: { resource }, subresource }: RequestCont
 /** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of what it wants. */
 function changesRollout({ served: { resource }, subresource }: RequestContext, old: JsonObject, next: JsonObject): boolean {
   return subresource === undefined && resource.kind.kind === "Deployment" && resource.kind.group === "apps" && !equalJson(metadataOf(old).annotations, metadataOf(next).annotations);
-}
-
-/** Whether an update changes nothing. When a field was last set is no change by itself: who repeats what is there writes nothing, a second later too. */
-function isSame(old: JsonObject, next: JsonObject): boolean {
-  const { resourceVersion: _version, managedFields: oldFields, ...oldMetadata } = metadataOf(old);
-  const { managedFields: nextFields, ...nextMetadata } = metadataOf(next);
-  return equalJson({ ...old, metadata: oldMetadata }, { ...next, metadata: nextMetadata }) && (oldFields === nextFields || equalJson(withoutTimes(oldFields), withoutTimes(nextFields)));
-}
-
-function withoutTimes(managedFields: Json | undefined): Json | undefined {
-  if (!Array.isArray(managedFields)) return managedFields;
-  return managedFields.map((entry) => {
-    if (!isObject(entry)) return entry;
-    const { time: _, ...rest } = entry;
-    return rest;
-  });
 }
 
 /** An object that is being deleted goes when its last finalizer is removed and nobody has to stop it first. */

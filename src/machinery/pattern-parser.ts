@@ -3,6 +3,7 @@
  * (back references, look-around) does not exist there. What is wrong is said in the words of Go, which clients see.
  */
 import { FlotillaError } from "../base/index.ts";
+import { MAX_STATES, repeatsAtMost, sizeOf } from "./pattern-size.ts";
 
 export type CharacterTest = (codePoint: number) => boolean;
 
@@ -30,6 +31,8 @@ export class PatternError extends FlotillaError {
   }
 }
 
+/** Patterns of real schemas are far below; beyond it a pattern is refused. */
+const MAX_PATTERN_LENGTH = 8192;
 const MAX_REPEAT = 1000;
 const MAX_DEPTH = 200;
 
@@ -43,6 +46,8 @@ const not =
   (code) =>
     !test(code);
 const oneOf = (characters: string): CharacterTest => {
+  const [only, ...more] = characters;
+  if (only !== undefined && more.length === 0) return inRange(only, only);
   const codes = new Set(Array.from(characters, (character) => character.codePointAt(0)));
   return (code) => codes.has(code);
 };
@@ -83,8 +88,12 @@ const CONTROLS: ReadonlyMap<string, string> = new Map([
   ["a", "\x07"],
 ]);
 
+/** Takes time in proportion to what is written, also where that stands for much more. */
 export function parsePattern(pattern: string): PatternNode {
-  return new PatternParser(pattern).parse();
+  if (pattern.length > MAX_PATTERN_LENGTH) throw new PatternError(pattern, "expression too large", `${pattern.slice(0, 64)}...`);
+  const node = new PatternParser(pattern).parse();
+  if (sizeOf(node) > MAX_STATES) throw new PatternError(pattern, "expression too large", pattern);
+  return node;
 }
 
 class PatternParser {
@@ -333,29 +342,13 @@ class PatternParser {
   }
 
   private posixClass(): CharacterTest | undefined {
+    if (this.peek() !== "[") return undefined;
     const match = /^\[:(\^?)([^:\]]*):\]/.exec(this.characters.slice(this.position, this.position + 64).join(""));
     if (!match) return undefined;
     const test = POSIX.get(match[2] ?? "");
     if (!test) throw this.error("invalid character class range", match[0]);
     this.position += match[0].length;
     return match[1] ? not(test) : test;
-  }
-}
-
-/** Whether repeats, and repeats in them, make no more than so many copies of what they repeat. Go refuses more, and so does this. */
-function repeatsAtMost(node: PatternNode, copies: number): boolean {
-  switch (node.kind) {
-    case "repeat": {
-      const times = node.max === Infinity ? node.min : node.max;
-      if (node.max === 0) return true;
-      return times <= copies && repeatsAtMost(node.part, times > 0 ? Math.floor(copies / times) : copies);
-    }
-    case "sequence":
-      return node.parts.every((part) => repeatsAtMost(part, copies));
-    case "choice":
-      return node.options.every((option) => repeatsAtMost(option, copies));
-    default:
-      return true;
   }
 }
 

@@ -2,15 +2,16 @@
  * A pattern as a nondeterministic automaton, laid out in arrays of numbers: state `id` is of `kinds[id]`, continues with
  * `next[id]`, and has in `other[id]` its second way, its class of characters or its assertion.
  */
-import { type Assertion, type CharacterTest, parsePattern, PatternError, type PatternNode } from "./pattern-parser.ts";
+import { type Assertion, type CharacterTest, parsePattern, type PatternNode } from "./pattern-parser.ts";
+import { MAX_STATES } from "./pattern-size.ts";
 
 export const MATCH = 0;
 export const CHARACTER = 1;
 export const SPLIT = 2;
 export const ASSERTION = 3;
 
-/** Patterns of real schemas are far below; beyond it a pattern is refused when it is compiled. */
-export const MAX_STATES = 20_000;
+/** The states of the largest pattern, and the one that they lead to. */
+export const MAX_PROGRAM_SIZE = MAX_STATES + 1;
 
 /** Asking a class about a character takes as long as looking at so many states, for each of its ranges. */
 const STEPS_PER_TEST = 4;
@@ -64,10 +65,8 @@ export class PatternProgram {
   /** By their place in `other`. */
   readonly assertions: Assertion[] = [];
   readonly entry: number;
-  private readonly pattern: string;
 
   constructor(pattern: string) {
-    this.pattern = pattern;
     this.entry = this.build(parsePattern(pattern), 0);
   }
 
@@ -76,7 +75,6 @@ export class PatternProgram {
   }
 
   private add(kind: number, next: number, other: number): number {
-    if (this.size >= MAX_STATES) throw new PatternError(this.pattern, "expression too large", this.pattern);
     this.next.push(next);
     this.other.push(other);
     return this.kinds.push(kind) - 1;

@@ -4,8 +4,9 @@
  * reachable state sets are turned into deterministic states as texts need them. Where texts need ever new ones, which a pattern
  * can be made for, the sets themselves are followed; and all of it is counted (`PatternWork`).
  */
-import { PatternError, type Assertion } from "./pattern-parser.ts";
-import { ASSERTION, CHARACTER, MATCH, MAX_STATES, PatternProgram, SPLIT } from "./pattern-program.ts";
+import { parsePattern, type Assertion } from "./pattern-parser.ts";
+import { ASSERTION, CHARACTER, MATCH, MAX_PROGRAM_SIZE, PatternProgram, SPLIT } from "./pattern-program.ts";
+import { sizeOf } from "./pattern-size.ts";
 import { StateSet } from "./pattern-states.ts";
 import { PatternWork } from "./pattern-work.ts";
 
@@ -14,8 +15,6 @@ export interface Pattern {
   test(text: string, work?: PatternWork): boolean;
 }
 
-/** Patterns of real schemas are far below; beyond it a pattern is refused when it is compiled. */
-const MAX_PATTERN_LENGTH = 8192;
 /** Deterministic states with the members of their sets, and steps between them, that one pattern keeps. When a text makes more, all are dropped. */
 const MAX_CACHED_STATES = 500;
 const MAX_CACHED_MEMBERS = 50_000;
@@ -26,8 +25,8 @@ const USES_THAT_PAY = 25;
 const CHARACTERS_WITHOUT_CACHE = 100_000;
 /** Making a deterministic state takes as long as looking at so many states for each of its members. */
 const STEPS_PER_MADE_MEMBER = 4;
-/** Compiling a state takes as long as looking at so many. Whoever uses a pattern first pays for it. */
-export const STEPS_PER_COMPILED_STATE = 12;
+/** Building a state takes as long as looking at so many. Whoever uses a pattern first pays for it. */
+export const STEPS_PER_BUILT_STATE = 12;
 
 /** What is known of the character before: nothing (the beginning), a word's, a line's end, or another. */
 export type Edge = "none" | "word" | "newline" | "other";
@@ -71,29 +70,50 @@ export function holds(assertion: Assertion, before: Edge, after: Edge): boolean 
 const compiled = new Map<string, Pattern>();
 let compiledStates = 0;
 const MAX_COMPILED = 10_000;
-const MAX_COMPILED_STATES = 2_000_000;
+const MAX_COMPILED_STATES = 500_000;
 
-/** Throws `PatternError` for what is no regular expression or one that is refused. */
+/**
+ * Throws `PatternError` for what is no regular expression or one that is refused. The automaton is built when it is first used: a
+ * schema may hold thousands of patterns that stand for thousands of states each.
+ */
 export function compilePattern(pattern: string): Pattern {
   let found = compiled.get(pattern);
   if (!found) {
-    if (pattern.length > MAX_PATTERN_LENGTH) throw new PatternError(pattern, "expression too large", `${pattern.slice(0, 64)}...`);
-    const program = new PatternProgram(pattern);
-    if (compiled.size >= MAX_COMPILED || compiledStates + program.size > MAX_COMPILED_STATES) {
+    const size = sizeOf(parsePattern(pattern));
+    if (compiled.size >= MAX_COMPILED || compiledStates + size > MAX_COMPILED_STATES) {
       compiled.clear();
       compiledStates = 0;
     }
-    found = new Automaton(program);
+    found = new LazyPattern(pattern, size);
     compiled.set(pattern, found);
-    compiledStates += program.size;
+    compiledStates += size;
   }
   return found;
 }
 
 /** Matching is never interrupted, so all patterns share the room in which their sets are made. */
-const room = { current: new StateSet(MAX_STATES), next: new StateSet(MAX_STATES), open: new Int32Array(2 * MAX_STATES) };
+const room = { current: new StateSet(MAX_PROGRAM_SIZE), next: new StateSet(MAX_PROGRAM_SIZE), open: new Int32Array(2 * MAX_PROGRAM_SIZE) };
 
-class Automaton implements Pattern {
+class LazyPattern implements Pattern {
+  private readonly pattern: string;
+  private readonly size: number;
+  private automaton: Automaton | undefined;
+
+  constructor(pattern: string, size: number) {
+    this.pattern = pattern;
+    this.size = size;
+  }
+
+  test(text: string, work: PatternWork = new PatternWork()): boolean {
+    if (!this.automaton) {
+      work.spend(this.size * STEPS_PER_BUILT_STATE);
+      this.automaton = new Automaton(new PatternProgram(this.pattern));
+    }
+    return this.automaton.test(text, work);
+  }
+}
+
+class Automaton {
   private readonly program: PatternProgram;
   private readonly hasAssertions: boolean;
   private cache = new Map<string, DeterministicState>();
@@ -102,7 +122,6 @@ class Automaton implements Pattern {
   /** Characters that the cache was used for since it was last dropped. */
   private uses = 0;
   private charactersWithoutCache = 0;
-  private isPaid = false;
   private start: DeterministicState | undefined;
 
   constructor(program: PatternProgram) {
@@ -110,12 +129,8 @@ class Automaton implements Pattern {
     this.hasAssertions = program.assertions.length > 0;
   }
 
-  test(text: string, work: PatternWork = new PatternWork()): boolean {
+  test(text: string, work: PatternWork): boolean {
     work.spend(text.length);
-    if (!this.isPaid) {
-      this.isPaid = true;
-      work.spend(this.program.size * STEPS_PER_COMPILED_STATE);
-    }
     let current = (this.start ??= this.first(work));
     for (let index = 0; index < text.length; index++) {
       if (current.matched) return true;

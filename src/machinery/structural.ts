@@ -10,7 +10,8 @@ import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
 import type { FieldError } from "./status.ts";
 import { AdmitWalk, admitNode, admitNodeOf, SchemaNode } from "./structural-admit.ts";
-import { ValidationNode, ValidationWalk, nodeOf, valueErrors } from "./structural-validate.ts";
+import { ValidationNode, nodeOf, valueErrors } from "./structural-validate.ts";
+import { ValidationWalk } from "./structural-walk.ts";
 
 export interface AdmitOptions {
   /** Paths of removed fields (`spec.list[0].y`) are added in the order in which they appear. */

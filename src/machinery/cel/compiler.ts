@@ -11,7 +11,7 @@ import type { Evaluate } from "./frame.ts";
 import { accepts, type FunctionDeclaration, noSuchOverload, type Overload } from "./functions.ts";
 import { type CallCost, callCost, equalityCost, LIST_COST, MAP_COST } from "./runtime-cost.ts";
 import type { Scope } from "./scope.ts";
-import { finderOf, matchesPattern, search, takeSearchSteps } from "./regex.ts";
+import { patternProblem, takeSearchSteps } from "./regex.ts";
 import { CelDouble, CelError, CelList, CelOptional, CelUint, type CelValue, NO_SUCH_OVERLOAD } from "./values.ts";
 
 /** The expression has a constant part that cannot be computed. */
@@ -282,8 +282,8 @@ export class Compiler {
   private checkPattern(name: string, args: readonly Compiled[]): boolean {
     const pattern = args[1];
     if (!SEARCHES.has(name) || !pattern?.isConstant || typeof pattern.constant !== "string") return false;
-    const problem = name === "matches" ? matchesPattern("", pattern.constant) : search((work) => finderOf(pattern.constant as string, work));
-    if (problem instanceof CelError) throw new InstantiationError(problem.message);
+    const problem = patternProblem(pattern.constant);
+    if (problem) throw new InstantiationError(problem.message);
     return true;
   }
 }

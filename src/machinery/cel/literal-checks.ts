@@ -2,7 +2,7 @@
 import { type Call, childrenOf, type Expr } from "./ast.ts";
 import { toDuration, toTimestamp } from "./conversions.ts";
 import { argumentsWanted, type Clause, clauseError, interpolate } from "./library/format.ts";
-import { matchesPattern } from "./regex.ts";
+import { patternProblem } from "./regex.ts";
 import type { Source } from "./source.ts";
 import { type CelType, formatType, isEquivalent, unwrapOptional } from "./types.ts";
 import { CelError, type CelValue } from "./values.ts";
@@ -42,7 +42,7 @@ function sameTypes(items: readonly { expr: Expr; isOptional: boolean }[], source
 const READERS: ReadonlyMap<string, (value: CelValue) => CelValue> = new Map<string, (value: CelValue) => CelValue>([
   ["duration", toDuration],
   ["timestamp", toTimestamp],
-  ["matches", (pattern) => (typeof pattern === "string" ? matchesPattern("", pattern) : true)],
+  ["matches", (pattern) => (typeof pattern === "string" ? (patternProblem(pattern) ?? true) : true)],
 ]);
 
 function checkCall(expr: Call, source: Source): void {

@@ -3,9 +3,10 @@
  * pattern prefers. All alternatives advance together, one character at a time, so the time is bounded by text times pattern,
  * whoever wrote the pattern. Whether a text matches at all is answered by `Pattern`, which is faster.
  */
-import { compilePattern, type Edge, edgeOf, holds, STEPS_PER_COMPILED_STATE } from "../pattern.ts";
+import { compilePattern, type Edge, edgeOf, holds, STEPS_PER_BUILT_STATE } from "../pattern.ts";
 import { type Assertion, parsePattern, PatternError, type PatternNode } from "../pattern-parser.ts";
-import { CharacterClasses, MAX_STATES } from "../pattern-program.ts";
+import { CharacterClasses } from "../pattern-program.ts";
+import { MAX_STATES } from "../pattern-size.ts";
 import { PatternWork, PatternWorkError } from "../pattern-work.ts";
 import { MAX_SEARCH_STEPS } from "./frame.ts";
 import { CelError } from "./values.ts";
@@ -23,12 +24,10 @@ export interface Found {
 }
 
 export class Finder {
-  private readonly pattern: string;
   private readonly program: Instruction[] = [];
   private readonly classes = new CharacterClasses();
 
   constructor(pattern: string) {
-    this.pattern = pattern;
     this.emit(parsePattern(pattern));
     this.add({ op: "match" });
   }
@@ -110,7 +109,6 @@ export class Finder {
   }
 
   private add(instruction: Instruction): number {
-    if (this.program.length >= MAX_STATES) throw new PatternError(this.pattern, "expression too large", this.pattern);
     return this.program.push(instruction) - 1;
   }
 
@@ -206,8 +204,10 @@ class Threads {
   }
 }
 
+/** Each state of a pattern takes at most two instructions, and one more ends them. */
+const MAX_INSTRUCTIONS = 2 * MAX_STATES + 1;
 /** A search is never interrupted, so all share the room for their threads. */
-const room: readonly [Threads, Threads] = [new Threads(MAX_STATES), new Threads(MAX_STATES)];
+const room: readonly [Threads, Threads] = [new Threads(MAX_INSTRUCTIONS), new Threads(MAX_INSTRUCTIONS)];
 
 const finders = new Map<string, Finder>();
 let keptInstructions = 0;
@@ -225,13 +225,10 @@ export function finderOf(pattern: string, work = new PatternWork()): Finder {
     }
     finders.set(pattern, finder);
     keptInstructions += finder.size;
-    work.spend(finder.size * STEPS_PER_COMPILED_STATE);
+    work.spend(finder.size * STEPS_PER_BUILT_STATE);
   }
   return finder;
 }
-
-/** A pattern that is refused for its size is found to be so only after that many steps. */
-const REFUSED_STEPS = MAX_STATES * STEPS_PER_COMPILED_STATE;
 
 let lastSteps = 0;
 
@@ -243,7 +240,7 @@ export function takeSearchSteps(): number {
 }
 
 /** Runs one search. A bad pattern, and a search that takes too long, are errors of the expression. */
-export function search<T>(run: (work: PatternWork) => T): T | CelError {
+export function search<T>(pattern: string, run: (work: PatternWork) => T): T | CelError {
   const work = new PatternWork(MAX_SEARCH_STEPS);
   lastSteps = 0;
   try {
@@ -251,7 +248,8 @@ export function search<T>(run: (work: PatternWork) => T): T | CelError {
   } catch (error) {
     if (error instanceof PatternWorkError) return new CelError(error.message);
     if (!(error instanceof PatternError)) throw error;
-    lastSteps = REFUSED_STEPS;
+    // It was read to see that, and is not kept.
+    lastSteps = pattern.length * STEPS_PER_BUILT_STATE;
     return new CelError(error.problem);
   } finally {
     lastSteps += work.steps;
@@ -259,5 +257,11 @@ export function search<T>(run: (work: PatternWork) => T): T | CelError {
 }
 
 export function matchesPattern(text: string, pattern: string): boolean | CelError {
-  return search((work) => compilePattern(pattern).test(text, work));
+  return search(pattern, (work) => compilePattern(pattern).test(text, work));
+}
+
+/** What is wrong with a pattern. Nothing is built for it yet. */
+export function patternProblem(pattern: string): CelError | undefined {
+  const result = search(pattern, () => compilePattern(pattern));
+  return result instanceof CelError ? result : undefined;
 }
