@@ -161,11 +161,14 @@ class SqliteEngine implements Engine {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    const send = (): void => {
       this.#isScheduled = false;
       this.#send();
       if (this.#queue.length > 0) this.#schedule();
-    });
+    };
+    // An idle worker begins at once, so that it commits while this thread works on the next requests; a busy one gets what a tick gathers.
+    if (this.#sent.length === 0) queueMicrotask(send);
+    else setImmediate(send);
   }
 
   /** Hands over one message of writes. */
