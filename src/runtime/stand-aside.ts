@@ -7,7 +7,7 @@ const LOOK_AGAIN_MS = 15_000;
 export interface Elsewhere {
   /** This controller has no business in the cluster, now or later. */
   isForeign?(cluster: string): boolean;
-  /** Somebody else does the work for now; the key is kept and tried again. */
+  /** Somebody else holds the work; the key is kept, and tried again until they let go. */
   isTaken?(cluster: string): boolean;
 }
 
