@@ -1,21 +1,26 @@
 /** A selector of nodes: any of its terms, each a list of requirements on labels and on the node's name. */
 import { dnsSubdomainProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
-import type { NodeSelector, NodeSelectorRequirement } from "../facts/core-v1.ts";
+import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from "../facts/core-v1.ts";
 import { checkText, forbiddenField, missing, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
 
 export function checkNodeSelector(at: string, { nodeSelectorTerms: terms = [] }: Sent<NodeSelector>): FieldError[] {
   const field = `${at}.nodeSelectorTerms`;
   if (terms.length === 0) return [missing(field, "must have at least one node selector term")];
-  return terms.flatMap(({ matchExpressions = [], matchFields = [] }, index) => [
-    ...matchExpressions.flatMap((requirement, place) => checkExpression(`${field}[${index}].matchExpressions[${place}]`, requirement)),
-    ...matchFields.flatMap((requirement, place) => checkFieldRequirement(`${field}[${index}].matchFields[${place}]`, requirement)),
-  ]);
+  return terms.flatMap((term, index) => checkNodeSelectorTerm(`${field}[${index}]`, term));
+}
+
+/** `lenientValues` is for preferences: one that cannot match is harmless, so values that are no labels are left alone. */
+export function checkNodeSelectorTerm(at: string, { matchExpressions = [], matchFields = [] }: Sent<NodeSelectorTerm>, lenientValues = false): FieldError[] {
+  return [
+    ...matchExpressions.flatMap((requirement, place) => checkExpression(`${at}.matchExpressions[${place}]`, requirement, lenientValues)),
+    ...matchFields.flatMap((requirement, place) => checkFieldRequirement(`${at}.matchFields[${place}]`, requirement)),
+  ];
 }
 
 const NO_OPERATOR = "not a valid selector operator";
 
-function checkExpression(at: string, { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>): FieldError[] {
+function checkExpression(at: string, { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>, lenientValues: boolean): FieldError[] {
   const errors: FieldError[] = [];
   if (operator === "In" || operator === "NotIn") {
     if (values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
@@ -24,9 +29,11 @@ function checkExpression(at: string, { key = "", operator, values = [] }: Sent<N
   } else if (operator === "Gt" || operator === "Lt") {
     if (values.length !== 1) errors.push(missing(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
   } else errors.push(wrong(`${at}.operator`, operator ?? "", NO_OPERATOR));
-  return [...errors, ...checkText(`${at}.key`, key, labelKeyProblems), ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, labelValueProblems))];
+  errors.push(...checkText(`${at}.key`, key, labelKeyProblems));
+  return lenientValues ? errors : [...errors, ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, labelValueProblems))];
 }
 
+/** Nodes can be selected by one field: their name. */
 function checkFieldRequirement(at: string, { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>): FieldError[] {
   const errors: FieldError[] = [];
   if (operator !== "In" && operator !== "NotIn") errors.push(wrong(`${at}.operator`, operator ?? "", NO_OPERATOR));

@@ -1,21 +1,21 @@
 /** Where pods may run: affinities, tolerations, and how they are spread. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
-import type { Affinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinity, PodAffinityTerm, PodSchedulingGate, Toleration, TopologySpreadConstraint } from "../facts/core-v1.ts";
+import { dnsLabelProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import type { Affinity, PodAffinity, PodAffinityTerm, PodSchedulingGate, Toleration, TopologySpreadConstraint } from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkSelector, checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkNodeSelector, checkNodeSelectorTerm } from "./node-selector.ts";
 
 type Read<T> = DeepReadonly<T>;
 
 export function checkAffinity(errors: FieldError[], at: string, { nodeAffinity, podAffinity, podAntiAffinity }: Read<Affinity>): void {
   const required = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (required) checkNodeSelector(errors, `${at}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution`, required);
+  if (required) errors.push(...checkNodeSelector(`${at}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution`, required));
   for (const [index, { weight = 0, preference }] of (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).entries()) {
     const field = `${at}.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
     checkWeight(errors, field, weight);
-    // A preference that cannot match is harmless, so values that are no labels are left alone.
-    checkNodeSelectorTerm(errors, `${field}.preference`, preference ?? {}, true);
+    errors.push(...checkNodeSelectorTerm(`${field}.preference`, preference ?? {}, true));
   }
   if (podAffinity) checkPodAffinity(errors, `${at}.podAffinity`, podAffinity);
   if (podAntiAffinity) checkPodAffinity(errors, `${at}.podAntiAffinity`, podAntiAffinity);
@@ -23,45 +23,6 @@ export function checkAffinity(errors: FieldError[], at: string, { nodeAffinity, 
 
 function checkWeight(errors: FieldError[], at: string, weight: number): void {
   if (weight <= 0 || weight > 100) errors.push(wrong(`${at}.weight`, weight, "must be in the range 1-100"));
-}
-
-function checkNodeSelector(errors: FieldError[], at: string, { nodeSelectorTerms }: Read<NodeSelector>): void {
-  if (!nodeSelectorTerms?.length) return void errors.push(missing(`${at}.nodeSelectorTerms`, "must have at least one node selector term"));
-  for (const [index, term] of nodeSelectorTerms.entries()) checkNodeSelectorTerm(errors, `${at}.nodeSelectorTerms[${index}]`, term, false);
-}
-
-function checkNodeSelectorTerm(errors: FieldError[], at: string, { matchExpressions, matchFields }: Read<NodeSelectorTerm>, lenientValues: boolean): void {
-  for (const [index, requirement] of (matchExpressions ?? []).entries()) checkRequirement(errors, `${at}.matchExpressions[${index}]`, requirement, lenientValues);
-  for (const [index, requirement] of (matchFields ?? []).entries()) checkFieldRequirement(errors, `${at}.matchFields[${index}]`, requirement);
-}
-
-function checkRequirement(errors: FieldError[], at: string, { key = "", operator, values = [] }: Read<NodeSelectorRequirement>, lenientValues: boolean): void {
-  switch (operator) {
-    case "In":
-    case "NotIn":
-      if (values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-      break;
-    case "Exists":
-    case "DoesNotExist":
-      if (values.length > 0) errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-      break;
-    case "Gt":
-    case "Lt":
-      if (values.length !== 1) errors.push(missing(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
-      break;
-    default:
-      errors.push(wrong(`${at}.operator`, operator ?? "", "not a valid selector operator"));
-  }
-  errors.push(...checkText(`${at}.key`, key, labelKeyProblems));
-  if (!lenientValues) for (const [index, value] of values.entries()) errors.push(...checkText(`${at}.values[${index}]`, value, labelValueProblems));
-}
-
-/** Nodes can be selected by one field: their name. */
-function checkFieldRequirement(errors: FieldError[], at: string, { key = "", operator, values = [] }: Read<NodeSelectorRequirement>): void {
-  if (operator !== "In" && operator !== "NotIn") errors.push(wrong(`${at}.operator`, operator ?? "", "not a valid selector operator"));
-  else if (values.length !== 1) errors.push(missing(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
-  if (key !== "metadata.name") errors.push(wrong(`${at}.key`, key, "not a valid field selector key"));
-  else for (const [index, value] of values.entries()) errors.push(...checkText(`${at}.values[${index}]`, value, dnsSubdomainProblems));
 }
 
 function checkPodAffinity(errors: FieldError[], at: string, { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred }: Read<PodAffinity>): void {
