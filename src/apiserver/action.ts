@@ -4,7 +4,7 @@
  */
 import type { RequestContext } from "./context.ts";
 import type { Answer, Input, OperationDependencies } from "./operations.ts";
-import type { ServedVersion } from "./resources.ts";
+import type { ServedVersion } from "./clusters/resources.ts";
 
 export interface Action {
   group: string;

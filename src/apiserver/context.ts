@@ -1,9 +1,9 @@
 /** What every operation on a resource needs to know, whichever way the request came. */
 import { ApiError } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
-import type { LogicalCluster } from "./clusters.ts";
-import type { UserInfo } from "./request.ts";
-import type { ServedVersion } from "./resources.ts";
+import type { LogicalCluster } from "./clusters/clusters.ts";
+import type { UserInfo } from "./request/request.ts";
+import type { ServedVersion } from "./clusters/resources.ts";
 
 export interface RequestContext {
   readonly cluster: LogicalCluster;

@@ -7,14 +7,14 @@ import type { Json, JsonObject } from "../base/index.ts";
 import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "../client/index.ts";
 import { badRequest, copySharing, expired } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
-import { listQuery } from "./options.ts";
+import { listQuery } from "./request/options.ts";
 import { authorize, findCluster, findResource, listMetadata, operate } from "./operations.ts";
 import type { Answer, Input, OperationDependencies, Verb } from "./operations.ts";
-import { objectAt, objectIn } from "./render.ts";
-import type { ApiRequest, ApiResponse, ByteStream, UserInfo } from "./request.ts";
-import { keyOf } from "./resources.ts";
-import { startWatch } from "./watch.ts";
-import type { Notice } from "./watch.ts";
+import { objectAt, objectIn } from "./read/render.ts";
+import type { ApiRequest, ApiResponse, ByteStream, UserInfo } from "./request/request.ts";
+import { keyOf } from "./clusters/resources.ts";
+import { startWatch } from "./watch/watch.ts";
+import type { Notice } from "./watch/watch.ts";
 
 export interface DirectTransportOptions {
   deps: OperationDependencies;

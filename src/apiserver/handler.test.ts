@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding, bootstrapRbac } from "../api/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { PROFILE, createTestServer, makeConfigMap, makeDefinition } from "./test-server.ts";
-import { textOf } from "./text.ts";
+import { textOf } from "./request/text.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 

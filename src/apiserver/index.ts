@@ -1,6 +1,6 @@
-export type * from "./request.ts";
+export type * from "./request/request.ts";
 export { createApiServer, type ApiServer } from "./server.ts";
-export type { Profile } from "./profiles.ts";
+export type { Profile } from "./clusters/profiles.ts";
 export { createSigningKey } from "./access/signing-key.ts";
-export { HUB } from "./router.ts";
+export { HUB } from "./request/router.ts";
 export * from "./http/index.ts";

@@ -5,7 +5,7 @@
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import type { Operation } from "../api/index.ts";
 import type { RequestContext } from "./context.ts";
-import type { WriteOptions } from "./options.ts";
+import type { WriteOptions } from "./request/options.ts";
 
 /** The other objects of the cluster that a request is for, in their storage version. Parsed once and shared: read-only. */
 export interface ClusterReader {

@@ -7,8 +7,8 @@ import type { Transport } from "../client/index.ts";
 import { createCache, createMemoryEngine } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
-import type { Profile } from "./profiles.ts";
-import type { ApiResponse, UserInfo } from "./request.ts";
+import type { Profile } from "./clusters/profiles.ts";
+import type { ApiResponse, UserInfo } from "./request/request.ts";
 import { createApiServer } from "./server.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
 

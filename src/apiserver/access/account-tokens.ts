@@ -6,9 +6,9 @@
  */
 import { formatTime } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
-import type { LogicalCluster } from "../clusters.ts";
-import type { ObjectStore } from "../objects.ts";
-import type { UserInfo } from "../request.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import type { UserInfo } from "../request/request.ts";
 import { LEGACY_ISSUER, boundClaims, legacyClaims, readClaims } from "./account-claims.ts";
 import type { AccountClaims, NamedObject, TokenSpec } from "./account-claims.ts";
 import { decodeToken, hasGoodSignature, signToken } from "./jwt.ts";

@@ -1,7 +1,7 @@
 /** What a request to a resource asks for, in the words of roles: verbs are about what happens, whatever the path is called. */
-import type { AccessedResource } from "../authorize.ts";
-import { asksForWatch } from "../options.ts";
-import type { ResourceRoute } from "../router.ts";
+import type { AccessedResource } from "../request/authorize.ts";
+import { asksForWatch } from "../request/options.ts";
+import type { ResourceRoute } from "../request/router.ts";
 
 export function accessOf(method: string, route: ResourceRoute, query: URLSearchParams): { verb: string; resource: AccessedResource } {
   const { group, resource, subresource } = route;

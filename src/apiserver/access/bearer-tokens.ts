@@ -4,8 +4,8 @@
  * Given tokens are kept and compared as SHA-256 digests, so neither memory dumps of the table nor timing give one away.
  */
 import { hash } from "node:crypto";
-import type { ClusterRegistry } from "../clusters.ts";
-import type { UserInfo } from "../request.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { UserInfo } from "../request/request.ts";
 import type { AccountTokens, TokenOutcome } from "./account-tokens.ts";
 import { AUTHENTICATED } from "./subjects.ts";
 

@@ -6,13 +6,13 @@ import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { badRequest, forbidden, notFound } from "../../machinery/index.ts";
-import { isMaster } from "../authorize.ts";
-import type { Authorizer } from "../authorize.ts";
+import { isMaster } from "../request/authorize.ts";
+import type { Authorizer } from "../request/authorize.ts";
 import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
-import { metadataOf } from "../metadata.ts";
+import { metadataOf } from "../write/metadata.ts";
 import type { Plugin } from "../plugin.ts";
-import { textOf } from "../text.ts";
+import { textOf } from "../request/text.ts";
 import { RBAC_GROUP, describeMissing } from "./rbac.ts";
 import { countParts, describeRules, quoteList, uncovered } from "./rules.ts";
 

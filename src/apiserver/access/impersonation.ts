@@ -7,9 +7,9 @@
  */
 import { setOwn } from "../../base/index.ts";
 import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "../../machinery/index.ts";
-import { MASTERS, accessDenied } from "../authorize.ts";
-import type { AccessRequest, AccessedResource, Authorizer } from "../authorize.ts";
-import type { ApiRequest, UserInfo } from "../request.ts";
+import { MASTERS, accessDenied } from "../request/authorize.ts";
+import type { AccessRequest, AccessedResource, Authorizer } from "../request/authorize.ts";
+import type { ApiRequest, UserInfo } from "../request/request.ts";
 import { ANONYMOUS_NAME, AUTHENTICATED, UNAUTHENTICATED, accountGroups, accountOfUser } from "./subjects.ts";
 
 const NODE_PREFIX = "system:node:";

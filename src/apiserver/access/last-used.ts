@@ -1,9 +1,9 @@
 /** Notes on a Secret when its token was last used, so that people and cleaners find those that nobody needs any more. */
 import { isObject } from "../../base/index.ts";
-import type { LogicalCluster } from "../clusters.ts";
-import type { Housekeeping } from "../housekeeping.ts";
-import { metadataOf } from "../metadata.ts";
-import { keyOf } from "../resources.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { Housekeeping } from "../background/housekeeping.ts";
+import { metadataOf } from "../write/metadata.ts";
+import { keyOf } from "../clusters/resources.ts";
 
 const LAST_USED = "kubernetes.io/legacy-token-last-used";
 

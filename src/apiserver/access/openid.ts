@@ -1,9 +1,9 @@
 /** What others need to check tokens of service accounts by themselves: the issuer's description and its public keys, for each cluster. */
 import { notAcceptable } from "../../machinery/index.ts";
-import type { LogicalCluster } from "../clusters.ts";
-import type { ApiRequest, ApiResponse } from "../request.ts";
-import { jsonResponse } from "../respond.ts";
-import { HUB } from "../router.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import { jsonResponse } from "../request/respond.ts";
+import { HUB } from "../request/router.ts";
 import type { AccountTokens } from "./account-tokens.ts";
 
 const CACHEABLE = { "cache-control": "public, max-age=3600" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../api/index.ts";
-import type { AccessedResource } from "../authorize.ts";
+import type { AccessedResource } from "../request/authorize.ts";
 import { allowsPath, allowsResource, describeRules, uncovered } from "./rules.ts";
 
 describe("AZ-1: a rule about resources", () => {

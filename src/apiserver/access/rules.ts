@@ -1,7 +1,7 @@
 /** What a rule of a role allows. Pure, and asked for every rule of a user on every request. */
 import type { PolicyRule } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import type { AccessedResource } from "../authorize.ts";
+import type { AccessedResource } from "../request/authorize.ts";
 
 type Rule = DeepReadonly<PolicyRule>;
 

@@ -1,5 +1,5 @@
 /** Under which names a user can be bound, and which bindings name it: the two sides of the index of bindings meet in these keys. */
-import type { UserInfo } from "../request.ts";
+import type { UserInfo } from "../request/request.ts";
 
 export interface Subject {
   kind: string;

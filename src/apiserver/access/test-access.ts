@@ -2,8 +2,8 @@
 import { bootstrapRbac, kubernetesKinds } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import type { Profile } from "../profiles.ts";
-import type { UserInfo } from "../request.ts";
+import type { Profile } from "../clusters/profiles.ts";
+import type { UserInfo } from "../request/request.ts";
 import { ADMIN, createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 import { createSigningKey } from "./signing-key.ts";

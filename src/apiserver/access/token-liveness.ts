@@ -7,12 +7,12 @@ import { timingSafeEqual } from "node:crypto";
 import { isObject } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
-import type { LogicalCluster } from "../clusters.ts";
-import { metadataOf } from "../metadata.ts";
-import type { ObjectStore } from "../objects.ts";
-import { objectIn } from "../render.ts";
-import { keyOf } from "../resources.ts";
-import { textOf } from "../text.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import { metadataOf } from "../write/metadata.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import { objectIn } from "../read/render.ts";
+import { keyOf } from "../clusters/resources.ts";
+import { textOf } from "../request/text.ts";
 import type { AccountClaims, NamedObject } from "./account-claims.ts";
 
 export interface CheckedToken {

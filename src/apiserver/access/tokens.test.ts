@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { createAuthenticator } from "../http/authenticator.ts";
-import type { UserInfo } from "../request.ts";
+import type { UserInfo } from "../request/request.ts";
 import { ADMIN } from "../test-server.ts";
 import { ANN, createAccessServer } from "./test-access.ts";
 import type { AccessServer } from "./test-access.ts";

@@ -6,12 +6,12 @@ import type { Json, JsonObject } from "../../base/index.ts";
 import { ApiError, invalid, parseFieldSelector, parseLabelSelector } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Action } from "../action.ts";
-import type { AccessRequest } from "../authorize.ts";
+import type { AccessRequest } from "../request/authorize.ts";
 import { invalidValue } from "../context.ts";
 import type { RequestContext } from "../context.ts";
-import { metadataOf } from "../metadata.ts";
+import { metadataOf } from "../write/metadata.ts";
 import type { Answer, Input, OperationDependencies } from "../operations.ts";
-import type { UserInfo } from "../request.ts";
+import type { UserInfo } from "../request/request.ts";
 import { readSent } from "./sent-object.ts";
 
 const GROUP = "authorization.k8s.io";

@@ -2,7 +2,7 @@
 import { formatTime } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import type { Action } from "../action.ts";
-import type { UserInfo } from "../request.ts";
+import type { UserInfo } from "../request/request.ts";
 import { readSent } from "./sent-object.ts";
 
 export const selfSubjectReview: Action = {

@@ -4,13 +4,13 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Clock, Json, JsonObject } from "../../base/index.ts";
 import type { RequestContext } from "../context.ts";
-import { reportFields } from "../field-validation.ts";
-import { checkIdentity } from "../identity.ts";
-import { trackFields } from "../managed-fields.ts";
-import { metadataOf } from "../metadata.ts";
-import { writeOptions } from "../options.ts";
+import { reportFields } from "../write/field-validation.ts";
+import { checkIdentity } from "../write/identity.ts";
+import { trackFields } from "../write/managed-fields.ts";
+import { metadataOf } from "../write/metadata.ts";
+import { writeOptions } from "../request/options.ts";
 import type { Input } from "../operations.ts";
-import { ordered } from "../render.ts";
+import { ordered } from "../read/render.ts";
 
 export interface SentObjectOptions {
   clock: Clock;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Endpoints, Namespace, Service } from "../../api/index.ts";
-import type { Profile } from "../profiles.ts";
+import type { Profile } from "../clusters/profiles.ts";
 import { createTestServer, type Answered, type TestServer } from "../test-server.ts";
 
 const profile: Profile = { builtIns: [Namespace, Service, Endpoints], customs: [], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };

@@ -11,7 +11,7 @@ import type { DeepReadonly, JsonObject, Random } from "../../base/index.ts";
 import type { Cache, CacheEvent } from "../../store/index.ts";
 import { writesKind } from "../plugin.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
-import { keyOf } from "../resources.ts";
+import { keyOf } from "../clusters/resources.ts";
 import { formatClusterAddress, parseClusterAddress } from "./cluster-addresses.ts";
 import type { NumberPool } from "./number-pool.ts";
 import { createServiceHoldings, isStale, NODE_PORTS } from "./service-holdings.ts";

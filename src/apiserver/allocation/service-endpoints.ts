@@ -1,9 +1,9 @@
 /** A Service that is gone leaves no Endpoints behind: one that is made later under its name must not lead to its old addresses. */
 import type { CacheEvent } from "../../store/index.ts";
-import type { Housekeeping } from "../housekeeping.ts";
-import { metadataOf } from "../metadata.ts";
-import { isMarker } from "../objects.ts";
-import { textOf } from "../text.ts";
+import type { Housekeeping } from "../background/housekeeping.ts";
+import { metadataOf } from "../write/metadata.ts";
+import { isMarker } from "../clusters/objects.ts";
+import { textOf } from "../request/text.ts";
 import { SERVICES_PREFIX } from "./service-holdings.ts";
 
 const ENDPOINTS_PREFIX = "/core/endpoints/";

@@ -10,9 +10,9 @@ import { heldByService } from "../../api/index.ts";
 import type { Service } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Cache, CachedEntry, CacheEvent } from "../../store/index.ts";
-import { isMarker } from "../objects.ts";
-import { knownObject } from "../render.ts";
-import { clusterOfKey } from "../resources.ts";
+import { isMarker } from "../clusters/objects.ts";
+import { knownObject } from "../read/render.ts";
+import { clusterOfKey } from "../clusters/resources.ts";
 import { parseClusterAddress, SERVICE_ADDRESSES } from "./cluster-addresses.ts";
 import { NumberPool } from "./number-pool.ts";
 

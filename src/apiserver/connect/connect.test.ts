@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ClusterRole, ClusterRoleBinding, Node, Pod, Service } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { badRequest } from "../../machinery/index.ts";
-import type { ApiResponse, ByteStream } from "../request.ts";
+import type { ApiResponse, ByteStream } from "../request/request.ts";
 import { ADMIN, PROFILE, createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 import type { ContainerRuntime, ContainerTarget, LogLine } from "./backend.ts";

@@ -4,15 +4,15 @@
  */
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
 import { badRequest, forbidden, internalError, methodNotAllowed, notFound, notImplemented, unavailable } from "../../machinery/index.ts";
-import type { Authorizer } from "../authorize.ts";
+import type { Authorizer } from "../request/authorize.ts";
 import type { RequestContext } from "../context.ts";
 import { plainError } from "../context.ts";
-import type { ObjectStore } from "../objects.ts";
-import { flagOf } from "../options.ts";
-import { objectIn } from "../render.ts";
-import type { ApiRequest, ApiResponse } from "../request.ts";
-import { keyOf } from "../resources.ts";
-import { streamOf } from "../respond.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import { flagOf } from "../request/options.ts";
+import { objectIn } from "../read/render.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import { keyOf } from "../clusters/resources.ts";
+import { streamOf } from "../request/respond.ts";
 import type { ConnectBackend, ContainerRuntime, ContainerTarget, ProxyTarget } from "./backend.ts";
 import { CHANNEL_PROTOCOLS, serveChannels } from "./channels.ts";
 import { checkNode, containerOf, nodeNameOf } from "./container.ts";

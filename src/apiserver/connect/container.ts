@@ -2,7 +2,7 @@
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { badRequest, notFound } from "../../machinery/index.ts";
-import { textOf } from "../text.ts";
+import { textOf } from "../request/text.ts";
 
 /** The one container that there is, or the one that was asked for. */
 export function containerOf(pod: DeepReadonly<JsonObject>, podName: string, asked: string): string {

@@ -2,7 +2,7 @@
 import { badRequest, invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { forbiddenField, invalidValue } from "../context.ts";
-import { flagOf, integerOf } from "../options.ts";
+import { flagOf, integerOf } from "../request/options.ts";
 import type { ContainerLog, LogLine } from "./backend.ts";
 
 export interface LogOptions {

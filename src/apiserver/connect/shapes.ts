@@ -2,7 +2,7 @@
  * The subresources of Kubernetes' own kinds that lead into a pod, a service or a node instead of to an object: which there are,
  * which methods they take, and which options they are called with. What answers them is a `ConnectBackend`.
  */
-import type { Resource } from "../resources.ts";
+import type { Resource } from "../clusters/resources.ts";
 
 export interface ConnectShape {
   /** The kind of the options, as discovery and OpenAPI name it. */

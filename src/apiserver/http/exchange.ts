@@ -5,10 +5,10 @@
  */
 import type { Clock, Log } from "../../base/index.ts";
 import { notImplemented, timedOut, unauthorized, unavailable } from "../../machinery/index.ts";
-import { longest, requestTimedOut } from "../deadline.ts";
-import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request.ts";
-import { statusResponse } from "../respond.ts";
-import { routeOf, splitCluster } from "../router.ts";
+import { longest, requestTimedOut } from "../request/deadline.ts";
+import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request/request.ts";
+import { statusResponse } from "../request/respond.ts";
+import { routeOf, splitCluster } from "../request/router.ts";
 import { ANONYMOUS } from "./authenticator.ts";
 import { digestFrom } from "./peer.ts";
 import type { Peer } from "./peer.ts";

@@ -1,7 +1,7 @@
 /** Reads a request's body within two bounds: its own size, and what all bodies that are being read may take together. */
 import { badRequest, tooLarge, tooManyRequests } from "../../machinery/index.ts";
 import type { ApiError } from "../../machinery/index.ts";
-import { MAX_BODY_BYTES } from "../decode.ts";
+import { MAX_BODY_BYTES } from "../write/decode.ts";
 import type { Wire } from "./wire.ts";
 
 export interface BodyReader {

@@ -3,8 +3,8 @@ import { constants, gzip } from "node:zlib";
 import { promisify } from "node:util";
 import { ApiError, internalError } from "../../machinery/index.ts";
 import type { Log } from "../../base/index.ts";
-import type { ApiResponse, ByteSink, ByteStream } from "../request.ts";
-import { statusResponse } from "../respond.ts";
+import type { ApiResponse, ByteSink, ByteStream } from "../request/request.ts";
+import { statusResponse } from "../request/respond.ts";
 import type { Wire } from "./wire.ts";
 
 /** Below this, compressing costs more time than it saves; the bound and the level are those of Kubernetes. */

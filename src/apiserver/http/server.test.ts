@@ -7,7 +7,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createFakeClock, silentLog, systemClock } from "../../base/index.ts";
 import { createHttp2Transport } from "../../client/index.ts";
 import type { Http2TransportOptions, Transport } from "../../client/index.ts";
-import type { ApiRequest, ApiResponse, ByteSink } from "../request.ts";
+import type { ApiRequest, ApiResponse, ByteSink } from "../request/request.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import { createCertificateAuthority } from "./certificates.ts";
 import type { CertificateAuthority, KeyPair } from "./certificates.ts";

@@ -1,8 +1,8 @@
 /** Finds the class that applies to objects which name none. */
 import { compareText } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { metadataOf } from "../metadata.ts";
-import { textOf } from "../text.ts";
+import { metadataOf } from "../write/metadata.ts";
+import { textOf } from "../request/text.ts";
 
 /** The name of the newest class that is marked; of two that are equally new, the first by name. */
 export function defaultClass(classes: readonly DeepReadonly<JsonObject>[], isDefault: (annotations: Readonly<Record<string, unknown>>) => boolean): string | undefined {

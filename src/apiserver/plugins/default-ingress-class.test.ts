@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EndpointSlice, Ingress, IngressClass, Namespace } from "../../api/index.ts";
-import type { Profile } from "../profiles.ts";
+import type { Profile } from "../clusters/profiles.ts";
 import { createTestServer } from "../test-server.ts";
 
 const profile: Profile = { builtIns: [Namespace, Ingress, IngressClass, EndpointSlice], customs: [], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import type { Profile } from "../profiles.ts";
+import type { Profile } from "../clusters/profiles.ts";
 import { createTestServer, type TestServer } from "../test-server.ts";
 
 const profile: Profile = { builtIns: [Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass], customs: [], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };

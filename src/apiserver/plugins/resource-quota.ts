@@ -9,7 +9,7 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { forbidden, type ApiError } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
 import type { ClusterWriter, Plugin, PluginRequest } from "../plugin.ts";
-import { textOf } from "../text.ts";
+import { textOf } from "../request/text.ts";
 
 type Quota = DeepReadonly<ResourceQuota>;
 

@@ -7,7 +7,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { RequestContext } from "../context.ts";
-import { finalizersOf, metadataOf } from "../metadata.ts";
+import { finalizersOf, metadataOf } from "../write/metadata.ts";
 import type { Plugin } from "../plugin.ts";
 
 type Read = DeepReadonly<JsonObject>;

@@ -1,6 +1,6 @@
 /** Texts: YAML, selectors, quantities, JSON paths, patterns, Accept headers, paths, kubeconfigs. */
-import { acceptedType, failureFormat, representationOf } from "../../../src/apiserver/negotiate.ts";
-import { routeOf, splitCluster } from "../../../src/apiserver/router.ts";
+import { acceptedType, failureFormat, representationOf } from "../../../src/apiserver/request/negotiate.ts";
+import { routeOf, splitCluster } from "../../../src/apiserver/request/router.ts";
 import { equalJson, UsageError } from "../../../src/base/index.ts";
 import { connectionOf, parseKubeconfig } from "../../../src/client/index.ts";
 import {

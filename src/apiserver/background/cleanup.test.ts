@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { ResourceQuota } from "../../api/index.ts";
+import { MERGE, PROFILE, createTestServer, holdCommits, makeConfigMap, makeDefinition, settleTicks } from "../test-server.ts";
+import type { TestServer } from "../test-server.ts";
+
+const SHOP = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
+const MAPS = "/api/v1/namespaces/shop/configmaps";
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
+const QUOTA = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec: { hard: { "count/configmaps": "5" } } };
+
+async function startWithShop(): Promise<TestServer> {
+  const server = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, ResourceQuota] } } });
+  await server.request("POST", "/api/v1/namespaces", SHOP);
+  return server;
+}
+
+/** The key of the write that is held back while the namespace is deleted. */
+const heldBack: Record<string, string> = {
+  "whose write is on its way": "/core/configmaps/hub/shop/late",
+  "whose charge is on its way": "/core/resourcequotas/hub/shop/q",
+};
+for (const [behaviour, key] of Object.entries(heldBack)) {
+  test(`a namespace waits for an object ${behaviour}, and takes it along`, async () => {
+    const { request, engine, settle, cache } = await startWithShop();
+    await request("POST", "/api/v1/namespaces/shop/resourcequotas", QUOTA);
+    await request("PATCH", "/api/v1/namespaces/shop/resourcequotas/q/status", { status: { hard: { "count/configmaps": "5" }, used: { "count/configmaps": "0" } } }, MERGE);
+    const held = holdCommits(engine, (candidate) => candidate === key);
+    const late = request("POST", MAPS, makeConfigMap("late"));
+    await held.reached;
+
+    await request("DELETE", "/api/v1/namespaces/shop");
+    await settleTicks();
+    const waiting = await request("GET", "/api/v1/namespaces/shop");
+    const refused = await request("POST", MAPS, makeConfigMap("later"));
+    held.release();
+    const created = await late;
+    await settle();
+
+    expect([waiting.status, refused.status, created.status]).toEqual([200, 403, 201]);
+    expect((await request("GET", "/api/v1/namespaces/shop")).status).toBe(404);
+    expect(cache.list("/").filter(({ key: left }) => left.includes("/shop"))).toEqual([]);
+  });
+}
+
+test("a namespace that is made again is empty, however many wrote to its predecessor while it went", async () => {
+  const { request, settle } = await startWithShop();
+
+  const writes = Array.from({ length: 20 }, (_, index) => request("POST", MAPS, makeConfigMap(`a${index}`)));
+  const deleted = request("DELETE", "/api/v1/namespaces/shop");
+  writes.push(...Array.from({ length: 20 }, (_, index) => request("POST", MAPS, makeConfigMap(`b${index}`))));
+  await Promise.all([...writes, deleted]);
+  await settle();
+  await request("POST", "/api/v1/namespaces", SHOP);
+
+  expect((await request("GET", MAPS)).body.items).toEqual([]);
+});
+
+test("a definition waits for an object whose write is on its way, and takes it along", async () => {
+  const { request, engine, settle, cache } = await createTestServer();
+  await request("POST", CRDS, makeDefinition());
+  await settle();
+  const held = holdCommits(engine, (key) => key === "/example.com/widgets/hub/default/late");
+  const late = request("POST", WIDGETS, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "late" } });
+  await held.reached;
+
+  await request("DELETE", `${CRDS}/widgets.example.com`);
+  await settleTicks();
+  const waiting = await request("GET", `${CRDS}/widgets.example.com`);
+  held.release();
+  const created = await late;
+  await settle();
+
+  expect([waiting.status, created.status]).toEqual([200, 201]);
+  expect((await request("GET", `${CRDS}/widgets.example.com`)).status).toBe(404);
+  expect(cache.list("/example.com/")).toEqual([]);
+});

@@ -1,0 +1,174 @@
+/**
+ * What goes with a namespace or a definition: its objects. Both are held by a finalizer until nothing is left; objects that have
+ * finalizers of their own are waited for, and their deletion brings the work back.
+ */
+import { formatTime, isObject } from "../../base/index.ts";
+import type { Clock, Json, JsonObject } from "../../base/index.ts";
+import type { CacheEvent, CachedEntry } from "../../store/index.ts";
+import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import { concurrently } from "./concurrently.ts";
+import { CRD_FINALIZER, CRD_GROUP, CRD_PLURAL } from "../crd/crd.ts";
+import type { Definition } from "../crd/crd.ts";
+import { markDeleting } from "../crd/rules.ts";
+import type { Housekeeping } from "./housekeeping.ts";
+import { definitionPlace, namespacePlace } from "../write/in-flight.ts";
+import type { InFlight } from "../write/in-flight.ts";
+import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { NAMESPACE_FINALIZER } from "./namespaces.ts";
+import { isMarker } from "../clusters/objects.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import { clusterOfKey } from "../clusters/resources.ts";
+import type { Resource } from "../clusters/resources.ts";
+import { textOf } from "../request/text.ts";
+
+export interface Cleanup {
+  load(entries: Iterable<CachedEntry>): void;
+  observe(event: CacheEvent): void;
+}
+
+const NAMESPACE_PREFIX = "/core/namespaces/";
+const DEFINITION_PREFIX = `/${CRD_GROUP}/${CRD_PLURAL}/`;
+
+export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; clusters: ClusterRegistry; clock: Clock; inFlight: InFlight }): Cleanup {
+  const { house, store, clusters, clock, inFlight } = deps;
+  /** Namespaces that are being emptied, by their place, and their keys. */
+  const emptying = new Map<string, string>();
+  /** Definitions whose objects are being deleted, by the place of those objects. */
+  const retiring = new Map<string, string>();
+
+  const attendNamespace = (key: string): void => {
+    if (!house.isManagedElsewhere(key)) house.enqueue(`namespace ${key}`, () => clearNamespace(key));
+  };
+  const attendDefinition = (key: string): void => house.enqueue(`definition ${key}`, () => clearDefinition(key));
+
+  const observeEntry = (entry: CachedEntry): void => {
+    const isNamespace = entry.key.startsWith(NAMESPACE_PREFIX);
+    if (!isNamespace && !entry.key.startsWith(DEFINITION_PREFIX)) return;
+    if (isMarker(entry) || !Buffer.from(entry.value).includes('"deletionTimestamp"')) return;
+    if (isNamespace) attendNamespace(entry.key);
+    else attendDefinition(entry.key);
+  };
+
+  const clearNamespace = async (key: string): Promise<void> => {
+    const found = house.find(key);
+    const cluster = clusters.get(clusterOfKey(key));
+    if (!found || !cluster || metadataOf(found.object).deletionTimestamp === undefined) return;
+    const { name } = found;
+    const place = namespacePlace(cluster.name, name);
+    // Filed before looking, so that an object that goes meanwhile brings the work back.
+    emptying.set(place, key);
+    // The namespace is marked; what was let in before is on its way, and would be there again with the next namespace of the name.
+    await inFlight.whenEmpty(place);
+    const remaining = await removeContent(cluster, name);
+    if (remaining.length > 0) return reportRemaining(key, remaining);
+    emptying.delete(place);
+    await house.rewrite(key, "finalize", (object) => {
+      // Another of the same name, in a cluster that was made anew.
+      if (metadataOf(object).uid !== metadataOf(found.object).uid) return object;
+      const spec = isObject(object.spec) ? object.spec : {};
+      const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
+      return { ...object, spec: { ...spec, finalizers: finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER) } };
+    });
+  };
+
+  /** Deletes everything in a namespace and says what is left: objects that wait for finalizers or for their kubelet. */
+  const removeContent = async (cluster: LogicalCluster, namespace: string): Promise<Remaining[]> => {
+    const pods = cluster.table.resource("", "pods");
+    // What a pod uses stays until the pod is gone.
+    if (pods) {
+      const remaining = await removeAll(cluster, pods, namespace);
+      if (remaining.length > 0) return remaining;
+    }
+    const remaining: Remaining[] = [];
+    for (const resource of cluster.table.resources) if (resource.namespaced && resource !== pods) remaining.push(...(await removeAll(cluster, resource, namespace)));
+    return remaining;
+  };
+
+  const removeAll = async (cluster: LogicalCluster, resource: Resource, namespace: string): Promise<Remaining[]> => {
+    const entries = store.list(cluster, resource, namespace);
+    await concurrently(entries, house.signal, removeEntry);
+    return entries.flatMap(({ key }) => house.find(key) ?? []).map(({ object }) => ({ resource, object }));
+  };
+
+  const removeEntry = async ({ key }: CachedEntry): Promise<void> => {
+    const found = house.find(key);
+    if (!found) return;
+    const metadata = metadataOf(found.object);
+    if (metadata.deletionTimestamp === undefined) await house.remove(key, textOf(metadata.uid), "Background");
+  };
+
+  const reportRemaining = (key: string, remaining: readonly Remaining[]): Promise<void> =>
+    house.rewrite(key, "status", (object) => ({ ...object, status: { ...(isObject(object.status) ? object.status : {}), conditions: namespaceConditions(object, remaining, formatTime(clock.now())) } }));
+
+  const clearDefinition = async (key: string): Promise<void> => {
+    const found = house.find(key);
+    const cluster = clusters.get(clusterOfKey(key));
+    if (!found || !cluster || !finalizersOf(metadataOf(found.object)).includes(CRD_FINALIZER)) return;
+    const definition = found.object as unknown as Definition;
+    if (definition.metadata.deletionTimestamp === undefined) return;
+    const resource = clusters.resourceOf(definition);
+    const place = definitionPlace(cluster.name, resource.prefix);
+    retiring.set(place, key);
+    await inFlight.whenEmpty(place);
+    await house.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));
+    await concurrently(store.list(cluster, resource), house.signal, removeEntry);
+    if (store.count(cluster, resource) > 0) return;
+    retiring.delete(place);
+    await house.removeFinalizer(key, CRD_FINALIZER);
+  };
+
+  /** What is gone is not waited for any more: a whole cluster may have gone with it. */
+  const forget = (key: string): void => {
+    const waiting = key.startsWith(NAMESPACE_PREFIX) ? emptying : key.startsWith(DEFINITION_PREFIX) ? retiring : undefined;
+    for (const [place, waitingKey] of waiting ?? []) if (waitingKey === key) waiting?.delete(place);
+  };
+
+  return {
+    load(entries) {
+      for (const entry of entries) observeEntry(entry);
+    },
+    observe({ entry, previous }) {
+      if (entry) observeEntry(entry);
+      if ((entry && !isMarker(entry)) || !previous) return;
+      if (emptying.size === 0 && retiring.size === 0) return;
+      forget(previous.key);
+      const [, group = "", plural = "", cluster = "", namespace = "", name] = previous.key.split("/");
+      const waitingNamespace = name === undefined ? undefined : emptying.get(namespacePlace(cluster, namespace));
+      if (waitingNamespace !== undefined) attendNamespace(waitingNamespace);
+      const waitingDefinition = retiring.get(definitionPlace(cluster, `/${group}/${plural}/`));
+      if (waitingDefinition !== undefined) attendDefinition(waitingDefinition);
+    },
+  };
+}
+
+interface Remaining {
+  resource: Resource;
+  object: JsonObject;
+}
+
+/** What keeps a namespace, in the conditions that people look at. */
+function namespaceConditions(namespace: JsonObject, remaining: readonly Remaining[], now: string): Json[] {
+  const counts = new Map<string, number>();
+  const finalizers = new Map<string, number>();
+  for (const { resource, object } of remaining) {
+    const name = resource.name.group ? `${resource.name.resource}.${resource.name.group}` : `${resource.name.resource}.`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const finalizer of finalizersOf(metadataOf(object))) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+  }
+  const list = (items: Map<string, number>, text: (name: string, count: number) => string): string => [...items].map(([name, count]) => text(name, count)).sort().join(", ");
+  const status = isObject(namespace.status) && Array.isArray(namespace.status.conditions) ? namespace.status.conditions.filter(isObject) : [];
+  const condition = (type: string, isTrue: boolean, reason: string, message: string): JsonObject => {
+    const wanted = { type, status: isTrue ? "True" : "False", reason, message };
+    const before = status.find((candidate) => candidate.type === type);
+    return { ...wanted, lastTransitionTime: before?.status === wanted.status ? (before.lastTransitionTime ?? now) : now };
+  };
+  return [
+    condition("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered", "All resources successfully discovered"),
+    condition("NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions", "All legacy kube types successfully parsed"),
+    condition("NamespaceDeletionContentFailure", false, "ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
+    condition("NamespaceContentRemaining", true, "SomeResourcesRemain", `Some resources are remaining: ${list(counts, (name, count) => `${name} has ${count} resource instances`)}`),
+    finalizers.size > 0
+      ? condition("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain", `Some content in the namespace has finalizers remaining: ${list(finalizers, (name, count) => `${name} in ${count} resource instances`)}`)
+      : condition("NamespaceFinalizersRemaining", false, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+  ];
+}

@@ -1,0 +1,215 @@
+/**
+ * Dependents go with their owners. An index from the uid of an owner to the keys of its dependents is kept from the events of
+ * the store, so that a deletion costs what it concerns.
+ *
+ * Background deletion removes dependents whose owners are all gone. Foreground deletion (a finalizer on the owner) removes the
+ * dependents that block it first. Orphaning (another finalizer) takes the owner out of its dependents.
+ */
+import { gvkOf } from "../../api/index.ts";
+import type { OwnerReference } from "../../api/index.ts";
+import { isObject } from "../../base/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import type { CachedEntry, CacheEvent } from "../../store/index.ts";
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
+import type { Propagation } from "../write/delete-options.ts";
+import type { Housekeeping, HousekeepingFound } from "./housekeeping.ts";
+import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { isMarker } from "../clusters/objects.ts";
+import { knownObject } from "../read/render.ts";
+import { clusterOfKey, keyOf, memoized } from "../clusters/resources.ts";
+import { textOf } from "../request/text.ts";
+
+export interface GarbageCollector {
+  /** Everything that is there when the server starts, or what a cluster holds when its own controllers went away. */
+  load(entries: Iterable<CachedEntry>): void;
+  observe(event: CacheEvent): void;
+}
+
+/** What an owner means to its dependent: it keeps it, it waits for it to go, or it is not there any more. */
+type OwnerState = "solid" | "waiting" | "absent";
+
+/** What is known of an entry without parsing it, unless it has owners. */
+interface Dependent {
+  owners: OwnerReference[];
+}
+
+export function createGarbageCollector(house: Housekeeping): GarbageCollector {
+  /** Keys of dependents by the uid of their owner. */
+  const dependents = new Map<string, Set<string>>();
+  const known = new Map<string, Dependent>();
+  /** Owners that wait for dependents or for being taken out of them, by uid. */
+  const waiting = new Map<string, string>();
+
+  const file = (key: string, owners: OwnerReference[]): void => {
+    // An owner that waits may have been waiting for this very change.
+    if (waiting.size > 0) for (const { uid } of known.get(key)?.owners ?? []) attendWaiting(uid);
+    unfile(key);
+    if (owners.length === 0) return;
+    known.set(key, { owners });
+    for (const { uid } of owners) {
+      const keys = dependents.get(uid) ?? new Set();
+      dependents.set(uid, keys.add(key));
+    }
+  };
+  const unfile = (key: string): void => {
+    const dependent = known.get(key);
+    if (!dependent) return;
+    known.delete(key);
+    for (const { uid } of dependent.owners) {
+      const keys = dependents.get(uid);
+      keys?.delete(key);
+      if (keys?.size === 0) dependents.delete(uid);
+    }
+  };
+  /** A dependent that is gone is what its owners may be waiting for. */
+  const forget = (key: string): void => {
+    const owners = known.get(key)?.owners ?? [];
+    unfile(key);
+    for (const { uid } of owners) attendWaiting(uid);
+  };
+
+  const attendWaiting = (uid: string): void => {
+    const owner = waiting.get(uid);
+    if (owner !== undefined) attendOwner(owner);
+  };
+  const attend = (what: "owner" | "dependent", key: string, settle: (key: string) => Promise<void>): void => {
+    if (!house.isManagedElsewhere(key)) house.enqueue(`${what} ${key}`, () => settle(key));
+  };
+  const attendOwner = (key: string): void => attend("owner", key, settleOwner);
+  const attendDependent = (key: string): void => attend("dependent", key, settleDependent);
+
+  const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
+    const { owners, mayWait } = observed(entry);
+    if (owners.length > 0 || known.has(entry.key)) file(entry.key, owners);
+    // Its owner may have gone between the decision to create it and now.
+    if (isNew && owners.length > 0 && hasLostOwner(entry.key)) attendDependent(entry.key);
+    if (mayWait) attendOwner(entry.key);
+  };
+
+  /** Owners, and whether the object may wait for its dependents. Its bytes are searched when nobody has parsed them: most objects have neither. */
+  const observed = (entry: CachedEntry): { owners: OwnerReference[]; mayWait: boolean } => {
+    const object = knownObject(entry);
+    if (object) {
+      const metadata = metadataOf(object);
+      const finalizers = finalizersOf(metadata);
+      return { owners: ownersOf(object), mayWait: metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND_FINALIZER) || finalizers.includes(ORPHAN_FINALIZER)) };
+    }
+    const bytes = Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength);
+    return {
+      owners: bytes.includes('"ownerReferences":[{') ? ownersOf(house.read(entry)) : [],
+      mayWait: bytes.includes('"deletionTimestamp"') && (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`)),
+    };
+  };
+
+  const hasLostOwner = (key: string): boolean => {
+    const found = house.find(key);
+    return found !== undefined && ownersOf(found.object).some((owner) => stateOf(found, owner) !== "solid");
+  };
+
+  /** Deletes a dependent when nobody keeps it; otherwise takes out of it the owners that do not. */
+  const settleDependent = async (key: string): Promise<void> => {
+    const found = house.find(key);
+    if (!found) return;
+    const metadata = metadataOf(found.object);
+    const owners = ownersOf(found.object);
+    if (owners.length === 0 || metadata.deletionTimestamp !== undefined) return;
+    const states = owners.map((owner) => stateOf(found, owner));
+    const solid = new Set(owners.filter((_, index) => states[index] === "solid").map(({ uid }) => uid));
+    if (solid.size === owners.length) return;
+    if (solid.size > 0) return house.setOwners(key, (references) => references.filter(({ uid }) => solid.has(uid)));
+    const uid = textOf(metadata.uid);
+    if (states.includes("waiting") && dependents.has(uid)) {
+      // Objects that own each other would wait for each other for ever.
+      if (isPartOfCycle(key, uid)) await house.setOwners(key, (references) => references.map((reference) => ({ ...reference, blockOwnerDeletion: false })));
+      return house.remove(key, uid, "Foreground");
+    }
+    return house.remove(key, uid, propagationOf(finalizersOf(metadata)));
+  };
+
+  const isPartOfCycle = (key: string, uid: string): boolean =>
+    dependentsOf(key, uid).some((dependent) => {
+      const found = house.find(dependent);
+      return found !== undefined && isWaiting(metadataOf(found.object));
+    });
+
+  const dependentsOf = (key: string, uid: string): string[] => [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
+
+  const stateOf = ({ cluster, resource, object }: HousekeepingFound, owner: OwnerReference): OwnerState => {
+    const { group, kind } = gvkOf(owner);
+    const kinds = memoized(cluster.table, "resources by kind", () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])));
+    const ownerResource = kinds.get(`${group}/${kind}`);
+    // A kind that is not served may come back; nothing is deleted on what cannot be seen.
+    if (!ownerResource) return "solid";
+    if (ownerResource.namespaced && !resource.namespaced) return "solid";
+    const { namespace } = metadataOf(object);
+    const ownerKey = keyOf(ownerResource, cluster.name, typeof namespace === "string" ? namespace : undefined, owner.name);
+    const current = house.find(ownerKey);
+    if (!current || metadataOf(current.object).uid !== owner.uid) return "absent";
+    return isWaiting(metadataOf(current.object)) ? "waiting" : "solid";
+  };
+
+  /** Carries out what the owner's finalizer asks for, and takes the finalizer off when nothing is left to do. */
+  const settleOwner = async (key: string): Promise<void> => {
+    const found = house.find(key);
+    if (!found) return;
+    const metadata = metadataOf(found.object);
+    const finalizers = finalizersOf(metadata);
+    const uid = textOf(metadata.uid);
+    if (metadata.deletionTimestamp === undefined) return;
+    waiting.set(uid, key);
+    if (finalizers.includes(ORPHAN_FINALIZER)) {
+      for (const dependent of dependentsOf(key, uid)) await house.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
+      waiting.delete(uid);
+      return house.removeFinalizer(key, ORPHAN_FINALIZER);
+    }
+    if (!finalizers.includes(FOREGROUND_FINALIZER)) return void waiting.delete(uid);
+    for (const dependent of dependentsOf(key, uid)) await settleDependent(dependent);
+    // Those that are left and block wait for finalizers of their own, and report back when they go.
+    if (dependentsOf(key, uid).some((dependent) => blocks(dependent, uid))) return;
+    waiting.delete(uid);
+    return house.removeFinalizer(key, FOREGROUND_FINALIZER);
+  };
+
+  const blocks = (key: string, uid: string): boolean => {
+    const found = house.find(key);
+    return found !== undefined && ownersOf(found.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
+  };
+
+  return {
+    load(entries) {
+      for (const entry of entries) if (!isMarker(entry)) observeEntry(entry, true);
+    },
+    observe({ entry, previous }) {
+      const now = entry && !isMarker(entry) ? entry : undefined;
+      if (now) observeEntry(now, previous === undefined || isMarker(previous));
+      else forget((entry ?? previous)?.key ?? "");
+      const uid = previous && !isMarker(previous) && !now ? uidOf(previous) : undefined;
+      if (uid === undefined) return;
+      waiting.delete(uid);
+      for (const key of dependents.get(uid) ?? []) attendDependent(key);
+    },
+  };
+}
+
+/** Foreground deletion: the object goes when its dependents have gone. */
+function isWaiting(metadata: JsonObject): boolean {
+  return metadata.deletionTimestamp !== undefined && finalizersOf(metadata).includes(FOREGROUND_FINALIZER);
+}
+
+/** What an object says itself about its own dependents. */
+function propagationOf(finalizers: readonly string[]): Propagation {
+  return finalizers.includes(ORPHAN_FINALIZER) ? "Orphan" : finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
+}
+
+function ownersOf(object: JsonObject): OwnerReference[] {
+  const { ownerReferences } = metadataOf(object);
+  return Array.isArray(ownerReferences) ? (ownerReferences.filter(isObject) as unknown as OwnerReference[]) : [];
+}
+
+const UID = /"uid":"([^"]+)"/;
+
+/** The uid stands near the start of a stored value, behind name and namespace. */
+function uidOf({ value }: CachedEntry): string | undefined {
+  const start = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).toString("latin1");
+  return UID.exec(start)?.[1];
+}

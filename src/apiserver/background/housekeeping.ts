@@ -1,0 +1,101 @@
+/** The reads and writes that the server's own background work needs, under its own identity. */
+import type { OwnerReference } from "../../api/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
+import { isConflict, isNotFound } from "../../machinery/index.ts";
+import type { CachedEntry } from "../../store/index.ts";
+import type { Background } from "./background.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { ControllerLeases } from "../clusters/controller-leases.ts";
+import { deleteObject } from "../write/delete.ts";
+import type { Propagation } from "../write/delete-options.ts";
+import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { ownChange, ownContext, ownOptions } from "../write/own-request.ts";
+import type { OwnPlace } from "../write/own-request.ts";
+import { objectIn } from "../read/render.ts";
+import { clusterOfKey } from "../clusters/resources.ts";
+import { rewriteObject } from "../write/write.ts";
+import type { WriteDependencies } from "../write/write.ts";
+
+export interface HousekeepingFound extends OwnPlace {
+  /** In the storage version. */
+  object: JsonObject;
+}
+
+export interface Housekeeping {
+  /** Aborted when the server stops: long work leaves the rest to the next start. */
+  readonly signal: AbortSignal;
+  enqueue(key: string, work: () => Promise<void>): void;
+  find(key: string): HousekeepingFound | undefined;
+  /** The cluster of this key has a controller manager of its own, which empties namespaces and collects garbage. */
+  isManagedElsewhere(key: string): boolean;
+  /** The parsed form of an entry, without saying where it is. */
+  read(entry: CachedEntry): JsonObject;
+  /** Deletes an object that still has this uid; one that is gone already is fine. */
+  remove(key: string, uid: string, propagation: Propagation | undefined): Promise<void>;
+  setOwners(key: string, change: (owners: OwnerReference[]) => OwnerReference[]): Promise<void>;
+  removeFinalizer(key: string, finalizer: string): Promise<void>;
+  /** Changes an object through one of its subresources; one that is gone is left alone. */
+  rewrite(key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void>;
+}
+
+const OPTIONS = ownOptions("flotilla-apiserver");
+
+export function createHousekeeping(deps: WriteDependencies & { clusters: ClusterRegistry; background: Background; leases: Pick<ControllerLeases, "isHeld">; signal: AbortSignal }): Housekeeping {
+  const { store, clusters, background, signal } = deps;
+
+  const locate = (key: string): OwnPlace | undefined => {
+    const [, group = "", plural = "", clusterName = "", ...rest] = key.split("/");
+    const cluster = clusters.get(clusterName);
+    const resource = cluster?.table.resource(group === "core" ? "" : group, plural);
+    if (!cluster || !resource) return undefined;
+    const [namespace, name] = resource.namespaced ? rest : [undefined, rest[0]];
+    return name === undefined ? undefined : { cluster, resource, name, ...(namespace !== undefined && { namespace }) };
+  };
+  const find = (key: string): HousekeepingFound | undefined => {
+    const place = locate(key);
+    const entry = place && store.find(place.cluster, place.resource, key).entry;
+    return place && entry && { ...place, object: objectIn(entry, place.resource.storage) };
+  };
+  const rewrite = async (key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void> => {
+    const place = locate(key);
+    if (!place) return;
+    try {
+      await rewriteObject(deps, ownContext(place, subresource, signal), OPTIONS, "update", (old) => ownChange(change(old)));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  };
+
+  return {
+    signal,
+    enqueue: background.enqueue,
+    find,
+    isManagedElsewhere: (key) => deps.leases.isHeld(clusterOfKey(key)),
+    read(entry) {
+      const place = locate(entry.key);
+      return place && clusterOfKey(entry.key) !== "" ? objectIn(entry, place.resource.storage) : (JSON.parse(new TextDecoder().decode(entry.value)) as JsonObject);
+    },
+    async remove(key, uid, propagation) {
+      const place = locate(key);
+      if (!place) return;
+      try {
+        await deleteObject(deps, ownContext(place, undefined, signal), { dryRun: false, ...(propagation && { propagation }), preconditions: { uid } });
+      } catch (error) {
+        // Gone, or another object of the same name: either way not this one any more.
+        if (!isNotFound(error) && !isConflict(error)) throw error;
+      }
+    },
+    setOwners: (key, change) =>
+      rewrite(key, undefined, (object) => {
+        const { ownerReferences, ...metadata } = metadataOf(object);
+        const owners = change((Array.isArray(ownerReferences) ? ownerReferences : []) as unknown as OwnerReference[]);
+        return { ...object, metadata: { ...metadata, ...(owners.length > 0 && { ownerReferences: owners as unknown as Json }) } };
+      }),
+    removeFinalizer: (key, finalizer) =>
+      rewrite(key, undefined, (object) => {
+        const metadata = metadataOf(object);
+        return { ...object, metadata: { ...metadata, finalizers: finalizersOf(metadata).filter((other) => other !== finalizer) } };
+      }),
+    rewrite,
+  };
+}

@@ -1,0 +1,37 @@
+/** Changes the status of other objects of a cluster on behalf of plugins: a quota is charged before what it pays for is stored. */
+import type { JsonObject } from "../../base/index.ts";
+import { CHANGED_MEANWHILE, conflict } from "../../machinery/index.ts";
+import type { Cache } from "../../store/index.ts";
+import type { LogicalCluster } from "./clusters.ts";
+import type { ObjectStore } from "./objects.ts";
+import type { ClusterWriter } from "../plugin.ts";
+import { objectIn, viewOfWritten } from "../read/render.ts";
+import { keyOf } from "./resources.ts";
+
+/** How often it is worked out again before whoever asked for it is told to come again. */
+const MAX_ATTEMPTS = 5;
+
+/** The bookkeeping is the server's own: no field manager is recorded for it, as none could ever be in conflict with it. */
+export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: LogicalCluster): ClusterWriter {
+  return {
+    async changeStatus(group, plural, namespace, name, change) {
+      const resource = cluster.table.resource(group, plural);
+      if (!resource) return;
+      const key = keyOf(resource, cluster.name, namespace, name);
+      await cache.exclusive(key, async () => {
+        for (let attempt = 1; ; attempt++) {
+          const found = store.find(cluster, resource, key);
+          if (!found.entry) return;
+          const object = objectIn(found.entry, resource.storage);
+          const status = change(object);
+          if (status === undefined) return;
+          const { resourceVersion: _, ...metadata } = object.metadata as JsonObject;
+          const written = viewOfWritten(resource.storage, { ...object, metadata, status }, false);
+          // Another process on the same store may have been faster; then it is worked out again from what that wrote.
+          if (await store.put(cluster, found, written, { verb: "update", name: resource.name, subresource: "status" })) return;
+          if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CHANGED_MEANWHILE);
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,328 @@
+/**
+ * The logical clusters and what each serves. The list is stored, so clusters survive a restart and other API servers on the same
+ * store see them. A cluster shares the resource table of its profile until it has definitions of its own; clusters with equal
+ * definitions share tables again, and every resource is shared by the content of its definition.
+ */
+import { createHash } from "node:crypto";
+import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind } from "../../api/index.ts";
+import type { Kind, LogicalCluster as ClusterRecord } from "../../api/index.ts";
+import { FlotillaError, formatTime, randomUuid, required } from "../../base/index.ts";
+import type { Clock, DeepReadonly, JsonObject, Log, Random } from "../../base/index.ts";
+import { notFound } from "../../machinery/index.ts";
+import type { ApiError } from "../../machinery/index.ts";
+import type { Cache, CachedEntry } from "../../store/index.ts";
+import { CRD_GROUP, CRD_PLURAL, conditionOf, resourceOfDefinition, withAcceptedNames } from "../crd/crd.ts";
+import type { Definition } from "../crd/crd.ts";
+import { clusterPlace } from "../write/in-flight.ts";
+import type { InFlight } from "../write/in-flight.ts";
+import { isMarker } from "./objects.ts";
+import type { ProfileLayer } from "./profiles.ts";
+import { encodeObject, objectIn } from "../read/render.ts";
+import { HUB } from "../request/router.ts";
+import { clusterOfKey, createResourceTable, prefixOf } from "./resources.ts";
+import type { Resource, ResourceTable } from "./resources.ts";
+
+/** Clusters are objects of the hub: it serves them like any other kind, and this registry follows what is written. */
+const RECORDS = `/${LogicalClusterKind.group}/${LogicalClusterKind.plural}/${HUB}/`;
+
+/** A cluster name is one label of a path and of a key. */
+const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** So many deletions are under way at once while a cluster is emptied. */
+const REMOVAL_PAGE = 1000;
+
+export interface LogicalCluster {
+  readonly name: string;
+  readonly profile: ProfileLayer;
+  readonly createdAt: string;
+  /** The revision of the write that made it. */
+  readonly revision: number;
+  /** What it serves now. Another table means that definitions changed. */
+  readonly table: ResourceTable;
+  /** Aborted when the cluster is removed; the reason is a 404. */
+  readonly removed: AbortSignal;
+}
+
+export interface ClusterChange {
+  /** `removed`: it takes no more requests. `gone`: so is what was in it; another of its name may be there already. */
+  type: "added" | "removed" | "gone" | "table";
+  cluster: LogicalCluster;
+}
+
+export interface ClusterRegistry {
+  get(name: string): LogicalCluster | undefined;
+  all(): LogicalCluster[];
+  add(name: string, profile: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** Looks at the definitions of a cluster again, at once. */
+  refresh(cluster: LogicalCluster): void;
+  /** What a definition serves; shared by content. */
+  resourceOf(definition: DeepReadonly<Definition>): Resource;
+  subscribe(listener: (change: ClusterChange) => void): () => void;
+  /** Removals that were interrupted by a crash are carried on. */
+  finishRemovals(): Promise<void>;
+  close(): void;
+}
+
+interface MutableCluster extends LogicalCluster {
+  table: ResourceTable;
+  readonly abort: AbortController;
+}
+
+export class ClusterError extends FlotillaError {
+  constructor(message: string) {
+    super("Cluster", message);
+  }
+}
+
+export function createClusterRegistry(options: { cache: Cache; clock: Clock; random: Random; log: Log; profiles: ReadonlyMap<string, ProfileLayer>; knownKinds: readonly Kind[]; inFlight: InFlight }): ClusterRegistry {
+  const { cache, clock, random, log, profiles, inFlight } = options;
+  const clusters = new Map<string, MutableCluster>();
+  /** Those that are removed and not yet empty. */
+  const ending = new Map<string, LogicalCluster>();
+  const listeners = new Set<(change: ClusterChange) => void>();
+  const known = new Map(options.knownKinds.map((kind) => [`${kind.plural}.${kind.group}`, kind]));
+  const resources = new WeakCache<Resource>();
+  const tables = new WeakCache<ResourceTable>();
+
+  const tell = (change: ClusterChange): void => {
+    for (const listener of listeners) listener(change);
+  };
+
+  const resourceOf = (given: DeepReadonly<Definition>, id = contentId(given)): Resource => resources.get(id, () => resourceOfDefinition(withAcceptedNames(given), known.get(given.metadata.name)));
+
+  /** What is served by the definition of an entry, told apart by its content; undefined for one that is not established. */
+  const contentIds = new WeakMap<CachedEntry, string | undefined>();
+
+  const tableOf = (name: string, profile: ProfileLayer): ResourceTable => {
+    const definitions = profile.table.resource(CRD_GROUP, CRD_PLURAL);
+    const own = definitions ? cache.list(prefixOf(definitions, name)) : [];
+    if (!definitions || own.length === 0) return profile.table;
+    const served = new Map(profile.table.resources.map((resource) => [`${resource.name.resource}.${resource.name.group}`, resource]));
+    const signature = createHash("sha256").update(profile.name);
+    for (const entry of own) {
+      const definitionName = entry.key.slice(entry.key.lastIndexOf("/") + 1);
+      const resource = servedBy(entry);
+      if (resource) served.set(definitionName, resource);
+      else served.delete(definitionName);
+      signature.update(`\n${definitionName} ${resource ? idOf(resource) : "-"}`);
+    }
+    return tables.get(signature.digest("base64url"), () => createResourceTable([...served.values()]));
+
+    function servedBy(entry: CachedEntry): Resource | undefined {
+      if (isMarker(entry)) return undefined;
+      const definition = objectIn(entry, required(definitions, "the kind CustomResourceDefinition").storage) as unknown as DeepReadonly<Definition>;
+      // Schemas are large, and every write of one definition looks at all of its cluster: each content is read once.
+      if (!contentIds.has(entry)) contentIds.set(entry, conditionOf(definition, "Established")?.status === "True" ? contentId(definition) : undefined);
+      const id = contentIds.get(entry);
+      return id === undefined ? undefined : resourceOf(definition, id);
+    }
+  };
+
+  /** Takes a record over as it is in the cache now; the order in which events arrive does not matter. */
+  const load = (name: string): void => {
+    const entry = cache.get(RECORDS + name);
+    const record = entry && recordIn(entry);
+    const current = clusters.get(name);
+    if (!entry || !record || record.metadata.deletionTimestamp !== undefined) {
+      if (!current) return;
+      clusters.delete(name);
+      ending.set(name, current);
+      current.abort.abort(clusterNotFound(name));
+      tell({ type: "removed", cluster: current });
+      return;
+    }
+    if (current) return;
+    const profile = profiles.get(record.spec.profile);
+    if (!profile) throw new ClusterError(`the cluster ${name} has the profile ${record.spec.profile}, which this server does not know; start it with that profile`);
+    const abort = new AbortController();
+    const cluster: MutableCluster = {
+      name,
+      profile,
+      createdAt: record.metadata.creationTimestamp ?? "",
+      revision: entry.revision,
+      table: tableOf(name, profile),
+      removed: abort.signal,
+      abort,
+    };
+    clusters.set(name, cluster);
+    tell({ type: "added", cluster });
+  };
+
+  const refresh = (cluster: LogicalCluster): void => {
+    const current = clusters.get(cluster.name);
+    if (!current) return;
+    const table = tableOf(current.name, current.profile);
+    if (table === current.table) return;
+    current.table = table;
+    tell({ type: "table", cluster: current });
+  };
+
+  /**
+   * Deletes whatever is stored under the name of a cluster, whether or not a profile or a definition still says what it is, so
+   * that a later cluster of the name finds nothing. The record goes last: after a crash the next start carries on.
+   */
+  const finishRemoval = async (name: string): Promise<void> => {
+    await inFlight.whenEmpty(clusterPlace(name));
+    while (await deleteContent(name));
+    await cache.write({ key: RECORDS + name, expect: "any", value: null });
+    const ended = ending.get(name);
+    ending.delete(name);
+    if (ended) tell({ type: "gone", cluster: ended });
+  };
+
+  /** False when there was nothing. */
+  const deleteContent = async (name: string): Promise<boolean> => {
+    let found = false;
+    for (const prefix of storedPrefixes(cache)) {
+      for (let page; (page = cache.list(`${prefix}${name}/`, { limit: REMOVAL_PAGE })).length > 0; found = true) {
+        await Promise.all(page.map(({ key }) => cache.write({ key, expect: "any", value: null })));
+      }
+    }
+    return found;
+  };
+
+  const removals = new Map<string, Promise<void>>();
+  /** Empties a cluster that is being deleted. Whoever waits for it is told when it fails; otherwise the next start carries on. */
+  const removeInBackground = (entry: CachedEntry): Promise<void> => {
+    const name = entry.key.slice(RECORDS.length);
+    let removal = removals.get(name);
+    if (!removal) {
+      removal = finishRemoval(name).finally(() => removals.delete(name));
+      removals.set(name, removal);
+      removal.catch((error: unknown) => log.error("removing a cluster failed", { cluster: name, error }));
+    }
+    return removal;
+  };
+
+  for (const entry of cache.list(RECORDS)) load(entry.key.slice(RECORDS.length));
+  const stops = [
+    cache.watch(RECORDS, cache.revision, (events) => {
+      for (const { entry, previous } of events) {
+        const name = (entry ?? previous)?.key.slice(RECORDS.length) ?? "";
+        load(name);
+        // The record as it is now: the event may tell of one whose name is another's by now, which must not be emptied.
+        const current = cache.get(RECORDS + name);
+        if (current && recordIn(current).metadata.deletionTimestamp !== undefined) void removeInBackground(current);
+      }
+    }),
+    cache.watch(`/${CRD_GROUP}/${CRD_PLURAL}/`, cache.revision, (events) => {
+      const changed = new Set(events.map(({ entry, previous }) => clusterOfKey((entry ?? previous)?.key ?? "")));
+      for (const name of changed) {
+        const cluster = clusters.get(name);
+        if (cluster) refresh(cluster);
+      }
+    }),
+  ];
+
+  return {
+    get(name) {
+      // The event of a cluster that was just made may still be on its way, and whoever made it may use it.
+      if (!clusters.has(name) && cache.get(RECORDS + name)) load(name);
+      return clusters.get(name);
+    },
+    all: () => [...clusters.values()],
+    refresh,
+    resourceOf,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+
+    async add(name, profile) {
+      if (!CLUSTER_NAME.test(name)) throw new ClusterError(`cannot add the cluster ${JSON.stringify(name)}: a name is lower-case letters, digits and '-', at most 63 characters`);
+      if (!profiles.has(profile)) throw new ClusterError(`cannot add the cluster ${name}: there is no profile ${profile} (known: ${[...profiles.keys()].join(", ")})`);
+      const existing = clusters.get(name);
+      if (existing) {
+        if (existing.profile.name !== profile) throw new ClusterError(`the cluster ${name} exists with profile ${existing.profile.name}; remove it before adding it as ${profile}`);
+        return;
+      }
+      const record = newRecord(name, profile, { clock, random });
+      const outcome = await cache.write({ key: RECORDS + name, expect: "absent", value: encodeObject(record) });
+      load(name);
+      if (!outcome.ok && !clusters.has(name)) throw new ClusterError(`the cluster ${name} is being removed; try again when it is gone`);
+    },
+
+    async remove(name) {
+      // The records of all clusters are in the hub.
+      if (name === HUB) throw new ClusterError("the hub cannot be removed");
+      for (let entry; (entry = cache.get(RECORDS + name)); ) {
+        const record = recordIn(entry);
+        if (record.metadata.deletionTimestamp !== undefined) {
+          load(name);
+          return removeInBackground(entry);
+        }
+        const removing = { ...record, metadata: { ...record.metadata, deletionTimestamp: formatTime(clock.now()), deletionGracePeriodSeconds: 0 } };
+        // Whether this mark or somebody else's is there now, the next look finds it.
+        await cache.write({ key: RECORDS + name, expect: entry.revision, value: encodeObject(removing as unknown as JsonObject) });
+      }
+    },
+
+    async finishRemovals() {
+      for (const entry of cache.list(RECORDS)) if (recordIn(entry).metadata.deletionTimestamp !== undefined) await removeInBackground(entry);
+    },
+
+    close() {
+      for (const stop of stops) stop();
+      listeners.clear();
+    },
+  };
+}
+
+/** The answer to whoever asks for a cluster that is not there. */
+export function clusterNotFound(name: string): ApiError {
+  return notFound({ group: LogicalClusterKind.group, resource: LogicalClusterKind.plural }, name);
+}
+
+function contentId(definition: DeepReadonly<Definition>): string {
+  return createHash("sha256").update(JSON.stringify(withAcceptedNames(definition).spec)).digest("base64url");
+}
+
+/** `/<group>/<resource>/` of everything that is stored, in whichever cluster. Costs one search each. */
+function* storedPrefixes(cache: Cache): Generator<string> {
+  for (let after = "/"; ; ) {
+    const [next] = cache.list("/", { after, limit: 1 });
+    if (!next) return;
+    const end = next.key.indexOf("/", next.key.indexOf("/", 1) + 1);
+    yield next.key.slice(0, end + 1);
+    // No key is equal to this, and none with the prefix is greater: "0" follows "/".
+    after = `${next.key.slice(0, end)}0`;
+  }
+}
+
+function recordIn({ value }: CachedEntry): ClusterRecord {
+  return JSON.parse(new TextDecoder().decode(value)) as ClusterRecord;
+}
+
+/** The object as the API would have stored it. */
+function newRecord(name: string, profile: string, { clock, random }: { clock: Clock; random: Random }): JsonObject {
+  const { group, storageVersion, kind } = LogicalClusterKind;
+  const metadata = { name, uid: randomUuid(random), creationTimestamp: formatTime(clock.now()), generation: 1, finalizers: [LOGICAL_CLUSTER_FINALIZER] };
+  return { apiVersion: `${group}/${storageVersion}`, kind, metadata, spec: { profile } };
+}
+
+/** A number for each resource that is alive, so that a table's signature need not repeat its content. */
+const ids = new WeakMap<Resource, number>();
+let lastId = 0;
+function idOf(resource: Resource): number {
+  let id = ids.get(resource);
+  if (id === undefined) ids.set(resource, (id = ++lastId));
+  return id;
+}
+
+/** Values shared by their key for as long as somebody holds them. */
+class WeakCache<T extends object> {
+  readonly #values = new Map<string, WeakRef<T>>();
+  readonly #gone = new FinalizationRegistry<string>((key) => {
+    if (!this.#values.get(key)?.deref()) this.#values.delete(key);
+  });
+
+  get(key: string, make: () => T): T {
+    const shared = this.#values.get(key)?.deref();
+    if (shared) return shared;
+    const value = make();
+    this.#values.set(key, new WeakRef(value));
+    this.#gone.register(value, key);
+    return value;
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * A profile is what a logical cluster is born with: kinds and bootstrap objects. Its objects are a shared read-only layer below
+ * the cluster's own writes. Nothing of it is stored per cluster: uid and times derive from the cluster, so a thousand members
+ * hold one copy of OpenKruise's definitions.
+ */
+import { hash } from "node:crypto";
+import { asNewNamespace, gvkOf } from "../../api/index.ts";
+import type { Kind, KubernetesObject, Namespace } from "../../api/index.ts";
+import { copy, invariant } from "../../base/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import type { CachedEntry } from "../../store/index.ts";
+import { definitionOf } from "../crd/crd.ts";
+import type { LayerViewer } from "./layer.ts";
+import { isNamespaceKind } from "../background/namespaces.ts";
+import { encodeObject, ordered, viewOfWritten } from "../read/render.ts";
+import { createResourceTable, createResources } from "./resources.ts";
+import type { Resource, ResourceTable, ServedVersion } from "./resources.ts";
+
+export interface Profile {
+  /** Kinds that are part of Kubernetes there. */
+  builtIns: readonly Kind[];
+  /** Kinds that are served as CustomResourceDefinitions, and show up as such. */
+  customs: readonly Kind[];
+  /** What exists from the start: namespaces, roles. */
+  objects: readonly KubernetesObject[];
+}
+
+export interface ProfileLayer {
+  readonly name: string;
+  /** What a cluster of this profile serves until it has definitions of its own. */
+  readonly table: ResourceTable;
+  /** True when there are bootstrap objects of a resource, given by its key prefix, at all or in a namespace. */
+  has(prefix: string, namespace?: string): boolean;
+  get(prefix: string, relativeKey: string, viewer: LayerViewer): CachedEntry | undefined;
+  /** In key order. `within` is what the part of the key after the cluster begins with. */
+  list(prefix: string, within: string, viewer: LayerViewer): CachedEntry[];
+}
+
+interface LayerObject {
+  served: ServedVersion;
+  /** The key without prefix and cluster: `<namespace>/<name>` or `<name>`. */
+  relativeKey: string;
+  /** Made on first use: a definition carries its whole schema. */
+  object(): JsonObject;
+}
+
+export function createProfileLayer(name: string, profile: Profile): ProfileLayer {
+  const resources = createResources([...profile.builtIns, ...profile.customs]);
+  const table = createResourceTable(resources);
+  const layer = new Map<string, Map<string, LayerObject>>();
+  /** Prefix and namespace of what is in one. */
+  const namespaces = new Set<string>();
+  const add = (resource: Resource, relativeKey: string, object: () => JsonObject): void => {
+    let objects = layer.get(resource.prefix);
+    if (!objects) layer.set(resource.prefix, (objects = new Map()));
+    let made: JsonObject | undefined;
+    objects.set(relativeKey, { served: resource.storage, relativeKey, object: () => (made ??= object()) });
+  };
+
+  for (const object of profile.objects) {
+    const { group, version, kind } = gvkOf(object);
+    const resource = resources.find((candidate) => candidate.kind.group === group && candidate.kind.kind === kind);
+    invariant(resource && resource.storage.version === version, `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} is of a kind it serves, in its storage version`);
+    const { namespace, name: objectName } = object.metadata;
+    if (resource.namespaced) namespaces.add(`${resource.prefix}${namespace ?? ""}`);
+    add(resource, resource.namespaced ? `${namespace ?? ""}/${objectName}` : objectName, () => complete(resource, object));
+  }
+  const definitions = table.resource("apiextensions.k8s.io", "customresourcedefinitions");
+  if (definitions) {
+    for (const kind of profile.customs) add(definitions, `${kind.plural}.${kind.group}`, () => complete(definitions, definitionOf(kind)));
+  }
+  const sorted = new Map<string, LayerObject[]>();
+  for (const [prefix, objects] of layer) sorted.set(prefix, [...objects.values()].toSorted((a, b) => Buffer.compare(Buffer.from(a.relativeKey), Buffer.from(b.relativeKey))));
+
+  const seen = new WeakMap<LayerViewer, Map<LayerObject, CachedEntry>>();
+
+  return {
+    name,
+    table,
+    has: (prefix, namespace) => (namespace === undefined ? layer.has(prefix) : namespaces.has(`${prefix}${namespace}`)),
+    get(prefix, relativeKey, viewer) {
+      const found = layer.get(prefix)?.get(relativeKey);
+      if (!found) return undefined;
+      // A namespace is looked up by every create in it, so what was found once is kept with the cluster.
+      let entries = seen.get(viewer);
+      if (!entries) seen.set(viewer, (entries = new Map()));
+      let entry = entries.get(found);
+      if (!entry) entries.set(found, (entry = layerEntry(found, prefix, viewer)));
+      return entry;
+    },
+    list(prefix, within, viewer) {
+      const found: CachedEntry[] = [];
+      for (const object of sorted.get(prefix) ?? []) if (object.relativeKey.startsWith(within)) found.push(layerEntry(object, prefix, viewer));
+      return found;
+    },
+  };
+}
+
+/** Defaults and the fields that creating the object would have set; uid and times come with the viewer. */
+function complete(resource: Resource, object: KubernetesObject): JsonObject {
+  // Copied, because what follows changes it in place, and bootstrap objects belong to whoever wired the server.
+  const admitted = resource.storage.compiled.admit(copy(object as unknown as JsonObject));
+  const completed = isNamespaceKind(resource) ? (asNewNamespace(admitted as unknown as Namespace) as unknown as JsonObject) : admitted;
+  const metadata = completed.metadata as JsonObject;
+  if (resource.kind.hasGeneration) metadata.generation ??= 1;
+  return ordered(completed);
+}
+
+/** An entry that is not stored. It shares everything but its metadata with all other clusters of the profile. */
+function layerEntry({ served, relativeKey, object }: LayerObject, prefix: string, viewer: LayerViewer): CachedEntry {
+  const key = `${prefix}${viewer.name}/${relativeKey}`;
+  const shared = object();
+  const metadata: JsonObject = { ...(shared.metadata as JsonObject), uid: derivedUid(key, viewer), creationTimestamp: viewer.createdAt };
+  const own: JsonObject = { ...shared, metadata };
+  return {
+    key,
+    revision: viewer.revision,
+    get value() {
+      const { resourceVersion: _, ...stored } = metadata;
+      return encodeObject({ ...own, metadata: stored });
+    },
+    memo: viewOfWritten(served, own, false).view,
+  };
+}
+
+/** The same for the same object of the same cluster, also after a restart; another when the cluster is made anew. */
+function derivedUid(key: string, { createdAt, revision }: LayerViewer): string {
+  const bytes = hash("sha256", `${key}\n${createdAt}\n${revision}`, "buffer");
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}

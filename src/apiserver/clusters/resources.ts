@@ -1,0 +1,188 @@
+/**
+ * What a logical cluster serves: resources in their versions. A `Resource` is made from a `Kind`, whether that is code or came
+ * from a CustomResourceDefinition, and is shared by every cluster that serves the same thing; so are its compiled schemas.
+ */
+import { formatApiVersion } from "../../api/index.ts";
+import type { Column, Kind, KindVersion, SpecPart } from "../../api/index.ts";
+import { required } from "../../base/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import { compileSchema, compileValidations } from "../../machinery/index.ts";
+import type { CompiledSchema, CompiledValidations, ResourceName, Schema } from "../../machinery/index.ts";
+
+/** A kind in one version. Identity matters: rendered answers are cached by it. */
+export interface ServedVersion {
+  readonly resource: Resource;
+  readonly version: string;
+  readonly apiVersion: string;
+  readonly schema: Schema;
+  /** Compiled on first use. */
+  readonly compiled: CompiledSchema;
+  /** Those of the kind, with the status and scale of this version. */
+  readonly subresources: Kind["subresources"];
+  /** The CEL rules of the schema, compiled on first use. */
+  readonly validations: CompiledValidations;
+  readonly columns: readonly Column[];
+  readonly isStorage: boolean;
+  /** Where the content of the metadata begins in the bytes of an object that was stored in this version. */
+  readonly metadataAt: number;
+  readonly deprecationWarning?: string;
+  toStorage?(object: JsonObject): JsonObject;
+  fromStorage?(object: JsonObject): JsonObject;
+}
+
+export interface Resource {
+  readonly kind: Kind;
+  readonly name: ResourceName;
+  readonly listKind: string;
+  readonly singular: string;
+  readonly namespaced: boolean;
+  /** `/apps/deployments/`: every key of the resource, in all clusters, begins with it. */
+  readonly prefix: string;
+  /** Served versions, the preferred one first. */
+  readonly versions: readonly ServedVersion[];
+  readonly storage: ServedVersion;
+  /** Paths that field selectors may use besides name and namespace (`spec.color`). */
+  readonly selectableFields: readonly string[];
+}
+
+export interface ResourceOptions {
+  listKind?: string;
+  /** Versions that are known, because objects are stored in them, but not served. */
+  unserved?: ReadonlySet<string>;
+  selectableFields?: readonly string[];
+  /** The resource whose objects this one shows, for a kind that is stored as another. */
+  storedIn?: Resource;
+}
+
+/** The resources of several kinds. A kind that is stored as another needs that one among them. */
+export function createResources(kinds: readonly Kind[]): Resource[] {
+  const made = new Map<Kind, Resource>();
+  for (const kind of kinds) if (!kind.storedAs) made.set(kind, createResource(kind));
+  return kinds.map((kind) => {
+    const own = made.get(kind);
+    if (own || !kind.storedAs) return own ?? createResource(kind);
+    return createResource(kind, { storedIn: required(made.get(kind.storedAs), `the kind ${kind.storedAs.kind} of which ${kind.group} ${kind.kind} is another view`) });
+  });
+}
+
+export function createResource(kind: Kind, options: ResourceOptions = {}): Resource {
+  const all: ServedVersion[] = [];
+  const resource: Resource = {
+    kind,
+    name: { group: kind.group, resource: kind.plural },
+    listKind: options.listKind ?? `${kind.kind}List`,
+    singular: kind.singular ?? kind.kind.toLowerCase(),
+    namespaced: kind.scope === "Namespaced",
+    prefix: options.storedIn?.prefix ?? `/${kind.group || "core"}/${kind.plural}/`,
+    get versions() {
+      return served;
+    },
+    get storage() {
+      return storage;
+    },
+    selectableFields: options.selectableFields ?? [],
+  };
+  for (const [version, declared] of Object.entries(kind.versions)) all.push(createVersion(resource, version, declared));
+  const served = all.filter(({ version }) => !options.unserved?.has(version));
+  const storage = options.storedIn?.storage ?? required(all.find(({ isStorage }) => isStorage), `the storage version ${kind.storageVersion} of kind ${kind.kind}`);
+  return resource;
+}
+
+function createVersion(resource: Resource, version: string, declared: KindVersion): ServedVersion {
+  const { kind } = resource;
+  const apiVersion = formatApiVersion(kind.group, version);
+  let compiled: CompiledSchema | undefined;
+  let validations: CompiledValidations | undefined;
+  return {
+    resource,
+    version,
+    apiVersion,
+    // Fact tables load on first use, so neither schema nor columns are touched before somebody needs them.
+    get schema() {
+      return declared.schema;
+    },
+    get compiled() {
+      return (compiled ??= compileSchema(declared.schema));
+    },
+    get validations() {
+      return (validations ??= compileValidations(declared.schema));
+    },
+    get columns() {
+      return declared.columns;
+    },
+    subresources: declared.subresources ? { ...withoutStatusAndScale(kind.subresources), ...declared.subresources } : kind.subresources,
+    isStorage: version === kind.storageVersion && kind.storedAs === undefined,
+    metadataAt: `{"apiVersion":"${apiVersion}","kind":"${kind.kind}","metadata":{`.length,
+    ...(declared.deprecationWarning !== undefined && { deprecationWarning: declared.deprecationWarning }),
+    ...(declared.toStorage && { toStorage: declared.toStorage }),
+    ...(declared.fromStorage && { fromStorage: declared.fromStorage }),
+  };
+}
+
+/** The part of an object that a subresource writes. The name comes from a path, so only own properties count. */
+export function partOf({ subresources: { parts } }: ServedVersion, subresource: string | undefined): SpecPart | undefined {
+  return parts && subresource !== undefined && Object.hasOwn(parts, subresource) ? parts[subresource] : undefined;
+}
+
+function withoutStatusAndScale(subresources: Kind["subresources"]): Kind["subresources"] {
+  const { status: _status, scale: _scale, ...rest } = subresources;
+  return rest;
+}
+
+/** Where an object of a resource lives. Cluster-scoped kinds have no namespace segment. */
+export function keyOf(resource: Resource, cluster: string, namespace: string | undefined, name: string): string {
+  return resource.namespaced ? `${resource.prefix}${cluster}/${namespace ?? ""}/${name}` : `${resource.prefix}${cluster}/${name}`;
+}
+
+/** What the keys of a list begin with: a namespace, or a whole cluster. */
+export function prefixOf(resource: Resource, cluster: string, namespace?: string): string {
+  return namespace === undefined || !resource.namespaced ? `${resource.prefix}${cluster}/` : `${resource.prefix}${cluster}/${namespace}/`;
+}
+
+/** The cluster segment of a key: the third. */
+export function clusterOfKey(key: string): string {
+  const start = key.indexOf("/", key.indexOf("/", 1) + 1) + 1;
+  const end = key.indexOf("/", start);
+  return key.slice(start, end);
+}
+
+/** The resources that one or many clusters serve. Never changed: a new CRD makes a new table. */
+export interface ResourceTable {
+  readonly resources: readonly Resource[];
+  find(group: string, version: string, plural: string): ServedVersion | undefined;
+  /** The resource of a group by its plural, in whatever version. */
+  resource(group: string, plural: string): Resource | undefined;
+  /** True when the group or group and version is served at all. */
+  hasGroup(group: string, version?: string): boolean;
+  /** A place for what is computed from the table once: discovery and OpenAPI documents. */
+  readonly memo: Map<string, unknown>;
+}
+
+export function createResourceTable(resources: readonly Resource[]): ResourceTable {
+  const byVersion = new Map<string, ServedVersion>();
+  const byName = new Map<string, Resource>();
+  const groups = new Set<string>();
+  for (const resource of resources) {
+    byName.set(`${resource.name.group}/${resource.name.resource}`, resource);
+    for (const served of resource.versions) {
+      byVersion.set(`${served.apiVersion}/${resource.name.resource}`, served);
+      groups.add(resource.name.group).add(`${resource.name.group}/${served.version}`);
+    }
+  }
+  return {
+    resources,
+    find: (group, version, plural) => byVersion.get(`${group ? `${group}/${version}` : version}/${plural}`),
+    resource: (group, plural) => byName.get(`${group}/${plural}`),
+    hasGroup: (group, version) => groups.has(version === undefined ? group : `${group}/${version}`),
+    memo: new Map(),
+  };
+}
+
+/** The value that `compute` gives for this table, computed once. */
+export function memoized<T>(table: ResourceTable, key: string, compute: () => T): T {
+  const known = table.memo.get(key);
+  if (known !== undefined) return known as T;
+  const value = compute();
+  table.memo.set(key, value);
+  return value;
+}

@@ -1,0 +1,140 @@
+/**
+ * CustomResourceDefinitions and kinds are two forms of one thing. A definition that somebody creates becomes a kind, which is
+ * then served like any other; the kinds of a profile that are code show up as definitions.
+ */
+import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "../../api/index.ts";
+import type { Kind, KindVersion, KubernetesObject, ScalePaths } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
+import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
+import type { Schema } from "../../machinery/index.ts";
+import { createResource } from "../clusters/resources.ts";
+import type { Resource } from "../clusters/resources.ts";
+
+export const CRD_GROUP = "apiextensions.k8s.io";
+export const CRD_PLURAL = "customresourcedefinitions";
+/** Holds a deleted definition until its objects are gone. */
+export const CRD_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
+
+export interface DefinitionNames {
+  plural: string;
+  singular?: string;
+  kind: string;
+  listKind?: string;
+  shortNames?: string[];
+  categories?: string[];
+}
+
+export interface DefinitionVersion {
+  name: string;
+  served: boolean;
+  storage: boolean;
+  deprecated?: boolean;
+  deprecationWarning?: string;
+  schema?: { openAPIV3Schema?: Schema };
+  subresources?: { status?: JsonObject; scale?: ScalePaths };
+  additionalPrinterColumns?: { name: string; type: string; format?: string; description?: string; priority?: number; jsonPath: string }[];
+  selectableFields?: { jsonPath: string }[];
+}
+
+export interface Definition extends KubernetesObject {
+  spec: {
+    group: string;
+    scope: "Namespaced" | "Cluster";
+    names: DefinitionNames;
+    versions: DefinitionVersion[];
+    conversion?: { strategy?: string; webhook?: Json };
+    preserveUnknownFields?: boolean;
+  };
+  status?: { conditions?: DefinitionCondition[]; acceptedNames?: DefinitionNames; storedVersions?: string[] };
+}
+
+export interface DefinitionCondition {
+  type: string;
+  status: "True" | "False" | "Unknown";
+  lastTransitionTime?: string;
+  reason?: string;
+  message?: string;
+}
+
+export function isDefinition(resource: Resource): boolean {
+  return resource.kind.kind === "CustomResourceDefinition" && resource.kind.group === CRD_GROUP;
+}
+
+export function conditionOf(definition: DeepReadonly<Definition>, type: string): DeepReadonly<DefinitionCondition> | undefined {
+  return definition.status?.conditions?.find((condition) => condition.type === type);
+}
+
+/** A kind of ours as the definition that would make it, accepted and established. */
+export function definitionOf(kind: Kind): Definition {
+  const definition = customResourceDefinitionOf(kind) as unknown as Definition;
+  return { ...definition, status: { acceptedNames: definition.spec.names, storedVersions: [kind.storageVersion], conditions: [ACCEPTED, ESTABLISHED] } };
+}
+
+export const ACCEPTED: DefinitionCondition = { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" };
+export const ESTABLISHED: DefinitionCondition = {
+  type: "Established",
+  status: "True",
+  reason: "InitialNamesAccepted",
+  message: "the initial names have been accepted",
+};
+
+/** The definition under the names that it was given, which may be older than those that it asks for. */
+export function withAcceptedNames(definition: DeepReadonly<Definition>): DeepReadonly<Definition> {
+  const names = definition.status?.acceptedNames;
+  // A definition that never got a name has none to be served under.
+  if (!names?.kind || equalJson(names, definition.spec.names)) return definition;
+  return { ...definition, spec: { ...definition.spec, names } };
+}
+
+/**
+ * What a definition serves. `known` is our own declaration of the kind, if we have one: its conversion between versions is
+ * used in place of the webhook that the definition names.
+ */
+export function resourceOfDefinition(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
+  const { spec } = definition;
+  const { group, names } = spec;
+  const versions = spec.versions.toSorted((a, b) => compareVersions(a.name, b.name));
+  // A version that is stored but not served still has to be read.
+  const readable = { ...definition, spec: { ...spec, versions: versions.map((version) => ({ ...version, served: true })) } };
+  const kind = kindOfCustomResourceDefinition(readable as unknown as Parameters<typeof kindOfCustomResourceDefinition>[0]);
+  const convertible = known?.storageVersion === kind.storageVersion;
+  const declared = Object.entries(kind.versions).map(([name, version]): [string, KindVersion] => {
+    const ours = convertible ? known?.versions[name] : undefined;
+    return [
+      name,
+      {
+        ...version,
+        ...(version.deprecationWarning !== undefined && {
+          deprecationWarning: versions.find((candidate) => candidate.name === name)?.deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`,
+        }),
+        ...(ours?.toStorage && { toStorage: ours.toStorage }),
+        ...(ours?.fromStorage && { fromStorage: ours.fromStorage }),
+      },
+    ];
+  });
+  const { connect } = known?.subresources ?? {};
+  return createResource(
+    { ...kind, versions: Object.fromEntries(declared), subresources: { ...kind.subresources, ...(connect && { connect }) } },
+    {
+      ...(names.listKind && { listKind: names.listKind }),
+      unserved: new Set(versions.filter(({ served }) => !served).map(({ name }) => name)),
+      selectableFields: [...new Set(versions.flatMap((version) => version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, "")))],
+    },
+  );
+}
+
+/** The order in which versions are preferred: v2, v1, v1beta2, v1beta1, v1alpha1, then others by name. */
+export function compareVersions(a: string, b: string): number {
+  const left = parseVersion(a);
+  const right = parseVersion(b);
+  if (!left || !right) return left ? -1 : right ? 1 : a < b ? -1 : a > b ? 1 : 0;
+  for (const [index, rank] of left.entries()) if (rank !== right[index]) return (right[index] ?? 0) - rank;
+  return 0;
+}
+
+function parseVersion(version: string): [number, number, number] | undefined {
+  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+  if (!match) return undefined;
+  const stability = match[2] === undefined ? 2 : match[2] === "beta" ? 1 : 0;
+  return [stability, Number(match[1]), Number(match[3] ?? 0)];
+}

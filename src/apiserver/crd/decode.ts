@@ -1,0 +1,46 @@
+/**
+ * The real server reads a custom object by its definition before it looks at anything else, so what the definition does not know
+ * is told even when the request is refused for another reason. Here that is done when a request is refused.
+ */
+import { parseApiVersion } from "../../api/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import { DecodeError, metadataProblem, undecodable } from "../../machinery/index.ts";
+import type { ApiError } from "../../machinery/index.ts";
+import type { RequestContext } from "../context.ts";
+import type { DecodedObject } from "../write/decode.ts";
+import { reportFields } from "../write/field-validation.ts";
+import { writeOptions } from "../request/options.ts";
+import type { Resource } from "../clusters/resources.ts";
+import { textOf } from "../request/text.ts";
+
+/** Warns of unknown fields in a body that was refused; throws when the request is strict. */
+export function tellUnknown(context: RequestContext, body: DecodedObject, verb: "create" | "update"): void {
+  const { served, subresource } = context;
+  if (served.resource.kind.builtIn || (subresource !== undefined && subresource !== "status")) return;
+  reportFields(unknownFields(served.resource, body.object), body, context, writeOptions(context, verb === "create" ? "CreateOptions" : "UpdateOptions"));
+}
+
+/** Metadata that cannot be read is no metadata. Throws 400. */
+export function checkReadable({ served }: RequestContext, { metadata, kind: sent, apiVersion }: JsonObject): void {
+  const { kind } = served.resource;
+  const problem = kind.builtIn ? undefined : metadataProblem(metadata);
+  if (problem !== undefined) throw undecodable({ sent: textOf(sent ?? kind.kind), version: parseApiVersion(textOf(apiVersion ?? served.apiVersion)).version, kind: kind.kind }, problem);
+}
+
+/** The error with what could not be read; a patch tells the same problem in other words. */
+export function explainUnreadable({ served }: RequestContext, error: ApiError): ApiError {
+  const { kind, builtIn } = served.resource.kind;
+  const isBare = error instanceof DecodeError && error.message === error.problem;
+  return isBare && !builtIn ? undecodable({ sent: kind, version: served.version, kind }, error.problem) : error;
+}
+
+/** By the schema of the version that the object says it has. A version that does not exist knows nothing. */
+function unknownFields({ kind, versions, storage }: Resource, object: JsonObject): string[] {
+  const { apiVersion, kind: sentKind } = object;
+  if (sentKind !== kind.kind || typeof apiVersion !== "string" || !apiVersion.startsWith(`${kind.group}/`)) return [];
+  const served = [...versions, storage].find((version) => version.apiVersion === apiVersion);
+  const unknown: string[] = [];
+  if (served) served.compiled.admit(object, { unknownFields: unknown });
+  else unknown.push(...Object.keys(object).filter((key) => key !== "apiVersion" && key !== "kind" && key !== "metadata"));
+  return unknown;
+}

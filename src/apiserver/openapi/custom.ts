@@ -1,0 +1,45 @@
+/**
+ * The schema of a custom resource as OpenAPI v3 shows it: what the definition says, with the fields that every object has and
+ * what the extensions mean spelled out.
+ */
+import type { JsonObject } from "../../base/index.ts";
+import type { Schema } from "../../machinery/index.ts";
+import type { ServedVersion } from "../clusters/resources.ts";
+import { OBJECT_META, refTo } from "./types.ts";
+
+/** `com.example.stable.v1.CronTab`: the domain of the group, turned round. */
+export function customName({ resource: { kind }, version }: ServedVersion): string {
+  return `${kind.group.split(".").toReversed().join(".")}.${version}.${kind.kind}`;
+}
+
+const METADATA: JsonObject = { description: "Standard object's metadata.", allOf: [refTo(OBJECT_META)] };
+const API_VERSION: JsonObject = { type: "string", description: "APIVersion defines the version of the schema that this object is written in." };
+const KIND: JsonObject = { type: "string", description: "Kind says what this object is." };
+
+export function customSchema({ resource: { kind }, version, schema }: ServedVersion): JsonObject {
+  const { apiVersion: _a, kind: _k, metadata: _m, ...own } = schema.properties ?? {};
+  return {
+    ...converted({ ...schema, properties: own }),
+    properties: { apiVersion: API_VERSION, kind: KIND, metadata: METADATA, ...convertAll(own) },
+    "x-kubernetes-group-version-kind": [{ group: kind.group, kind: kind.kind, version }],
+  };
+}
+
+function convertAll(properties: Record<string, Schema>): JsonObject {
+  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, converted(property)]));
+}
+
+const INT_OR_STRING = [{ type: "integer" }, { type: "string" }];
+
+function converted(schema: Schema): JsonObject {
+  const { properties, items, additionalProperties, "x-flotilla-always": _, ...rest } = schema;
+  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+  return {
+    ...(rest as JsonObject),
+    ...(schema["x-kubernetes-int-or-string"] && !schema.anyOf && !schema.allOf && { anyOf: INT_OR_STRING }),
+    ...(isEmbedded && { required: [...new Set(["kind", "apiVersion", ...(schema.required ?? [])])] }),
+    ...((properties || isEmbedded) && { properties: { ...(properties && convertAll(properties)), ...(isEmbedded && { apiVersion: API_VERSION, kind: KIND, metadata: METADATA }) } }),
+    ...(items && { items: converted(items) }),
+    ...(additionalProperties !== undefined && { additionalProperties: typeof additionalProperties === "object" ? converted(additionalProperties) : additionalProperties }),
+  };
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import { createTestServer } from "../test-server.ts";
+
+describe("health", () => {
+  const cases: Record<string, { path: string; status: number; text: RegExp }> = {
+    "OP-4: is one word": { path: "/healthz", status: 200, text: /^ok$/ },
+    "OP-4: is told per check": { path: "/readyz/ping", status: 200, text: /^ok$/ },
+    "OP-4: knows checks of several parts": { path: "/livez/poststarthook/rbac/bootstrap-roles", status: 200, text: /^ok$/ },
+    "OP-4: has no check of another name": { path: "/readyz/nope", status: 404, text: /^404 page not found\n$/ },
+    "OP-4: lists the checks": { path: "/livez?verbose", status: 200, text: /^\[\+\]ping ok\n\[\+\]log ok\n\[\+\]etcd ok\n[^]*livez check passed\n$/ },
+    "OP-4: says which checks were left out": { path: "/readyz?verbose&exclude=etcd", status: 200, text: /\[\+\]etcd excluded: ok\n/ },
+    "OP-4: says which checks to leave out it does not know": { path: "/readyz?verbose&exclude=nope", status: 200, text: /warn: some health checks cannot be excluded: no matches for "nope"\nreadyz check passed\n$/ },
+  };
+  for (const [behaviour, { path, status, text }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const { request } = await createTestServer();
+
+      const answer = await request("GET", path);
+
+      expect(answer.status).toBe(status);
+      expect(answer.text).toMatch(text);
+    });
+  }
+
+  test("TR-16: a server that will stop is not ready, is alive, and still answers", async () => {
+    const { request, server } = await createTestServer();
+
+    server.drain();
+
+    const ready = await request("GET", "/readyz");
+    expect(ready.status).toBe(500);
+    expect(ready.text).toContain("[-]shutdown failed: reason withheld\nreadyz check failed\n");
+    expect((await request("GET", "/readyz?exclude=shutdown")).status).toBe(200);
+    expect((await request("GET", "/livez")).status).toBe(200);
+    expect((await request("GET", "/api/v1/namespaces")).status).toBe(200);
+  });
+});

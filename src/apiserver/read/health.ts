@@ -1,0 +1,68 @@
+/**
+ * `/healthz`, `/livez` and `/readyz`: checks by name, each of which can be asked for or left out. A server that answers at all has
+ * opened its store and built what it serves, so most checks can only succeed; what changes is whether it is about to stop.
+ */
+import type { ApiResponse } from "../request/request.ts";
+import { textResponse } from "../request/respond.ts";
+import type { Route } from "../request/router.ts";
+
+export interface HealthState {
+  /** The server will stop: clients should go elsewhere, and may still finish what they began. */
+  readonly draining: boolean;
+}
+
+type Endpoint = Extract<Route, { type: "health" }>["endpoint"];
+
+interface Check {
+  name: string;
+  isReadiness?: true;
+  passes?(state: HealthState): boolean;
+}
+
+/** In the order in which they are listed. The names are those that Kubernetes' own tests and tools look for. */
+const CHECKS: readonly Check[] = [
+  { name: "ping" },
+  { name: "log" },
+  { name: "etcd" },
+  { name: "etcd-readiness", isReadiness: true },
+  { name: "informer-sync", isReadiness: true },
+  { name: "poststarthook/start-apiserver-admission-initializer" },
+  { name: "poststarthook/start-apiextensions-controllers" },
+  { name: "poststarthook/crd-informer-synced" },
+  { name: "poststarthook/start-system-namespaces-controller" },
+  { name: "poststarthook/rbac/bootstrap-roles" },
+  { name: "poststarthook/scheduling/bootstrap-system-priority-classes" },
+  { name: "poststarthook/bootstrap-controller" },
+  { name: "shutdown", isReadiness: true, passes: ({ draining }) => !draining },
+];
+
+const checksOf = (endpoint: Endpoint): readonly Check[] => CHECKS.filter(({ isReadiness }) => !isReadiness || endpoint === "readyz");
+
+/** The paths of all checks, for the list of what there is. */
+export function healthPaths(): string[] {
+  return (["healthz", "livez", "readyz"] as const).flatMap((endpoint) => [`/${endpoint}`, ...checksOf(endpoint).map(({ name }) => `/${endpoint}/${name}`)]);
+}
+
+export function healthResponse({ endpoint, check }: Extract<Route, { type: "health" }>, query: URLSearchParams, state: HealthState): ApiResponse {
+  const checks = checksOf(endpoint);
+  const passes = (candidate: Check): boolean => candidate.passes?.(state) ?? true;
+  if (check !== undefined) {
+    const found = checks.find(({ name }) => name === check);
+    if (!found) return textResponse(404, "404 page not found\n");
+    return passes(found) ? textResponse(200, "ok") : textResponse(500, `internal server error: ${check} check failed\n`);
+  }
+  const excluded = new Set(query.getAll("exclude"));
+  const lines: string[] = [];
+  let failed = false;
+  for (const candidate of checks) {
+    if (excluded.delete(candidate.name)) lines.push(`[+]${candidate.name} excluded: ok`);
+    else if (passes(candidate)) lines.push(`[+]${candidate.name} ok`);
+    else {
+      failed = true;
+      lines.push(`[-]${candidate.name} failed: reason withheld`);
+    }
+  }
+  if (excluded.size > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].sort().map((name) => JSON.stringify(name)).join(", ")}`);
+  if (failed) return textResponse(500, `${lines.join("\n")}\n${endpoint} check failed\n`);
+  return textResponse(200, query.has("verbose") ? `${lines.join("\n")}\n${endpoint} check passed\n` : "ok");
+}

@@ -1,0 +1,70 @@
+/** Everything that is not about a resource: discovery, OpenAPI, health, metrics, and the list of what there is. */
+import { openIdConfiguration, openIdKeys } from "../access/openid.ts";
+import { methodNotAllowed } from "../../machinery/index.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import { discoveryResponse } from "./discovery.ts";
+import { healthPaths, healthResponse } from "./health.ts";
+import type { HealthState } from "./health.ts";
+import type { ServerMetrics } from "../metrics/server-metrics.ts";
+import { openApiV2Response, openApiV3Response } from "../openapi/openapi.ts";
+import { PageNotFound } from "../operations.ts";
+import type { OperationDependencies } from "../operations.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import { encode, jsonResponse } from "../request/respond.ts";
+import type { ResourceRoute, Route } from "../request/router.ts";
+import type { VersionInfo } from "./version.ts";
+
+export interface PageOptions {
+  deps: OperationDependencies;
+  version: VersionInfo;
+  health: HealthState;
+  metrics: ServerMetrics;
+}
+
+export type PageRoute = Exclude<Route, ResourceRoute>;
+
+export function pageResponse({ deps, version, health, metrics }: PageOptions, cluster: LogicalCluster, route: PageRoute, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
+  if (route.type === "unknown") throw new PageNotFound();
+  // Health is answered whatever the method, as in Kubernetes.
+  if (route.type === "health") return healthResponse(route, request.query, health);
+  if (request.method !== "GET") throw methodNotAllowed();
+  switch (route.type) {
+    case "discovery":
+      return discoveryResponse(cluster.table, route, request.headers);
+    case "openapi-v3":
+      return openApiV3Response(cluster.table, route.document, request, deps.clock.now());
+    case "openapi-v2":
+      return openApiV2Response(cluster.table, version, request);
+    case "openid-configuration":
+      return openIdConfiguration(deps.accountTokens, cluster, request);
+    case "openid-keys":
+      return openIdKeys(deps.accountTokens, cluster, request);
+    case "version":
+      return jsonResponse(200, version);
+    case "metrics":
+      return metricsResponse(metrics, deps, cluster);
+    default:
+      return jsonResponse(200, { paths: rootPaths(cluster) });
+  }
+}
+
+function metricsResponse(metrics: ServerMetrics, { store }: OperationDependencies, cluster: LogicalCluster): ApiResponse {
+  const objects = new Map<string, number>();
+  for (const resource of cluster.table.resources) {
+    const { group, resource: name } = resource.name;
+    const { verbs } = resource.kind;
+    if (!verbs || verbs.includes("list")) objects.set(group ? `${name}.${group}` : name, store.count(cluster, resource));
+  }
+  return { status: 200, headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-cache, private" }, body: encode(metrics.render(cluster.name, objects)) };
+}
+
+function rootPaths({ table }: LogicalCluster): string[] {
+  const paths = new Set(["/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/version", ...healthPaths()]);
+  for (const { versions } of table.resources) {
+    for (const { apiVersion } of versions) {
+      if (!apiVersion.includes("/")) paths.add(`/api/${apiVersion}`);
+      else paths.add(`/apis/${apiVersion.split("/", 1)[0] ?? ""}`).add(`/apis/${apiVersion}`);
+    }
+  }
+  return [...paths].sort();
+}

@@ -1,0 +1,198 @@
+/** Reads of one object and of lists. Everything comes from the cache, which shows nothing that is not durable. */
+import type { Clock } from "../../base/index.ts";
+import { ApiError, badRequest, expired, notFound } from "../../machinery/index.ts";
+import { CompactedError } from "../../store/index.ts";
+import type { Cache, CachedEntry } from "../../store/index.ts";
+import type { RequestContext } from "../context.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import { listQuery, parseRevision } from "../request/options.ts";
+import { keyOf, prefixOf } from "../clusters/resources.ts";
+import { selectionOf } from "./selection.ts";
+import type { Selection } from "./selection.ts";
+
+export interface ReadDependencies {
+  cache: Cache;
+  store: ObjectStore;
+  clock: Clock;
+}
+
+/** How long a read waits for a revision that this server has not seen yet. */
+const FRESHNESS_WAIT_MS = 3000;
+
+export async function getObject(deps: ReadDependencies, context: RequestContext): Promise<CachedEntry> {
+  const { cluster, served, namespace, name = "", query } = context;
+  const revision = parseRevision(query.get("resourceVersion") ?? "", "get");
+  if (revision !== undefined) await waitFor(deps, revision, context.signal);
+  const { entry } = deps.store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
+  if (!entry) throw notFound(served.resource.name, name);
+  return entry;
+}
+
+export interface ListResult {
+  entries: readonly CachedEntry[];
+  revision: number;
+  continueToken?: string;
+  remaining?: number;
+}
+
+export async function listObjects(deps: ReadDependencies, context: RequestContext): Promise<ListResult> {
+  const { cluster, served, namespace, query } = context;
+  const { resource } = served;
+  const { labelSelector, fieldSelector, limit, continueToken, resourceVersion, match } = listQuery(query, false);
+  const selection = selectionOf(resource, labelSelector, fieldSelector);
+  const prefix = prefixOf(resource, cluster.name, namespace);
+  if (continueToken !== "") {
+    const token = decodeToken(continueToken);
+    if (resourceVersion !== undefined && resourceVersion !== 0) throw badRequest("specifying resource version is not allowed when using continue");
+    const entries = token.revision < 0 ? undefined : snapshot(deps, context, token.revision, token);
+    const revision = token.revision < 0 ? deps.cache.revision : token.revision;
+    return page(deps, context, selection, { entries, revision, after: prefix + token.start, seen: token.seen }, limit);
+  }
+  if (resourceVersion !== undefined) await waitFor(deps, resourceVersion, context.signal);
+  // A revision with a limit and no match means exactly that revision: what old clients page by.
+  const exact = resourceVersion !== undefined && resourceVersion > 0 && (match === "Exact" || (match === "" && limit > 0));
+  const entries = exact ? snapshot(deps, context, resourceVersion) : undefined;
+  // Who takes any state is answered at once and whole, as by the real server's cache.
+  const whole = resourceVersion === 0 ? 0 : limit;
+  return page(deps, context, selection, { entries, revision: exact ? resourceVersion : deps.cache.revision, seen: 0 }, whole);
+}
+
+interface PageStart {
+  /** All entries of the snapshot; unset pages through what is there now. */
+  entries: readonly CachedEntry[] | undefined;
+  revision: number;
+  after?: string;
+  seen: number;
+}
+
+/** The matching entries after a key, cut to a limit. */
+function page({ store }: ReadDependencies, context: RequestContext, selection: Selection, start: PageStart, limit: number): ListResult {
+  const { cluster, served, namespace } = context;
+  const { after, revision, seen } = start;
+  const select = (entries: readonly CachedEntry[]): readonly CachedEntry[] => (selection.everything ? entries : entries.filter((entry) => matchesEntry(selection, entry, context)));
+  const all = start.entries && (after === undefined ? start.entries : start.entries.filter(({ key }) => key > after));
+  if (limit <= 0) return { entries: select(all ?? store.list(cluster, served.resource, namespace, after === undefined ? {} : { after })), revision };
+
+  const found = all ? select(all).slice(0, limit + 1) : collect(store, context, selection, limit + 1, after);
+  const entries = found.slice(0, limit);
+  const last = entries.at(-1);
+  if (found.length <= limit || !last) return { entries, revision };
+  const prefix = prefixOf(served.resource, cluster.name, namespace);
+  const counted = seen + entries.length;
+  const total = start.entries?.length ?? store.count(cluster, served.resource, namespace);
+  return {
+    entries,
+    revision,
+    continueToken: encodeToken({ revision, start: last.key.slice(prefix.length), seen: counted }),
+    // What does not match is not known without looking, so a selection has no count.
+    ...(selection.everything && total > counted && { remaining: total - counted }),
+  };
+}
+
+const CHUNK = 500;
+
+/** Up to `limit` matching entries, looked for in chunks so that a small page of a large list stays cheap. */
+function collect(store: ObjectStore, context: RequestContext, selection: Selection, limit: number, start: string | undefined): CachedEntry[] {
+  const { cluster, served, namespace } = context;
+  const found: CachedEntry[] = [];
+  for (let after = start; ; ) {
+    const size = selection.everything ? limit : CHUNK;
+    const chunk = store.list(cluster, served.resource, namespace, { ...(after !== undefined && { after }), limit: size });
+    for (const entry of chunk) {
+      if (!selection.everything && !matchesEntry(selection, entry, context)) continue;
+      found.push(entry);
+      if (found.length === limit) return found;
+    }
+    after = chunk.at(-1)?.key;
+    if (chunk.length < size) return found;
+  }
+}
+
+/** A name is compared with the key, so that selecting one object parses one. */
+export function matchesEntry(selection: Selection, entry: CachedEntry, { served }: Pick<RequestContext, "served">): boolean {
+  if (selection.name !== undefined && !entry.key.endsWith(`/${selection.name}`)) return false;
+  return selection.matches(entry, served);
+}
+
+/** Everything as it was at a revision; undefined when nothing changed since, so that the present serves as well. */
+function snapshot({ cache, store }: ReadDependencies, { cluster, served, namespace }: RequestContext, revision: number, token?: Token): readonly CachedEntry[] | undefined {
+  if (revision >= cache.revision) return undefined;
+  try {
+    if (cache.eventsAfter(prefixOf(served.resource, cluster.name, namespace), revision).length === 0) return undefined;
+    return store.listAt(revision, cluster, served.resource, namespace);
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    if (!token) throw expired("The resourceVersion for the provided list is too old.");
+    const { status } = expired(TOO_OLD);
+    // The rest of the list, from the same key on, as it is now.
+    throw new ApiError({ ...status, metadata: { continue: encodeToken({ ...token, revision: -1 }) } });
+  }
+}
+
+export async function waitFor({ cache, clock }: Pick<ReadDependencies, "cache" | "clock">, revision: number, signal: AbortSignal): Promise<void> {
+  if (revision <= cache.revision) return;
+  const abort = new AbortController();
+  const stop = (): void => abort.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  const timer = clock.after(FRESHNESS_WAIT_MS, () => abort.abort(tooLargeRevision(revision, cache.revision)));
+  try {
+    await cache.whenAt(revision, abort.signal);
+  } finally {
+    timer.cancel();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function tooLargeRevision(asked: number, current: number): ApiError {
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    reason: "Timeout",
+    details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 },
+    code: 504,
+  });
+}
+
+/** Where the next page starts. `seen` is how many came before, for the count of what remains. */
+interface Token {
+  revision: number;
+  start: string;
+  seen: number;
+}
+
+const TOKEN_VERSION = "meta.k8s.io/v1";
+const TOO_OLD =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+
+function encodeToken({ revision, start, seen }: Token): string {
+  return Buffer.from(JSON.stringify({ v: TOKEN_VERSION, rv: revision, start, n: seen })).toString("base64url");
+}
+
+function decodeToken(text: string): Token {
+  const illegal = illegalAt(text);
+  if (illegal !== undefined) throw badToken(`illegal base64 data at input byte ${illegal}`);
+  let token: unknown;
+  try {
+    token = JSON.parse(Buffer.from(text, "base64url").toString());
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badToken("it was not made by this server");
+  }
+  const { v, rv, start, n } = (token ?? {}) as Record<string, unknown>;
+  if (v !== TOKEN_VERSION) throw badToken(`server does not recognize this encoded version ${JSON.stringify(v ?? "")}`);
+  if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0) throw badToken(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`);
+  if (typeof start !== "string" || start === "") throw badToken(`encoded start key empty (version ${TOKEN_VERSION})`);
+  return { revision: rv, start, seen: typeof n === "number" && n >= 0 ? n : 0 };
+}
+
+const badToken = (why: string): ApiError => badRequest(`invalid continue token: continue key is not valid: ${why}`);
+
+/** Where a text stops to be base64 without padding. */
+function illegalAt(text: string): number | undefined {
+  const index = text.search(/[^A-Za-z0-9_-]/);
+  if (index >= 0) return index;
+  return text.length % 4 === 1 ? text.length - 1 : undefined;
+}

@@ -1,0 +1,327 @@
+/**
+ * A watch as lines of JSON. An event is rendered once, however many watch it; a watcher that cannot keep up is cut off, and
+ * lists again, so that it never holds up the others.
+ */
+import type { Clock, JsonObject, Random, Timer } from "../../base/index.ts";
+import { ApiError, expired, internalError } from "../../machinery/index.ts";
+import type { CachedEntry } from "../../store/index.ts";
+import type { BackPressure, WatchShare } from "./back-pressure.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { Representation } from "../request/negotiate.ts";
+import type { ListQuery } from "../request/options.ts";
+import { objectAt } from "../read/render.ts";
+import type { ByteSink, ByteStream } from "../request/request.ts";
+import type { ServedVersion } from "../clusters/resources.ts";
+import { encode, entryLine } from "../request/respond.ts";
+import { bookmarkTable, partialMetadata, tableOf } from "../read/table.ts";
+import type { TableOptions } from "../read/table.ts";
+import type { WatchMeter } from "../metrics/server-metrics.ts";
+import { startWatch } from "./watch.ts";
+import type { Notice, WatchDependencies } from "./watch.ts";
+
+/** What may wait for a slow peer before it is cut off. */
+const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
+/** A peer that takes nothing for this long is cut off, too: what waits for it is memory that nobody uses. */
+const MAX_STALL_MS = 30_000;
+const BOOKMARK_INTERVAL_MS = 60_000;
+/** A last bookmark comes this long before the end, so that the next watch starts close. */
+const LAST_BOOKMARK_MS = 2000;
+const MIN_TIMEOUT_MS = 30 * 60_000;
+/** Initial objects are rendered as the peer takes them, about this much at a time: what a slow line carries well within a stall. */
+const INITIAL_CHUNK_BYTES = 256 * 1024;
+
+export type StreamDependencies = WatchDependencies & { random: Random; pressure: BackPressure };
+
+export interface WatchRequest {
+  cluster: LogicalCluster;
+  served: ServedVersion;
+  namespace?: string;
+  query: ListQuery;
+  representation: Representation;
+  includeObject: TableOptions["includeObject"];
+  signal: AbortSignal;
+  /** Counts the watch and its events, from when it is opened. */
+  meter?(): WatchMeter;
+}
+
+export function createWatchStream(deps: StreamDependencies, request: WatchRequest): ByteStream {
+  return {
+    open(sink) {
+      const stream = new WatchStream(deps, request, sink);
+      stream.start();
+      return () => stream.close();
+    },
+  };
+}
+
+class WatchStream {
+  readonly #deps: StreamDependencies;
+  readonly #request: WatchRequest;
+  readonly #sink: ByteSink;
+  readonly #timers = new Set<Timer>();
+  #stop: () => void = () => {};
+  /** Objects that were there at the start and are not written yet. */
+  #initial: readonly Notice[] = [];
+  #position = 0;
+  /** The bookmark that marks the end of the initial objects, at its revision. */
+  #initialEnd: number | undefined;
+  #backlog: Uint8Array[] = [];
+  #backlogBytes = 0;
+  readonly #pressure: WatchShare;
+  #flowing = true;
+  /** When the peer last had no room. */
+  #stalledMs = 0;
+  #stallTimer: Timer | undefined;
+  #closed = false;
+  #columnsSent = false;
+  #meter: WatchMeter | undefined;
+  /** A streaming list waits until what it has is as new as it was asked for. */
+  #waits = false;
+  #lastRevision = 0;
+
+  constructor(deps: StreamDependencies, request: WatchRequest, sink: ByteSink) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#sink = sink;
+    this.#pressure = deps.pressure.join(request.cluster.name);
+  }
+
+  start(): void {
+    const { cluster, served, namespace, query, signal } = this.#request;
+    const { resource, version } = served;
+    this.#lastRevision = query.resourceVersion ?? 0;
+    this.#meter = this.#request.meter?.();
+    this.#waits = query.sendInitialEvents === true;
+    this.#schedule();
+    this.#stop = startWatch(
+      this.#deps,
+      {
+        cluster,
+        group: resource.name.group,
+        version,
+        resource: resource.name.resource,
+        ...(namespace !== undefined && { namespace }),
+        labelSelector: query.labelSelector,
+        fieldSelector: query.fieldSelector,
+        resourceVersion: query.resourceVersion,
+        sendInitialEvents: query.sendInitialEvents,
+      },
+      {
+        initial: (notices, revision) => {
+          this.#waits = false;
+          this.#initial = notices;
+          this.#meter?.sent(notices.length);
+          this.#lastRevision = revision;
+          if (query.allowBookmarks) this.#initialEnd = revision;
+          this.#pump();
+        },
+        notify: (notices) => {
+          this.#lastRevision = notices.at(-1)?.revision ?? this.#lastRevision;
+          this.#meter?.sent(notices.length);
+          this.#offer(this.#isPlain() ? sharedLines(notices) : this.#lines(notices));
+        },
+        end: (error) => this.#end(error),
+      },
+      signal,
+    );
+    // It may have ended while it started.
+    if (this.#closed) this.#stop();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#meter?.close();
+    this.#stop();
+    for (const timer of this.#timers) timer.cancel();
+    this.#stallTimer?.cancel();
+    this.#backlog = [];
+    this.#initial = [];
+    this.#pressure.end();
+  }
+
+  #schedule(): void {
+    const { clock, random } = this.#deps;
+    const { timeoutSeconds, allowBookmarks } = this.#request.query;
+    const timeoutMs = timeoutSeconds !== undefined && timeoutSeconds > 0 ? timeoutSeconds * 1000 : MIN_TIMEOUT_MS * (1 + random.next());
+    this.#timers.add(clock.after(timeoutMs, () => this.#end()));
+    if (!allowBookmarks) return;
+    if (timeoutMs >= LAST_BOOKMARK_MS) this.#timers.add(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()));
+    this.#repeat(clock);
+  }
+
+  #repeat(clock: Clock): void {
+    const timer = clock.after(BOOKMARK_INTERVAL_MS, () => {
+      this.#timers.delete(timer);
+      this.#bookmark();
+      if (!this.#closed) this.#repeat(clock);
+    });
+    this.#timers.add(timer);
+  }
+
+  #bookmark(): void {
+    const { cache } = this.#deps;
+    // Until every watcher was told, an older change may still be on its way here.
+    const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
+    if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length) this.#offer(this.#bookmarkLine(revision, false));
+  }
+
+  #end(error?: Error): void {
+    if (this.#closed) return;
+    if (error) {
+      const { status } = error instanceof ApiError ? error : internalError(error.message);
+      this.#sink.write(encode(`${JSON.stringify({ type: "ERROR", object: status })}\n`));
+    }
+    this.close();
+    this.#sink.end();
+  }
+
+  /** Writes, or keeps for later when the peer is slow; gives up on it when too much is kept. */
+  #offer(chunk: Uint8Array): void {
+    if (this.#closed) return;
+    if (this.#flowing && this.#isPastInitial()) return this.#write(chunk);
+    this.#backlog.push(chunk);
+    this.#backlogBytes += chunk.byteLength;
+    if (this.#backlogBytes > MAX_BACKLOG_BYTES) this.#end(expired("the watch was too far behind; list again"));
+    else this.#pressure.report(this.#backlogBytes);
+  }
+
+  #isPastInitial(): boolean {
+    return this.#position >= this.#initial.length && this.#initialEnd === undefined;
+  }
+
+  #write(chunk: Uint8Array): void {
+    if (this.#sink.write(chunk)) return;
+    this.#flowing = false;
+    this.#stalledMs = this.#deps.clock.now();
+    if (!this.#stallTimer) this.#checkStall(MAX_STALL_MS);
+    this.#sink.onDrain(() => {
+      this.#flowing = true;
+      this.#pump();
+    });
+  }
+
+  /** A busy watch stalls and goes on all the time, so one timer looks again instead of one per stall. */
+  #checkStall(inMs: number): void {
+    if (this.#closed) return;
+    this.#stallTimer = this.#deps.clock.after(inMs, () => {
+      this.#stallTimer = undefined;
+      if (this.#flowing) return;
+      const leftMs = this.#stalledMs + MAX_STALL_MS - this.#deps.clock.now();
+      if (leftMs > 0) this.#checkStall(leftMs);
+      else this.#end(expired("the watch was not read; list again"));
+    });
+  }
+
+  /** Goes on where a slow peer stopped it: initial objects first, then what came meanwhile. */
+  #pump(): void {
+    while (this.#flowing && !this.#closed) {
+      if (this.#position < this.#initial.length) {
+        this.#write(this.#nextInitial());
+      } else if (this.#initialEnd !== undefined) {
+        const revision = this.#initialEnd;
+        this.#initialEnd = undefined;
+        this.#initial = [];
+        this.#position = 0;
+        this.#write(this.#bookmarkLine(revision, true));
+      } else {
+        const chunk = this.#backlog.shift();
+        if (!chunk) return;
+        this.#backlogBytes -= chunk.byteLength;
+        this.#pressure.report(this.#backlogBytes);
+        this.#write(chunk);
+      }
+    }
+  }
+
+  /** Whole objects look the same to all watchers. */
+  #isPlain(): boolean {
+    const { as, format } = this.#request.representation;
+    return as === "object" && format === "json";
+  }
+
+  #nextInitial(): Uint8Array {
+    const lines: Uint8Array[] = [];
+    let bytes = 0;
+    for (let notice = this.#initial[this.#position]; notice && bytes < INITIAL_CHUNK_BYTES; notice = this.#initial[++this.#position]) {
+      const line = this.#line(notice);
+      lines.push(line);
+      bytes += line.byteLength;
+    }
+    return joined(lines);
+  }
+
+  #lines(notices: readonly Notice[]): Uint8Array {
+    return joined(notices.map((notice) => this.#line(notice)));
+  }
+
+  #line(notice: Notice): Uint8Array {
+    if (this.#isPlain()) return sharedLine(notice);
+    const { representation } = this.#request;
+    const { type, entry, served, revision } = notice;
+    const object = objectAt(entry, served, revision);
+    return encode(`${JSON.stringify({ type, object: representation.as === "table" ? this.#table(object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`);
+  }
+
+  #table(object: JsonObject, revision: number): JsonObject {
+    return tableOf(this.#request.served, [object], { resourceVersion: String(revision) }, this.#tableOptions(), this.#isFirst());
+  }
+
+  #tableOptions(): TableOptions {
+    const { includeObject, representation } = this.#request;
+    return { includeObject, nowMs: this.#deps.clock.now(), version: representation.version };
+  }
+
+  /** Only the first event says what the columns are. */
+  #isFirst(): boolean {
+    const first = !this.#columnsSent;
+    this.#columnsSent = true;
+    return first;
+  }
+
+  #bookmarkLine(revision: number, initialEnd: boolean): Uint8Array {
+    const { served, representation } = this.#request;
+    const metadata: JsonObject = { resourceVersion: String(revision), ...(initialEnd && { annotations: { "k8s.io/initial-events-end": "true" } }) };
+    const bare: JsonObject = { kind: served.resource.kind.kind, apiVersion: served.apiVersion, metadata };
+    const object =
+      representation.as === "table" ? bookmarkTable(served, bare, this.#tableOptions(), this.#isFirst()) : representation.as === "metadata" ? partialMetadata(bare, representation.version) : bare;
+    return encode(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
+  }
+}
+
+interface SharedLine {
+  served: ServedVersion;
+  type: string;
+  revision: number;
+  line: Uint8Array;
+}
+
+/** Lines of the events that are being told right now. Watchers are told one after another, so a moment is long enough. */
+const lines = new Map<CachedEntry, SharedLine[]>();
+
+function sharedLine({ type, entry, served, revision }: Notice): Uint8Array {
+  if (lines.size === 0) queueMicrotask(() => lines.clear());
+  let known = lines.get(entry);
+  const found = known?.find((candidate) => candidate.served === served && candidate.type === type && candidate.revision === revision);
+  if (found) return found.line;
+  const line = entryLine(type, entry, served, revision);
+  if (!known) lines.set(entry, (known = []));
+  known.push({ served, type, revision, line });
+  return line;
+}
+
+/** The lines of a batch, by the array of its notices: a thousand watchers that see the same hold the same bytes. */
+const batches = new WeakMap<readonly Notice[], Uint8Array>();
+
+function sharedLines(notices: readonly Notice[]): Uint8Array {
+  const [first] = notices;
+  if (first && notices.length === 1) return sharedLine(first);
+  let chunk = batches.get(notices);
+  if (!chunk) batches.set(notices, (chunk = joined(notices.map(sharedLine))));
+  return chunk;
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  return chunks.length === 1 && first ? first : Buffer.concat(chunks);
+}

@@ -1,0 +1,311 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../base/index.ts";
+import type { TransportWatchEvent } from "../../client/index.ts";
+import type { ByteStream } from "../request/request.ts";
+import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition } from "../test-server.ts";
+import type { TestServer } from "../test-server.ts";
+import { textOf } from "../request/text.ts";
+
+const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+
+interface Stream {
+  readonly chunks: readonly Uint8Array[];
+  events(): { type: string; object: JsonObject }[];
+  readonly ended: boolean;
+  accept: boolean;
+  drain(): void;
+  close(): void;
+}
+
+async function watch({ request }: TestServer, query: string, headers?: Record<string, string>): Promise<Stream> {
+  const { response } = await request("GET", `${CONFIG_MAPS}?watch=1&${query}`, undefined, headers);
+  const chunks: Uint8Array[] = [];
+  let ended = false;
+  let resume = (): void => {};
+  const stream: Stream = {
+    chunks,
+    accept: true,
+    events: () => Buffer.concat(chunks).toString().split("\n").filter(Boolean).map((line) => JSON.parse(line) as { type: string; object: JsonObject }),
+    get ended() {
+      return ended;
+    },
+    drain: () => resume(),
+    close: () => stop(),
+  };
+  const stop = (response.body as ByteStream).open({
+    write(chunk) {
+      chunks.push(chunk);
+      return stream.accept;
+    },
+    onDrain(run) {
+      resume = run;
+    },
+    end() {
+      ended = true;
+    },
+  });
+  return stream;
+}
+
+const typesOf = (stream: Stream): string[] => stream.events().map(({ type, object }) => `${type} ${textOf((object.metadata as JsonObject).name ?? "")}`.trim());
+
+describe("a watch", () => {
+  test("LW-6: tells what is there, then every change", async () => {
+    const server = await createTestServer();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    const stream = await watch(server, "");
+
+    await server.request("PATCH", `${CONFIG_MAPS}/a`, { data: { b: "2" } }, MERGE);
+    await server.request("PATCH", `${CONFIG_MAPS}/a`, { data: { b: "2" } }, MERGE);
+    await server.request("DELETE", `${CONFIG_MAPS}/a`);
+    await server.settle();
+
+    expect(typesOf(stream)).toEqual(["ADDED a", "MODIFIED a", "DELETED a"]);
+    expect(stream.events().map(({ object }) => Number((object.metadata as JsonObject).resourceVersion))).toEqual([2, 3, 4]);
+    expect(stream.events()[2]?.object.data).toEqual({ a: "1", b: "2" });
+  });
+
+  test("LW-7: adds what starts to match and deletes what stops, with its last matching state", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "labelSelector=on%3Dyes");
+
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    await server.request("PATCH", `${CONFIG_MAPS}/a`, { metadata: { labels: { on: "yes" } } }, MERGE);
+    await server.request("PATCH", `${CONFIG_MAPS}/a`, { metadata: { labels: { on: "no" } }, data: { a: "9" } }, MERGE);
+    await server.settle();
+
+    expect(typesOf(stream)).toEqual(["ADDED a", "DELETED a"]);
+    expect(stream.events()[1]?.object).toMatchObject({ metadata: { labels: { on: "yes" }, resourceVersion: "4" }, data: { a: "1" } });
+  });
+
+  test("LW-8: starts after a revision without repeating it", async () => {
+    const server = await createTestServer();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    const { revision } = server.cache;
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("b"));
+
+    const stream = await watch(server, `resourceVersion=${revision}`);
+    await server.settle();
+
+    expect(typesOf(stream)).toEqual(["ADDED b"]);
+  });
+
+  test("LW-11: marks the end of a streaming list with a bookmark", async () => {
+    const server = await createTestServer();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+
+    const stream = await watch(server, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
+
+    expect(typesOf(stream)).toEqual(["ADDED a", "BOOKMARK"]);
+    expect(stream.events()[1]?.object).toEqual({ kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: "2", annotations: { "k8s.io/initial-events-end": "true" } } });
+  });
+
+  test("LW-11: no bookmark comes while a streaming list waits for what it was asked for", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=999&timeoutSeconds=4");
+
+    server.clock.advance(3000);
+    await server.settle();
+
+    expect(stream.events()).toMatchObject([{ type: "ERROR", object: { code: 504, reason: "Timeout" } }]);
+  });
+
+  test("LW-11, CN-6: the end of a streaming list is a row of a Table", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&includeObject=None", { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+
+    const [bookmark] = stream.events();
+
+    expect(bookmark).toMatchObject({ type: "BOOKMARK", object: { kind: "Table", rows: [{ object: { kind: "PartialObjectMetadata", metadata: { annotations: { "k8s.io/initial-events-end": "true" } } } }] } });
+    expect(bookmark).not.toHaveProperty("object.metadata.annotations");
+    expect(bookmark).toMatchObject({ object: { columnDefinitions: [{ name: "Name" }, { name: "Data" }, { name: "Age" }] } });
+  });
+
+  test("TR-4: below the old prefix nothing can be written", async () => {
+    const { request } = await createTestServer();
+
+    expect((await request("POST", "/api/v1/watch/namespaces/default/configmaps", makeConfigMap("a"))).status).toBe(405);
+  });
+
+  test("LW-10, LW-12: ends at its timeout, after a last bookmark", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "timeoutSeconds=5&allowWatchBookmarks=true&resourceVersion=1");
+
+    server.clock.advance(3000);
+    const before = stream.ended;
+    server.clock.advance(2000);
+
+    expect([before, stream.ended]).toEqual([false, true]);
+    expect(typesOf(stream)).toEqual(["BOOKMARK"]);
+  });
+
+  test("LW-12: ends at a timeout that leaves no time for a bookmark", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=1");
+
+    server.clock.advance(1000);
+
+    expect(stream.ended).toBe(true);
+    expect(typesOf(stream)).toEqual([]);
+  });
+
+  test("LW-13: waits for a slow peer and goes on where it stopped", async () => {
+    const server = await createTestServer();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    const stream = await watch(server, "");
+    stream.accept = false;
+
+    for (const name of ["b", "c", "d"]) await server.request("POST", CONFIG_MAPS, makeConfigMap(name));
+    await server.settle();
+    const whileSlow = typesOf(stream).length;
+    stream.accept = true;
+    stream.drain();
+
+    expect(whileSlow).toBeLessThan(4);
+    expect(typesOf(stream)).toEqual(["ADDED a", "ADDED b", "ADDED c", "ADDED d"]);
+  });
+
+  test("LW-13: is cut off when its peer takes nothing for half a minute, and not before", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "");
+    stream.accept = false;
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    server.clock.advance(20_000);
+    stream.drain();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("b"));
+
+    server.clock.advance(29_999);
+    const before = stream.ended;
+    server.clock.advance(1);
+
+    expect([before, stream.ended]).toEqual([false, true]);
+    expect(stream.events().at(-1)).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
+  });
+
+  test("LW-13: whose peer reads stays open, however long it is silent afterwards", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "");
+    stream.accept = false;
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+
+    stream.drain();
+    server.clock.advance(120_000);
+
+    expect(stream.ended).toBe(false);
+  });
+
+  test("LW-13: a large start is written in pieces", async () => {
+    const server = await createTestServer();
+    const data = { a: "x".repeat(100_000) };
+    for (const name of ["a", "b", "c", "d", "e"]) await server.request("POST", CONFIG_MAPS, { ...makeConfigMap(name), data });
+
+    const stream = await watch(server, "");
+
+    expect(typesOf(stream)).toEqual(["ADDED a", "ADDED b", "ADDED c", "ADDED d", "ADDED e"]);
+    expect(stream.chunks).toHaveLength(2);
+  });
+
+  test("watchers that see the same share the bytes of a batch", async () => {
+    const server = await createTestServer();
+    const [one, two] = [await watch(server, ""), await watch(server, "")];
+    const selecting = await watch(server, "fieldSelector=metadata.name%3Db");
+
+    await Promise.all(["a", "b", "c"].map((name) => server.request("POST", CONFIG_MAPS, makeConfigMap(name))));
+    await server.settle();
+
+    expect(typesOf(one)).toEqual(["ADDED a", "ADDED b", "ADDED c"]);
+    expect(one.chunks).toHaveLength(1);
+    expect(two.chunks[0]).toBe(one.chunks[0]);
+    expect(typesOf(selecting)).toEqual(["ADDED b"]);
+  });
+
+  test("LW-13: is cut off when too much waits for it", async () => {
+    const server = await createTestServer();
+    const stream = await watch(server, "");
+    stream.accept = false;
+    const large = { ...makeConfigMap("x"), data: { a: "x".repeat(900_000) } };
+
+    for (let index = 0; index < 22; index++) await server.request("POST", CONFIG_MAPS, { ...large, metadata: { name: `large-${index}` } });
+    await server.settle();
+
+    expect(stream.ended).toBe(true);
+  });
+
+  test("CN-6: prints columns in its first event only when it is a Table", async () => {
+    const server = await createTestServer();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("b"));
+
+    const stream = await watch(server, "", { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+
+    const [first, second] = stream.events();
+    expect(first?.object.columnDefinitions).toHaveLength(3);
+    expect(second?.object).toMatchObject({ columnDefinitions: null, rows: [{ cells: ["b", expect.anything(), expect.anything()] }] });
+  });
+
+  test("ends when the definition of its kind changes", async () => {
+    const server = await createTestServer();
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    await server.request("POST", path, makeDefinition());
+    const { response } = await server.request("GET", "/apis/example.com/v1/widgets?watch=1");
+    let ended = false;
+    (response.body as ByteStream).open({ write: () => true, onDrain() {}, end: () => (ended = true) });
+
+    await server.request("PATCH", `${path}/widgets.example.com`, { spec: { names: { shortNames: ["w"] } } }, MERGE);
+    await server.settle();
+
+    expect(ended).toBe(true);
+  });
+});
+
+describe("the direct transport", () => {
+  const path = { cluster: "*", group: "", version: "v1", resource: "namespaces" };
+
+  test("watches every cluster at once, those that come later included", async () => {
+    const { transport, server, settle } = await createTestServer({ profiles: { hub: PROFILE }, clusters: { hub: "hub" } });
+    const abort = new AbortController();
+    const seen: TransportWatchEvent[] = [];
+    const reading = (async () => {
+      for await (const batch of transport.watch({ path }, abort.signal)) seen.push(...batch);
+    })();
+    await settle();
+
+    await server.addCluster("paris", "hub");
+    await transport.send({ verb: "create", path: { ...path, cluster: "paris" }, body: { metadata: { name: "shop" } } });
+    await settle();
+    await server.removeCluster("paris");
+    await settle();
+    abort.abort();
+    await reading;
+
+    const told = seen.map(({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`);
+    expect(told.slice(0, 2)).toEqual(["ADDED hub/default", "ADDED hub/kube-system"]);
+    expect(told.slice(2, 5).toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
+    expect(told.slice(5).toSorted()).toEqual(["DELETED paris/default", "DELETED paris/kube-system", "DELETED paris/shop"]);
+  });
+
+  test("hands out shared objects that nobody may change, and keeps nothing it is handed", async () => {
+    const { transport } = await createTestServer();
+    const mine = makeConfigMap("m");
+    const where = { cluster: "hub", group: "", version: "v1", resource: "configmaps", namespace: "default" };
+
+    const created = await transport.send({ verb: "create", path: where, body: mine });
+    (mine.data as JsonObject).a = "changed later";
+    const read = await transport.send({ verb: "get", path: { ...where, name: "m" } });
+
+    expect(read.data).toEqual({ a: "1" });
+    expect(Object.isFrozen(created.data)).toBe(true);
+  });
+
+  test("records no field managers for what the simulation writes on members", async () => {
+    const { transport } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
+    const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } };
+    const where = { group: "", version: "v1", resource: "pods", namespace: "default" };
+
+    const onMember = await transport.send({ verb: "create", path: { ...where, cluster: "paris" }, body: pod });
+    const onHub = await transport.send({ verb: "create", path: { ...where, cluster: "hub" }, body: pod });
+
+    expect(onMember.metadata).not.toHaveProperty("managedFields");
+    expect(onHub.metadata).toHaveProperty("managedFields");
+  });
+});

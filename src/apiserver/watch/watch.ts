@@ -1,0 +1,198 @@
+/**
+ * Watches: what is there, if asked for, and every change after it, in order and without gaps. This is the part that both
+ * transports share; `watch-stream.ts` turns it into bytes, `direct-transport.ts` hands out objects.
+ */
+import { expired } from "../../machinery/index.ts";
+import { CompactedError } from "../../store/index.ts";
+import type { CachedEntry, CacheEvent } from "../../store/index.ts";
+import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import { matchesEntry, waitFor } from "../read/read.ts";
+import type { ReadDependencies } from "../read/read.ts";
+import { clusterOfKey, prefixOf } from "../clusters/resources.ts";
+import type { ServedVersion } from "../clusters/resources.ts";
+import { selectionOf } from "../read/selection.ts";
+import type { Selection } from "../read/selection.ts";
+
+export interface WatchDependencies extends ReadDependencies {
+  clusters: ClusterRegistry;
+}
+
+/** A change as a watcher is told. A deletion shows the last state, at the revision of the deletion. */
+export interface Notice {
+  type: "ADDED" | "MODIFIED" | "DELETED";
+  cluster: LogicalCluster;
+  served: ServedVersion;
+  entry: CachedEntry;
+  revision: number;
+}
+
+export interface WatchTarget {
+  /** One cluster, or all of them. */
+  cluster: LogicalCluster | "*";
+  group: string;
+  version: string;
+  resource: string;
+  namespace?: string;
+  labelSelector: string;
+  fieldSelector: string;
+  resourceVersion: number | undefined;
+  sendInitialEvents: boolean | undefined;
+}
+
+export interface WatchSink {
+  /** What is there at the start, in key order. Called once and first, if at all; `revision` is what it reflects. */
+  initial(notices: readonly Notice[], revision: number): void;
+  /** Watchers that see the same are handed the same array. */
+  notify(notices: readonly Notice[]): void;
+  /** Nothing will come any more. With an error the client has to list again. */
+  end(error?: Error): void;
+}
+
+/** Starts a watch and returns what stops it. `served` must be what the target names in its cluster. */
+export function startWatch(deps: WatchDependencies, target: WatchTarget, sink: WatchSink, signal: AbortSignal): () => void {
+  let stopped = false;
+  const stops: (() => void)[] = [];
+  const stop = (): void => {
+    stopped = true;
+    for (const undo of stops.splice(0)) undo();
+  };
+  const end = (error?: Error): void => {
+    if (stopped) return;
+    stop();
+    sink.end(error);
+  };
+  const begin = (): void => {
+    if (stopped) return;
+    try {
+      stops.push(...(target.cluster === "*" ? watchAll(deps, target, sink) : watchOne(deps, target, target.cluster, sink, end)));
+    } catch (error) {
+      if (!(error instanceof CompactedError)) return end(error as Error);
+      end(expired(`too old resource version: ${target.resourceVersion ?? 0} (${error.oldest})`));
+    }
+  };
+  const { resourceVersion = 0, sendInitialEvents } = target;
+  // A streaming list must be at least as new as asked for; a plain watch just starts in the future.
+  if (!sendInitialEvents || resourceVersion <= deps.cache.revision) begin();
+  else waitFor(deps, resourceVersion, signal).then(begin, (error: unknown) => end(error as Error));
+  return stop;
+}
+
+function wantsInitial({ resourceVersion, sendInitialEvents }: WatchTarget): boolean {
+  return sendInitialEvents ?? (resourceVersion === undefined || resourceVersion === 0);
+}
+
+function startRevision(target: WatchTarget, current: number): number {
+  return wantsInitial(target) || target.resourceVersion === undefined ? current : target.resourceVersion;
+}
+
+function watchOne(deps: WatchDependencies, target: WatchTarget, cluster: LogicalCluster, sink: WatchSink, end: (error?: Error) => void): (() => void)[] {
+  const { cache, store, clusters } = deps;
+  const { group, version, namespace } = target;
+  const served = cluster.table.find(group, version, target.resource);
+  if (!served) throw expired(`${target.resource}.${group} is not served any more`);
+  const selection = selectionOf(served.resource, target.labelSelector, target.fieldSelector);
+  const revision = cache.revision;
+  const prefix = prefixOf(served.resource, cluster.name, namespace);
+  const after = startRevision(target, revision);
+  const unwatch = cache.watch(prefix, after, (events) => {
+    const isShared = selection.everything && (events[0]?.revision ?? 0) > after;
+    const notices = isShared ? sharedNotices(deps, cluster, served, selection, events) : noticesOf(deps, cluster, served, selection, events, after);
+    if (notices.length > 0) sink.notify(notices);
+  });
+  if (wantsInitial(target)) {
+    const entries = store.list(cluster, served.resource, namespace).filter((entry) => selection.everything || matchesEntry(selection, entry, { served }));
+    sink.initial(entries.map((entry) => added(cluster, served, entry)), revision);
+  }
+  const onRemoved = (): void => end();
+  cluster.removed.addEventListener("abort", onRemoved, { once: true });
+  // A definition that changed has another schema: clients list again and see what it means for them.
+  const unsubscribe = clusters.subscribe(({ type, cluster: changed }) => {
+    if (type === "table" && changed === cluster && cluster.table.find(group, version, target.resource) !== served) end();
+  });
+  return [unwatch, unsubscribe, () => cluster.removed.removeEventListener("abort", onRemoved)];
+}
+
+/**
+ * Every logical cluster at once. Clusters that come bring the objects of their profile, those that go take theirs along. A
+ * cluster that does not serve the kind is passed over.
+ */
+function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink): (() => void)[] {
+  const { cache, store, clusters } = deps;
+  const { group, version, namespace } = target;
+  const find = (cluster: LogicalCluster): ServedVersion | undefined => cluster.table.find(group, version, target.resource);
+  const any = clusters.all().map(find).find(Boolean);
+  const prefix = `/${group || "core"}/${target.resource}/`;
+  const selections = new Map<ServedVersion["resource"], Selection>();
+  const selectionFor = ({ resource }: ServedVersion): Selection => {
+    let selection = selections.get(resource);
+    if (!selection) selections.set(resource, (selection = selectionOf(resource, target.labelSelector, target.fieldSelector)));
+    return selection;
+  };
+  // Selectors are checked now, while somebody listens to the failure.
+  if (any) selectionFor(any);
+
+  const present = (cluster: LogicalCluster): Notice[] => {
+    const served = find(cluster);
+    if (!served) return [];
+    const selection = selectionFor(served);
+    const entries = store.list(cluster, served.resource, namespace);
+    return entries.filter((entry) => selection.everything || matchesEntry(selection, entry, { served })).map((entry) => added(cluster, served, entry));
+  };
+  const tell = (notices: readonly Notice[]): void => {
+    if (notices.length > 0) sink.notify(notices);
+  };
+  const revision = cache.revision;
+  const after = startRevision(target, revision);
+  const unwatch = cache.watch(prefix, after, (events) => {
+    const notices: Notice[] = [];
+    for (const event of events) {
+      if (event.revision <= after) continue;
+      const key = (event.entry ?? event.previous)?.key ?? "";
+      const cluster = clusters.get(clusterOfKey(key));
+      const served = cluster && find(cluster);
+      if (!cluster || !served || (namespace !== undefined && !key.startsWith(prefixOf(served.resource, cluster.name, namespace)))) continue;
+      addNotice(deps, cluster, served, selectionFor(served), event, notices);
+    }
+    tell(notices);
+  });
+  const unsubscribe = clusters.subscribe(({ type, cluster }) => {
+    // Objects that a new cluster has written already have events of their own; the deletions of one that is gone have none.
+    if (type === "added") tell(present(cluster).filter(({ entry }) => cache.get(entry.key) === undefined));
+    if (type === "removed") tell(present(cluster).map((notice): Notice => ({ ...notice, type: "DELETED", revision: cache.revision })));
+  });
+  if (wantsInitial(target)) sink.initial(clusters.all().flatMap(present), revision);
+  return [unwatch, unsubscribe];
+}
+
+const added = (cluster: LogicalCluster, served: ServedVersion, entry: CachedEntry): Notice => ({ type: "ADDED", cluster, served, entry, revision: entry.revision });
+
+/** What was worked out last from a batch of events, for whoever is told of the same batch next in the same version. */
+const shared = new Map<ServedVersion, { events: readonly CacheEvent[]; notices: readonly Notice[] }>();
+
+/** Watchers of one prefix are told of one batch after another, so those that see everything see the very same notices. */
+function sharedNotices(deps: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, events: readonly CacheEvent[]): readonly Notice[] {
+  const known = shared.get(served);
+  if (known?.events === events) return known.notices;
+  // Forgotten when the batch was told, so that it does not keep what is gone.
+  if (shared.size === 0) queueMicrotask(() => shared.clear());
+  const notices = noticesOf(deps, cluster, served, selection, events, 0);
+  shared.set(served, { events, notices });
+  return notices;
+}
+
+function noticesOf(deps: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, events: readonly CacheEvent[], after: number): Notice[] {
+  const notices: Notice[] = [];
+  for (const event of events) if (event.revision > after) addNotice(deps, cluster, served, selection, event, notices);
+  return notices;
+}
+
+/** An object that starts to match is added, one that stops to match is deleted. */
+function addNotice({ store }: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, event: CacheEvent, notices: Notice[]): void {
+  const { entry, previous } = store.resolve(cluster, served.resource, event);
+  const { revision } = event;
+  const matches = (candidate: CachedEntry | undefined): candidate is CachedEntry => candidate !== undefined && (selection.everything || matchesEntry(selection, candidate, { served }));
+  const isNow = matches(entry);
+  const was = matches(previous);
+  if (isNow) notices.push({ type: was ? "MODIFIED" : "ADDED", cluster, served, entry, revision });
+  else if (was) notices.push({ type: "DELETED", cluster, served, entry: previous, revision });
+}

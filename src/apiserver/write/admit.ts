@@ -1,0 +1,213 @@
+/**
+ * What happens to an object between the client and the store: admissions complete it, the schema prunes and defaults it, then
+ * everything that is wrong with it is reported together.
+ */
+import type { AnyAdmission, Operation, Review, SpecPart } from "../../api/index.ts";
+import { isObject, randomUuid } from "../../base/index.ts";
+import type { Json, JsonObject, Random } from "../../base/index.ts";
+import { coerceMetadata, DecodeError, invalid, metadataProblem } from "../../machinery/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { Cache } from "../../store/index.ts";
+import { createClusterReader } from "../clusters/cluster-reader.ts";
+import { createClusterWriter } from "../clusters/cluster-writer.ts";
+import type { RequestContext } from "../context.ts";
+import { reportFields } from "./field-validation.ts";
+import type { Findings } from "./field-validation.ts";
+import { metadataOf, repeatMetadataErrors, validateMetadata } from "./metadata.ts";
+import { checkNamespace } from "../background/namespaces.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import type { WriteOptions } from "../request/options.ts";
+import type { Plugin, PluginRequest } from "../plugin.ts";
+import { ordered } from "../read/render.ts";
+import { partOf } from "../clusters/resources.ts";
+import { customErrors, warnOfCustom } from "../crd/objects.ts";
+import { textOf } from "../request/text.ts";
+
+export interface Admissions {
+  of(group: string, kind: string): readonly AnyAdmission[];
+}
+
+export function createAdmissions(admissions: readonly AnyAdmission[]): Admissions {
+  const byKind = new Map<string, AnyAdmission[]>();
+  for (const admission of admissions) {
+    const key = `${admission.for.group}/${admission.for.kind}`;
+    byKind.set(key, [...(byKind.get(key) ?? []), admission]);
+  }
+  return { of: (group, kind) => byKind.get(`${group}/${kind}`) ?? [] };
+}
+
+export interface AdmitDependencies {
+  admissions: Admissions;
+  plugins: readonly Plugin[];
+  store: ObjectStore;
+  random: Random;
+}
+
+export interface AdmitRequest {
+  context: RequestContext;
+  options: WriteOptions;
+  operation: Exclude<Operation, "DELETE">;
+  /** Owned by the caller, who hands it over. */
+  object: JsonObject;
+  /** What is stored now, in the same version. */
+  oldObject?: JsonObject;
+  /** The old object again, when it is known to have passed all of this: what the object shares with it is not looked at again. */
+  settled?: JsonObject | undefined;
+  /** What was noticed while the body was read. */
+  findings: Findings;
+  /** What is wrong already. */
+  errors: readonly FieldError[];
+  /** The object with its field managers. What the server itself sets comes after it and is nobody's. */
+  track(object: JsonObject): JsonObject;
+}
+
+/** The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every field error. */
+export function admitObject({ admissions, plugins, store, random }: AdmitDependencies, request: AdmitRequest): JsonObject {
+  const { context, options, operation, oldObject, settled, findings } = request;
+  const { served } = context;
+  const { kind } = served.resource;
+  const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes(operation));
+  let object = request.object;
+  const review = (): Review<JsonObject> => ({
+    operation,
+    cluster: context.cluster.name,
+    version: served.version,
+    ...(context.subresource !== undefined && { subresource: context.subresource }),
+    user: context.user,
+    ...(context.inProcess && { inProcess: true as const }),
+    object,
+    ...(oldObject && { oldObject }),
+    ...(settled && { settled }),
+    dryRun: options.dryRun,
+    newUid: () => randomUuid(random),
+    warn: context.warn,
+  });
+
+  for (const { mutate } of chain) {
+    const mutated = mutate?.(review());
+    // An admission may hand back parts of shared objects, and what follows changes the top level and metadata in place.
+    if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated as JsonObject).metadata as JsonObject } });
+  }
+  const unknown: string[] = [];
+  if (!kind.builtIn) object = withReadableMetadata(object, unknown, settled);
+  object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? { strictMetadata: true, settled } : { unknownFields: unknown, strictMetadata: true, settled });
+  reportFields(unknown, findings, context, options);
+  object = request.track(object);
+  if (kind.builtIn) object = withoutEmptyLists(object);
+  if (operation === "CREATE" && served.resource.namespaced && context.namespace !== undefined) checkNamespace(store, context.cluster, served.resource, context.namespace, textOf(metadataOf(object).name ?? ""));
+  const concerned = plugins.filter((plugin) => plugin.concerns(context, operation));
+  const question = (): PluginRequest => ({ context, options, operation, object, ...(oldObject && { oldObject }), read: createClusterReader(store, context.cluster) });
+  for (const { mutate } of concerned) {
+    const mutated = mutate?.(question());
+    if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated.metadata as JsonObject) } });
+  }
+  const part = partOf(served, context.subresource);
+  if (part && oldObject) object = withPart(part, object, oldObject);
+  for (const { prepare } of chain) {
+    const prepared = prepare?.(review());
+    if (prepared !== undefined && prepared !== object) object = ordered({ ...(prepared as JsonObject), metadata: { ...(prepared as JsonObject).metadata as JsonObject } });
+  }
+
+  const found = validateMetadata(metadataOf(object), served.resource, settled && metadataOf(settled));
+  const errors = operation === "UPDATE" ? repeatMetadataErrors(found, request.errors, served.resource) : [...request.errors, ...found];
+  // The rules of Kubernetes' own kinds are code: they say what is required or unknown in their own order and words.
+  // One by one: an object can have more mistakes than a call can take arguments.
+  if (!kind.builtIn) for (const error of customErrors(context, object, oldObject, settled, errors)) errors.push(error);
+  // What the rules of a kind say of an object without a name does not depend on how the name is missing.
+  if (errors.length > 0 && metadataOf(object).name === undefined) object = { ...object, metadata: { ...metadataOf(object), name: "" } };
+  // The rules of a custom kind may rely on its schema, as webhooks do: an object that does not fit it never reaches them.
+  if (kind.builtIn || errors.length === 0) for (const { validate } of chain) for (const error of validate?.(review()) ?? []) errors.push(error);
+  if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  if (!kind.builtIn) warnOfCustom(context, object, oldObject);
+  for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
+  for (const { validate } of concerned) validate?.(question());
+  return object;
+}
+
+/** What is stored, with the part that was sent and the managers of all that was. */
+function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObject {
+  const { resourceVersion: _, managedFields: __, ...metadata } = metadataOf(stored);
+  const { managedFields } = metadataOf(sent);
+  const spec = part.take(isObject(sent.spec) ? sent.spec : {}, isObject(stored.spec) ? stored.spec : {}) as JsonObject;
+  return { ...stored, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) }, spec };
+}
+
+/**
+ * Kubernetes stores its own kinds in a form that does not tell an empty list from none. Whoever wrote one owns the field all the
+ * same. Fields that may be left out are gone by now when they are empty, and those that may not lie no deeper than the spec.
+ */
+function withoutEmptyLists(object: JsonObject): JsonObject {
+  const result = dropEmptyLists(object);
+  const { spec } = result;
+  if (!isObject(spec)) return result;
+  const kept = dropEmptyLists(spec);
+  return kept === spec ? result : { ...result, spec: kept };
+}
+
+function dropEmptyLists(part: JsonObject): JsonObject {
+  let result = part;
+  for (const key in part) {
+    const value = part[key];
+    if (!Array.isArray(value) || value.length > 0) continue;
+    if (result === part) result = { ...part };
+    Reflect.deleteProperty(result, key);
+  }
+  return result;
+}
+
+/** The metadata of Kubernetes' own kinds is a part of their canonical form; custom objects are read here. */
+function withReadableMetadata(object: JsonObject, unknown: string[], settled: JsonObject | undefined): JsonObject {
+  const metadata = metadataOf(object);
+  const known = settled && metadataOf(settled);
+  const problem = metadataProblem(metadata, known);
+  if (problem !== undefined) throw new DecodeError(problem);
+  const readable = coerceMetadata(metadata, "metadata", unknown, false, known);
+  return readable === metadata ? object : { ...object, metadata: readable };
+}
+
+/** Asks the plugins for the last word before an object is stored or removed. What they took is given back by the returned function. */
+export async function reserve({ plugins, store, cache }: AdmitDependencies & { cache: Cache }, request: Omit<PluginRequest, "read">): Promise<() => Promise<void>> {
+  const taken: (() => Promise<void>)[] = [];
+  const giveBack = async (): Promise<void> => {
+    for (const release of taken.splice(0)) await release();
+  };
+  const { context, operation } = request;
+  for (const plugin of plugins) {
+    if (!plugin.reserve || !plugin.concerns(context, operation)) continue;
+    try {
+      const release = await plugin.reserve({ ...request, read: createClusterReader(store, context.cluster) }, createClusterWriter(store, cache, context.cluster));
+      if (release) taken.push(release);
+    } catch (error) {
+      await giveBack();
+      throw error;
+    }
+  }
+  return giveBack;
+}
+
+/** Asks the admissions about a deletion. */
+export function admitDeletion({ admissions, plugins, store, random }: AdmitDependencies, context: RequestContext, object: JsonObject, dryRun: boolean): void {
+  const { kind } = context.served.resource;
+  const errors: FieldError[] = [];
+  for (const { on, validate } of admissions.of(kind.group, kind.kind)) {
+    if (!validate || !on.includes("DELETE")) continue;
+    errors.push(
+      ...validate({
+        operation: "DELETE",
+        cluster: context.cluster.name,
+        version: context.served.version,
+        user: context.user,
+        object: object as Json,
+        oldObject: object as Json,
+        dryRun,
+        newUid: () => randomUuid(random),
+        warn: context.warn,
+      }),
+    );
+  }
+  if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  const options: WriteOptions = { dryRun, fieldManager: "", fieldValidation: "Ignore", force: false };
+  for (const plugin of plugins) {
+    if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate({ context, options, operation: "DELETE", object, oldObject: object, read: createClusterReader(store, context.cluster) });
+  }
+}

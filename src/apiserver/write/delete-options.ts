@@ -1,0 +1,73 @@
+/** DeleteOptions: from the body or, when there is none, from the query. */
+import { canonicalObject } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import { isObject } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
+import { DecodeError, badRequest, invalid, jsonTypeName } from "../../machinery/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import { invalidValue, unsupportedValue } from "../context.ts";
+import type { RequestContext } from "../context.ts";
+import { TYPE_META } from "./decode.ts";
+import { unregisteredKind } from "./identity.ts";
+import { textOf } from "../request/text.ts";
+
+export type Propagation = "Background" | "Foreground" | "Orphan";
+
+export interface DeletionOptions {
+  dryRun: boolean;
+  graceSeconds?: number;
+  propagation?: Propagation;
+  /** The old way to say what becomes of dependents. Answers differ a little for those who still use it. */
+  orphanDependents?: boolean;
+  preconditions: { uid?: string; resourceVersion?: string };
+}
+
+export function deletionOptions({ query }: RequestContext, body: Json | undefined): DeletionOptions {
+  const given = body === undefined ? fromQuery(query) : fromBody(body);
+  const { gracePeriodSeconds: grace, propagationPolicy: policy, orphanDependents: orphan } = given;
+  const dryRun = Array.isArray(given.dryRun) ? given.dryRun : [];
+  const errors: FieldError[] = [];
+  if (policy !== undefined && orphan !== undefined) errors.push(invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"));
+  if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan") errors.push(unsupportedValue("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]));
+  if (dryRun.some((value) => value !== "All")) errors.push(unsupportedValue("dryRun", dryRun, ["All"]));
+  if (errors.length > 0) throw invalid("meta.k8s.io", "DeleteOptions", "", errors);
+  const propagation = (policy as Propagation | undefined) ?? (orphan === true ? "Orphan" : orphan === false ? "Background" : undefined);
+  const { uid, resourceVersion } = isObject(given.preconditions) ? given.preconditions : {};
+  return {
+    dryRun: dryRun.length > 0,
+    ...(typeof grace === "number" && { graceSeconds: grace }),
+    ...(propagation && { propagation }),
+    ...(typeof orphan === "boolean" && { orphanDependents: orphan }),
+    preconditions: { ...(typeof uid === "string" && { uid }), ...(typeof resourceVersion === "string" && { resourceVersion }) },
+  };
+}
+
+function fromBody(body: Json): JsonObject {
+  if (body === null) return {};
+  if (!isObject(body)) throw badRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type ${TYPE_META}`);
+  const { apiVersion = "v1", kind = "DeleteOptions" } = body;
+  if (kind !== "" && kind !== "DeleteOptions") throw badRequest(unregisteredKind(textOf(kind), textOf(apiVersion)));
+  try {
+    return canonicalObject("meta-v1", "DeleteOptions", { ...body, apiVersion, kind } as unknown as KubernetesObject) as unknown as JsonObject;
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.problem) : error;
+  }
+}
+
+function fromQuery(query: URLSearchParams): JsonObject {
+  const grace = seconds(query.get("gracePeriodSeconds"));
+  const policy = query.get("propagationPolicy");
+  const orphan = query.get("orphanDependents");
+  return {
+    dryRun: query.getAll("dryRun"),
+    ...(grace !== undefined && { gracePeriodSeconds: grace }),
+    ...(policy !== null && { propagationPolicy: policy }),
+    ...(orphan !== null && { orphanDependents: orphan !== "0" && orphan.toLowerCase() !== "false" }),
+  };
+}
+
+function seconds(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (!/^[-+]?\d{1,15}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}

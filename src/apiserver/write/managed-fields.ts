@@ -1,0 +1,68 @@
+/** Who set which field. Recorded for every write except those that nobody would ever look at, which are many. */
+import { formatTime } from "../../base/index.ts";
+import type { Clock, Json, JsonObject } from "../../base/index.ts";
+import { recordUpdate } from "../../machinery/index.ts";
+import type { OtherVersion, OtherVersions } from "../../machinery/index.ts";
+import type { RequestContext } from "../context.ts";
+import { metadataOf } from "./metadata.ts";
+import type { ServedVersion } from "../clusters/resources.ts";
+import { HUB } from "../request/router.ts";
+
+/**
+ * Objects that the member simulation itself writes by the thousand. Their field managers would cost more than the rest of the
+ * write, and no person or tool applies to them.
+ */
+const UNTRACKED = new Set(["Pod", "Node", "Event", "Lease", "EndpointSlice", "ControllerRevision", "NodeImage", "NodePodProbe"]);
+
+function tracksFields({ inProcess, cluster, served }: RequestContext): boolean {
+  return !(inProcess && cluster.name !== HUB && UNTRACKED.has(served.resource.kind.kind));
+}
+
+/** `after` with `metadata.managedFields`. `given` is what the client sent there, if anything. */
+export function trackFields(context: RequestContext, clock: Clock, manager: string, before: JsonObject | undefined, after: JsonObject, given: Json | undefined): JsonObject {
+  const { served, subresource } = context;
+  const metadata = metadataOf(after);
+  const stored = before && metadataOf(before).managedFields;
+  const kept = given ?? stored;
+  if (!tracksFields(context)) return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
+  // The main endpoint does not write a status that has its own, so nobody owns its zero values through it.
+  const { status, ...rest } = after;
+  const hidesStatus = subresource === undefined && status !== undefined && served.subresources.status === true;
+  const seen = hidesStatus ? rest : after;
+  const recorded = recordUpdate({
+    before: hidesStatus && before ? withoutStatus(before) : before,
+    after: kept === undefined ? seen : { ...seen, metadata: { ...metadata, managedFields: kept } },
+    schema: served.schema,
+    manager,
+    apiVersion: served.apiVersion,
+    subresource,
+    time: formatTime(clock.now()),
+    builtIn: served.resource.kind.builtIn,
+    versions: otherVersions(served),
+  });
+  return hidesStatus ? { ...recorded, status } : recorded;
+}
+
+const versionsOf = new WeakMap<ServedVersion, OtherVersions>();
+
+/** The versions of a kind as seen from one of them. */
+export function otherVersions(served: ServedVersion): OtherVersions {
+  let versions = versionsOf.get(served);
+  if (!versions) {
+    const known = new Map<string, OtherVersion>();
+    for (const other of [...served.resource.versions, served.resource.storage]) known.set(other.apiVersion, { schema: other.schema, fromRequest: (object) => converted(object, served, other), toRequest: (object) => converted(object, other, served) });
+    versions = (apiVersion) => known.get(apiVersion);
+    versionsOf.set(served, versions);
+  }
+  return versions;
+}
+
+function converted(object: JsonObject, from: ServedVersion, to: ServedVersion): JsonObject {
+  const stored = from.toStorage?.(object) ?? object;
+  return { ...(to.fromStorage?.(stored) ?? stored), apiVersion: to.apiVersion };
+}
+
+function withoutStatus(object: JsonObject): JsonObject {
+  const { status: _, ...rest } = object;
+  return rest;
+}

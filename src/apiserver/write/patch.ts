@@ -1,0 +1,202 @@
+/** Patches: JSON patch, merge patch, strategic merge patch for built-in kinds, and server-side apply. */
+import { parseApiVersion } from "../../api/index.ts";
+import { formatTime, isObject } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
+import type { PatchType } from "../../client/index.ts";
+import {
+  ApiError,
+  CHANGED_MEANWHILE,
+  DecodeError,
+  MAX_STRICT_PROBLEMS,
+  applyConfiguration,
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  badRequest,
+  conflict,
+  conversionProblem,
+  formatGo,
+  formatJson,
+  invalid,
+  inOrderOfAppearance,
+  internalError,
+  jsonTypeName,
+  patchInvalid,
+  readMergePatch,
+  unsupportedMediaType,
+} from "../../machinery/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import { invalidValue, plainError } from "../context.ts";
+import type { RequestContext } from "../context.ts";
+import { yamlLines } from "./field-validation.ts";
+import type { Findings } from "./field-validation.ts";
+import { checkPlace, otherKind } from "./identity.ts";
+import { otherVersions } from "./managed-fields.ts";
+import { metadataOf } from "./metadata.ts";
+import { writeOptions } from "../request/options.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { keyOf } from "../clusters/resources.ts";
+import type { ServedVersion } from "../clusters/resources.ts";
+import { checkMayCreate, insertObject, rewriteObject } from "./write.ts";
+import type { Change, WriteDependencies, Written } from "./write.ts";
+import { textOf } from "../request/text.ts";
+
+const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+};
+
+const CUSTOM_TYPES = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+
+/** The patch type of a media type. Strategic merge needs Go types upstream and their facts here, so custom kinds do not have it. */
+export function patchTypeOf(mediaType: string, builtIn: boolean): PatchType {
+  const type = Object.hasOwn(CONTENT_TYPES, mediaType) ? CONTENT_TYPES[mediaType] : undefined;
+  if (type === "strategic" && !builtIn) throw unsupportedMediaType(CUSTOM_TYPES);
+  if (!type) {
+    const { status } = unsupportedMediaType("415: Unsupported Media Type");
+    throw new ApiError({ ...status, details: {} });
+  }
+  return type;
+}
+
+/** A patch as it was sent. */
+export interface DecodedPatch extends Findings {
+  value: Json;
+}
+
+export async function patchObject(deps: WriteDependencies, context: RequestContext, type: PatchType, patch: DecodedPatch): Promise<Written> {
+  const options = writeOptions(context, "PatchOptions", type === "apply");
+  if (type === "apply") return applyObject(deps, context, options, patch);
+  const findings = type === "json" ? operationFindings(patch) : patch;
+  return rewriteObject(deps, context, options, "patch", (old) => patched(context, type, old, patch.value, findings));
+}
+
+function patched(context: RequestContext, type: Exclude<PatchType, "apply">, old: JsonObject, value: Json, { duplicates, problems }: Findings): Change {
+  const { served, name = "" } = context;
+  const { kind } = served.resource;
+  const result = type === "json" ? applyJsonPatch(old, value) : type === "merge" ? applyMergePatch(old, readMergePatch(value)) : applyStrategicMergePatch(old, value, served.schema);
+  const failure = (problem: string): Error => (type === "strategic" ? patchInvalid(formatGo(value), conversionProblem(problem)) : patchInvalid(kind.builtIn ? JSON.stringify(result) : formatJson(result), problem));
+  if (!isObject(result)) throw failure(`json: cannot unmarshal ${jsonTypeName(result)} into Go value of type map[string]interface {}`);
+  // Without its version an object cannot be read at all, which shows first in its name.
+  if (type !== "strategic" && !result.apiVersion) {
+    if (!kind.builtIn) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+    checkPlace(context, {}, name);
+  }
+  const apiVersion = textOf(result.apiVersion ?? "") || served.apiVersion;
+  const sent = textOf(result.kind ?? "") || kind.kind;
+  if (!kind.builtIn) checkCustomKind(context, apiVersion, sent);
+  // A strategic merge is one of structs, which are what they are.
+  if (type !== "strategic" && (apiVersion !== served.apiVersion || sent !== kind.kind)) throw failure(otherKind(context, apiVersion, sent).problem);
+  checkPlace(context, metadataOf(result), name);
+  return { object: withSentVersion(result, old), duplicates, ...(problems && { problems }), requiresVersion: false, failure };
+}
+
+/** What a patch makes of a custom object is read as whatever it says it is, and found to be another kind. */
+function checkCustomKind({ served, name = "" }: RequestContext, apiVersion: string, sent: string): void {
+  const { kind } = served.resource.kind;
+  const errors: FieldError[] = [];
+  if (sent !== kind) errors.push(invalidValue("kind", sent, `must be ${kind}`));
+  if (apiVersion !== served.apiVersion) errors.push(invalidValue("apiVersion", apiVersion, `must be ${served.apiVersion}`));
+  if (errors.length > 0) throw invalid(parseApiVersion(apiVersion).group, sent, name, errors);
+}
+
+const OPERATION_KEYS = new Set(["op", "path", "from", "value"]);
+
+/** Keys of a JSON patch that mean nothing or are there twice. They are the patch's, not the object's. */
+function operationFindings({ value, duplicates, text }: DecodedPatch): Findings {
+  const unknown: string[] = [];
+  for (const [index, operation] of (Array.isArray(value) ? value : []).entries()) {
+    for (const key in isObject(operation) ? operation : {}) if (!OPERATION_KEYS.has(key)) unknown.push(`[${index}].${key}`);
+    if (unknown.length >= MAX_STRICT_PROBLEMS) break;
+  }
+  if (unknown.length === 0 && duplicates.length === 0) return NO_FINDINGS;
+  const found = text === undefined ? unknown.map((field) => ({ field, repeated: false })) : inOrderOfAppearance(text, unknown);
+  return { duplicates: [], problems: found.map(({ field, repeated }) => `json patch ${repeated ? "duplicate" : "unknown"} field "${field}"`) };
+}
+
+const NO_FINDINGS: Findings = { duplicates: [] };
+
+/** A patch insists on a resourceVersion only when it changes it; the one it was given is not its own. */
+function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
+  const metadata = metadataOf(result);
+  if (metadata.resourceVersion !== metadataOf(old).resourceVersion) return result;
+  const { resourceVersion: _, ...rest } = metadata;
+  return { ...result, metadata: rest };
+}
+
+/** Server-side apply: the patch is everything that this manager wants. Creates the object when it is absent. */
+async function applyObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, patch: DecodedPatch): Promise<Written> {
+  const { cluster, served, namespace, name = "", subresource } = context;
+  const { resource } = served;
+  const applied = readApplied(served, patch.value);
+  const compute = (live: JsonObject | undefined): JsonObject => {
+    const object = applyConfiguration({
+      live,
+      applied,
+      schema: served.schema,
+      manager: options.fieldManager,
+      apiVersion: served.apiVersion,
+      subresource,
+      force: options.force,
+      time: formatTime(deps.clock.now()),
+      builtIn: resource.kind.builtIn,
+      versions: otherVersions(served),
+      hidesStatus: served.subresources.status === true,
+    });
+    reportRepeated(patch, context, options);
+    // What a status endpoint is sent beside the status is ignored, but for its name.
+    checkPlace(context, subresource === "status" && live ? { ...metadataOf(object), ...metadataOf(applied) } : metadataOf(object), name);
+    return object;
+  };
+  const key = keyOf(resource, cluster.name, namespace, name);
+
+  if (!deps.store.find(cluster, resource, key).entry && subresource === undefined) {
+    checkMayCreate(deps, context);
+    const { uid } = metadataOf(applied);
+    const { status } = applied;
+    // A kind that says how it is when it is made does so here too, and nobody owns that through this endpoint.
+    const object = { ...compute(undefined), ...(resource.kind.traits?.statusOnCreate && status !== undefined && { status }) };
+    if (typeof uid === "string" && uid !== "") throw conflict(resource.name, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+    const entry = await readable(context, applied, () => insertObject(deps, context, options, { object, duplicates: [] }, name, "patch", metadataOf(object).managedFields ?? []));
+    if (entry) return { entry, created: true };
+  }
+  const rewrite = (): Promise<Written> => rewriteObject(deps, context, options, "patch", (live) => {
+    const sent = metadataOf(applied).resourceVersion;
+    if (typeof sent === "string" && sent !== "" && sent !== "0" && sent !== metadataOf(live).resourceVersion) throw conflict(resource.name, name, CHANGED_MEANWHILE);
+    const object = compute(live);
+    return { object: withSentVersion(object, live), duplicates: [], requiresVersion: false, appliedFields: metadataOf(object).managedFields ?? [] };
+  });
+  return readable(context, applied, rewrite);
+}
+
+/** A configuration that fits the schema may still lead to what its kind cannot read. The real server answers 500 then. */
+async function readable<T>({ served }: RequestContext, applied: JsonObject, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DecodeError) || !served.resource.kind.builtIn) throw error;
+    const { namespace, name } = metadataOf(applied);
+    const type = `${served.apiVersion.includes("/") ? "" : "/"}${served.apiVersion}, Kind=${served.resource.kind.kind}`;
+    throw plainError(`failed to convert new object (${textOf(namespace)}/${textOf(name)}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${conversionProblem(error.problem)}`);
+  }
+}
+
+/** The configuration in the body of an apply, which must be of the endpoint's kind and version. */
+export function readApplied({ apiVersion, resource }: Pick<ServedVersion, "apiVersion" | "resource">, patch: Json, kind = resource.kind.kind): JsonObject {
+  if (patch !== null && !isObject(patch)) throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`);
+  const applied = patch ?? {};
+  const sent = textOf(applied.apiVersion ?? "");
+  if (sent !== apiVersion || applied.kind !== kind) throw badRequest(`invalid object type: ${sent.includes("/") ? sent : `/${sent}`}, Kind=${textOf(applied.kind ?? "")}`);
+  return applied;
+}
+
+/** Keys that a configuration holds twice. They are looked for when everything else is right with it. */
+export function reportRepeated({ problems = [] }: Findings, { warn }: RequestContext, { fieldValidation }: WriteOptions): void {
+  if (fieldValidation === "Ignore") return;
+  for (const problem of problems) {
+    if (fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${problem}`);
+    for (const line of yamlLines(problem)) warn(line);
+  }
+}

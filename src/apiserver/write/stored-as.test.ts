@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { Event, EventsEvent, HorizontalPodAutoscaler, Namespace } from "../../api/index.ts";
+import { createResources } from "../clusters/resources.ts";
+import { createTestServer } from "../test-server.ts";
+
+const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } };
+const hub = { builtIns: [Namespace, Event, EventsEvent, HorizontalPodAutoscaler], customs: [], objects: [namespace] };
+const CORE = "/api/v1/namespaces/default/events";
+const NEWER = "/apis/events.k8s.io/v1/namespaces/default/events";
+
+test("OP-2 an Event that is written to one group is read, listed and deleted in the other", async () => {
+  const { request } = await createTestServer({ profiles: { hub } });
+  await request("POST", CORE, { metadata: { name: "a" }, involvedObject: { kind: "Pod" }, message: "m", count: 2 });
+
+  const read = await request("GET", `${NEWER}/a`);
+  const listed = await request("GET", NEWER);
+  const deleted = await request("DELETE", `${NEWER}/a`);
+  const gone = await request("GET", `${CORE}/a`);
+
+  expect(read.body).toMatchObject({ apiVersion: "events.k8s.io/v1", regarding: { kind: "Pod" }, note: "m", deprecatedCount: 2 });
+  expect(listed.body.items).toHaveLength(1);
+  expect([deleted.status, gone.status]).toEqual([200, 404]);
+});
+
+test("OP-3 an autoscaler is one object in two versions", async () => {
+  const { request } = await createTestServer({ profiles: { hub } });
+  const path = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+  await request("POST", path("v1"), { metadata: { name: "a" }, spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" }, maxReplicas: 3, targetCPUUtilizationPercentage: 40 } });
+
+  await request("PATCH", `${path("v2")}/a`, { spec: { maxReplicas: 4 } }, { "content-type": "application/merge-patch+json" });
+  const { body } = await request("GET", `${path("v1")}/a`);
+
+  expect(body.spec).toMatchObject({ maxReplicas: 4, minReplicas: 1, targetCPUUtilizationPercentage: 40 });
+});
+
+test("a view needs the kind that it is a view of", () => {
+  expect(() => createResources([EventsEvent])).toThrow(/another view/);
+});

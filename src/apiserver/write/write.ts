@@ -1,0 +1,387 @@
+/**
+ * Creates and updates. One object goes through: identity, system metadata, admission, field managers, conversion to the
+ * storage version, one compare-and-set. An update that changes nothing writes nothing.
+ */
+import { equalJson, isObject } from "../../base/index.ts";
+import type { Clock, Json, JsonObject } from "../../base/index.ts";
+import { CHANGED_MEANWHILE, DecodeError, alreadyExists, conflict, copySharing, forbidden, invalid, notFound, pathNotFound } from "../../machinery/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { Cache, CachedEntry } from "../../store/index.ts";
+import { admitObject, reserve } from "./admit.ts";
+import type { AdmitDependencies } from "./admit.ts";
+import { accessDenied } from "../request/authorize.ts";
+import type { AccessRequest, Authorizer } from "../request/authorize.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import { invalidValue, plainError } from "../context.ts";
+import type { RequestContext } from "../context.ts";
+import { CRD_GROUP, CRD_PLURAL, isDefinition } from "../crd/crd.ts";
+import type { Definition } from "../crd/crd.ts";
+import type { DefinitionStatus } from "../crd/status.ts";
+import type { DecodedObject } from "./decode.ts";
+import type { Findings } from "./field-validation.ts";
+import { checkIdentity } from "./identity.ts";
+import { definitionPlace, namespacePlace } from "./in-flight.ts";
+import type { InFlight } from "./in-flight.ts";
+import { trackFields } from "./managed-fields.ts";
+import { finalizersOf, generatedName, metadataForCreate, metadataForUpdate, metadataOf, validateMetadataUpdate } from "./metadata.ts";
+import { isNamespaceKind } from "../background/namespaces.ts";
+import type { Found } from "../clusters/objects.ts";
+import { writeOptions } from "../request/options.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { isOfLayer } from "../clusters/layer.ts";
+import { encodeObject, objectIn, ordered, settledIn, viewOfWritten } from "../read/render.ts";
+import type { WrittenView } from "../read/render.ts";
+import { keyOf, partOf } from "../clusters/resources.ts";
+import type { Resource, ServedVersion } from "../clusters/resources.ts";
+import { changesNothing } from "./unchanged.ts";
+import { textOf } from "../request/text.ts";
+import type { WriteCause } from "./writes.ts";
+
+export interface WriteDependencies extends AdmitDependencies {
+  cache: Cache;
+  clusters: ClusterRegistry;
+  definitions: DefinitionStatus;
+  inFlight: InFlight;
+  clock: Clock;
+  authorizer: Authorizer;
+}
+
+export interface Written {
+  entry: CachedEntry;
+  created: boolean;
+}
+
+/** How often a write that lost a race is done again on the fresh object. */
+const MAX_ATTEMPTS = 5;
+const MAX_GENERATED_NAMES = 8;
+
+export async function createObject(deps: WriteDependencies, context: RequestContext, body: DecodedObject): Promise<Written> {
+  const options = writeOptions(context, "CreateOptions");
+  const metadata = metadataOf(body.object);
+  checkIdentity(context, body.object, undefined);
+  const { resourceVersion } = metadata;
+  if (typeof resourceVersion === "string" && /^[1-9]\d*$/.test(resourceVersion)) throw plainError("resourceVersion should not be set on objects to be created");
+  for (let attempt = 1; ; attempt++) {
+    const generated = generatedName(metadata, deps.random);
+    const name = generated ?? (typeof metadata.name === "string" ? metadata.name : "");
+    const entry = await insertObject(deps, context, options, body, name);
+    if (entry) return { entry, created: true };
+    if (generated === undefined || attempt === MAX_GENERATED_NAMES) throw alreadyExists(context.served.resource.name, name);
+  }
+}
+
+/** A new object under a name; undefined when the name is taken. */
+export async function insertObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject, name: string, cause: WriteCause["verb"] = "create", appliedFields?: Json): Promise<CachedEntry | undefined> {
+  const places = placesOf(context);
+  for (const place of places) deps.inFlight.enter(place);
+  try {
+    return await insertInPlaces(deps, context, options, body, name, cause, appliedFields);
+  } finally {
+    for (const place of places) deps.inFlight.leave(place);
+  }
+}
+
+/** Whose end the new object must not miss. */
+function placesOf({ cluster, served: { resource }, namespace }: RequestContext): string[] {
+  const places: string[] = [];
+  if (resource.namespaced && namespace !== undefined) places.push(namespacePlace(cluster.name, namespace));
+  if (!resource.kind.builtIn) places.push(definitionPlace(cluster.name, resource.prefix));
+  return places;
+}
+
+/** Looks at namespace and definition in the tick in which their places were entered. */
+async function insertInPlaces(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject, name: string, cause: WriteCause["verb"], appliedFields: Json | undefined): Promise<CachedEntry | undefined> {
+  const { cluster, served, namespace } = context;
+  const { resource } = served;
+  const given = metadataOf(body.object);
+  let object = ordered({
+    ...body.object,
+    apiVersion: served.apiVersion,
+    kind: resource.kind.kind,
+    metadata: metadataForCreate(given, { namespace: resource.namespaced ? namespace : undefined, name }, resource, deps),
+  });
+  if (served.subresources.status && !resource.kind.traits?.statusOnCreate) delete object.status;
+  const track = (admitted: JsonObject): JsonObject =>
+    appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields) : withManagers(admitted, appliedFields);
+  object = withoutRepeatedOwners(object, context, cause === "patch");
+  object = admitObject(deps, { context, options, operation: "CREATE", object, findings: body, errors: [], track });
+
+  checkDefinitionAlive(deps, context, name);
+  const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+  if (found.entry) return undefined;
+  const entry = await storeObject(deps, context, options, found, object, cause, true);
+  if (entry && !options.dryRun) await settleDefinitions(deps, context, object);
+  return entry;
+}
+
+/** A definition is served at once: whoever waits for the answer to writing it may use it. */
+async function settleDefinitions({ definitions }: WriteDependencies, { cluster, served, subresource }: RequestContext, definition: JsonObject): Promise<void> {
+  if (subresource !== undefined || !isDefinition(served.resource)) return;
+  await definitions.settle(cluster, (definition as unknown as Definition).spec.group);
+}
+
+/** Puts a prepared object, converted to the storage version; undefined when somebody was faster. `settled`: all of its rules were looked at, now or before. */
+async function storeObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject, verb: WriteCause["verb"], settled: boolean): Promise<CachedEntry | undefined> {
+  const { cluster, served, subresource } = context;
+  const { storage, name } = served.resource;
+  const written = viewOfWritten(storage, toStorage(object, served), settled && served.isStorage);
+  if (options.dryRun) return unstoredEntry(found, written);
+  const oldObject = found.entry && objectIn(found.entry, served);
+  const giveBack = await reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, ...(oldObject && { oldObject }) });
+  let entry: CachedEntry | undefined;
+  try {
+    entry = await deps.store.put(cluster, found, written, { verb, name, ...(subresource !== undefined && { subresource }) });
+  } finally {
+    if (!entry) await giveBack();
+  }
+  if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
+  return entry;
+}
+
+/** The answer to a dry run: what would be there, at the revision of what is. */
+export function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
+  return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: view };
+}
+
+function toStorage(object: JsonObject, served: ServedVersion): JsonObject {
+  if (served.isStorage) return object;
+  const { storage } = served.resource;
+  return storage.compiled.admit(ordered({ ...(served.toStorage?.(object) ?? object), apiVersion: storage.apiVersion }));
+}
+
+export async function updateObject(deps: WriteDependencies, context: RequestContext, body: DecodedObject): Promise<Written> {
+  const options = writeOptions(context, "UpdateOptions");
+  const { cluster, served, namespace, name = "", subresource } = context;
+  const { resource } = served;
+  checkIdentity(context, body.object, name);
+  if (!deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name)).entry) {
+    if (subresource !== undefined || !resource.kind.traits?.createOnUpdate) throw missing(deps, context, options, body);
+    const entry = await createInPlace(deps, context, options, body);
+    if (entry) return { entry, created: true };
+  }
+  return rewriteObject(deps, context, options, "update", (old) => {
+    const { uid } = metadataOf(body.object);
+    const { uid: storedUid } = metadataOf(old);
+    if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
+    return { ...body, object: copySharing(body.object, old) as JsonObject, requiresVersion: true };
+  });
+}
+
+/** There is nothing to update. A body that cannot be read is told so first. */
+function missing(deps: WriteDependencies, context: RequestContext, options: WriteOptions, { object, ...findings }: DecodedObject): Error {
+  const { served, name = "" } = context;
+  const error = notFound(served.resource.name, name);
+  const read = ordered({ ...object, apiVersion: served.apiVersion, kind: served.resource.kind.kind, metadata: { ...metadataOf(object) } });
+  const track = (): never => {
+    throw error;
+  };
+  admitObject(deps, { context, options, operation: "CREATE", object: read, findings, errors: [], track });
+  return error;
+}
+
+/** A PUT of something that is not there yet; undefined when somebody else was faster. */
+async function createInPlace(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject): Promise<CachedEntry | undefined> {
+  const { served, name = "" } = context;
+  const { uid } = metadataOf(body.object);
+  if (typeof uid === "string" && uid !== "") throw uidConflict(context, uid, "");
+  checkMayCreate(deps, context);
+  const entry = await insertObject(deps, context, options, body, name, "update");
+  if (!entry && options.dryRun) throw alreadyExists(served.resource.name, name);
+  return entry;
+}
+
+/** Whoever makes an object by an update or an apply must be allowed to create it. */
+export function checkMayCreate({ authorizer }: WriteDependencies, { cluster, served, namespace, name, user }: RequestContext): void {
+  const request: AccessRequest = { user, verb: "create", cluster: cluster.name, resource: { ...served.resource.name, ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } };
+  const { allowed, reason } = authorizer.decide(request);
+  if (!allowed) throw accessDenied(request, reason);
+}
+
+/** What an update wants to store, worked out from what is stored. */
+export interface Change extends Findings {
+  object: JsonObject;
+  /** A replacement of the whole: some kinds then insist on a resourceVersion. */
+  requiresVersion: boolean;
+  /** Set for the result of a patch, whose fault it is when that is no object of the kind: the error for such a problem. */
+  failure?: (problem: string) => Error;
+  /** Field managers as apply worked them out; unset records an ordinary update. */
+  appliedFields?: Json;
+}
+
+/** Reads, changes and writes one object, with nobody in between; again when another process was faster and the client did not insist. */
+export async function rewriteObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, verb: "update" | "patch", change: (old: JsonObject) => Change): Promise<Written> {
+  const { cluster, served, namespace, name = "" } = context;
+  const key = keyOf(served.resource, cluster.name, namespace, name);
+  const written = await deps.cache.exclusive(key, async (): Promise<Written> => {
+    for (let attempt = 1; ; attempt++) {
+      const found = deps.store.find(cluster, served.resource, key);
+      if (!found.entry) throw notFound(served.resource.name, name);
+      const old = objectIn(found.entry, served);
+      const settled = settledIn(found.entry, served);
+      const wanted = change(old);
+      const insists = checkVersion(context, wanted, found.entry);
+      const next = wanted.failure ? preparePatched(deps, context, options, old, settled, wanted, wanted.failure) : prepareUpdate(deps, context, options, old, settled, wanted);
+      if (changesNothing(old, next)) return { entry: found.entry, created: false };
+      const entry = isFinished(next, served) ? await removeFinished(deps, context, options, found, next) : await storeObject(deps, context, options, found, next, verb, settled !== undefined || context.subresource === undefined);
+      if (entry) return { entry, created: false };
+      if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
+    }
+  });
+  // Not while the object is held: its status may be what has to change. What was removed has given up its names.
+  if (!options.dryRun && isDefinition(served.resource)) await settleDefinitions(deps, context, objectIn(written.entry, served));
+  return written;
+}
+
+/** A patch whose result cannot be decoded is invalid, where the same object in a PUT would be a bad request. */
+function preparePatched(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, settled: JsonObject | undefined, change: Change, failure: (problem: string) => Error): JsonObject {
+  try {
+    return prepareUpdate(deps, context, options, old, settled, change);
+  } catch (error) {
+    throw error instanceof DecodeError ? failure(error.problem) : error;
+  }
+}
+
+function prepareUpdate(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, settled: JsonObject | undefined, change: Change): JsonObject {
+  const { object: given, appliedFields } = change;
+  const { served, subresource } = context;
+  const { kind } = served.resource;
+  const givenMetadata = metadataOf(given);
+  const stored = metadataOf(old);
+  let next = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
+  next = ordered({ ...next, apiVersion: served.apiVersion, kind: kind.kind });
+  next = withoutRepeatedOwners(next, context, change.failure !== undefined || appliedFields !== undefined);
+  const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
+  const track = (admitted: JsonObject): JsonObject =>
+    appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields) : withManagers(admitted, appliedFields);
+  next = admitObject(deps, { context, options, operation: "UPDATE", object: next, oldObject: old, settled, findings: change, errors, track });
+  if (kind.hasGeneration && (changesSpec(old, next, served.subresources.status === true) || changesRollout(context, old, next) || changesCountedLabels(context, old, next))) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
+  return next;
+}
+
+/** An owner that is named twice counts once. Patches are looked at later upstream, and the warning says so. */
+function withoutRepeatedOwners(object: JsonObject, { warn }: RequestContext, isPatched: boolean): JsonObject {
+  const metadata = metadataOf(object);
+  const owners = metadata.ownerReferences;
+  if (!Array.isArray(owners) || owners.length < 2) return object;
+  const seen = new Set<string>();
+  const kept: Json[] = [];
+  const repeated: string[] = [];
+  for (const owner of owners) {
+    if (seen.size < seen.add(identityOf(owner)).size) kept.push(owner);
+    else repeated.push(isObject(owner) ? textOf(owner.uid) : "");
+  }
+  if (repeated.length === 0) return object;
+  const when = isPatched ? " after mutating admission happens" : "";
+  warn(`.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`);
+  return { ...object, metadata: { ...metadata, ownerReferences: kept } };
+}
+
+/** The same text for the same owner, in whichever order its fields come. */
+const identityOf = (owner: Json): string => JSON.stringify(isObject(owner) ? Object.entries(owner).sort(([a], [b]) => (a < b ? -1 : 1)) : owner);
+
+/** The object with these managers; an empty list is none. */
+function withManagers(object: JsonObject, managedFields: Json): JsonObject {
+  const { managedFields: _, ...metadata } = metadataOf(object);
+  return { ...object, metadata: { ...metadata, ...(Array.isArray(managedFields) && managedFields.length > 0 && { managedFields }) } };
+}
+
+/** Which part of the object a request may change: everything but the status, only the status, only the finalizers, or the part that the kind names, which is taken out later. */
+function combine({ served, subresource }: RequestContext, old: JsonObject, given: JsonObject, metadata: JsonObject): JsonObject {
+  const { resource } = served;
+  if (subresource === "status") {
+    const { status: _, ...rest } = old;
+    const { resourceVersion: __, ...stored } = metadataOf(old);
+    return { ...rest, metadata: resource.kind.builtIn && !isDefinition(resource) ? statusMetadata(resource, metadata, old) : stored, ...(given.status !== undefined && { status: given.status }) };
+  }
+  if (subresource === "finalize") {
+    const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
+    return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : {}), finalizers: finalizers ?? [] } };
+  }
+  // Whoever writes a part owns what they sent, though the rest of it does not stay.
+  if (!served.subresources.status || partOf(served, subresource)) return { ...given, metadata };
+  const { status: _, ...rest } = given;
+  return { ...rest, metadata, ...(old.status !== undefined && { status: old.status }) };
+}
+
+/** What writers of status may not change beside the spec. Most kinds let them do to metadata what they like. */
+const KEPT_BY_STATUS: Readonly<Record<string, string>> = { "apps/Deployment": "labels", "/Pod": "ownerReferences" };
+
+function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObject): JsonObject {
+  const field = KEPT_BY_STATUS[`${kind.group}/${kind.kind}`];
+  if (field === undefined) return metadata;
+  const { [field]: _, ...rest } = metadata;
+  const stored = metadataOf(old)[field];
+  return { ...rest, ...(stored !== undefined && { [field]: stored }) };
+}
+
+/** Anything outside metadata, and outside status where that has its own subresource. */
+function changesSpec(old: JsonObject, next: JsonObject, ignoreStatus: boolean): boolean {
+  const ignored = (key: string): boolean => key === "metadata" || key === "apiVersion" || key === "kind" || (ignoreStatus && key === "status");
+  if (Object.keys(next).some((key) => !ignored(key) && !equalJson(next[key], old[key]))) return true;
+  return Object.keys(old).some((key) => !ignored(key) && next[key] === undefined);
+}
+
+/** Some kinds are told apart by their labels, which are then part of what they want. */
+function changesCountedLabels({ served: { resource }, subresource }: RequestContext, old: JsonObject, next: JsonObject): boolean {
+  return subresource === undefined && resource.kind.traits?.labelsCountAsSpec === true && !equalJson(metadataOf(old).labels, metadataOf(next).labels);
+}
+
+/** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of what it wants. */
+function changesRollout({ served: { resource }, subresource }: RequestContext, old: JsonObject, next: JsonObject): boolean {
+  return subresource === undefined && resource.kind.kind === "Deployment" && resource.kind.group === "apps" && !equalJson(metadataOf(old).annotations, metadataOf(next).annotations);
+}
+
+/** An object that is being deleted goes when its last finalizer is removed and nobody has to stop it first. */
+function isFinished(object: JsonObject, { resource }: ServedVersion): boolean {
+  const metadata = metadataOf(object);
+  if (metadata.deletionTimestamp === undefined || finalizersOf(metadata).length > 0 || Number(metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
+  return !isNamespaceKind(resource) || !isObject(object.spec) || !Array.isArray(object.spec.finalizers) || object.spec.finalizers.length === 0;
+}
+
+async function removeFinished(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject): Promise<CachedEntry | undefined> {
+  const { cluster, served } = context;
+  const last = unstoredEntry(found, viewOfWritten(served.resource.storage, toStorage(object, served), false));
+  if (options.dryRun) return last;
+  const revision = await deps.store.remove(cluster, served.resource, found, { verb: "delete", name: served.resource.name });
+  if (revision !== undefined && isDefinition(served.resource)) deps.clusters.refresh(cluster);
+  return revision === undefined ? undefined : last;
+}
+
+/** Compares the resourceVersion that the client sent, if any. True when it insists on it. */
+function checkVersion({ served: { resource }, name = "" }: RequestContext, { object, requiresVersion }: Change, entry: CachedEntry): boolean {
+  const sent = metadataOf(object).resourceVersion;
+  const text = typeof sent === "string" ? sent : "";
+  if (text === "" || text === "0") {
+    if (requiresVersion && (!resource.kind.builtIn || resource.kind.traits?.requiresVersion)) {
+      const error: FieldError = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+      throw invalid(resource.name.group, resource.name.resource, name, [error]);
+    }
+    return false;
+  }
+  if (!/^\d+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (Number(text) !== entry.revision) throw conflict(resource.name, name, CHANGED_MEANWHILE);
+  return true;
+}
+
+export function uidConflict({ served: { resource }, namespace, name = "" }: RequestContext, sent: string, stored: unknown): Error {
+  const path = [resource.kind.builtIn ? "" : `${resource.name.group}/`, resource.name.resource, resource.namespaced ? `/${namespace ?? ""}` : ""].join("");
+  return conflict(
+    resource.name,
+    name,
+    `StorageError: invalid object, Code: 4, Key: /registry/${path}/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${sent}, UID in object meta: ${String(stored)}`,
+  );
+}
+
+/** Objects of a definition that is going away, or is gone, are not created any more. */
+function checkDefinitionAlive({ store }: WriteDependencies, { cluster, served: { resource } }: RequestContext, name: string): void {
+  if (resource.kind.builtIn) return;
+  const definitions = cluster.table.resource(CRD_GROUP, CRD_PLURAL);
+  if (!definitions) return;
+  const { entry } = store.find(cluster, definitions, keyOf(definitions, cluster.name, undefined, `${resource.name.resource}.${resource.name.group}`));
+  // It went while the request waited its turn.
+  if (!entry) throw pathNotFound();
+  if (isOfLayer(entry, cluster)) return;
+  if (metadataOf(objectIn(entry, definitions.storage)).deletionTimestamp !== undefined) {
+    throw forbidden(resource.name, name, "create not allowed while custom resource definition is terminating");
+  }
+}
