@@ -4,12 +4,31 @@
  * The embedded API server calls them directly; on a real cluster the same functions are served as webhooks. `mutate` runs
  * before defaulting, `validate` after it. Neither keeps or changes what it is handed.
  */
-import type { DeepReadonly } from "../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { Kind } from "./kind.ts";
 import type { KubernetesObject } from "./meta.ts";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
+
+/** The other objects of the cluster that a request is for, in their storage version. Parsed once and shared: read-only. */
+export interface ClusterReader {
+  get(group: string, resource: string, namespace: string | undefined, name: string): DeepReadonly<JsonObject> | undefined;
+  /** False when the object is not there or has this text nowhere. For what is rarely true of an object that may have to be parsed to be read. */
+  mentions(group: string, resource: string, namespace: string | undefined, name: string, text: string): boolean;
+  list(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
+  /** The same without what the cluster's profile brought: cheap where that is all there is. */
+  written(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
+}
+
+/** What an admission may write before an object is stored. */
+export interface ClusterWriter {
+  /**
+   * Changes the status of an object that exists, with nobody in between: `change` is given what is stored and answers the new
+   * status, or undefined to leave it. What it throws is passed on; it may be called again when another process wrote in between.
+   */
+  changeStatus(group: string, resource: string, namespace: string | undefined, name: string, change: (object: DeepReadonly<JsonObject>) => JsonObject | undefined): Promise<void>;
+}
 
 export interface Review<T> {
   operation: Operation;
@@ -35,6 +54,8 @@ export interface Review<T> {
   newUid(): string;
   /** Adds a `Warning:` header to the answer. */
   warn(message: string): void;
+  /** The rest of the cluster as it is now, for rules that depend on it: sidecars to inject, budgets, what must not be deleted. */
+  read: ClusterReader;
 }
 
 export interface Admission<T extends KubernetesObject> {
@@ -46,6 +67,11 @@ export interface Admission<T extends KubernetesObject> {
   validate?(review: Review<T>): FieldError[];
   /** What a client should be told of an object that is otherwise right; asked on every write, also of what did not change. */
   warnings?(review: Review<T>): readonly string[];
+  /**
+   * The last word before the object is stored or deleted; not asked in a dry run. Throws an ApiError to refuse. What it takes (a
+   * budget) is given back by calling what it returns, when the write fails after all.
+   */
+  reserve?(review: Review<T>, write: ClusterWriter): Promise<(() => Promise<void>) | undefined>;
 }
 
 /** Admissions of different kinds in one list. */

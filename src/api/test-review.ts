@@ -1,9 +1,12 @@
 /** What the API server does to an object of a kind, for the tests of kinds: complete it, prepare it, and say what is wrong. */
 import { deepFreeze, type DeepReadonly } from "../base/index.ts";
-import type { AnyAdmission, Review } from "./admission.ts";
+import type { AnyAdmission, ClusterReader, Review } from "./admission.ts";
 import type { KubernetesObject } from "./meta.ts";
 
 export const UID = "abcde000-0000-4000-8000-000000000000";
+
+/** A cluster in which nothing else is. */
+export const emptyCluster: ClusterReader = { get: () => undefined, mentions: () => false, list: () => [], written: () => [] };
 
 interface Reviewed<T> {
   object: T;
@@ -26,6 +29,7 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
     dryRun: false,
     newUid: () => UID,
     warn: () => {},
+    read: emptyCluster,
   };
 }
 

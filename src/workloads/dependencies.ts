@@ -1,7 +1,7 @@
 /** What every workload controller is given. */
 import type { Clock, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import type { Informers } from "../runtime/index.ts";
+import type { EventRecorders, Informers } from "../runtime/index.ts";
 
 export interface WorkloadDependencies {
   client: Client;
@@ -9,6 +9,8 @@ export interface WorkloadDependencies {
   informers: Informers;
   clock: Clock;
   random: Random;
+  /** Unset tells nobody. */
+  events?: EventRecorders;
   /** How long a status is held back, so that pods that change together cost one write. */
   statusDelayMs?: number;
 }

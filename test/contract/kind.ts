@@ -17,6 +17,7 @@ import {
 } from "../../src/api/index.ts";
 import { copy, deepFreeze, isObject, type JsonObject } from "../../src/base/index.ts";
 import { compileJsonPath, compileSchema, dns1035LabelProblems, dnsSubdomainProblems } from "../../src/machinery/index.ts";
+import { emptyCluster } from "../../src/api/test-review.ts";
 
 const versionOf = ({ apiVersion }: JsonObject): string => parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;
 
@@ -33,6 +34,7 @@ export function reviewOf(object: JsonObject, operation: Operation = "CREATE", ol
     dryRun: false,
     newUid: () => `0000000${++ids}-0000-4000-8000-000000000000`,
     warn() {},
+    read: emptyCluster,
   };
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { deepFreeze } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
 import { admissions, type Deployment } from "./deployment.ts";
+import { emptyCluster } from "../test-review.ts";
 
 const admission = admissions[0];
 const base = { selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i" }] } } };
@@ -15,6 +16,7 @@ const review = (object: Deployment, rest: Partial<Review<Deployment>> = {}): Rev
   dryRun: false,
   newUid: () => "",
   warn() {},
+  read: emptyCluster,
   ...rest,
 });
 const completed = (spec: object, rest?: Partial<Review<Deployment>>): Deployment => admission?.mutate?.(review(deployment(spec), rest)) as Deployment;

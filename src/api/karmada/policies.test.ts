@@ -7,6 +7,7 @@ import { admissions as clusterPolicyAdmissions } from "./cluster-propagation-pol
 import { admissions as overrideAdmissions } from "./override-policy.ts";
 import { admissions as policyAdmissions, type PropagationPolicy } from "./propagation-policy.ts";
 import { admissions as bindingAdmissions } from "./resource-binding.ts";
+import { emptyCluster } from "../test-review.ts";
 
 type Loose = KubernetesObject & { spec: object };
 
@@ -21,6 +22,7 @@ function review(object: Loose, oldObject?: Loose): Review<Loose> {
     dryRun: false,
     newUid: () => "11111111-2222-4333-8444-555555555555",
     warn() {},
+    read: emptyCluster,
   };
 }
 const policy = (kind: string, spec: object, metadata: object = { namespace: "shop" }): Loose => ({ apiVersion: "policy.karmada.io/v1alpha1", kind, metadata: { name: "p", ...metadata }, spec });

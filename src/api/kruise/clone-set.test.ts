@@ -3,6 +3,7 @@ import { deepFreeze, type JsonObject } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
 import { admissions, CloneSet } from "./clone-set.ts";
 import { fromStorage, toStorage } from "./clone-set-versions.ts";
+import { emptyCluster } from "../test-review.ts";
 
 const base = { selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i:1" }] } } };
 const cloneSet = (version: string, spec: object, metadata: object = {}): CloneSet =>
@@ -19,6 +20,7 @@ function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet)
     dryRun: false,
     newUid: () => "",
     warn: (message) => void warnings.push(message),
+    read: emptyCluster,
   };
 }
 const admission = admissions[0];

@@ -1,4 +1,5 @@
 /** TokenRequest: a token for a service account, for some time, some audiences, and as long as some object lives. */
+import type { ClusterReader } from "../../api/index.ts";
 import { TokenRequest, parseApiVersion } from "../../api/index.ts";
 import { formatTime, randomUuid } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
@@ -10,7 +11,6 @@ import { invalidValue } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { metadataOf } from "../write/metadata.ts";
 import { checkNamespace } from "../background/namespaces.ts";
-import type { ClusterReader } from "../plugin.ts";
 import { createResource } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 import { readSent } from "./sent-object.ts";

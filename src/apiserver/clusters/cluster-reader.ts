@@ -1,8 +1,8 @@
 /** Reads other objects of a cluster on behalf of plugins and actions, as the store has them now. */
+import type { ClusterReader } from "../../api/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import { isOfLayer } from "./layer.ts";
 import type { ObjectStore } from "./objects.ts";
-import type { ClusterReader } from "../plugin.ts";
 import { objectIn } from "../read/render.ts";
 import { keyOf } from "./resources.ts";
 

@@ -1,10 +1,10 @@
 /** Changes the status of other objects of a cluster on behalf of plugins: a quota is charged before what it pays for is stored. */
+import type { ClusterWriter } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { CHANGED_MEANWHILE, conflict } from "../../machinery/index.ts";
 import type { Cache } from "../../store/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import type { ObjectStore } from "./objects.ts";
-import type { ClusterWriter } from "../plugin.ts";
 import { objectIn, viewOfWritten } from "../read/render.ts";
 import { keyOf } from "./resources.ts";
 

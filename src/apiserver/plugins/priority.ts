@@ -1,8 +1,9 @@
 /** Priority: the number that a pod's priority class stands for, and whether the pod may push others aside. */
+import type { ClusterReader } from "../../api/index.ts";
 import { systemPriorityClasses, type Pod, type PriorityClass } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { forbidden } from "../../machinery/index.ts";
-import type { ClusterReader, Plugin, PluginRequest } from "../plugin.ts";
+import type { Plugin, PluginRequest } from "../plugin.ts";
 import { writesPod } from "../pods.ts";
 
 const GROUP = "scheduling.k8s.io";

@@ -4,11 +4,11 @@
  * counted by the quota controller.
  */
 import { addAmounts, exceeding, onlyAmounts, quotaEvaluatorOf, quotaMatches, readAmounts, subtractAmounts, withoutZeros, writeAmounts } from "../../api/index.ts";
-import type { Amounts, QuotaEvaluator, ResourceQuota } from "../../api/index.ts";
+import type { Amounts, ClusterWriter, QuotaEvaluator, ResourceQuota } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { forbidden, type ApiError } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
-import type { ClusterWriter, Plugin, PluginRequest } from "../plugin.ts";
+import type { Plugin, PluginRequest } from "../plugin.ts";
 import { textOf } from "../request/text.ts";
 
 type Quota = DeepReadonly<ResourceQuota>;

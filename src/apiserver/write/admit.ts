@@ -4,7 +4,7 @@
  */
 import type { AnyAdmission, Operation, Review, SpecPart } from "../../api/index.ts";
 import { isObject, randomUuid } from "../../base/index.ts";
-import type { Json, JsonObject, Random } from "../../base/index.ts";
+import type { JsonObject, Random } from "../../base/index.ts";
 import { coerceMetadata, DecodeError, invalid, metadataProblem } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Cache } from "../../store/index.ts";
@@ -62,26 +62,15 @@ export interface AdmitRequest {
 }
 
 /** The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every field error. */
-export function admitObject({ admissions, plugins, store, random }: AdmitDependencies, request: AdmitRequest): JsonObject {
+export function admitObject(deps: AdmitDependencies, request: AdmitRequest): JsonObject {
+  const { admissions, plugins, store } = deps;
   const { context, options, operation, oldObject, settled, findings } = request;
   const { served } = context;
   const { kind } = served.resource;
   const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes(operation));
+  const read = createClusterReader(store, context.cluster);
   let object = request.object;
-  const review = (): Review<JsonObject> => ({
-    operation,
-    cluster: context.cluster.name,
-    version: served.version,
-    ...(context.subresource !== undefined && { subresource: context.subresource }),
-    user: context.user,
-    ...(context.inProcess && { inProcess: true as const }),
-    object,
-    ...(oldObject && { oldObject }),
-    ...(settled && { settled }),
-    dryRun: options.dryRun,
-    newUid: () => randomUuid(random),
-    warn: context.warn,
-  });
+  const review = (): Review<JsonObject> => reviewOf(deps, { context, options, operation, object, ...(oldObject && { oldObject }), read }, settled);
 
   for (const { mutate } of chain) {
     const mutated = mutate?.(review());
@@ -96,7 +85,7 @@ export function admitObject({ admissions, plugins, store, random }: AdmitDepende
   if (kind.builtIn) object = withoutEmptyLists(object);
   if (operation === "CREATE" && served.resource.namespaced && context.namespace !== undefined) checkNamespace(store, context.cluster, served.resource, context.namespace, textOf(metadataOf(object).name ?? ""));
   const concerned = plugins.filter((plugin) => plugin.concerns(context, operation));
-  const question = (): PluginRequest => ({ context, options, operation, object, ...(oldObject && { oldObject }), read: createClusterReader(store, context.cluster) });
+  const question = (): PluginRequest => ({ context, options, operation, object, ...(oldObject && { oldObject }), read });
   for (const { mutate } of concerned) {
     const mutated = mutate?.(question());
     if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated.metadata as JsonObject) } });
@@ -122,6 +111,25 @@ export function admitObject({ admissions, plugins, store, random }: AdmitDepende
   for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
   for (const { validate } of concerned) validate?.(question());
   return object;
+}
+
+/** What an admission is asked. */
+function reviewOf({ random }: AdmitDependencies, { context, options, operation, object, oldObject, read }: PluginRequest, settled?: JsonObject): Review<JsonObject> {
+  return {
+    operation,
+    cluster: context.cluster.name,
+    version: context.served.version,
+    ...(context.subresource !== undefined && { subresource: context.subresource }),
+    user: context.user,
+    ...(context.inProcess && { inProcess: true as const }),
+    object,
+    ...(oldObject && { oldObject }),
+    ...(settled && { settled }),
+    dryRun: options.dryRun,
+    newUid: () => randomUuid(random),
+    warn: context.warn,
+    read,
+  };
 }
 
 /** What is stored, with the part that was sent and the managers of all that was. */
@@ -165,49 +173,49 @@ function withReadableMetadata(object: JsonObject, unknown: string[], settled: Js
   return readable === metadata ? object : { ...object, metadata: readable };
 }
 
-/** Asks the plugins for the last word before an object is stored or removed. What they took is given back by the returned function. */
-export async function reserve({ plugins, store, cache }: AdmitDependencies & { cache: Cache }, request: Omit<PluginRequest, "read">): Promise<() => Promise<void>> {
+/** Asks plugins and admissions for the last word before an object is stored or removed. What they took is given back by the returned function. */
+export async function reserve(deps: AdmitDependencies & { cache: Cache }, asked: Omit<PluginRequest, "read">): Promise<() => Promise<void>> {
+  const { admissions, plugins, store, cache } = deps;
+  const { context, operation } = asked;
+  const { kind } = context.served.resource;
+  const concerned = plugins.filter((plugin) => plugin.reserve && plugin.concerns(context, operation));
+  const chain = admissions.of(kind.group, kind.kind).filter(({ on, reserve: takes }) => takes && on.includes(operation));
+  if (concerned.length + chain.length === 0) return nothingTaken;
+
   const taken: (() => Promise<void>)[] = [];
   const giveBack = async (): Promise<void> => {
     for (const release of taken.splice(0)) await release();
   };
-  const { context, operation } = request;
-  for (const plugin of plugins) {
-    if (!plugin.reserve || !plugin.concerns(context, operation)) continue;
-    try {
-      const release = await plugin.reserve({ ...request, read: createClusterReader(store, context.cluster) }, createClusterWriter(store, cache, context.cluster));
-      if (release) taken.push(release);
-    } catch (error) {
-      await giveBack();
-      throw error;
-    }
+  const request: PluginRequest = { ...asked, read: createClusterReader(store, context.cluster) };
+  const write = createClusterWriter(store, cache, context.cluster);
+  try {
+    for (const admission of chain) taken.push((await admission.reserve?.(reviewOf(deps, request), write)) ?? nothingTaken);
+    for (const plugin of concerned) taken.push((await plugin.reserve?.(request, write)) ?? nothingTaken);
+  } catch (error) {
+    await giveBack();
+    throw error;
   }
   return giveBack;
 }
 
+const nothingTaken = async (): Promise<void> => {};
+
 /** Asks the admissions about a deletion. */
-export function admitDeletion({ admissions, plugins, store, random }: AdmitDependencies, context: RequestContext, object: JsonObject, dryRun: boolean): void {
+export function admitDeletion(deps: AdmitDependencies, context: RequestContext, object: JsonObject, dryRun: boolean): void {
+  const { admissions, plugins, store } = deps;
   const { kind } = context.served.resource;
+  const request: PluginRequest = { ...deletionOf(context, object, dryRun), read: createClusterReader(store, context.cluster) };
   const errors: FieldError[] = [];
   for (const { on, validate } of admissions.of(kind.group, kind.kind)) {
-    if (!validate || !on.includes("DELETE")) continue;
-    errors.push(
-      ...validate({
-        operation: "DELETE",
-        cluster: context.cluster.name,
-        version: context.served.version,
-        user: context.user,
-        object: object as Json,
-        oldObject: object as Json,
-        dryRun,
-        newUid: () => randomUuid(random),
-        warn: context.warn,
-      }),
-    );
+    if (validate && on.includes("DELETE")) errors.push(...validate(reviewOf(deps, request)));
   }
   if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
-  const options: WriteOptions = { dryRun, fieldManager: "", fieldValidation: "Ignore", force: false };
   for (const plugin of plugins) {
-    if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate({ context, options, operation: "DELETE", object, oldObject: object, read: createClusterReader(store, context.cluster) });
+    if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate(request);
   }
+}
+
+/** A deletion as plugins and admissions are asked about it. */
+export function deletionOf(context: RequestContext, object: JsonObject, dryRun: boolean): Omit<PluginRequest, "read"> {
+  return { context, options: { dryRun, fieldManager: "", fieldValidation: "Ignore", force: false }, operation: "DELETE", object, oldObject: object };
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../base/index.ts";
 import { CHANGED_MEANWHILE, conflict, isNotFound, notFound } from "../../machinery/index.ts";
 import type { Status } from "../../machinery/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
-import { admitDeletion } from "./admit.ts";
+import { admitDeletion, deletionOf, reserve } from "./admit.ts";
 import { concurrently } from "../background/concurrently.ts";
 import type { RequestContext } from "../context.ts";
 import { isDefinition } from "../crd/crd.ts";
@@ -48,7 +48,13 @@ export async function deleteObject(deps: WriteDependencies, context: RequestCont
       checkPreconditions(resource, name, object, options);
       admitDeletion(deps, context, object, options.dryRun);
       if (isJob(resource) && options.propagation === undefined) context.warn(JOB_WARNING);
-      const deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);
+      const giveBack = options.dryRun ? undefined : await reserve(deps, deletionOf(context, object, false));
+      let deleted: Deleted | undefined;
+      try {
+        deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);
+      } finally {
+        if (!deleted) await giveBack?.();
+      }
       if (deleted) return deleted;
       if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CHANGED_MEANWHILE);
     }

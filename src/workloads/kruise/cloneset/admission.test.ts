@@ -29,7 +29,7 @@ test("what the simulation does is accepted", () => {
 test("the hub accepts everything, because real members know it", () => {
   const admission = createCloneSetAdmission((cluster) => cluster !== "hub");
   const object = makeCloneSet({ lifecycle: { preDelete: { finalizersHandler: ["example.com/hold"] } } });
-  const review = { operation: "CREATE" as const, version: "v1beta1", user: { name: "alice", groups: [] }, object, dryRun: false, newUid: () => "uid", warn: () => {} };
+  const review = { operation: "CREATE" as const, version: "v1beta1", user: { name: "alice", groups: [] }, object, dryRun: false, newUid: () => "uid", warn: () => {}, read: { get: () => undefined, mentions: () => false, list: () => [], written: () => [] } };
 
   expect(admission.validate?.({ ...review, cluster: "hub" })).toEqual([]);
   expect(admission.validate?.({ ...review, cluster: "member1" })).toHaveLength(1);
