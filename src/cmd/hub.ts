@@ -14,7 +14,7 @@ import type { Delivery } from "../delivery/index.ts";
 import { createInterpreter } from "../interpreter/index.ts";
 import { createMembershipController, joinCluster, membershipAdmissions } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
-import { createInformers, createManager, createWriteThroughClient, standAside } from "../runtime/index.ts";
+import { createEventRecorders, createInformers, createManager, createWriteThroughClient, standAside } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import { createSimulation } from "../simulation/index.ts";
 import { createSystemControllers } from "../system/index.ts";
@@ -147,11 +147,12 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   );
 
   const memberClient = clientFor("member");
+  const events = createEventRecorders({ client: memberClient, clock, log: log.with({ part: "members" }) });
   const memberManager = createManager({ client: memberClient, informers: memberInformers, clock, log: log.with({ part: "members" }) });
   const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock });
   // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
   const elsewhere = { isForeign: (cluster: string) => server.profileOf(cluster) === "empty", isTaken: server.isManagedElsewhere };
-  const runsMembers = [...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random }), ...simulation.controllers];
+  const runsMembers = [...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random, events: events.recorders }), ...simulation.controllers];
   if (nodes > 0) memberManager.add(...runsMembers.map((controller) => standAside(controller, elsewhere)));
 
   async function addCluster(name: string): Promise<void> {
@@ -168,7 +169,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     cache,
     client,
     managers: [hubManager, memberManager, systemManager],
-    isQuiet: () => server.isQuiet() && propagation.isQuiet(),
+    isQuiet: () => server.isQuiet() && propagation.isQuiet() && events.isQuiet(),
     async start(signal) {
       const managers = [systemManager, hubManager, memberManager];
       for (const manager of managers) manager.start(signal);
@@ -189,6 +190,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     },
     async stop() {
       await Promise.all([hubManager.stop(), memberManager.stop(), systemManager.stop()]);
+      await events.stop();
       await propagation.close();
       hubInformers.close();
       memberInformers.close();

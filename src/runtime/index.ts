@@ -2,6 +2,7 @@ export * from "./controller.ts";
 export type { ControllerMetrics } from "./controller-runner.ts";
 export { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
 export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";
+export { createEventRecorders, type EventRecordersOptions, type SharedEventRecorders } from "./create-event-recorders.ts";
 export type * from "./events.ts";
 export { createInformers, type InformersOptions, type SharedInformers } from "./informers.ts";
 export { createManager, type Manager, type ManagerOptions } from "./manager.ts";

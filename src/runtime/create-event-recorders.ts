@@ -1,0 +1,149 @@
+/**
+ * The recorders of `events.ts`. What the correlator lets through is written in the background, a few at a time; what is told again
+ * before it is written costs nothing more.
+ */
+import { Event } from "../api/index.ts";
+import type { KubernetesObject } from "../api/index.ts";
+import { formatTime } from "../base/index.ts";
+import type { Clock, DeepReadonly, Log } from "../base/index.ts";
+import type { Client } from "../client/index.ts";
+import { isNotFound } from "../machinery/index.ts";
+import { createEventCorrelator } from "./event-correlator.ts";
+import type { EventRecorders, RecordedEvent } from "./events.ts";
+
+/** More than this waits only while the server does not take them; then new ones are dropped. */
+const MAX_WAITING = 1000;
+/** Writes that share a commit. */
+const WRITERS = 8;
+const MAX_MESSAGE = 1024;
+const MAX_NAME = 253;
+/** What is said of an object without a namespace is kept here. */
+const CLUSTER_NAMESPACE = "default";
+
+export interface EventRecordersOptions {
+  client: Client;
+  clock: Clock;
+  log: Log;
+}
+
+export interface SharedEventRecorders {
+  recorders: EventRecorders;
+  /** Everything that was recorded is written or dropped. */
+  isQuiet(): boolean;
+  /** Takes no more; resolves when what was recorded is written. */
+  stop(): Promise<void>;
+}
+
+/** An event as it is to be written; a new one is created, the others get a new count. */
+interface Draft {
+  cluster: string;
+  isNew: boolean;
+  event: Event;
+}
+
+export function createEventRecorders({ client, clock, log }: EventRecordersOptions): SharedEventRecorders {
+  const correlator = createEventCorrelator();
+  const waiting = new Map<string, Draft>();
+  /** Keys that are being written: their next write waits for this one. */
+  const active = new Set<string>();
+  const writers = new Set<Promise<void>>();
+  let serial = 0;
+  let stopped = false;
+
+  function record(component: string, cluster: string, regarding: DeepReadonly<KubernetesObject>, told: RecordedEvent): void {
+    if (stopped || waiting.size >= MAX_WAITING) return;
+    const nowMs = clock.now();
+    const verdict = correlator.judge(`${cluster}/${component}/${regarding.metadata.uid ?? ""}`, told, nowMs);
+    if (!verdict.write) return;
+    const { key, event, repeat } = verdict;
+    const { name, count, firstMs } = repeat ? { ...repeat, count: repeat.count + 1 } : { name: eventName(regarding.metadata.name, nowMs, ++serial), count: 1, firstMs: nowMs };
+    correlator.wrote(key, { name, count, firstMs });
+    const isNew = waiting.get(key)?.isNew ?? !repeat;
+    waiting.set(key, { cluster, isNew, event: eventOf(component, regarding, event, { name, count, firstMs, lastMs: nowMs }) });
+    if (writers.size >= WRITERS) return;
+    // In a later tick: recording is called in the middle of a reconcile, which must not wait.
+    const writer = Promise.resolve().then(writeWaiting);
+    writers.add(writer);
+    void writer.finally(() => writers.delete(writer));
+  }
+
+  async function writeWaiting(): Promise<void> {
+    for (let key = nextKey(); key !== undefined; key = nextKey()) {
+      const draft = waiting.get(key) as Draft;
+      waiting.delete(key);
+      active.add(key);
+      try {
+        await write(draft);
+      } catch (error) {
+        correlator.forget(key);
+        // Nobody can be told that telling failed, except here. A namespace that is going away takes no more events, which is usual.
+        log.debug("event not written", { reason: draft.event.reason, object: draft.event.involvedObject.name, error });
+      }
+      active.delete(key);
+    }
+  }
+
+  function nextKey(): string | undefined {
+    for (const key of waiting.keys()) if (!active.has(key)) return key;
+    return undefined;
+  }
+
+  async function write({ cluster, isNew, event }: Draft): Promise<void> {
+    const { count = 1, message = "", lastTimestamp = "", metadata } = event;
+    if (!isNew) {
+      try {
+        await client.patch(Event, { cluster, namespace: metadata.namespace ?? "", name: metadata.name }, { count, message, lastTimestamp }, { type: "merge" });
+        return;
+      } catch (error) {
+        if (!isNotFound(error)) throw error; // Events are kept for a while only; this one is told as new.
+      }
+    }
+    await client.create(Event, cluster, event);
+  }
+
+  return {
+    recorders: (component) => ({ record: (cluster, regarding, event) => record(component, cluster, regarding, event) }),
+    isQuiet: () => writers.size === 0,
+    async stop() {
+      stopped = true;
+      await Promise.all(writers);
+    },
+  };
+}
+
+interface Occurrence {
+  name: string;
+  count: number;
+  firstMs: number;
+  lastMs: number;
+}
+
+function eventOf(component: string, { apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>, { type, reason, message }: RecordedEvent, { name, count, firstMs, lastMs }: Occurrence): Event {
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name, namespace: metadata.namespace ?? CLUSTER_NAMESPACE },
+    involvedObject: {
+      apiVersion,
+      kind,
+      name: metadata.name,
+      ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+      ...(metadata.uid !== undefined && { uid: metadata.uid }),
+      ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }),
+    },
+    reason,
+    message: message.slice(0, MAX_MESSAGE),
+    source: { component },
+    reportingComponent: component,
+    firstTimestamp: formatTime(firstMs),
+    lastTimestamp: formatTime(lastMs),
+    count,
+    type,
+  };
+}
+
+/** As upstream names them: the object and the time in nanoseconds. The clock does not know these, so a serial tells events of a millisecond apart. */
+function eventName(object: string, nowMs: number, serial: number): string {
+  const suffix = (BigInt(nowMs) * 1_000_000n + BigInt(serial % 1_000_000)).toString(16);
+  return `${object.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "")}.${suffix}`;
+}

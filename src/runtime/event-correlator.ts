@@ -1,0 +1,91 @@
+/**
+ * Which events are worth a write: upstream's three steps, with its numbers. Repeats of one event raise its count; many alike
+ * about one object, such as one per pod, are combined into one; and who talks without end about one object is not heard.
+ *
+ * Pure but for what it remembers, which is bounded.
+ */
+import { fnv1a32 } from "../machinery/index.ts";
+import type { RecordedEvent } from "./events.ts";
+
+/** After so many different messages of one reason within the window, further ones are combined. */
+const MAX_SIMILAR = 10;
+const SIMILAR_WINDOW_MS = 10 * 60_000;
+/** What one component may say about one object at once, and how long until it may say one more. */
+const BURST = 25;
+const REFILL_MS = 300_000;
+const REMEMBERED = 4096;
+
+export interface Remembered {
+  name: string;
+  count: number;
+  firstMs: number;
+}
+
+/** `repeat` says that the event of that name gets the new count; otherwise there is a new one to create. */
+export type Verdict = { write: false } | { write: true; event: RecordedEvent; key: string; repeat?: Remembered };
+
+interface Talk {
+  tokens: number;
+  atMs: number;
+}
+
+interface Similar {
+  messages: Set<string>;
+  atMs: number;
+}
+
+export interface EventCorrelator {
+  /** `subject` is the component and the object that it speaks about. */
+  judge(subject: string, event: RecordedEvent, nowMs: number): Verdict;
+  /** The event of this key is written under this name. */
+  wrote(key: string, remembered: Remembered): void;
+  /** It is not there any more: the next one is new. */
+  forget(key: string): void;
+}
+
+export function createEventCorrelator(): EventCorrelator {
+  const talks = new Map<string, Talk>();
+  const similar = new Map<string, Similar>();
+  const known = new Map<string, Remembered>();
+
+  function isHeard(subject: string, nowMs: number): boolean {
+    const { tokens, atMs } = talks.get(subject) ?? { tokens: BURST, atMs: nowMs };
+    const left = Math.min(BURST, tokens + (nowMs - atMs) / REFILL_MS);
+    remember(talks, subject, { tokens: left >= 1 ? left - 1 : left, atMs: nowMs });
+    return left >= 1;
+  }
+
+  function combined(subject: string, event: RecordedEvent, nowMs: number): RecordedEvent {
+    const group = `${subject}/${event.type}/${event.reason}`;
+    const before = similar.get(group);
+    const recent = before && nowMs - before.atMs <= SIMILAR_WINDOW_MS ? before : { messages: new Set<string>(), atMs: nowMs };
+    recent.atMs = nowMs;
+    if (recent.messages.size < MAX_SIMILAR) recent.messages.add(digest(event.message));
+    remember(similar, group, recent);
+    return recent.messages.size < MAX_SIMILAR ? event : { ...event, message: `(combined from similar events): ${event.message}` };
+  }
+
+  return {
+    judge(subject, event, nowMs) {
+      const told = combined(subject, event, nowMs);
+      // What was combined is one event, whatever it says last.
+      const key = told === event ? `${subject}/${event.type}/${event.reason}/${digest(event.message)}` : `${subject}/${event.type}/${event.reason}`;
+      if (!isHeard(subject, nowMs)) return { write: false };
+      const repeat = known.get(key);
+      return { write: true, event: told, key, ...(repeat && { repeat }) };
+    },
+    wrote: (key, remembered) => remember(known, key, remembered),
+    forget: (key) => void known.delete(key),
+  };
+}
+
+/** Messages can be long and are remembered by the thousand. */
+const digest = (message: string): string => `${message.length}:${fnv1a32(message)}`;
+
+function remember<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= REMEMBERED) return;
+  const [oldest = ""] = map.keys();
+  map.delete(oldest);
+}
