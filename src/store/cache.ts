@@ -23,7 +23,7 @@ export interface CacheEvent {
 export interface Cache {
   /** Everything up to this revision is visible. */
   readonly revision: number;
-  /** The newest revision whose changes are no longer in the history. */
+  /** The newest revision whose changes are not in the history. Those before this cache began get there by `recall`. */
   readonly compacted: number;
   get(key: string): CachedEntry | undefined;
   /** Entries below `prefix` in key order, at most `limit`, only those after the key `after`. */
@@ -44,6 +44,12 @@ export interface Cache {
   watch(prefix: string, after: number, listener: (events: readonly CacheEvent[]) => void): () => void;
   /** Changes below `prefix` after a revision, in order, as far as they are visible. Throws `CompactedError` when they are no longer known. */
   eventsAfter(prefix: string, after: number): readonly CacheEvent[];
+  /**
+   * Resolves when the changes after a revision are in the history or cannot be any more. Those from before this cache began are
+   * read from the engine when somebody first asks, so that a watcher goes on where it was before a restart. Undefined, when there
+   * is nothing to wait for. Rejects with `StoreError` when the engine fails.
+   */
+  recall(after: number): Promise<void> | undefined;
   /** Resolves when `revision` is visible; rejects with the signal's reason. */
   whenAt(revision: number, signal: AbortSignal): Promise<void>;
   /** True when every accepted write is visible and every watcher was told. */

@@ -16,10 +16,10 @@ export interface ChangeLogOptions {
   older?: (after: number) => Promise<Change[]>;
 }
 
-export class ChangeLog {
+export class ChangeLog<Kept extends Change = Change> {
   readonly #limit: number;
   readonly #older: (after: number) => Promise<Change[]>;
-  #changes: Change[] = [];
+  #changes: Kept[] = [];
   /** Index of the oldest change that counts; those before it are dropped in bulk. */
   #head = 0;
   #forgotten: number;
@@ -33,7 +33,7 @@ export class ChangeLog {
   }
 
   /** The changes must be newer than all that were appended before, in order. */
-  append(changes: readonly Change[]): void {
+  append(changes: readonly Kept[]): void {
     for (const change of changes) this.#changes.push(change);
     const surplus = this.#changes.length - this.#head - this.#limit;
     if (surplus > 0) this.#drop(surplus);
@@ -45,6 +45,11 @@ export class ChangeLog {
     if (revision <= this.#forgotten) return;
     this.#drop(this.#indexAfter(revision) - this.#head);
     this.#forgotten = revision;
+  }
+
+  /** What is kept of the changes up to and including `revision`, newest first. */
+  backwards(revision: number): Kept[] {
+    return this.#changes.slice(this.#head, this.#indexAfter(revision)).reverse();
   }
 
   /** Ends every follower with this error, now and later, after what was appended. */

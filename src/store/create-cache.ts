@@ -1,7 +1,7 @@
 /**
  * Builds the cache of `cache.ts` from an engine: loads what is there, then follows the engine's changes for good.
  *
- * Reads:  `scan` once, `changes` ever after.
+ * Reads:  `scan` once, `changes` ever after, `past` when somebody goes on from before it began.
  * Writes: what `write` is handed; the index, the history and the watchers change only when the change comes back.
  */
 import { messageOf } from "../base/index.ts";
@@ -10,6 +10,7 @@ import type { Change, Engine, Outcome, Write } from "./engine.ts";
 import { StoreError } from "./errors.ts";
 import { History } from "./history.ts";
 import { KeyLocks } from "./key-locks.ts";
+import { eventsOf, readPast } from "./past.ts";
 import { RevisionWaits } from "./revision-waits.ts";
 import { SortedEntries } from "./sorted-entries.ts";
 import { Watchers, type Listener } from "./watchers.ts";
@@ -51,6 +52,10 @@ class FollowingCache implements Cache {
   readonly #onError: (error: unknown) => void;
   /** Up to here changes may already be part of what was scanned. */
   readonly #loaded: number;
+  readonly #historyBounds: { limit: number; maxBytes: number };
+  /** The history begins where this cache began, and can be extended backwards as long as the engine has more and there is room. */
+  #canRecall = true;
+  #recalling: Promise<void> | undefined;
   #revision: number;
   #writing = 0;
   #failure: StoreError | undefined;
@@ -62,7 +67,8 @@ class FollowingCache implements Cache {
     this.#revision = start;
     this.#loaded = loaded;
     this.#onError = options.onError ?? ((error) => process.emitWarning(`store cache: ${messageOf(error)}`));
-    this.#history = new History({ start: loaded, limit: historyLimit, maxBytes: historyBytes });
+    this.#historyBounds = { limit: historyLimit, maxBytes: historyBytes };
+    this.#history = new History({ start: loaded, ...this.#historyBounds });
     this.#watchers = new Watchers(this.#onError);
     this.#following = this.#follow();
   }
@@ -114,6 +120,10 @@ class FollowingCache implements Cache {
     return this.#history.after(prefix, after);
   }
 
+  recall(after: number): Promise<void> | undefined {
+    return this.#isMissing(after) ? this.#recallTo(after) : undefined;
+  }
+
   whenAt(revision: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (revision <= this.#revision) return Promise.resolve();
@@ -130,6 +140,27 @@ class FollowingCache implements Cache {
     this.#waits.fail(this.#failure);
     this.#stop.abort(this.#failure);
     await this.#following;
+  }
+
+  #isMissing(after: number): boolean {
+    return this.#canRecall && after < this.#history.compacted;
+  }
+
+  async #recallTo(after: number): Promise<void> {
+    // After a restart everybody asks. One reads; whoever wants more than that goes on from there.
+    while (this.#isMissing(after)) {
+      this.#recalling ??= this.#extendHistory(after).finally(() => (this.#recalling = undefined));
+      await this.#recalling;
+    }
+  }
+
+  async #extendHistory(after: number): Promise<void> {
+    const history = this.#history;
+    const start = history.compacted;
+    const past = await readPast(this.#engine, { after, upTo: start, ...this.#historyBounds });
+    // So much may have happened meanwhile that the history lost its beginning, and then there is nothing to join the past to.
+    if (history.compacted === start) history.prepend(eventsOf(past, history.after("/", start), (key) => this.#index.get(key)));
+    this.#canRecall = history.compacted <= after;
   }
 
   #becomesVisible(revision: number): Promise<void> {

@@ -32,6 +32,17 @@ export interface Change {
   value: Uint8Array | null;
 }
 
+/**
+ * A change as the past remembers it: by what it replaced. What it made is what the next change of the key replaced, or is
+ * there still, so a reader who goes backwards from the present has both, and each value is read once.
+ */
+export interface PastChange {
+  key: string;
+  revision: number;
+  /** Undefined when the key was new. */
+  previous: Entry | undefined;
+}
+
 export interface Engine {
   /**
    * Resolves when the write is durable and has a revision, or when the expectation failed. Calls are grouped into one
@@ -49,6 +60,8 @@ export interface Engine {
    * aborted. Throws `CompactedError` when they are no longer known.
    */
   changes(after: number, signal: AbortSignal): AsyncIterable<Change[]>;
+  /** Changes up to and including a revision, newest first, in batches, without gaps, as far back as they are known. */
+  past(upTo: number): AsyncIterable<PastChange[]>;
   /** The newest durable revision; 0 when nothing was ever written. */
   revision(): Promise<number>;
   /** Forgets changes up to and including a revision. Current values stay. */

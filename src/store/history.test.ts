@@ -23,6 +23,32 @@ test("events that were dropped are gone from their resource too", () => {
   expect(events.map(({ revision }) => revision)).toEqual([8, 10]);
 });
 
+test("an earlier part comes before what is there, for every resource", () => {
+  const history = new History({ start: 3, limit: 100, maxBytes: 100_000 });
+  history.append({ revision: 4, entry: entry("/core/pods/hub/a", 4) });
+  history.append({ revision: 5, entry: entry("/core/nodes/hub/a", 5) });
+
+  history.prepend([1, 2, 3].map((revision) => ({ revision, entry: entry(revision === 2 ? "/apps/deployments/hub/a" : "/core/pods/hub/a", revision) })));
+  history.append({ revision: 6, entry: entry("/apps/deployments/hub/a", 6) });
+
+  const revisionsOf = (prefix: string, after: number): number[] => history.after(prefix, after).map(({ revision }) => revision);
+  expect(history.compacted).toBe(0);
+  expect(revisionsOf("/", 0)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(revisionsOf("/core/pods/", 1)).toEqual([3, 4]);
+  expect(revisionsOf("/core/nodes/", 0)).toEqual([5]);
+  expect(revisionsOf("/apps/deployments/", 0)).toEqual([2, 6]);
+});
+
+test("of an earlier part only the newest stay when there is no room for more", () => {
+  const history = new History({ start: 3, limit: 3, maxBytes: 100_000 });
+  history.append({ revision: 4, entry: entry("/core/pods/hub/a", 4) });
+
+  history.prepend([1, 2, 3].map((revision) => ({ revision, entry: entry("/core/pods/hub/a", revision) })));
+
+  expect(history.compacted).toBe(1);
+  expect(history.after("/core/pods/", 1).map(({ revision }) => revision)).toEqual([2, 3, 4]);
+});
+
 test("replaced entries lose what was computed from them once their event is old", () => {
   const history = new History({ start: 0, limit: 10_000, maxBytes: 100_000_000 });
   const replaced = entry("/core/pods/hub/a", 1);

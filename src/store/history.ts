@@ -65,7 +65,24 @@ export class History {
     const aged = this.#links.length - 1 - MEMO_LIMIT;
     const replaced = aged >= this.#head ? this.#links[aged]?.event.previous : undefined;
     if (replaced) replaced.memo = undefined;
-    while (this.#links.length - this.#head > this.#limit || this.#bytes > this.#maxBytes) this.#dropOldest();
+    this.#trim();
+  }
+
+  /** Puts events before all others, as many as there is room for. They are in order, end where the history began, and nothing is missing in between. */
+  prepend(events: readonly CacheEvent[]): void {
+    const links: Link[] = events.map((event) => ({ event, topic: this.#topicOf(keyOf(event)), next: undefined }));
+    for (const link of links.toReversed()) {
+      const { topic, event } = link;
+      link.next = topic.oldest;
+      topic.oldest = link;
+      topic.newest ??= link;
+      this.#bytes += sizeOf(event);
+    }
+    const [first] = events;
+    if (first) this.#compacted = first.revision - 1;
+    this.#links = [...links, ...this.#links.slice(this.#head)];
+    this.#head = 0;
+    this.#trim();
   }
 
   /** Events below `prefix` after a revision, in order. Throws `CompactedError` when some of them are gone. */
@@ -81,6 +98,10 @@ export class History {
       for (let index = this.#head; index < this.#links.length; index++) collect((this.#links[index] as Link).event, prefix, revision, found);
     }
     return found;
+  }
+
+  #trim(): void {
+    while (this.#links.length - this.#head > this.#limit || this.#bytes > this.#maxBytes) this.#dropOldest();
   }
 
   #topicOf(key: string): Topic {
@@ -115,7 +136,7 @@ export function keyOf({ entry, previous }: CacheEvent): string {
 }
 
 /** An event keeps alive what it replaced; its new value belongs to the index, or to the next event of the key. */
-function sizeOf({ previous }: CacheEvent): number {
+export function sizeOf({ previous }: Pick<CacheEvent, "previous">): number {
   return 200 + (previous?.value.byteLength ?? 0);
 }
 

@@ -4,13 +4,16 @@
  */
 import { setImmediate } from "node:timers";
 import { ChangeLog } from "./change-log.ts";
-import type { Change, Engine, Entry, Outcome, Write } from "./engine.ts";
+import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
 import { StoreError } from "./errors.ts";
 import { checkWrite, isExpected } from "./write-rules.ts";
 
 /** Bounds how long one tick takes, and how far a follower can fall behind before it has its turn. */
 const GROUP_LIMIT = 1024;
-const SCAN_BATCH = 512;
+const BATCH_LIMIT = 512;
+
+/** What it replaced is kept with a change: nearly always the value of an earlier one, which the log holds anyway. */
+type KeptChange = Change & PastChange;
 
 interface PendingCommit {
   write: Write;
@@ -24,7 +27,7 @@ export interface MemoryEngineOptions {
 
 export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOptions = {}): Engine {
   const entries = new Map<string, Entry>();
-  const log = new ChangeLog({ start: 0, limit: historyLimit });
+  const log = new ChangeLog<KeptChange>({ start: 0, limit: historyLimit });
   let revision = 0;
   let queue: PendingCommit[] = [];
   let isScheduled = false;
@@ -33,14 +36,14 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
 
   const closedError = (): StoreError => new StoreError("the memory store is closed; open a new one");
 
-  function decide({ key, expect, value }: Write, changes: Change[]): Outcome {
+  function decide({ key, expect, value }: Write, changes: KeptChange[]): Outcome {
     const current = entries.get(key);
     if (!isExpected(expect, current?.revision)) return current ? { ok: false, current } : { ok: false };
     if (value === null && !current) return { ok: true, revision };
     revision += 1;
     if (value === null) entries.delete(key);
     else entries.set(key, { key, revision, value });
-    changes.push({ key, revision, value });
+    changes.push({ key, revision, value, previous: current });
     return { ok: true, revision };
   }
 
@@ -54,7 +57,7 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
     isScheduled = false;
     const group = queue.length <= GROUP_LIMIT ? queue : queue.slice(0, GROUP_LIMIT);
     queue = queue.length <= GROUP_LIMIT ? [] : queue.slice(GROUP_LIMIT);
-    const changes: Change[] = [];
+    const changes: KeptChange[] = [];
     const outcomes = group.map(({ write }) => decide(write, changes));
     if (changes.length > 0) log.append(changes);
     group.forEach(({ resolve }, index) => resolve(outcomes[index] as Outcome));
@@ -62,8 +65,8 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
     for (const resolve of whenIdle.splice(0)) resolve();
   }
 
-  async function* batches(found: readonly Entry[]): AsyncGenerator<Entry[], void, undefined> {
-    for (let start = 0; start < found.length; start += SCAN_BATCH) yield found.slice(start, start + SCAN_BATCH);
+  async function* batches<T>(found: readonly T[]): AsyncGenerator<T[], void, undefined> {
+    for (let start = 0; start < found.length; start += BATCH_LIMIT) yield found.slice(start, start + BATCH_LIMIT);
   }
 
   return {
@@ -81,6 +84,10 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
       return batches(found.sort((a, b) => (a.key < b.key ? -1 : 1)));
     },
     changes: (after, signal) => log.follow(after, signal),
+    past(upTo) {
+      if (isClosed) throw closedError();
+      return batches(log.backwards(upTo));
+    },
     revision: () => (isClosed ? Promise.reject(closedError()) : Promise.resolve(revision)),
     async compact(upTo) {
       if (isClosed) throw closedError();

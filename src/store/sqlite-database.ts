@@ -6,8 +6,8 @@
  * the row of a deletion are swept away, a few with each commit, and what is left are the current values.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { messageOf } from "../base/index.ts";
-import type { Change, Entry, Write } from "./engine.ts";
+import { messageOf, required } from "../base/index.ts";
+import type { Change, Entry, PastChange, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
 import { createPrivately } from "./private-files.ts";
 import { CHANGED, REFUSED, UNCHANGED, type Committed } from "./sqlite-protocol.ts";
@@ -120,6 +120,20 @@ export class SqliteDatabase {
     }));
   }
 
+  /** Changes up to and including a revision, newest first, until they are compacted or the limits are passed; at least one, if there are any. */
+  past(upTo: number, limits: { changes: number; bytes: number }): PastChange[] {
+    const found: PastChange[] = [];
+    let bytes = 0;
+    for (const row of this.#statements.changesBefore.iterate(upTo, this.#state.compacted, limits.changes)) {
+      const { revision, key, previous, value } = row as { revision: number; key: string; previous: number | null; value: Uint8Array | null };
+      const replaced = previous === null ? undefined : { key, revision: previous, value: required(value, `the value at revision ${previous}`) };
+      found.push({ key, revision, previous: replaced });
+      bytes += value?.byteLength ?? 0;
+      if (bytes >= limits.bytes) break;
+    }
+    return found;
+  }
+
   compact(revision: number): void {
     this.#transaction((state) => {
       state.compacted = Math.max(state.compacted, Math.min(revision, state.revision));
@@ -207,6 +221,9 @@ function prepareStatements(database: DatabaseSync) {
     point: prepare("INSERT INTO current (key, revision) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET revision = excluded.revision"),
     remove: prepare("DELETE FROM current WHERE key = ?"),
     changesAfter: prepare("SELECT revision, key, value FROM changes WHERE revision > ? ORDER BY revision LIMIT ?"),
+    changesBefore: prepare(
+      "SELECT changes.revision, changes.key, changes.previous, replaced.value FROM changes LEFT JOIN changes AS replaced ON replaced.revision = changes.previous WHERE changes.revision <= ? AND changes.revision > ? ORDER BY changes.revision DESC LIMIT ?",
+    ),
     compactedRows: prepare("SELECT revision, previous, value IS NULL AS deletion FROM changes WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?"),
     forget: prepare("DELETE FROM changes WHERE revision = ?"),
   };

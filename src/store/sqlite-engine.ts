@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers";
 import { Worker } from "node:worker_threads";
 import { moduleBeside, required } from "../base/index.ts";
 import { ChangeLog } from "./change-log.ts";
-import type { Change, Engine, Entry, Outcome, Write } from "./engine.ts";
+import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
 import { CHANGED, packWrites, REFUSED, type Answer, type Committed, type FromWorker, type Query, type ToWorker } from "./sqlite-protocol.ts";
 import { writeSnapshot } from "./sqlite-snapshot.ts";
@@ -122,6 +122,18 @@ class SqliteEngine implements Engine {
 
   changes(after: number, signal: AbortSignal): AsyncIterable<Change[]> {
     return this.#log.follow(after, signal);
+  }
+
+  async *past(upTo: number): AsyncGenerator<PastChange[], void, undefined> {
+    for (let next = upTo; ; ) {
+      this.#checkOpen();
+      const answer = await this.#ask({ type: "past", upTo: next });
+      const page = answer && "past" in answer ? answer.past : [];
+      const oldest = page.at(-1);
+      if (!oldest) return;
+      yield page;
+      next = oldest.revision - 1;
+    }
   }
 
   async revision(): Promise<number> {

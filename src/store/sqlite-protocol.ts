@@ -2,7 +2,7 @@
  * What the event loop and the SQLite worker say to each other. Writes travel in batches with all their bytes in one
  * buffer, which is transferred; answers carry bytes only where the event loop does not have them already.
  */
-import type { Change, Entry, Write } from "./engine.ts";
+import type { Change, Entry, PastChange, Write } from "./engine.ts";
 
 /** What a commit expects, as a number: a revision is at least 1. */
 const EXPECT_ABSENT = 0;
@@ -21,6 +21,7 @@ export interface WriteBatch {
 
 export type Query =
   | { type: "changes"; after: number; limit: number }
+  | { type: "past"; upTo: number }
   | { type: "scan"; prefix: string }
   | { type: "scan-next"; scan: number }
   | { type: "scan-end"; scan: number }
@@ -59,7 +60,7 @@ export type FromWorker =
   /** `oldest` is set when the changes that were asked for are compacted. */
   | { type: "refusal"; id: number; message: string; oldest?: number };
 
-export type Answer = { changes: Change[] } | { scan: number; entries: Entry[]; isLast: boolean } | null;
+export type Answer = { changes: Change[] } | { past: PastChange[] } | { scan: number; entries: Entry[]; isLast: boolean } | null;
 
 /** Packs into the spare buffer where it is large enough. */
 export function packWrites(writes: readonly Write[], spare?: ArrayBuffer): WriteBatch {

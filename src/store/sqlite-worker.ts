@@ -13,8 +13,9 @@ import { unpackWrites, type Answer, type FromWorker, type Query, type ToWorker, 
 
 const GROUP_WRITES = 1024;
 const GROUP_BYTES = 16 * 1024 * 1024;
-const SCAN_ENTRIES = 512;
-const SCAN_BYTES = 256 * 1024;
+/** A page of a scan or of the past. */
+const PAGE_ENTRIES = 512;
+const PAGE_BYTES = 256 * 1024;
 
 const port = required(parentPort, "the port to the event loop");
 const options = workerData as SqliteDatabaseOptions;
@@ -68,6 +69,8 @@ function answer(database: SqliteDatabase, query: Query): Answer {
   switch (query.type) {
     case "changes":
       return { changes: database.changes(query.after, query.limit) };
+    case "past":
+      return { past: database.past(query.upTo, { changes: PAGE_ENTRIES, bytes: PAGE_BYTES }) };
     case "scan": {
       const scan = ++scanSequence;
       scans.set(scan, { prefix: query.prefix, ...database.openScan(query.prefix) });
@@ -92,7 +95,7 @@ function nextEntries(id: number): Answer {
   const scan = required(scans.get(id), "the scan");
   const entries: Entry[] = [];
   let bytes = 0;
-  while (entries.length < SCAN_ENTRIES && bytes < SCAN_BYTES) {
+  while (entries.length < PAGE_ENTRIES && bytes < PAGE_BYTES) {
     const { done, value } = scan.rows.next();
     if (done || !value.key.startsWith(scan.prefix)) {
       endScan(id);
@@ -112,13 +115,17 @@ function endScan(id: number): void {
 function reply(database: SqliteDatabase, id: number, query: Query): void {
   try {
     const result = answer(database, query);
-    const carried = result && ("changes" in result ? result.changes : result.entries);
-    say({ type: "answer", id, answer: result }, carried ? buffersOf(carried) : []);
+    say({ type: "answer", id, answer: result }, result ? buffersOf(carriedBy(result)) : []);
   } catch (error) {
     if (error instanceof CompactedError) say({ type: "refusal", id, message: error.message, oldest: error.oldest });
     else say({ type: "refusal", id, message: explained(options.path, error).message });
   }
   if (query.type === "close") port.close();
+}
+
+function carriedBy(result: NonNullable<Answer>): readonly { value: Uint8Array | null }[] {
+  if ("past" in result) return result.past.flatMap(({ previous }) => previous ?? []);
+  return "changes" in result ? result.changes : result.entries;
 }
 
 function buffersOf(items: Iterable<{ value: Uint8Array | null }>): ArrayBufferLike[] {

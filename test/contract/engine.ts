@@ -6,7 +6,7 @@
  */
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { CompactedError, StoreError, type Change, type Engine, type Entry, type Outcome, type Write } from "../../src/store/index.ts";
+import { CompactedError, StoreError, type Change, type Engine, type Entry, type Outcome, type PastChange, type Write } from "../../src/store/index.ts";
 
 export interface OpenedEngine {
   engine: Engine;
@@ -39,6 +39,13 @@ async function changesBetween(engine: Engine, after: number, upTo: number): Prom
     if ((found.at(-1)?.revision ?? 0) >= upTo) break;
   }
   return found;
+}
+
+/** Newest first: what each change replaced, or null where it made the key. */
+async function pastUpTo(engine: Engine, upTo: number): Promise<[key: string, revision: number, replaced: [revision: number, value: string | null] | null][]> {
+  const found: PastChange[] = [];
+  for await (const batch of engine.past(upTo)) found.push(...batch);
+  return found.map(({ key, revision, previous }) => [key, revision, previous ? [previous.revision, text(previous.value)] : null]);
 }
 
 const inShort = (changes: readonly Change[]): [key: string, revision: number, value: string | null][] => changes.map(({ key, revision, value }) => [key, revision, text(value)]);
@@ -234,6 +241,52 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
       await expect(changesBetween(engine, 3, 5)).rejects.toThrow(CompactedError);
       expect(inShort(await changesBetween(engine, 4, 5))).toEqual([["/c", 5, "5"]]);
       expect(await scanAll(engine)).toEqual([["/a", 3, "3"], ["/c", 5, "5"]]);
+    });
+
+    test("tells the past backwards, each change with what it replaced", async () => {
+      const { engine } = await start();
+      for (const write of [put("/a", "1"), put("/b", ""), put("/a", "3"), remove("/b"), put("/b", "5")]) await engine.commit(write);
+
+      const all = await pastUpTo(engine, 5);
+      const early = await pastUpTo(engine, 3);
+
+      expect(all).toEqual([["/b", 5, null], ["/b", 4, [2, ""]], ["/a", 3, [1, "1"]], ["/b", 2, null], ["/a", 1, null]]);
+      expect(early).toEqual(all.slice(2));
+    });
+
+    test("tells the past as far as it is not compacted, with what its oldest change replaced", async () => {
+      const { engine } = await start();
+      for (const write of [put("/a", "1"), put("/b", "2"), put("/a", "3"), put("/a", "4")]) await engine.commit(write);
+
+      await engine.compact(2);
+
+      expect(await pastUpTo(engine, 4)).toEqual([["/a", 4, [3, "3"]], ["/a", 3, [1, "1"]]]);
+      expect(await pastUpTo(engine, 2)).toEqual([]);
+    });
+
+    test("tells a long past in batches without gaps, while it is written to", async () => {
+      const { engine } = await start();
+      await Promise.all(Array.from({ length: 1500 }, (_, n) => engine.commit(put(`/k${n % 7}`, "x".repeat(500)))));
+
+      const seen: number[] = [];
+      let batches = 0;
+      for await (const batch of engine.past(1500)) {
+        if (batches++ === 0) await Promise.all(Array.from({ length: 20 }, (_, n) => engine.commit(put(`/k${n % 7}`, "new"))));
+        seen.push(...batch.map(({ revision }) => revision));
+      }
+
+      expect(seen).toEqual(Array.from({ length: 1500 }, (_, n) => 1500 - n));
+      expect(batches).toBeGreaterThan(1);
+    });
+
+    test.skipIf(!abilities.reopens)("remembers the past when it is opened again", async () => {
+      const { engine, reopen } = await start();
+      for (const write of [put("/a", "1"), put("/a", "2"), remove("/a")]) await engine.commit(write);
+      await engine.close();
+
+      const again = await reopen();
+
+      expect(await pastUpTo(again, await again.revision())).toEqual([["/a", 3, [2, "2"]], ["/a", 2, [1, "1"]], ["/a", 1, null]]);
     });
 
     test("keeps values that were current when the log before them was compacted, until they are replaced", async () => {

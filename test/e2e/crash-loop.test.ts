@@ -1,131 +1,156 @@
 /**
- * A server that is killed again and again under write load, on one data directory. After each restart: every acknowledged write
- * is there, everything that a reader or a watcher ever saw is there, and a watch that resumes misses nothing, or is told to list again.
+ * A server that is killed again and again under write load, on one data directory, and two watchers that go on after each restart where
+ * they were: one sees everything, one selects by a label that objects gain and lose.
+ *
+ * Over all crashes each acknowledged write is told once, in order, to whom it concerns; at most the write that was under way when the
+ * server died is told besides; nobody is told to list again; and what the watchers make of the events is what a list shows, so nothing
+ * was told that was not durable.
  *
  * FLOTILLA_CRASHES sets how often; a few times is enough to notice a mistake, 200 times to trust it.
  */
 import { expect, test } from "vitest";
 import { ConfigMap, Namespace } from "../../src/api/index.ts";
 import { createSeededRandom, sleep, systemClock } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "../../src/client/index.ts";
+import type { Random } from "../../src/base/index.ts";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, UnreachableError } from "../../src/client/index.ts";
 import type { Client } from "../../src/client/index.ts";
-import { isAlreadyExists, isExpired } from "../../src/machinery/index.ts";
+import { isAlreadyExists } from "../../src/machinery/index.ts";
+import { createWitness, NAMESPACE } from "./crash-witness.ts";
+import type { Witness } from "./crash-witness.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
 
 const CRASHES = Number(process.env["FLOTILLA_CRASHES"] ?? 4);
 const WRITERS = 8;
 const MIN_LIFE_MS = 100;
 const MAX_LIFE_MS = 400;
+/** After a restart a watcher that goes on is told what it missed well within this. */
+const CATCH_UP_MS = 20_000;
 
-/** What the outside knows of the store: names by what was answered, and what watchers were told last. */
-interface Knowledge {
-  acknowledged: Set<string>;
-  seen: Set<string>;
-  /** Seen up to `lastVersion`. */
-  seenBefore: Set<string>;
-  lastVersion: string | undefined;
-  next: number;
+/** What writers were answered, as each watcher is to be told of it: `TYPE version`, without the version where the answer has none. */
+interface Acknowledged {
+  all: string[];
+  selected: string[];
 }
 
-test(`nothing acknowledged or seen is lost by ${CRASHES} crashes`, { timeout: 30_000 + CRASHES * 10_000 }, async () => {
+test(`watches go on and nothing acknowledged or told is lost by ${CRASHES} crashes`, { timeout: 30_000 + CRASHES * 15_000 }, async () => {
   const directory = temporaryDirectory();
   const random = createSeededRandom(7);
-  const known: Knowledge = { acknowledged: new Set(), seen: new Set(), seenBefore: new Set(), lastVersion: undefined, next: 0 };
+  const writes = new Map<string, Acknowledged>();
+  let witnesses: { all: Witness; selected: Witness } | undefined;
+  let acknowledged = 0;
+  /** Events that came in the life of the server that their writes were sent to. */
+  let told = 0;
   let lastExit: number | null | undefined;
   try {
     for (let crash = 0; crash <= CRASHES; crash++) {
       const server = await up(directory.path, "--members", "0");
       const transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(server.kubeconfig("hub")))), cluster: { root: "hub" } });
       const client = createClient({ transport, fieldManager: "test" });
-      await ignoringExisting(client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "crash" } }));
+      witnesses ??= await startWitnesses(client);
+      const stopping = new AbortController();
+      const following = Promise.all([witnesses.all.follow(client, stopping.signal), witnesses.selected.follow(client, stopping.signal)]);
 
-      await checkNothingLost(client, known);
-      if (crash < CRASHES) await writeUntilKilled(client, known, MIN_LIFE_MS + random.next() * (MAX_LIFE_MS - MIN_LIFE_MS), () => server.stop("SIGKILL"));
-      else lastExit = (await server.stop("SIGTERM")).code;
+      await Promise.race([catchUp(client, witnesses, `life-${crash}`, stopping.signal), following.then(() => Promise.reject(new Error("a watch ended while its server ran")))]);
+      checkTold(witnesses, writes);
+      await checkState(client, witnesses);
+      for (const { all } of writes.values()) acknowledged += all.length;
+      writes.clear();
+
+      const before = witnesses.all.count;
+      if (crash < CRASHES) await writeUntilKilled(client, writes, crash, random, () => server.stop("SIGKILL"));
+      stopping.abort();
+      await following;
+      told += witnesses.all.count - before;
+      if (crash === CRASHES) lastExit = (await server.stop("SIGTERM")).code;
       await transport.close();
     }
+    process.stdout.write(`${CRASHES} crashes, ${acknowledged} acknowledged writes, ${witnesses?.all.count} events, ${(witnesses?.all.count ?? 0) - told} of them after a restart\n`);
     expect(lastExit).toBe(0);
-    expect(known.acknowledged.size).toBeGreaterThan(CRASHES);
+    expect(acknowledged).toBeGreaterThan(CRASHES);
   } finally {
     directory.remove();
   }
 });
 
-async function ignoringExisting(promise: Promise<unknown>): Promise<void> {
-  await promise.catch((error: unknown) => {
+async function startWitnesses(client: Client): Promise<{ all: Witness; selected: Witness }> {
+  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });
+  const { items, resourceVersion } = await client.list(ConfigMap, { cluster: "hub", namespace: NAMESPACE });
+  return { all: createWitness(resourceVersion, items), selected: createWitness(resourceVersion, [], "phase=on") };
 }
 
-async function checkNothingLost(client: Client, known: Knowledge): Promise<void> {
-  const { items, resourceVersion } = await client.list(ConfigMap, { cluster: "hub", namespace: "crash" });
-  const stored = new Set(items.map(({ metadata: { name } }) => name).filter((name) => name.startsWith("w-")));
-  expect([...known.acknowledged].filter((name) => !stored.has(name)), "acknowledged and lost").toEqual([]);
-  expect([...known.seen].filter((name) => !stored.has(name)), "seen and lost").toEqual([]);
+/** A write that both are told of is the last, so then they have been told everything. */
+async function catchUp(client: Client, { all, selected }: { all: Witness; selected: Witness }, name: string, signal: AbortSignal): Promise<void> {
+  const { metadata } = await client.create(ConfigMap, "hub", makeConfigMap(name, "on"));
+  const version = Number(metadata.resourceVersion);
+  const late = sleep(systemClock, CATCH_UP_MS, signal).then(() => Promise.reject(new Error(`a watch did not come to version ${version} within ${CATCH_UP_MS} ms`)));
+  await Promise.race([Promise.all([all.reached(version), selected.reached(version)]), late]);
+}
 
-  if (known.lastVersion === undefined) return;
-  // Everything after that version must be told again.
-  const resumed = new Set(known.seenBefore);
-  const done = new AbortController();
-  const timer = setTimeout(() => done.abort(), 5000);
-  try {
-    for await (const events of client.watch(ConfigMap, { cluster: "hub", namespace: "crash", resourceVersion: known.lastVersion, signal: done.signal })) {
-      for (const event of events) if (event.type !== "BOOKMARK") resumed.add(event.object.metadata.name);
-      if ([...stored].every((name) => resumed.has(name))) break;
+function checkTold(witnesses: { all: Witness; selected: Witness }, writes: ReadonlyMap<string, Acknowledged>): void {
+  for (const [name, answered] of writes) {
+    for (const view of ["all", "selected"] as const) {
+      const events = witnesses[view].take(name);
+      // A deletion is answered without a version.
+      const inShort = events.map((event, index) => (answered[view][index] === "DELETED" ? (event.split(" ")[0] ?? "") : event));
+      expect(inShort.slice(0, answered[view].length), `${name}, as told to the watch of ${view}`).toEqual(answered[view]);
+      expect(events.length, `${name}: only the write that was not answered is told besides`).toBeLessThanOrEqual(answered[view].length + 1);
     }
-  } catch (error) {
-    // The history of the dead process is gone: the watcher is told so, and lists again, which the check above did.
-    if (isExpired(error)) return;
-    if (!done.signal.aborted) throw error;
-  } finally {
-    clearTimeout(timer);
-    done.abort();
   }
-  expect([...stored].filter((name) => !resumed.has(name)), `stored, and missed by a watch from ${known.lastVersion} to ${resourceVersion}`).toEqual([]);
 }
 
-async function writeUntilKilled(client: Client, known: Knowledge, lifeMs: number, kill: () => Promise<unknown>): Promise<void> {
-  const { items, resourceVersion } = await client.list(ConfigMap, { cluster: "hub", namespace: "crash" });
-  for (const { metadata: { name } } of items) if (name.startsWith("w-")) known.seen.add(name);
-  known.lastVersion = resourceVersion;
-  const stopping = new AbortController();
-  const watching = follow(client, known, stopping.signal);
-  // What the watcher resumes from is older than what is stored, so that there is something to miss.
-  const early = sleep(systemClock, lifeMs / 2).then(() => {
-    known.seenBefore = new Set(known.seen);
-    return known.lastVersion;
-  });
+async function checkState(client: Client, { all, selected }: { all: Witness; selected: Witness }): Promise<void> {
+  const listed = await client.list(ConfigMap, { cluster: "hub", namespace: NAMESPACE });
+  const items = listed.items.filter(isOurs);
+  const matching = items.filter(({ metadata }) => metadata.labels?.phase === "on");
+  const stateOf = (objects: typeof items): [string, number][] => objects.map(({ metadata }): [string, number] => [metadata.name, Number(metadata.resourceVersion)]).sort(byName);
+  expect([...all.state].filter(([name]) => isOurs({ metadata: { name } })).sort(byName)).toEqual(stateOf(items));
+  expect([...selected.state].sort(byName)).toEqual(stateOf(matching));
+}
+
+/** The server writes one of its own into every namespace, whenever it comes to it. */
+const isOurs = ({ metadata }: { metadata: { name: string } }): boolean => metadata.name !== "kube-root-ca.crt";
+
+const byName = ([a]: [string, number], [b]: [string, number]): number => (a < b ? -1 : 1);
+
+const makeConfigMap = (name: string, phase: string): ConfigMap => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: NAMESPACE, labels: { phase } }, data: { a: "x".repeat(500) } });
+
+async function writeUntilKilled(client: Client, writes: Map<string, Acknowledged>, life: number, random: Random, kill: () => Promise<unknown>): Promise<void> {
+  let next = 0;
   const writer = async (): Promise<void> => {
     for (;;) {
-      const name = `w-${known.next++}`;
+      const number = next++;
+      const answered: Acknowledged = { all: [], selected: [] };
+      const name = `w-${life}-${number}`;
+      writes.set(name, answered);
       try {
-        await client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "crash" }, data: { a: "x".repeat(500) } });
-        known.acknowledged.add(name);
-      } catch {
-        return; // The server is gone: whether this write happened is not known, and it does not count.
+        await writeOne(client, name, number, answered);
+      } catch (error) {
+        if (!(error instanceof UnreachableError)) throw error;
+        return; // The server is gone: whether this write happened is not known.
       }
     }
   };
   const writers = Promise.all(Array.from({ length: WRITERS }, writer));
-  await sleep(systemClock, lifeMs);
+  await Promise.race([writers, sleep(systemClock, MIN_LIFE_MS + random.next() * (MAX_LIFE_MS - MIN_LIFE_MS))]);
   await kill();
   await writers;
-  stopping.abort();
-  await watching;
-  known.lastVersion = await early;
 }
 
-async function follow(client: Client, known: Knowledge, signal: AbortSignal): Promise<void> {
-  try {
-    for await (const events of client.watch(ConfigMap, { cluster: "hub", namespace: "crash", resourceVersion: known.lastVersion ?? "0", signal })) {
-      for (const event of events) {
-        if (event.type === "BOOKMARK") continue;
-        const { name, resourceVersion } = event.object.metadata;
-        if (name.startsWith("w-")) known.seen.add(name);
-        known.lastVersion = resourceVersion ?? known.lastVersion;
-      }
-    }
-  } catch {
-    // The connection broke with the server; what was seen until then counts.
-  }
+/** The life of one object. Every second one stops to match the selector, and of seven one stays. */
+async function writeOne(client: Client, name: string, number: number, answered: Acknowledged): Promise<void> {
+  const phase = number % 2 === 0 ? "on" : "off";
+  const created = await client.create(ConfigMap, "hub", makeConfigMap(name, "on"));
+  answered.all.push(`ADDED ${created.metadata.resourceVersion}`);
+  answered.selected.push(`ADDED ${created.metadata.resourceVersion}`);
+
+  const updated = await client.update(ConfigMap, "hub", { ...makeConfigMap(name, phase), data: { b: "y" } });
+  answered.all.push(`MODIFIED ${updated.metadata.resourceVersion}`);
+  answered.selected.push(`${phase === "on" ? "MODIFIED" : "DELETED"} ${updated.metadata.resourceVersion}`);
+
+  if (number % 7 === 0) return;
+  await client.delete(ConfigMap, { cluster: "hub", namespace: NAMESPACE, name });
+  answered.all.push("DELETED");
+  if (phase === "on") answered.selected.push("DELETED");
 }

@@ -7,6 +7,7 @@ import type { RequestContext } from "../context.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { listQuery, parseRevision } from "../request/options.ts";
 import { keyOf, prefixOf } from "../clusters/resources.ts";
+import { madeUpEntries, madeUpEntry } from "./made-up.ts";
 import { selectionOf } from "./selection.ts";
 import type { Selection } from "./selection.ts";
 
@@ -21,6 +22,8 @@ const FRESHNESS_WAIT_MS = 3000;
 
 export async function getObject(deps: ReadDependencies, context: RequestContext): Promise<CachedEntry> {
   const { cluster, served, namespace, name = "", query } = context;
+  const { source } = served.resource.kind;
+  if (source) return madeUpEntry(context, source);
   const revision = parseRevision(query.get("resourceVersion") ?? "", "get");
   if (revision !== undefined) await waitFor(deps, revision, context.signal);
   const { entry } = deps.store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
@@ -40,10 +43,13 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
   const { resource } = served;
   const { labelSelector, fieldSelector, limit, continueToken, resourceVersion, match } = listQuery(query, false);
   const selection = selectionOf(resource, labelSelector, fieldSelector);
+  const { source } = resource.kind;
+  if (source) return { entries: madeUpEntries(context, source).filter((entry) => selection.everything || matchesEntry(selection, entry, context)), revision: deps.cache.revision };
   const prefix = prefixOf(resource, cluster.name, namespace);
   if (continueToken !== "") {
     const token = decodeToken(continueToken);
     if (resourceVersion !== undefined && resourceVersion !== 0) throw badRequest("specifying resource version is not allowed when using continue");
+    if (token.revision > 0) await deps.cache.recall(token.revision);
     const entries = token.revision < 0 ? undefined : snapshot(deps, context, token.revision, token);
     const revision = token.revision < 0 ? deps.cache.revision : token.revision;
     return page(deps, context, selection, { entries, revision, after: prefix + token.start, seen: token.seen }, limit);
@@ -51,6 +57,7 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
   if (resourceVersion !== undefined) await waitFor(deps, resourceVersion, context.signal);
   // A revision with a limit and no match means exactly that revision: what old clients page by.
   const exact = resourceVersion !== undefined && resourceVersion > 0 && (match === "Exact" || (match === "" && limit > 0));
+  if (exact) await deps.cache.recall(resourceVersion);
   const entries = exact ? snapshot(deps, context, resourceVersion) : undefined;
   // Who takes any state is answered at once and whole, as by the real server's cache.
   const whole = resourceVersion === 0 ? 0 : limit;

@@ -75,8 +75,8 @@ class WatchStream {
   #closed = false;
   #columnsSent = false;
   #meter: WatchMeter | undefined;
-  /** A streaming list waits until what it has is as new as it was asked for. */
-  #waits = false;
+  /** A streaming list waits until what it has is as new as it was asked for, one that goes on until the past is known. */
+  #waits = true;
   #lastRevision = 0;
 
   constructor(deps: StreamDependencies, request: WatchRequest, sink: ByteSink) {
@@ -91,7 +91,6 @@ class WatchStream {
     const { resource, version } = served;
     this.#lastRevision = query.resourceVersion ?? 0;
     this.#meter = this.#request.meter?.();
-    this.#waits = query.sendInitialEvents === true;
     this.#schedule();
     this.#stop = startWatch(
       this.#deps,
@@ -107,8 +106,10 @@ class WatchStream {
         sendInitialEvents: query.sendInitialEvents,
       },
       {
-        initial: (notices, revision) => {
+        started: () => {
           this.#waits = false;
+        },
+        initial: (notices, revision) => {
           this.#initial = notices;
           this.#meter?.sent(notices.length);
           this.#lastRevision = revision;
@@ -314,8 +315,6 @@ function sharedLine({ type, entry, served, revision }: Notice): Uint8Array {
 const batches = new WeakMap<readonly Notice[], Uint8Array>();
 
 function sharedLines(notices: readonly Notice[]): Uint8Array {
-  const [first] = notices;
-  if (first && notices.length === 1) return sharedLine(first);
   let chunk = batches.get(notices);
   if (!chunk) batches.set(notices, (chunk = joined(notices.map(sharedLine))));
   return chunk;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { required } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { TransportWatchEvent } from "../../client/index.ts";
 import type { ByteStream } from "../request/request.ts";
@@ -88,6 +89,76 @@ describe("a watch", () => {
     await server.settle();
 
     expect(typesOf(stream)).toEqual(["ADDED b"]);
+  });
+
+  test("LW-8: goes on after a restart with what came after its last event, and nothing twice", async () => {
+    const before = await createTestServer();
+    await before.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    const { revision } = before.cache;
+    await before.request("POST", CONFIG_MAPS, makeConfigMap("b"));
+    await before.request("PATCH", `${CONFIG_MAPS}/a`, { data: { b: "2" } }, MERGE);
+    await before.request("DELETE", `${CONFIG_MAPS}/a`);
+    await before.server.close();
+
+    const after = await createTestServer({ clusters: {}, engine: before.engine });
+    const stream = await watch(after, `resourceVersion=${revision}`);
+    await after.request("POST", CONFIG_MAPS, makeConfigMap("c"));
+    await after.settle();
+
+    expect(typesOf(stream)).toEqual(["ADDED b", "MODIFIED a", "DELETED a", "ADDED c"]);
+    expect(stream.events()[2]?.object).toMatchObject({ metadata: { resourceVersion: String(revision + 3) }, data: { a: "1", b: "2" } });
+  });
+
+  test("LW-7: goes on after a restart and deletes what stopped to match meanwhile", async () => {
+    const before = await createTestServer();
+    await before.request("POST", CONFIG_MAPS, { ...makeConfigMap("a"), metadata: { name: "a", labels: { on: "yes" } } });
+    const { revision } = before.cache;
+    await before.request("PATCH", `${CONFIG_MAPS}/a`, { metadata: { labels: { on: "no" } } }, MERGE);
+    await before.server.close();
+
+    const after = await createTestServer({ clusters: {}, engine: before.engine });
+    const stream = await watch(after, `labelSelector=on%3Dyes&resourceVersion=${revision}`);
+    await after.settle();
+
+    expect(typesOf(stream)).toEqual(["DELETED a"]);
+    expect(stream.events()[0]?.object).toMatchObject({ metadata: { labels: { on: "yes" }, resourceVersion: String(revision + 1) } });
+  });
+
+  test("LW-10: promises no revision before it knows the past that it goes on from", async () => {
+    const before = await createTestServer();
+    const { revision } = before.cache;
+    await before.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    await before.server.close();
+    const reading = Promise.withResolvers<void>();
+    const { past } = before.engine;
+    before.engine.past = async function* (upTo) {
+      await reading.promise;
+      yield* past(upTo);
+    };
+
+    const after = await createTestServer({ clusters: {}, engine: before.engine });
+    const stream = await watch(after, `allowWatchBookmarks=true&resourceVersion=${revision}`);
+    after.clock.advance(60_000);
+    const early = typesOf(stream);
+    reading.resolve();
+    await after.settle();
+    after.clock.advance(60_000);
+
+    expect(early).toEqual([]);
+    expect(typesOf(stream)).toEqual(["ADDED a", "BOOKMARK"]);
+  });
+
+  test("LW-8: from before its cluster was made is told to list again", async () => {
+    const server = await createTestServer();
+    await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
+    const { revision } = server.cache;
+    await server.server.addCluster("paris", "hub");
+
+    const { response } = await server.request("GET", `/clusters/paris${CONFIG_MAPS}?watch=1&resourceVersion=${revision}`);
+    const lines: Uint8Array[] = [];
+    (response.body as ByteStream).open({ write: (chunk) => lines.push(chunk) > 0, onDrain: () => {}, end: () => {} });
+
+    expect(JSON.parse(Buffer.concat(lines).toString())).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
   });
 
   test("LW-11: marks the end of a streaming list with a bookmark", async () => {
@@ -219,7 +290,20 @@ describe("a watch", () => {
     expect(typesOf(selecting)).toEqual(["ADDED b"]);
   });
 
-  test("LW-13: is cut off when too much waits for it", async () => {
+  test("watchers that select the same share the bytes, and those that select otherwise do not", async () => {
+    const server = await createTestServer();
+    const [one, two] = [await watch(server, "labelSelector=on%3Dyes"), await watch(server, "labelSelector=on%3Dyes")];
+    const others = [await watch(server, "labelSelector=on%21%3Dyes"), await watch(server, "labelSelector=on%3Dyes&fieldSelector=metadata.name%3Dc")];
+
+    await Promise.all(["a", "b", "c"].map((name) => server.request("POST", CONFIG_MAPS, { ...makeConfigMap(name), metadata: { name, labels: { on: name === "b" ? "no" : "yes" } } })));
+    await server.settle();
+
+    expect(typesOf(one)).toEqual(["ADDED a", "ADDED c"]);
+    expect(two.chunks[0]).toBe(one.chunks[0]);
+    expect(others.map(typesOf)).toEqual([["ADDED b"], ["ADDED c"]]);
+  });
+
+  test("LW-13: is cut off when too much waits for it, and can go on from the last event it got without losing one", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "");
     stream.accept = false;
@@ -228,7 +312,13 @@ describe("a watch", () => {
     for (let index = 0; index < 22; index++) await server.request("POST", CONFIG_MAPS, { ...large, metadata: { name: `large-${index}` } });
     await server.settle();
 
+    const [first, last] = stream.events();
+    const resumed = await watch(server, `resourceVersion=${textOf((required(first, "an event").object.metadata as JsonObject).resourceVersion)}`);
+    await server.settle();
+
     expect(stream.ended).toBe(true);
+    expect(last).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
+    expect(typesOf(resumed)).toEqual(Array.from({ length: 21 }, (_, index) => `ADDED large-${index + 1}`));
   });
 
   test("CN-6: prints columns in its first event only when it is a Table", async () => {

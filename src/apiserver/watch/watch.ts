@@ -1,6 +1,6 @@
 /**
  * Watches: what is there, if asked for, and every change after it, in order and without gaps. This is the part that both
- * transports share; `watch-stream.ts` turns it into bytes, `direct-transport.ts` hands out objects.
+ * transports share; `stream.ts` turns it into bytes, `direct-transport.ts` hands out objects.
  */
 import { expired } from "../../machinery/index.ts";
 import { CompactedError } from "../../store/index.ts";
@@ -29,6 +29,8 @@ export interface Notice {
 export interface WatchTarget {
   /** One cluster, or all of them. */
   cluster: LogicalCluster | "*";
+  /** Set for a part of this process, which may see a version that is stored and not served. */
+  inProcess?: true;
   group: string;
   version: string;
   resource: string;
@@ -40,7 +42,9 @@ export interface WatchTarget {
 }
 
 export interface WatchSink {
-  /** What is there at the start, in key order. Called once and first, if at all; `revision` is what it reflects. */
+  /** It follows from now on: until then what it has to tell is not known, and a revision must not be promised. */
+  started?(): void;
+  /** What is there at the start, in key order. Called once and before anything is told, if at all; `revision` is what it reflects. */
   initial(notices: readonly Notice[], revision: number): void;
   /** Watchers that see the same are handed the same array. */
   notify(notices: readonly Notice[]): void;
@@ -65,38 +69,53 @@ export function startWatch(deps: WatchDependencies, target: WatchTarget, sink: W
     if (stopped) return;
     try {
       stops.push(...(target.cluster === "*" ? watchAll(deps, target, sink) : watchOne(deps, target, target.cluster, sink, end)));
+      sink.started?.();
     } catch (error) {
       if (!(error instanceof CompactedError)) return end(error as Error);
       end(expired(`too old resource version: ${target.resourceVersion ?? 0} (${error.oldest})`));
     }
   };
+  const ready = whenReady(deps, target, signal);
+  if (ready) ready.then(begin, (error: unknown) => end(error as Error));
+  else begin();
+  return stop;
+}
+
+/** What a watch waits for before it can start; nearly always nothing. */
+function whenReady(deps: WatchDependencies, target: WatchTarget, signal: AbortSignal): Promise<void> | undefined {
   const { resourceVersion = 0, sendInitialEvents } = target;
   // A streaming list must be at least as new as asked for; a plain watch just starts in the future.
-  if (!sendInitialEvents || resourceVersion <= deps.cache.revision) begin();
-  else waitFor(deps, resourceVersion, signal).then(begin, (error: unknown) => end(error as Error));
-  return stop;
+  if (sendInitialEvents) return resourceVersion <= deps.cache.revision ? undefined : waitFor(deps, resourceVersion, signal);
+  // A watch that goes on may go on from before this server was started.
+  return deps.cache.recall(startRevision(target, deps.cache.revision));
 }
 
 function wantsInitial({ resourceVersion, sendInitialEvents }: WatchTarget): boolean {
   return sendInitialEvents ?? (resourceVersion === undefined || resourceVersion === 0);
 }
 
+/** Zero and none ask for no start in particular. */
 function startRevision(target: WatchTarget, current: number): number {
-  return wantsInitial(target) || target.resourceVersion === undefined ? current : target.resourceVersion;
+  return wantsInitial(target) || !target.resourceVersion ? current : target.resourceVersion;
 }
 
 function watchOne(deps: WatchDependencies, target: WatchTarget, cluster: LogicalCluster, sink: WatchSink, end: (error?: Error) => void): (() => void)[] {
   const { cache, store, clusters } = deps;
   const { group, version, namespace } = target;
-  const served = cluster.table.find(group, version, target.resource);
+  cluster.removed.throwIfAborted();
+  const find = (): ServedVersion | undefined => (target.inProcess ? cluster.table.findStored(group, version, target.resource) : cluster.table.find(group, version, target.resource));
+  const served = find();
   if (!served) throw expired(`${target.resource}.${group} is not served any more`);
   const selection = selectionOf(served.resource, target.labelSelector, target.fieldSelector);
   const revision = cache.revision;
   const prefix = prefixOf(served.resource, cluster.name, namespace);
   const after = startRevision(target, revision);
+  // Whoever goes on from before the cluster was made knows another one of its name, whose bootstrap objects went without events.
+  if (after < cluster.revision) throw new CompactedError(after, cluster.revision);
+  const selectors = JSON.stringify([target.labelSelector, target.fieldSelector]);
   const unwatch = cache.watch(prefix, after, (events) => {
-    const isShared = selection.everything && (events[0]?.revision ?? 0) > after;
-    const notices = isShared ? sharedNotices(deps, cluster, served, selection, events) : noticesOf(deps, cluster, served, selection, events, after);
+    const isShared = (events[0]?.revision ?? 0) > after;
+    const notices = isShared ? sharedNotices(deps, cluster, served, selection, selectors, events) : noticesOf(deps, cluster, served, selection, events, after);
     if (notices.length > 0) sink.notify(notices);
   });
   if (wantsInitial(target)) {
@@ -107,7 +126,7 @@ function watchOne(deps: WatchDependencies, target: WatchTarget, cluster: Logical
   cluster.removed.addEventListener("abort", onRemoved, { once: true });
   // A definition that changed has another schema: clients list again and see what it means for them.
   const unsubscribe = clusters.subscribe(({ type, cluster: changed }) => {
-    if (type === "table" && changed === cluster && cluster.table.find(group, version, target.resource) !== served) end();
+    if (type === "table" && changed === cluster && find() !== served) end();
   });
   return [unwatch, unsubscribe, () => cluster.removed.removeEventListener("abort", onRemoved)];
 }
@@ -119,7 +138,7 @@ function watchOne(deps: WatchDependencies, target: WatchTarget, cluster: Logical
 function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink): (() => void)[] {
   const { cache, store, clusters } = deps;
   const { group, version, namespace } = target;
-  const find = (cluster: LogicalCluster): ServedVersion | undefined => cluster.table.find(group, version, target.resource);
+  const find = (cluster: LogicalCluster): ServedVersion | undefined => cluster.table.findStored(group, version, target.resource);
   const any = clusters.all().map(find).find(Boolean);
   const prefix = `/${group || "core"}/${target.resource}/`;
   const selections = new Map<ServedVersion["resource"], Selection>();
@@ -166,17 +185,17 @@ function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink)
 
 const added = (cluster: LogicalCluster, served: ServedVersion, entry: CachedEntry): Notice => ({ type: "ADDED", cluster, served, entry, revision: entry.revision });
 
-/** What was worked out last from a batch of events, for whoever is told of the same batch next in the same version. */
-const shared = new Map<ServedVersion, { events: readonly CacheEvent[]; notices: readonly Notice[] }>();
+/** What was worked out from a batch of events, by selectors, for whoever is told of the same batch next in the same version. */
+const shared = new Map<ServedVersion, { events: readonly CacheEvent[]; bySelectors: Map<string, readonly Notice[]> }>();
 
-/** Watchers of one prefix are told of one batch after another, so those that see everything see the very same notices. */
-function sharedNotices(deps: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, events: readonly CacheEvent[]): readonly Notice[] {
-  const known = shared.get(served);
-  if (known?.events === events) return known.notices;
+/** The watchers of one prefix are told of one batch one after another, so those that select the same see the very same notices. */
+function sharedNotices(deps: WatchDependencies, cluster: LogicalCluster, served: ServedVersion, selection: Selection, selectors: string, events: readonly CacheEvent[]): readonly Notice[] {
   // Forgotten when the batch was told, so that it does not keep what is gone.
   if (shared.size === 0) queueMicrotask(() => shared.clear());
-  const notices = noticesOf(deps, cluster, served, selection, events, 0);
-  shared.set(served, { events, notices });
+  let known = shared.get(served);
+  if (known?.events !== events) shared.set(served, (known = { events, bySelectors: new Map() }));
+  let notices = known.bySelectors.get(selectors);
+  if (!notices) known.bySelectors.set(selectors, (notices = noticesOf(deps, cluster, served, selection, events, 0)));
   return notices;
 }
 

@@ -1,0 +1,78 @@
+/**
+ * A watcher that outlives the server it watches: it goes on from the last version it saw, as an informer does, and remembers what it was
+ * told. Being told to list again, an event out of order and an event told twice are failures.
+ */
+import { ConfigMap } from "../../src/api/index.ts";
+import type { DeepReadonly } from "../../src/base/index.ts";
+import { UnreachableError } from "../../src/client/index.ts";
+import type { Client } from "../../src/client/index.ts";
+
+export const NAMESPACE = "crash";
+
+export interface Witness {
+  /** What a list would show by now, from events alone: versions by name. */
+  readonly state: ReadonlyMap<string, number>;
+  /** How many events came. */
+  readonly count: number;
+  /** `TYPE version` of each event of an object, in the order in which they came, since they were last taken. */
+  take(name: string): string[];
+  /** Follows until the connection breaks or the signal ends it. */
+  follow(client: Client, signal: AbortSignal): Promise<void>;
+  /** Resolves when it was told of everything up to a version. */
+  reached(version: number): Promise<void>;
+}
+
+/** Starts with what a list showed, at the version of the list. */
+export function createWitness(start: string, listed: readonly DeepReadonly<ConfigMap>[], labelSelector?: string): Witness {
+  const state = new Map(listed.map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)]));
+  const told = new Map<string, string[]>();
+  const waiting = new Set<{ version: number; resolve: () => void }>();
+  let version = Number(start);
+  let count = 0;
+
+  const advance = (to: number): void => {
+    version = to;
+    for (const wait of waiting) {
+      if (wait.version > to) continue;
+      waiting.delete(wait);
+      wait.resolve();
+    }
+  };
+
+  const note = (type: string, name: string, at: number): void => {
+    if (at <= version) throw new Error(`${type} ${name} at version ${at} came after version ${version}`);
+    if ((type === "ADDED") === state.has(name)) throw new Error(`${type} ${name} at version ${at} is not what follows ${state.has(name) ? "its presence" : "its absence"}`);
+    if (type === "DELETED") state.delete(name);
+    else state.set(name, at);
+    count += 1;
+    const events = told.get(name) ?? [];
+    told.set(name, [...events, `${type} ${at}`]);
+    advance(at);
+  };
+
+  return {
+    state,
+    get count() {
+      return count;
+    },
+    take(name) {
+      const events = told.get(name) ?? [];
+      told.delete(name);
+      return events;
+    },
+    async follow(client, signal) {
+      try {
+        for await (const events of client.watch(ConfigMap, { cluster: "hub", namespace: NAMESPACE, resourceVersion: String(version), ...(labelSelector && { labelSelector }), signal })) {
+          for (const event of events) {
+            if (event.type === "BOOKMARK") advance(Math.max(version, Number(event.resourceVersion)));
+            else note(event.type, event.object.metadata.name, Number(event.object.metadata.resourceVersion));
+          }
+        }
+      } catch (error) {
+        // The connection breaks with the server, and what was told until then counts. Everything else is a failure.
+        if (!(error instanceof UnreachableError) && error !== signal.reason) throw error;
+      }
+    },
+    reached: (wanted) => (version >= wanted ? Promise.resolve() : new Promise((resolve) => waiting.add({ version: wanted, resolve }))),
+  };
+}
