@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { deepFreeze, type Json, type JsonObject } from "../base/index.ts";
+import { compareText, deepFreeze, type Json, type JsonObject } from "../base/index.ts";
 import { applyConfiguration } from "./apply.ts";
 import { recordUpdate, stripManagedFields } from "./managed-fields.ts";
 import type { Schema } from "./schema.ts";
@@ -343,4 +343,85 @@ test("an applier who finds everything as it states is recorded without a time", 
   const applied = apply({ data: { a: "1" } }, { live, manager: "beta", time: LATER });
 
   expect(entriesOf(applied).map(({ manager, time }) => [manager, time])).toEqual([["beta", undefined], ["alpha", NOON]]);
+});
+
+describe("several appliers", () => {
+  const managers = ["alpha", "beta", "gamma"];
+  const messageOf = (attempt: () => unknown): string | undefined => {
+    try {
+      attempt();
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const shared = (one: JsonObject, two: JsonObject): boolean => {
+    for (const [field, value] of Object.entries(one)) {
+      const other = two[field];
+      if (other === undefined) continue;
+      if (typeof value === "object" && value !== null && !Array.isArray(value) && !shared(value, other as JsonObject)) return false;
+      if ((typeof value !== "object" || Array.isArray(value)) && JSON.stringify(value) !== JSON.stringify(other)) return false;
+    }
+    return true;
+  };
+  /** The object without who made what of it, and with sets and maps in one order. */
+  const contents = (object: JsonObject): JsonObject => {
+    const { tags, ...spec } = (object["spec"] ?? {}) as JsonObject;
+    return { data: object["data"] ?? {}, spec: { ...spec, ...(Array.isArray(tags) && { tags: (tags as string[]).toSorted(compareText) }) } };
+  };
+
+  test("who agree do not conflict, own what they state together, and may come in any order", () => {
+    fc.assert(
+      fc.property(anyConfig, anyConfig, (first, second) => {
+        fc.pre(shared({ data: first["data"] ?? {}, spec: { ...(first["spec"] as JsonObject), tags: [] } }, { data: second["data"] ?? {}, spec: { ...(second["spec"] as JsonObject), tags: [] } }));
+        const oneTwo = apply(second, { live: apply(first, { manager: "alpha" }), manager: "beta" });
+        const twoOne = apply(first, { live: apply(second, { manager: "beta" }), manager: "alpha" });
+
+        expect(contents(oneTwo)).toEqual(contents(twoOne));
+        for (const manager of ["alpha", "beta"]) expect(fieldsOf(oneTwo, manager)).toEqual(fieldsOf(twoOne, manager));
+        expect(fieldsOf(oneTwo, "alpha")).toEqual(fieldsOf(apply(first), "alpha"));
+      }),
+    );
+  });
+
+  test("leave nothing behind when all of them have gone, in whatever order", () => {
+    fc.assert(
+      fc.property(fc.array(anyConfig, { minLength: 3, maxLength: 3 }), fc.shuffledSubarray(managers, { minLength: 3 }), (configs, order) => {
+        let live: JsonObject | undefined;
+        for (const [index, manager] of managers.entries()) live = apply(configs[index] ?? {}, { ...(live && { live }), manager, force: true });
+        for (const manager of order) live = apply({}, { ...(live && { live }), manager });
+
+        expect(contents(live ?? {})).toEqual({ data: {}, spec: {} });
+        expect(entriesOf(live ?? {})).toEqual([]);
+      }),
+    );
+  });
+
+  test("conflict exactly when one of them would change what another owns, and forcing takes it over", () => {
+    fc.assert(
+      fc.property(fc.constantFrom("1", "2"), fc.constantFrom("1", "2"), fc.constantFrom("a", "b"), fc.constantFrom("a", "b"), (one, two, keyOne, keyTwo) => {
+        const live = apply({ data: { [keyOne]: one } }, { manager: "alpha" });
+        const attempt = (force: boolean): JsonObject => apply({ data: { [keyTwo]: two } }, { live, manager: "beta", force });
+
+        const conflicts = keyOne === keyTwo && one !== two;
+
+        expect(messageOf(() => attempt(false))).toBe(conflicts ? `Apply failed with 1 conflict: conflict with "alpha": .data.${keyOne}` : undefined);
+        expect(fieldsOf(attempt(true), "alpha") === undefined).toBe(conflicts);
+        expect((attempt(true)["data"] as JsonObject)[keyTwo]).toBe(two);
+      }),
+    );
+  });
+
+  test("keep their fields when somebody updates others, and lose those that are changed", () => {
+    fc.assert(
+      fc.property(fc.constantFrom("1", "2"), fc.constantFrom("1", "2"), (one, two) => {
+        const live = apply({ data: { a: one, b: "0" } }, { manager: "alpha" });
+
+        const updated = update(live, { data: { a: two, b: "0" } });
+
+        expect(fieldsOf(updated, "alpha")).toEqual(one === two ? fieldsOf(live, "alpha") : { "f:data": { "f:b": {} } });
+        expect(fieldsOf(updated, "edit")).toEqual(one === two ? undefined : { "f:data": { "f:a": {} } });
+      }),
+    );
+  });
 });

@@ -35,7 +35,8 @@ function allFields(value: Json, schema: Schema | undefined): FieldSet {
 
 function allOfMap(map: JsonObject, schema: Schema | undefined): FieldSet {
   let fields: FieldSet | undefined;
-  for (const key in map) {
+  // In the order in which sets are written, so that they need not be put in order afterwards.
+  for (const key of Object.keys(map).sort()) {
     const value = map[key];
     if (value !== undefined) setOwn((fields ??= { [SELF]: MEMBER }), fieldElement(key), allFields(value, fieldSchema(schema, key)));
   }

@@ -17,6 +17,10 @@ test("places are ordered as numbers and values as texts", () => {
   expect(Object.keys(inOrder({ "i:10": {}, "i:9": {}, 'v:"b"': {}, 'v:"a"': {} }))).toEqual(['v:"a"', 'v:"b"', "i:9", "i:10"]);
 });
 
+test("a place that a client wrote with leading zeros has its place too", () => {
+  expect(Object.keys(inOrder({ "i:10": {}, "i:009": {} }))).toEqual(["i:009", "i:10"]);
+});
+
 test("a set that is in order is not copied", () => {
   const set = { "f:a": { ".": {}, "f:b": {} }, "f:c": {} };
 

@@ -3,7 +3,7 @@
  * and by their place. Programs compare `fieldsV1` as text, so it matters although JSON says that it does not.
  */
 import { isObject, setOwn, type Json } from "../base/index.ts";
-import type { FieldSet } from "./field-set.ts";
+import { MEMBER, type FieldSet } from "./field-set.ts";
 
 /** Fields and the node itself are already in order as text; elements of lists are not. */
 const RANKS: Readonly<Record<string, number>> = { ".": 0, f: 1, k: 2, v: 3, i: 4 };
@@ -16,25 +16,30 @@ interface Element {
   readonly value: Json | undefined;
 }
 
+const elements = new Map<string, Element>();
+/** Names of containers, ports and variables come again and again; what clients make up beyond this many is read each time. */
+const MAX_ELEMENTS = 10_000;
+const MAX_KEPT_KEY = 64;
+
 function elementOf(key: string): Element {
+  const known = elements.get(key);
+  if (known) return known;
   const kind = key[0] ?? "";
-  const value = kind === "k" || kind === "v" || kind === "i" ? (JSON.parse(key.slice(2)) as Json) : undefined;
-  return { key, rank: RANKS[kind] ?? 0, value };
+  const element = { key, rank: RANKS[kind] ?? 0, value: kind === "k" || kind === "v" ? (JSON.parse(key.slice(2)) as Json) : kind === "i" ? Number(key.slice(2)) : undefined };
+  if (elements.size < MAX_ELEMENTS && key.length <= MAX_KEPT_KEY) elements.set(key, element);
+  return element;
 }
 
 /** The same set in order. What is in order already is answered as it is: every write of an object comes by here. */
 export function inOrder(set: FieldSet): FieldSet {
-  let previous: Element | undefined;
+  let previous: string | undefined;
   let isSorted = true;
   let changed: Map<string, FieldSet> | undefined;
   for (const key in set) {
-    if (isSorted) {
-      const element = elementOf(key);
-      isSorted = previous === undefined || compareElements(previous, element) < 0;
-      previous = element;
-    }
+    isSorted &&= previous === undefined || compareKeys(previous, key) < 0;
+    previous = key;
     const before = set[key] as FieldSet;
-    const after = inOrder(before);
+    const after = before === MEMBER ? before : inOrder(before);
     if (after !== before) (changed ??= new Map()).set(key, after);
   }
   if (isSorted && !changed) return set;
@@ -44,11 +49,22 @@ export function inOrder(set: FieldSet): FieldSet {
   return ordered;
 }
 
-const sorted = (keys: readonly string[]): string[] =>
-  keys
+/** Most keys by far are fields, `f:name`, which are in order as they stand. */
+const isField = (key: string): boolean => key.startsWith("f");
+
+function compareKeys(a: string, b: string): number {
+  if (isField(a) && isField(b)) return a < b ? -1 : 1;
+  return compareElements(elementOf(a), elementOf(b));
+}
+
+/** Each key of many is read once, however often it is compared. */
+function sorted(keys: readonly string[]): string[] {
+  if (keys.every(isField)) return keys.toSorted();
+  return keys
     .map(elementOf)
     .sort(compareElements)
     .map(({ key }) => key);
+}
 
 function compareElements(a: Element, b: Element): number {
   if (a.rank !== b.rank) return a.rank - b.rank;

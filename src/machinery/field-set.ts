@@ -112,7 +112,8 @@ export function isFieldSet(value: Json | undefined, depth = 0): value is FieldSe
 function isPathElement(key: string): boolean {
   if (key === SELF || key.startsWith("f:")) return true;
   if (key.startsWith("v:") || key.startsWith("k:{")) return isJson(key.slice(2));
-  return /^i:-?\d+$/.test(key);
+  // Leading zeros are read, as by Go, and so they are no JSON. No list has more places than this.
+  return /^i:-?\d{1,15}$/.test(key);
 }
 
 /** Elements are compared as text, and put in order by what their JSON says, so it must be some. */

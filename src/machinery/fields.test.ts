@@ -1,12 +1,20 @@
 import { expect, test } from "vitest";
 import { parseFieldSelector } from "./fields.ts";
 
-test("terms are joined by commas and compare with one, two or a negated equals sign", () => {
+test("terms are joined by commas, compare with one, two or a negated equals sign, and come in order", () => {
   expect(parseFieldSelector("metadata.name=a,status.phase!=Running,spec.nodeName==")).toEqual([
     { path: "metadata.name", op: "=", value: "a" },
-    { path: "status.phase", op: "!=", value: "Running" },
     { path: "spec.nodeName", op: "=", value: "" },
+    { path: "status.phase", op: "!=", value: "Running" },
   ]);
+});
+
+test("a path may have an exclamation mark, and a term of nothing is none", () => {
+  expect(parseFieldSelector("a!b=c,=,!=")).toEqual([{ path: "a!b", op: "=", value: "c" }]);
+});
+
+test("of several mistakes the one of the first term in order is told", () => {
+  expect(() => parseFieldSelector("b=c=d,a")).toThrow("can't understand 'a'");
 });
 
 test("an empty selector has no terms", () => {

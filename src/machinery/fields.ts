@@ -1,4 +1,5 @@
 /** Field selectors (`metadata.name=a,status.phase!=Running`). Which paths a kind knows is the API server's business. */
+import { compareText } from "../base/index.ts";
 import { badRequest } from "./status.ts";
 
 export interface FieldRequirement {
@@ -11,7 +12,11 @@ export interface FieldRequirement {
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return splitTerms(text)
     .filter((term) => term !== "")
-    .map((term) => parseTerm(term, text));
+    // In the order of Kubernetes, which decides about what is told first.
+    .sort(compareText)
+    .map((term) => parseTerm(term, text))
+    // A term that asks for nothing of nothing is let pass.
+    .filter(({ path, value }) => path !== "" || value !== "");
 }
 
 function splitTerms(text: string): string[] {
@@ -29,14 +34,14 @@ function splitTerms(text: string): string[] {
 }
 
 function parseTerm(term: string, selector: string): FieldRequirement {
-  const match = /^([^=!]*)(!=|==|=)(.*)$/s.exec(term);
+  const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
   if (!match) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
   const [, path = "", operator, value = ""] = match;
   return { path, op: operator === "!=" ? "!=" : "=", value: unescapeValue(value) };
 }
 
 function unescapeValue(value: string): string {
-  return value.replaceAll(/\\(.?)|[,=]/gs, (found: string, escaped: string | undefined) => {
+  return value.replaceAll(/\\(.?)|[,=]/gsu, (found: string, escaped: string | undefined) => {
     if (escaped === undefined) throw badRequest(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);
     if (escaped !== "\\" && escaped !== "," && escaped !== "=") throw badRequest(`invalid field selector: invalid escape sequence: ${found}`);
     return escaped;

@@ -76,9 +76,9 @@ test("more than 10 000 operations are too large", () => {
 });
 
 test("copies that double the document are bounded", () => {
-  const operations = Array.from({ length: 40 }, (_, index) => ({ op: "copy", from: "", path: `/c${index}` }));
+  const operations = Array.from({ length: 40 }, (_, index) => ({ op: "copy", from: "/a", path: `/a/c${index}` }));
 
-  expect(() => applyJsonPatch({ text: "x".repeat(1000) }, operations)).toThrow("the server rejected our request");
+  expect(() => applyJsonPatch({ a: { text: "x".repeat(1000) } }, operations)).toThrow("the server rejected our request");
 });
 
 test("__proto__ in a path is an ordinary key", () => {
@@ -102,6 +102,18 @@ test("removing what was added gives the document back", () => {
       expect(result).toEqual(document);
     }),
   );
+});
+
+test("the document as a whole cannot be copied", () => {
+  expect(() => applyJsonPatch({ a: 1 }, [{ op: "copy", from: "", path: "/b" }])).toThrow("the server rejected our request");
+});
+
+test("an element can be moved into the one that follows it", () => {
+  expect(applyJsonPatch({ a: [{ x: 1 }, { y: 2 }] }, [{ op: "move", from: "/a/0", path: "/a/0/z" }])).toEqual({ a: [{ y: 2, z: { x: 1 } }] });
+});
+
+test("what stands before the first slash of a path is passed over", () => {
+  expect(applyJsonPatch({}, [{ op: "add", path: "here/a", value: 1 }])).toEqual({ a: 1 });
 });
 
 test("a value or source that is absent is null", () => {

@@ -1,7 +1,7 @@
 /**
  * JSON patch (RFC 6902) with the habits of the library that Kubernetes uses: `replace` of a missing key adds it, `test` of a
  * missing key against null passes, a missing value or source is null, index -1 is the last element, leading zeros are accepted,
- * and the document as a whole can be replaced but not added.
+ * and the document as a whole can be replaced but neither added nor copied.
  *
  * Nothing that is passed in is changed. Each container on a path is copied once per patch and then changed in place.
  */
@@ -52,11 +52,9 @@ class Patch {
         return;
       case "replace":
         return this.replace(path, valueOf(operation));
-      case "move": {
-        const from = pointer(operation["from"]);
-        if (isPrefix(from, path)) throw patchRejected();
-        return this.add(path, this.remove(from));
-      }
+      case "move":
+        // Of a list the next element comes to where the moved one was, so a path through it may lead somewhere.
+        return this.add(path, this.remove(pointer(operation["from"])));
       case "copy":
         return this.copy(pointer(operation["from"]), path);
       case "test": {
@@ -98,6 +96,7 @@ class Patch {
   }
 
   private copy(from: string[], path: string[]): void {
+    if (from.length === 0) throw patchRejected();
     const value = this.get(from) ?? null;
     this.copiedBytes += JSON.stringify(value).length;
     if (this.copiedBytes > MAX_JSON_PATCH_COPY_BYTES) throw patchRejected();
@@ -150,18 +149,14 @@ class Patch {
 
 const valueOf = (operation: JsonObject): Json => operation["value"] ?? null;
 
-/** Splits a JSON pointer. `~1` is a slash and `~0` a tilde. */
+/** Splits a JSON pointer. `~1` is a slash and `~0` a tilde. What stands before the first slash is passed over. */
 function pointer(path: Json | undefined): string[] {
   if (path === "") return [];
-  if (typeof path !== "string" || !path.startsWith("/")) throw patchRejected();
+  if (typeof path !== "string" || !path.includes("/")) throw patchRejected();
   return path
-    .slice(1)
+    .slice(path.indexOf("/") + 1)
     .split("/")
     .map((part) => (part.includes("~") ? part.replaceAll("~1", "/").replaceAll("~0", "~") : part));
-}
-
-function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {
-  return prefix.length < path.length && prefix.every((part, index) => path[index] === part);
 }
 
 function indexIn(key: string, length: number): number {

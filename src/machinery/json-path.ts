@@ -1,170 +1,171 @@
 /**
- * JSON paths in kubectl's dialect, compiled once, for printer columns and scale paths: `.spec.replicas`,
- * `.metadata.labels['a\.b']`, `.status.conditions[?(@.type=="Ready")].status`, `[*]`, `[0]`, `[-1]`, `[0:2]`.
+ * JSON paths in kubectl's dialect, compiled once, for printer columns: `.spec.replicas`, `.metadata.labels['a\.b']`,
+ * `.status.conditions[?(@.type=="Ready")].status`, `[*]`, `[0]`, `[-1]`, `[0:4:2]`, `[0,2]`, `..name`.
+ *
+ * A path that makes no sense for an object, such as a place past the end of its list, leads nowhere as a whole, as for kubectl.
  */
+import { readPath, type Node } from "./json-path-reader.ts";
 import { badRequest } from "./status.ts";
 
 export type JsonPath = (object: unknown) => unknown[];
-type Step = (value: unknown, found: unknown[]) => void;
+/** All that the values lead to; undefined when one of them cannot be followed. */
+type Step = (values: readonly unknown[]) => unknown[] | undefined;
 
 /** Paths come from CustomResourceDefinitions. */
 const MAX_LENGTH = 4096;
 const MAX_STEPS = 64;
+/** Of more values than this the first are kept; steps that lead to all values of all values would find billions. */
+const MAX_VALUES = 10_000;
+const MAX_LOOKED = 100_000;
 
 /** Throws a bad request when the path cannot be understood. The function answers all values that the path leads to. */
 export function compileJsonPath(path: string): JsonPath {
   if (path.length > MAX_LENGTH) throw badRequest(`the JSON path is longer than ${MAX_LENGTH} characters`);
-  const steps = new PathReader(path).steps();
-  if (steps.length > MAX_STEPS) throw badRequest(`the JSON path ${JSON.stringify(path)} has more than ${MAX_STEPS} steps`);
-  return (object) => {
-    let values: unknown[] = [object];
+  const nodes = readPath(path);
+  if (nodes.length > MAX_STEPS) throw badRequest(`the JSON path ${JSON.stringify(path)} has more than ${MAX_STEPS} steps`);
+  const follow = stepsOf(nodes);
+  return (object) => follow([object]) ?? [];
+}
+
+function stepsOf(nodes: readonly Node[]): Step {
+  const steps = nodes.map(stepOf);
+  return (values) => {
+    let found: unknown[] | undefined = values as unknown[];
     for (const step of steps) {
-      const found: unknown[] = [];
-      for (const value of values) step(value, found);
-      if (found.length === 0) return found;
-      values = found;
+      found = step(found);
+      if (!found) return undefined;
+      if (found.length > MAX_VALUES) found.length = MAX_VALUES;
     }
-    return values;
+    return found;
   };
+}
+
+function stepOf(node: Node): Step {
+  switch (node.type) {
+    case "field":
+      return (values) => values.filter((value) => isRecord(value) && Object.hasOwn(value, node.name) && value[node.name] !== undefined).map((value) => (value as Record<string, unknown>)[node.name]);
+    case "constant":
+      return (values) => (typeof node.value === "string" ? [node.value] : values.map(() => node.value));
+    case "wildcard":
+      return (values) => gather(values, childrenOf);
+    case "recursive":
+      return descend;
+    case "range":
+      return (values) => selectEach(values, (list) => sliceOf(list, node));
+    case "union": {
+      const branches = node.branches.map(stepsOf);
+      return (values) => {
+        const found = branches.map((branch) => branch(values));
+        return found.includes(undefined) ? undefined : found.flatMap((part) => part ?? []);
+      };
+    }
+    default:
+      return filterStep(node.left, node.operator, node.right);
+  }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-const field =
-  (name: string): Step =>
-  (value, found) => {
-    if (isRecord(value) && Object.hasOwn(value, name) && value[name] !== undefined) found.push(value[name]);
-  };
+function childrenOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  return isRecord(value) ? Object.values(value) : [];
+}
 
-const everyValue: Step = (value, found) => {
-  if (Array.isArray(value)) found.push(...(value as unknown[]));
-  else if (isRecord(value)) found.push(...Object.values(value));
-};
-
-const slice =
-  (from: number | undefined, to: number | undefined): Step =>
-  (value, found) => {
-    if (Array.isArray(value)) found.push(...(value as unknown[]).slice(from, to));
-  };
-
-const index =
-  (at: number): Step =>
-  (value, found) => {
-    if (!Array.isArray(value)) return;
-    const item: unknown = value.at(at);
-    if (item !== undefined) found.push(item);
-  };
-
-const filter =
-  (path: JsonPath, matches: (value: unknown) => boolean): Step =>
-  (value, found) => {
-    if (Array.isArray(value)) for (const item of value as unknown[]) if (path(item).some(matches)) found.push(item);
-  };
-
-const COMPARISONS: Record<string, (a: string | number | boolean, b: string | number | boolean) => boolean> = {
-  "==": (a, b) => a === b,
-  "!=": (a, b) => a !== b,
-  "<": (a, b) => a < b,
-  ">": (a, b) => a > b,
-  "<=": (a, b) => a <= b,
-  ">=": (a, b) => a >= b,
-};
-
-class PathReader {
-  private readonly path: string;
-  private readonly text: string;
-  private position = 0;
-
-  constructor(path: string) {
-    this.path = path;
-    const trimmed = path.trim();
-    const inner = trimmed.startsWith("{") && trimmed.endsWith("}") ? trimmed.slice(1, -1) : trimmed;
-    this.text = inner.startsWith("$") || inner.startsWith("@") ? inner.slice(1) : inner;
-  }
-
-  private error(why: string): Error {
-    return badRequest(`cannot use the JSON path ${JSON.stringify(this.path)}: ${why}`);
-  }
-
-  steps(): Step[] {
-    const steps: Step[] = [];
-    while (this.position < this.text.length) {
-      const character = this.text[this.position];
-      if (character === "[") steps.push(this.bracket());
-      else if (character === ".") this.dot(steps);
-      else if (this.position === 0) steps.push(this.name());
-      else throw this.error(`${JSON.stringify(character)} is not expected`);
+/** What each value gives, as long as there is room. */
+function gather(values: readonly unknown[], give: (value: unknown) => readonly unknown[]): unknown[] {
+  const found: unknown[] = [];
+  for (const value of values) {
+    for (const item of give(value)) {
+      if (found.length === MAX_VALUES) return found;
+      found.push(item);
     }
-    return steps;
   }
+  return found;
+}
 
-  private dot(steps: Step[]): void {
-    this.position += 1;
-    if (this.text[this.position] === ".") throw this.error("recursive descent is not supported");
-    if (this.text[this.position] === "[" || (this.position === this.text.length && steps.length === 0)) return;
-    steps.push(this.name());
+/** Values that are no lists cannot be chosen from; null is passed over. */
+function selectEach(values: readonly unknown[], select: (list: readonly unknown[]) => readonly unknown[] | undefined): unknown[] | undefined {
+  let isGood = true;
+  const found = gather(values, (value) => {
+    if (value === null) return [];
+    const selected = Array.isArray(value) ? select(value) : undefined;
+    isGood &&= selected !== undefined;
+    return selected ?? [];
+  });
+  return isGood ? found : undefined;
+}
+
+/** Every value with something in it, and then what is in it. Values may be in each other, so what is looked at is counted too. */
+function descend(values: readonly unknown[]): unknown[] {
+  const found: unknown[] = [];
+  const pending = values.toReversed();
+  for (let looked = 0; pending.length > 0 && found.length < MAX_VALUES && looked < MAX_LOOKED; looked++) {
+    const value = pending.pop();
+    const children = childrenOf(value);
+    if (children.length > 0 || (typeof value === "string" && value !== "")) found.push(value);
+    for (const child of children.toReversed()) pending.push(child);
   }
+  return found;
+}
 
-  /** A name up to the next dot or bracket; a backslash takes the next character as it is. */
-  private name(): Step {
-    let name = "";
-    for (; this.position < this.text.length; this.position++) {
-      const character = this.text[this.position] as string;
-      if (character === "." || character === "[") break;
-      if (character !== "\\") name += character;
-      else name += this.text[++this.position] ?? "";
-    }
-    if (name === "") throw this.error("a name is missing after a dot");
-    return name === "*" ? everyValue : field(name);
-  }
+/** Places count from the end when they are negative. A single place past the end is a mistake, and so is a range that leaves the list. */
+function sliceOf(list: readonly unknown[], { from = 0, to, isSingle, step = 1 }: { from?: number; to?: number; isSingle: boolean; step?: number }): readonly unknown[] | undefined {
+  const { length } = list;
+  const start = from < 0 ? from + length : from;
+  const given = isSingle ? from + 1 : (to ?? length);
+  const end = given < 0 || (given === 0 && isSingle) ? given + length : given;
+  if (start === end) return [];
+  if (start < 0 || start >= length || end < 0 || end > length || start > end || step <= 0) return undefined;
+  const part = list.slice(start, end);
+  return step === 1 ? part : part.filter((_, index) => index % step === 0);
+}
 
-  private bracket(): Step {
-    const close = this.closing();
-    const inner = this.text.slice(this.position + 1, close).trim();
-    this.position = close + 1;
-    if (inner === "*") return everyValue;
-    const quoted = /^(['"])(.*)\1$/s.exec(inner);
-    if (quoted) return field((quoted[2] ?? "").replaceAll(/\\(.)/gs, "$1"));
-    if (/^-?\d{1,9}$/.test(inner)) return index(Number(inner));
-    const range = /^(-?\d{1,9})?:(-?\d{1,9})?$/.exec(inner);
-    if (range) return slice(range[1] === undefined ? undefined : Number(range[1]), range[2] === undefined ? undefined : Number(range[2]));
-    const condition = /^\?\((.*)\)$/s.exec(inner);
-    if (condition) return this.condition((condition[1] ?? "").trim());
-    throw this.error(`[${inner}] is not supported`);
-  }
+function filterStep(left: readonly Node[], operator: string, right: readonly Node[]): Step {
+  const [leftOf, rightOf] = [stepsOf(left), stepsOf(right)];
+  /** Undefined when the two cannot be compared. */
+  const passes = (item: unknown): boolean | undefined => {
+    const lefts = leftOf([item]);
+    // What cannot be followed is there nevertheless.
+    if (operator === "exists") return lefts === undefined || lefts.length > 0;
+    const rights = lefts && lefts.length > 0 ? rightOf([item]) : [];
+    if (!lefts || !rights || lefts.length > 1 || rights.length > 1) return undefined;
+    return lefts.length === 0 || rights.length === 0 ? false : compare(operator, lefts[0], rights[0]);
+  };
+  return (values) => {
+    if (values.includes(null)) return undefined;
+    return selectEach(values, (list) => {
+      const kept: unknown[] = [];
+      for (const item of list) {
+        const isKept = passes(item);
+        if (isKept === undefined) return undefined;
+        if (isKept) kept.push(item);
+      }
+      return kept;
+    });
+  };
+}
 
-  /** The bracket that closes the one at hand, past quoted text and brackets inside. */
-  private closing(): number {
-    let depth = 0;
-    let quote = "";
-    for (let at = this.position; at < this.text.length; at++) {
-      const character = this.text[at] as string;
-      if (character === "\\") at += 1;
-      else if (quote !== "") quote = character === quote ? "" : quote;
-      else if (character === "'" || character === '"') quote = character;
-      else if (character === "[") depth += 1;
-      else if (character === "]" && --depth === 0) return at;
-    }
-    throw this.error("a bracket is not closed");
-  }
+const kindOf = (value: unknown): string => (typeof value === "number" ? (Number.isInteger(value) ? "integer" : "float") : typeof value);
 
-  private condition(text: string): Step {
-    const match = /^(@[^=!<>]*?)\s*(?:(==|!=|<=|>=|<|>)\s*(.+))?$/s.exec(text);
-    if (!match) throw this.error(`the condition ${JSON.stringify(text)} is not supported`);
-    const path = compileJsonPath(match[1] ?? "");
-    const compare = match[2] === undefined ? undefined : COMPARISONS[match[2]];
-    if (!compare) return filter(path, () => true);
-    const wanted = this.literal((match[3] ?? "").trim());
-    return filter(path, (value) => typeof value === typeof wanted && compare(value as string | number | boolean, wanted));
-  }
-
-  private literal(text: string): string | number | boolean {
-    const quoted = /^(['"])(.*)\1$/s.exec(text);
-    if (quoted) return (quoted[2] ?? "").replaceAll(/\\(.)/gs, "$1");
-    if (text === "true" || text === "false") return text === "true";
-    if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text);
-    throw this.error(`${JSON.stringify(text)} is no value to compare with`);
+/** Only values of one kind are compared, and only numbers and texts have an order. */
+function compare(operator: string, left: unknown, right: unknown): boolean | undefined {
+  const kind = kindOf(left);
+  if (kind !== kindOf(right) || kind === "object") return undefined;
+  if (operator === "==" || operator === "!=") return (left === right) === (operator === "==");
+  if (kind === "boolean") return undefined;
+  const [a, b] = [left as string | number, right as string | number];
+  switch (operator) {
+    case "<":
+      return a < b;
+    case "<=":
+      return a <= b;
+    case ">":
+      return a > b;
+    case ">=":
+      return a >= b;
+    default:
+      return undefined;
   }
 }

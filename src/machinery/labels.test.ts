@@ -47,6 +47,23 @@ describe("a selector that cannot be read is a bad request", () => {
   }
 });
 
+test("everything that is wrong with a key is told, and what cannot be printed is escaped", () => {
+  expect(() => parseLabelSelector("example.com/=a")).toThrow(/^unable to parse requirement: <nil>: Invalid value: "example\.com\/": name part must be non-empty; name part must consist of /);
+  expect(() => parseLabelSelector("a=\u202eb")).toThrow(String.raw`values[0][a]: Invalid value: "\u202eb": a valid label must be`);
+});
+
+test("only blanks, tabs and line ends separate words", () => {
+  expect(matchesLabels(parseLabelSelector("a\t=\r\nb"), { a: "b" })).toBe(true);
+  expect(() => parseLabelSelector("a\u00a0=b")).toThrow("name part must consist of");
+});
+
+test("numbers that are compared have 64 bits, however many zeros they begin with", () => {
+  expect(matchesLabels(parseLabelSelector("n>9223372036854775806"), { n: "9223372036854775807" })).toBe(true);
+  expect(matchesLabels(parseLabelSelector("n<8"), { n: "00000000000000000000000007" })).toBe(true);
+  expect(matchesLabels(parseLabelSelector("n>1"), { n: "9223372036854775808" })).toBe(false);
+  expect(() => parseLabelSelector("n>9223372036854775808")).toThrow("the value must be an integer");
+});
+
 test("a selector object joins labels and expressions", () => {
   const selector = labelSelectorOf({ matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }] });
 

@@ -5,7 +5,8 @@
  * `!=` and `notin` also match objects without the key. The empty selector matches everything, `nothing` matches nothing.
  */
 import { compareText, messageOf } from "../base/index.ts";
-import { labelKeyProblem, labelValueProblem } from "./names.ts";
+import { quoteText } from "./format-value.ts";
+import { labelKeyProblems, labelValueProblems } from "./names.ts";
 import { badRequest } from "./status.ts";
 
 export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!exists" | ">" | "<";
@@ -47,20 +48,22 @@ export function labelSelectorOf(object: LabelSelectorObject | null | undefined):
 
 function requirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   const problems: string[] = [];
-  const keyProblem = labelKeyProblem(key);
-  if (keyProblem) problems.push(`key: Invalid value: ${JSON.stringify(key)}: ${keyProblem}`);
+  const keyProblems = labelKeyProblems(key);
+  if (keyProblems.length > 0) problems.push(`key: Invalid value: ${quoteText(key)}: ${keyProblems.join("; ")}`);
   if ((operator === "in" || operator === "notin") && values.length === 0) problems.push("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
   if ((operator === "exists" || operator === "!exists") && values.length > 0) problems.push("values: Invalid value: values set must be empty for exists and does not exist");
-  if ((operator === ">" || operator === "<") && !isWhole(values[0])) problems.push(`values[0]: Invalid value: ${JSON.stringify(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`);
+  if ((operator === ">" || operator === "<") && !isWhole(values[0])) problems.push(`values[0]: Invalid value: ${quoteText(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`);
   for (const [index, value] of values.entries()) {
-    const problem = labelValueProblem(value);
-    if (problem) problems.push(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
+    const valueProblems = labelValueProblems(value);
+    if (valueProblems.length > 0) problems.push(`values[${index}][${key}]: Invalid value: ${quoteText(value)}: ${valueProblems.join("; ")}`);
   }
   if (problems.length > 0) throw badRequest(problems.length === 1 ? problems.join() : `[${problems.join(", ")}]`);
   return { key, operator, values };
 }
 
-const isWhole = (value: string | undefined): boolean => value !== undefined && /^-?\d{1,19}$/.test(value);
+const MAX_WHOLE = 2n ** 63n - 1n;
+/** Whether it is a number of 64 bits. A value of a label has at most 63 characters and no sign, so this is cheap. */
+const isWhole = (value: string | undefined): boolean => value !== undefined && value.length < 64 && /^\d+$/.test(value) && (value.length < 19 || BigInt(value) <= MAX_WHOLE);
 
 export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
   if (selector.matchesNothing) return false;
@@ -124,7 +127,8 @@ export function parseLabelSelector(text: string): LabelSelector {
   return requirements.length === 0 ? everything : { requirements };
 }
 
-const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
+/** Only these four are spaces; any other is part of a word, and wrong there. */
+const TOKEN = /[ \t\r\n]*(==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+)/y;
 const END = "";
 const isWord = (token: string): boolean => token !== END && !/^[=!(),<>]/.test(token);
 
@@ -168,9 +172,9 @@ class SelectorParser {
   #parts(): LabelRequirement {
     const isAbsent = this.#peek() === "!" && this.#next() === "!";
     const key = this.#word();
-    const problem = labelKeyProblem(key);
+    const problems = labelKeyProblems(key);
     // Kubernetes has no name for the place here, and says so.
-    if (problem) throw badRequest(`<nil>: Invalid value: ${JSON.stringify(key)}: ${problem}`);
+    if (problems.length > 0) throw badRequest(`<nil>: Invalid value: ${quoteText(key)}: ${problems.join("; ")}`);
     if (isAbsent) return { key, operator: "!exists", values: [] };
     if (this.#peek() === END || this.#peek() === ",") return { key, operator: "exists", values: [] };
     const operator = this.#next();

@@ -27,6 +27,14 @@ describe("the canonical form", () => {
     ["0.1n", "1n"],
     ["-0.1n", "-1n"],
     [2, "2"],
+    ["7Ei", "7Ei"],
+    ["8Ei", "9223372036854775807"],
+    ["-16Ei", "-9223372036854775807"],
+    ["9999999999999999.5Ki", "9223372036854775807"],
+    // Without a number it is nothing.
+    [".", "0"],
+    ["Gi", "0"],
+    ["-m", "0"],
   ];
   test.each(cases)("of %s is %s", (text, want) => {
     expect(formatQuantity(parseQuantity(text))).toBe(want);
@@ -34,17 +42,17 @@ describe("the canonical form", () => {
 });
 
 describe("what is no quantity", () => {
-  test.each(["", "x", "1.2.3", "1ki", "1 Gi", "--1", ".", "Gi", "1e1000", "0x1", "9".repeat(200)])("%j is refused", (text) => {
+  test.each(["", "x", "1.2.3", "1ki", "1 Gi", "--1", "Pi", "Ei", "1e1000", "0x1", "9".repeat(200)])("%j is refused", (text) => {
     expect(() => parseQuantity(text)).toThrow(expect.objectContaining({ code: "BadRequest" }));
     expect(tryParseQuantity(text)).toBeUndefined();
   });
 });
 
-test("values are rounded up", () => {
+test("values are rounded away from zero", () => {
   expect(quantityValue(parseQuantity("1500m"))).toBe(2n);
   expect(quantityMilliValue(parseQuantity("1u"))).toBe(1n);
   expect(quantityMilliValue(parseQuantity("2"))).toBe(2000n);
-  expect(quantityValue(parseQuantity("-1500m"))).toBe(-1n);
+  expect(quantityValue(parseQuantity("-1500m"))).toBe(-2n);
 });
 
 test("sums keep the notation of the first and are exact", () => {

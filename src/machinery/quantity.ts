@@ -32,6 +32,7 @@ export const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map(DECIMAL);
 
 const SYNTAX = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d{1,3})?$/;
 const SYNTAX_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const MAX_BINARY = 2n ** 63n - 1n;
 /** Nothing finer exists; a smaller fraction is rounded up, away from zero. */
 const FINEST = -9;
 
@@ -39,7 +40,7 @@ const FINEST = -9;
 export function parseQuantity(text: string | number): Quantity {
   const match = SYNTAX.exec(String(text));
   const [, sign = "", whole = "", fraction = "", suffix = ""] = match ?? [];
-  if (!match || (whole === "" && fraction === "")) throw badRequest(SYNTAX_ERROR);
+  if (!match || !isSomething(match)) throw badRequest(SYNTAX_ERROR);
   let mantissa = BigInt(whole + fraction);
   let exponent = -fraction.length;
   let format: QuantityFormat = "DecimalSI";
@@ -47,6 +48,9 @@ export function parseQuantity(text: string | number): Quantity {
   if (binary > 0) {
     mantissa <<= BigInt(10 * binary);
     format = "BinarySI";
+    // Only of this notation, and for its largest amounts, is there a bound.
+    const bound = MAX_BINARY * 10n ** BigInt(fraction.length);
+    if (mantissa > bound) mantissa = bound;
   } else if (DECIMAL_EXPONENTS.has(suffix)) {
     exponent += DECIMAL_EXPONENTS.get(suffix) ?? 0;
   } else {
@@ -56,6 +60,9 @@ export function parseQuantity(text: string | number): Quantity {
   return normal(sign === "-" ? -mantissa : mantissa, exponent, format);
 }
 
+/** A sign, a dot or a suffix alone is nothing of it, as for Kubernetes; only the two largest suffixes need a number. */
+const isSomething = ([text, , whole, fraction, suffix]: RegExpExecArray): boolean => Boolean(whole) || Boolean(fraction) || (text !== "" && suffix !== "Pi" && suffix !== "Ei");
+
 /** Why a text is no quantity: its suffix may have the right letters and still mean nothing. */
 export function quantityProblem(text: string): string {
   return /^[+-]?\d*(?:\.\d*)?[eEinumkKMGTP]*[-+]?\d*$/.test(text) && /\d/.test(text) ? "unable to parse quantity's suffix" : SYNTAX_ERROR;
@@ -64,7 +71,7 @@ export function quantityProblem(text: string): string {
 /** The quantity of a text, or undefined when it is none. */
 export function tryParseQuantity(text: string | number): Quantity | undefined {
   const match = SYNTAX.exec(String(text));
-  return match && (match[2] || match[3]) ? parseQuantity(text) : undefined;
+  return match && isSomething(match) ? parseQuantity(text) : undefined;
 }
 
 function normal(mantissa: bigint, exponent: number, format: QuantityFormat): Quantity {
@@ -104,17 +111,15 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The value in units of 10^exponent, rounded up: `scaledQuantity(cpu, -3)` is millicores. */
+/** The value in units of 10^exponent, rounded away from zero: `scaledQuantity(cpu, -3)` is millicores. */
 export function scaledQuantity({ mantissa, exponent }: Quantity, scale: number): bigint {
   if (exponent >= scale) return mantissa * 10n ** BigInt(exponent - scale);
-  const divisor = 10n ** BigInt(scale - exponent);
-  const quotient = mantissa / divisor;
-  return quotient * divisor === mantissa || mantissa < 0n ? quotient : quotient + 1n;
+  return divideAwayFromZero(mantissa, 10n ** BigInt(scale - exponent));
 }
 
-/** Whole units, rounded up. */
+/** Whole units, rounded away from zero. */
 export const quantityValue = (quantity: Quantity): bigint => scaledQuantity(quantity, 0);
-/** Thousandths, rounded up. */
+/** Thousandths, rounded away from zero. */
 export const quantityMilliValue = (quantity: Quantity): bigint => scaledQuantity(quantity, -3);
 
 /** The quantity of a number of thousandths. */

@@ -69,6 +69,19 @@ export const timedOut = (message: string): ApiError => failure(504, "Timeout", m
 /** For what Kubernetes has and Flotilla does not serve yet: said, never silent. */
 export const notImplemented = (what: string): ApiError => failure(501, "NotImplemented", `Flotilla does not support ${what} yet`);
 
+/** A webhook's "no", as a server passes it on: the code is the webhook's, and there is a reason only when the webhook gave one. */
+export function deniedByWebhook(webhook: string, code: number, message: string, reason?: string): ApiError {
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: `admission webhook ${JSON.stringify(webhook)} denied the request: ${message}`,
+    ...(reason !== undefined && { reason }),
+    code,
+  });
+}
+
 /** What is wrong with one field, as Kubernetes words it. */
 export interface FieldError {
   type: "Required" | "Invalid" | "NotSupported" | "Duplicate" | "Forbidden" | "TooLong" | "TooMany" | "NotFound" | "TypeInvalid" | "Internal";
@@ -81,12 +94,17 @@ export interface FieldError {
 /** A hostile body makes hundreds of thousands of mistakes, and each is told twice. */
 const MAX_TOLD_ERRORS = 1000;
 
+/** Errors together, each once: one as it is, several in brackets. */
+export function fieldErrorText(found: readonly FieldError[]): string {
+  const texts = [...new Set(found.slice(0, MAX_TOLD_ERRORS).map(({ field, message }) => `${field}: ${message}`))];
+  if (found.length > MAX_TOLD_ERRORS) texts.push(`and ${found.length - MAX_TOLD_ERRORS} more`);
+  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
+}
+
 /** 422 with the errors of one object together. */
 export function invalid(group: string, kind: string, name: string, found: readonly FieldError[]): ApiError {
   const errors = found.length > MAX_TOLD_ERRORS ? found.slice(0, MAX_TOLD_ERRORS) : found;
-  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
-  if (found.length > errors.length) texts.push(`and ${found.length - errors.length} more`);
-  const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  const list = fieldErrorText(found);
   return failure(422, "Invalid", `${group ? `${kind}.${group}` : kind} ${JSON.stringify(name)} is invalid: ${list}`, {
     ...(name && { name }),
     ...(group && { group }),

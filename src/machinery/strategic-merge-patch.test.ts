@@ -96,6 +96,28 @@ test("directives in a value that the object does not have leave no trace", () =>
   expect(patched).toEqual({ spec: { containers: [{ name: "a" }] } });
 });
 
+test("a map that is a directive leaves nothing where there was no map", () => {
+  expect(applyStrategicMergePatch({}, { spec: { nodeSelector: { $patch: "replace", zone: "a" } } }, schema)).toEqual({ spec: {} });
+});
+
+test("an order for a list without elements fails, as the real server has it", () => {
+  const patch = { spec: { "$setElementOrder/containers": [{ name: "c" }], containers: [] } };
+
+  expect(() => applyStrategicMergePatch({ spec: { containers: [] } }, patch, schema)).toThrow("no elements in any of the given slices");
+});
+
+test("an order that names the items of the patch the other way round is refused", () => {
+  const patch = { spec: { "$setElementOrder/containers": [{ name: "d" }, { name: "c" }], containers: [{ name: "c" }, { name: "d" }] } };
+
+  expect(() => applyStrategicMergePatch(live, patch, schema)).toThrow("doesn't match $setElementOrder list");
+});
+
+test("an empty order asks for none", () => {
+  const patched = applyStrategicMergePatch({ spec: { containers: [{ name: "a" }] } }, { spec: { "$setElementOrder/containers": [], containers: [{ name: "b" }] } }, schema);
+
+  expect(patched).toEqual({ spec: { containers: [{ name: "a" }, { name: "b" }] } });
+});
+
 test("null as a patch changes nothing", () => {
   expect(applyStrategicMergePatch(live, null, schema)).toBe(live);
 });

@@ -61,13 +61,18 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | unde
       continue;
     }
     const before = Object.hasOwn(result, key) ? result[key] : undefined;
-    setOwn(result, key, mergeValue(before, change, fieldSchema(schema, key)));
+    const isNew = before === undefined || before === null || Array.isArray(before) !== Array.isArray(change) || typeof before !== typeof change;
+    // A map that is a directive has nothing to act on where there is no map.
+    if (isNew && isDirective(change)) Reflect.deleteProperty(result, key);
+    else setOwn(result, key, isNew ? withoutDirectives(change) : mergeValue(before, change, fieldSchema(schema, key)));
   }
   return result;
 }
 
-function mergeValue(before: Json | undefined, change: Json, schema: Schema | undefined): Json {
-  if (before === undefined || before === null) return withoutDirectives(change);
+const isDirective = (value: Json | undefined): boolean => isObject(value) && Object.hasOwn(value, PATCH);
+
+/** What becomes of a value that is there, when the patch has one of the same kind. */
+function mergeValue(before: Json, change: Json, schema: Schema | undefined): Json {
   const strategy = schema?.["x-kubernetes-patch-strategy"] ?? "";
   if (isObject(before) && isObject(change)) return strategy.split(",").includes("replace") ? withoutDirectives(change) : mergeMap(before, change, schema);
   if (Array.isArray(before) && Array.isArray(change) && strategy.split(",").includes("merge")) return mergeList(before, change, schema);
@@ -123,20 +128,31 @@ function orderLists(result: JsonObject, patch: JsonObject, schema: Schema | unde
     const listSchema = fieldSchema(schema, field);
     const mergeKey = listSchema?.["x-kubernetes-patch-merge-key"];
     if (Array.isArray(change)) requireOrdered(change, order, mergeKey);
-    const merged = Array.isArray(change) ? mergeValue(before, change, listSchema) : before;
-    setOwn(result, field, inServerOrder(merged as Json[], order, Array.isArray(before) ? before : [], mergeKey));
+    const merged = !Array.isArray(change) ? before : Array.isArray(before) ? mergeValue(before, change, listSchema) : withoutDirectives(change);
+    const server = Array.isArray(before) ? before : [];
+    if (server.length === 0 && (!Array.isArray(change) || change.length === 0)) throw patchFailed("no elements in any of the given slices");
+    setOwn(result, field, inServerOrder(merged as Json[], order, server, mergeKey));
     Reflect.deleteProperty(pending, field);
   }
   return pending;
 }
 
-/** Every item that the patch sets must have its place in the order. */
+/** The items that the patch sets must come in the given order, which may have others between them. */
 function requireOrdered(patch: readonly Json[], order: readonly Json[], mergeKey: string | undefined): void {
-  const places = new Set(order.map((item) => identity(item, mergeKey)));
+  if (order.length === 0) return;
+  let place = 0;
   for (const item of patch) {
-    if (isObject(item) && Object.hasOwn(item, PATCH)) continue;
-    if (!places.has(identity(item, mergeKey))) throw patchFailed(`The order in patch list:\n${formatGo([...patch])}\n doesn't match $setElementOrder list:\n${formatGo([...order])}\n`);
+    if (isDirective(item)) continue;
+    if (place < order.length) for (const each of [item, order[place]]) requireKey(each, mergeKey);
+    const wanted = identity(item, mergeKey);
+    while (place < order.length && identity(order[place] ?? null, mergeKey) !== wanted) place += 1;
+    if (place === order.length) throw patchFailed(`The order in patch list:\n${formatGo([...patch])}\n doesn't match $setElementOrder list:\n${formatGo([...order])}\n`);
+    place += 1;
   }
+}
+
+function requireKey(item: Json | undefined, mergeKey: string | undefined): void {
+  if (mergeKey !== undefined && isObject(item) && !Object.hasOwn(item, mergeKey)) throw patchFailed(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
 function deleteFromList(result: JsonObject, field: string, values: Json): void {
@@ -162,12 +178,12 @@ function mergeList(original: readonly Json[], patch: readonly Json[], schema: Sc
 
 function mergeListOfMaps(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string, items: Schema | undefined): Json[] {
   const { deleted, replaces, plain } = readItemDirectives(patch, mergeKey);
+  for (const item of plain) requireKey(item, mergeKey);
   if (replaces) return plain.map(withoutDirectives);
   const merged = original.filter((item) => !deleted.has(identity(item, mergeKey)));
   const places = new Map<string, number>();
   for (const [index, item] of merged.entries()) if (!places.has(identity(item, mergeKey))) places.set(identity(item, mergeKey), index);
   for (const item of plain) {
-    if (!Object.hasOwn(item, mergeKey)) throw patchFailed(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
     const place = places.get(identity(item, mergeKey));
     if (place === undefined) {
       places.set(identity(item, mergeKey), merged.length);
@@ -197,20 +213,22 @@ function readItemDirectives(patch: readonly JsonObject[], mergeKey: string): Ite
     if (directive === "replace") found.replaces = true;
     else if (directive === "merge") throw patchFailed("merging lists cannot yet be specified in the patch");
     else if (directive !== "delete") throw unknownDirective(directive, item);
-    else if (!Object.hasOwn(item, mergeKey)) throw patchFailed(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
-    else found.deleted.add(identity(item, mergeKey));
+    else {
+      requireKey(item, mergeKey);
+      found.deleted.add(identity(item, mergeKey));
+    }
   }
   return found;
 }
 
 /** A value that the original does not have: directives and nulls in it have nothing to act on. */
 function withoutDirectives(value: Json): Json {
-  if (Array.isArray(value)) return value.filter((item) => !(isObject(item) && Object.hasOwn(item, PATCH))).map(withoutDirectives);
+  if (Array.isArray(value)) return value.filter((item) => !isDirective(item)).map(withoutDirectives);
   if (!isObject(value)) return value;
   const result: JsonObject = {};
   for (const key of Object.keys(value)) {
-    const isDirective = key === PATCH || key === RETAIN_KEYS || key.startsWith(ORDER) || key.startsWith(DELETE_FROM);
-    if (!isDirective && value[key] !== null) setOwn(result, key, withoutDirectives(value[key] as Json));
+    const isMarker = key === PATCH || key === RETAIN_KEYS || key.startsWith(ORDER) || key.startsWith(DELETE_FROM);
+    if (!isMarker && value[key] !== null && !isDirective(value[key])) setOwn(result, key, withoutDirectives(value[key] as Json));
   }
   return result;
 }

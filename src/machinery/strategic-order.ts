@@ -8,14 +8,15 @@ export function identity(item: Json, mergeKey: string | undefined): string {
 
 /**
  * Items that `wanted` names come in that order. The others keep their order and go before the first named item that the
- * server had after them.
+ * server had after them. What is new and not named comes last.
  */
 export function inServerOrder(merged: readonly Json[], wanted: readonly Json[], server: readonly Json[], mergeKey: string | undefined): Json[] {
   const wantedPlace = placesOf(wanted, mergeKey);
   const serverPlace = placesOf(server, mergeKey);
   const place = (places: ReadonlyMap<string, number>, item: Json): number => places.get(identity(item, mergeKey)) ?? -1;
+  const serverOrder = (item: Json): number => serverPlace.get(identity(item, mergeKey)) ?? merged.length + server.length;
   const named = merged.filter((item) => wantedPlace.has(identity(item, mergeKey))).sort((a, b) => place(wantedPlace, a) - place(wantedPlace, b));
-  const others = merged.filter((item) => !wantedPlace.has(identity(item, mergeKey))).sort((a, b) => place(serverPlace, a) - place(serverPlace, b));
+  const others = merged.filter((item) => !wantedPlace.has(identity(item, mergeKey))).sort((a, b) => serverOrder(a) - serverOrder(b));
   const result: Json[] = [];
   let next = 0;
   for (const item of named) {

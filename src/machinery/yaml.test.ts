@@ -48,6 +48,18 @@ test("aliases become copies, and merge keys are merged", () => {
   expect(parsed["use"]).not.toBe(parsed["base"]);
 });
 
+test("a short text that is long only through its aliases is refused", () => {
+  const text = `a: &a [${"x,".repeat(500)}]\nb: &b [*a,*a,*a,*a,*a,*a]\nc: [${"*b,".repeat(100)}]\n`;
+
+  expect(() => parseYaml(text)).toThrow("document contains excessive aliasing");
+});
+
+test("as many aliases as a person would write are expanded", () => {
+  const text = `base: &base {image: web, ports: [80, 443]}\nall: [${"*base, ".repeat(200)}]\n`;
+
+  expect((parseYaml(text) as { all: unknown[] }).all).toHaveLength(200);
+});
+
 test("aliases that multiply are refused", () => {
   const levels = Array.from({ length: 9 }, (_, level) => `l${level + 1}: &l${level + 1} [${Array.from({ length: 9 }, () => `*l${level}`).join()}]`);
 

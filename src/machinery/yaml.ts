@@ -28,6 +28,11 @@ import { ApiError, badRequest } from "./status.ts";
 const MAX_VALUES = 1_000_000;
 const MAX_ALIASES = 10_000;
 const MAX_DEPTH = 200;
+/**
+ * Go's reader refuses a document that is almost nothing but aliases long before it is large. Past the first thousand values at most
+ * this part may come through aliases, and less and less between `from` and `to` values.
+ */
+const ALIASED = { free: 100, countsAfter: 1000, most: 0.99, least: 0.1, from: 400_000, to: 4_000_000 } as const;
 
 const INTEGER = /^[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]*|[1-9][0-9_]*)$/;
 const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
@@ -64,13 +69,13 @@ const loadOptions = ({ uniqueKeys = false }: YamlOptions): LoadOptions => ({ sch
 
 /** One document; an empty text is `null`. Throws a bad request with the line of the mistake. */
 export function parseYaml(text: string, options: YamlOptions = {}): Json {
-  return reading(() => (text.trim() === "" ? null : toJson(load(text, loadOptions(options)), { left: MAX_VALUES })));
+  return reading(() => (text.trim() === "" ? null : new Copying(text).json(load(text, loadOptions(options)))));
 }
 
 /** One document, and its keys that are there twice in the words of the reader that Kubernetes uses: `line 7: key "a" already set in map`. */
 export function parseYamlBody(text: string): { value: Json; repeated: readonly string[] } {
   try {
-    return { value: reading(() => (text.trim() === "" ? null : toJson(load(text, loadOptions({ uniqueKeys: true })), { left: MAX_VALUES }))), repeated: [] };
+    return { value: reading(() => (text.trim() === "" ? null : new Copying(text).json(load(text, loadOptions({ uniqueKeys: true }))))), repeated: [] };
   } catch (error) {
     // Almost no document has such keys, so looking for them closely is left to those that do.
     if (!(error instanceof ApiError) || !error.message.includes(DUPLICATED)) throw error;
@@ -118,9 +123,9 @@ const NEWLINE = 10;
 /** All documents of a file, without those that are empty. */
 export function parseYamlDocuments(text: string, options: YamlOptions = {}): Json[] {
   return reading(() => {
-    const budget = { left: MAX_VALUES };
+    const copying = new Copying(text);
     return loadAll(text, loadOptions(options))
-      .map((document) => toJson(document, budget))
+      .map((document) => copying.json(document))
       .filter((document) => document !== null);
   });
 }
@@ -135,19 +140,50 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/** Copies what the reader made into JSON without shared parts. */
-function toJson(value: unknown, budget: { left: number }, depth = 0): Json {
-  budget.left -= 1;
-  // Deeper than any document that was read: an anchor that contains itself.
-  if (budget.left < 0 || depth > MAX_DEPTH) throw badRequest("error converting YAML to JSON: yaml: document contains excessive aliasing");
-  if (Array.isArray(value)) return value.map((item) => toJson(item, budget, depth + 1));
-  // Half of a surrogate pair can be written as an escape and has no bytes of its own.
-  if (typeof value === "string") return value.toWellFormed();
-  if (typeof value !== "object" || value === null) return (value ?? null) as Json;
-  const object: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) setOwn(object, key.toWellFormed(), toJson(item, budget, depth + 1));
-  return object;
+/** Copies what the reader made into JSON without shared parts. What it made twice of one part came through an alias. */
+class Copying {
+  /** The parts that were copied before; undefined for a text that has no alias. */
+  readonly #copied: Set<object> | undefined;
+  #values = 0;
+  #aliased = 0;
+
+  constructor(text: string) {
+    this.#copied = text.includes("*") ? new Set() : undefined;
+  }
+
+  json(value: unknown, depth = 0, isAliased = false): Json {
+    this.#count(isAliased);
+    // Deeper than any document that was read: an anchor that contains itself.
+    if (depth > MAX_DEPTH) throw excessiveAliasing();
+    // Half of a surrogate pair can be written as an escape and has no bytes of its own.
+    if (typeof value === "string") return value.toWellFormed();
+    if (typeof value !== "object" || value === null) return (value ?? null) as Json;
+    const isAgain = isAliased || this.#copied?.has(value) === true;
+    this.#copied?.add(value);
+    if (Array.isArray(value)) return value.map((item) => this.json(item, depth + 1, isAgain));
+    const object: JsonObject = {};
+    for (const [key, item] of Object.entries(value)) {
+      this.#count(isAgain);
+      setOwn(object, key.toWellFormed(), this.json(item, depth + 1, isAgain));
+    }
+    return object;
+  }
+
+  #count(isAliased: boolean): void {
+    this.#values += 1;
+    if (this.#values > MAX_VALUES) throw excessiveAliasing();
+    if (!isAliased) return;
+    this.#aliased += 1;
+    if (this.#aliased > ALIASED.free && this.#values > ALIASED.countsAfter && this.#aliased / this.#values > allowedPart(this.#values)) throw excessiveAliasing();
+  }
 }
+
+function allowedPart(values: number): number {
+  const { most, least, from, to } = ALIASED;
+  return values <= from ? most : most - (most - least) * ((values - from) / (to - from));
+}
+
+const excessiveAliasing = (): Error => badRequest("error converting YAML to JSON: yaml: document contains excessive aliasing");
 
 /** Sorted keys and lists flush with their key, as `kubectl get -o yaml` prints. */
 export function formatYaml(value: unknown): string {

@@ -3,7 +3,7 @@ import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:cry
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { connectHttp1 } from "../contract/apiserver/raw-client.ts";
 import type { Api } from "../contract/apiserver/raw-client.ts";
-import { openFrontDoor, TOKENS, type FrontDoor } from "./front-door.ts";
+import { openFrontDoor, signingKey, TOKENS, type FrontDoor } from "./front-door.ts";
 
 const TOKEN_OF_DEFAULT = "/api/v1/namespaces/default/serviceaccounts/default/token";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -131,6 +131,90 @@ describe("refused with 401", () => {
 
     expect((await api.get("/api/v1/pods")).status).toBe(401);
     api.close();
+  });
+});
+
+describe("a token with a good signature", () => {
+  const DEFAULT = "/clusters/paris/api/v1/namespaces/default";
+  const UNAUTHORIZED = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 };
+  /** The account's token with other claims, signed by the server's own key: nobody outside can make it, but time and others can. */
+  async function signed(change: (payload: Record<string, unknown>) => Record<string, unknown>, head: Record<string, unknown> = {}): Promise<string> {
+    const [header, payload] = accountToken.split(".").map((part, index) => (index < 2 ? decode(part) : {}));
+    const input = `${encode({ ...header, ...head })}.${encode({ ...payload, ...change(payload ?? {}) })}`;
+    return `${input}.${sign("RSA-SHA256", Buffer.from(input), await signingKey()).toString("base64url")}`;
+  }
+  const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
+  const tokenFor = async (account: string, spec: object = {}): Promise<string> => ((await admin.create(`${DEFAULT}/serviceaccounts/${account}/token`, { spec })).body.status as { token: string }).token;
+
+  /** Nothing in the answer tells why: neither the body, which is that of every refusal, nor a header. */
+  async function expectRefused(token: string): Promise<void> {
+    for (const http1 of [false, true]) {
+      const { status, headers, text } = await door.api({ token, cluster: "paris", http1 }).get("/api/v1/namespaces/default/configmaps");
+
+      expect({ status, body: JSON.parse(text) as unknown, tells: /expired|invalid|deleted|serviceaccount|default|token/i.exec(JSON.stringify(headers)) }).toEqual({ status: 401, body: UNAUTHORIZED, tells: null });
+    }
+  }
+
+  test("and claims that are good is taken", async () => {
+    expect((await whoIs(await signed(() => ({})))).status).toBe(201);
+  });
+
+  const claims: Record<string, () => Promise<string>> = {
+    "that has expired": () => signed(() => ({ iat: inSeconds(-7200), nbf: inSeconds(-7200), exp: inSeconds(-3600) })),
+    "that expired a minute and a bit ago": () => signed(() => ({ exp: inSeconds(-65) })),
+    "that is not valid yet": () => signed(() => ({ nbf: inSeconds(3600), exp: inSeconds(7200) })),
+    "that will be issued": () => signed(() => ({ iat: inSeconds(3600), exp: inSeconds(7200) })),
+    "that says no end": () => signed(() => ({ exp: undefined })),
+    "whose end is no number": () => signed(() => ({ exp: "2099-01-01T00:00:00Z" })),
+    "of another issuer": () => signed(() => ({ iss: "https://other.example" })),
+    "for somebody else": () => signed(() => ({ aud: ["vault"] })),
+    "whose subject is not its account": () => signed(() => ({ sub: "system:serviceaccount:kube-system:default" })),
+    "whose subject is a user": () => signed(() => ({ sub: "admin" })),
+    "without the claims of Kubernetes": () => signed(() => ({ "kubernetes.io": undefined })),
+    "of another account of the same name": () => signed((payload) => ({ "kubernetes.io": { ...(payload["kubernetes.io"] as object), serviceaccount: { name: "default", uid: "00000000-0000-4000-8000-000000000000" } } })),
+    "in the form of those in Secrets, which never end": () => signed(() => ({ iss: "kubernetes/serviceaccount", "kubernetes.io/serviceaccount/namespace": "default", "kubernetes.io/serviceaccount/secret.name": "none", "kubernetes.io/serviceaccount/service-account.name": "default", "kubernetes.io/serviceaccount/service-account.uid": "x" })),
+    "under the key id of nobody": () => signed(() => ({}), { kid: "a" }),
+  };
+  for (const [what, made] of Object.entries(claims)) {
+    test(`${what} is refused, and nobody is told why`, async () => {
+      const token = await made();
+
+      await expect(expectRefused(token)).resolves.toBeUndefined();
+    });
+  }
+
+  test("is taken a few seconds after its end, because clocks differ", async () => {
+    expect((await whoIs(await signed(() => ({ exp: inSeconds(-10) })))).status).toBe(201);
+  });
+
+  const bonds: Record<string, { object: object; plural: string; kind: string }> = {
+    "the pod that it is bound to": { kind: "Pod", plural: "pods", object: { metadata: { name: "bond" }, spec: { serviceAccountName: "default", containers: [{ name: "a", image: "a" }] } } },
+    "the secret that it is bound to": { kind: "Secret", plural: "secrets", object: { metadata: { name: "bond" } } },
+  };
+  for (const [what, { object, plural, kind }] of Object.entries(bonds)) {
+    test(`is refused once ${what} is gone, also when another of its name comes`, async () => {
+      expect((await admin.create(`${DEFAULT}/${plural}`, object)).status).toBe(201);
+      const token = await tokenFor("default", { boundObjectRef: { apiVersion: "v1", kind, name: "bond" } });
+      expect((await whoIs(token)).status).toBe(201);
+
+      await admin.delete(`${DEFAULT}/${plural}/bond?gracePeriodSeconds=0`);
+      await expectRefused(token);
+
+      expect((await admin.create(`${DEFAULT}/${plural}`, object)).status).toBe(201);
+      await expectRefused(token);
+    });
+  }
+
+  test("is refused once its account is gone, also when another of its name comes", async () => {
+    await admin.create(`${DEFAULT}/serviceaccounts`, { metadata: { name: "leaver" } });
+    const token = await tokenFor("leaver");
+    expect((await whoIs(token)).status).toBe(201);
+
+    await admin.delete(`${DEFAULT}/serviceaccounts/leaver`);
+    await expectRefused(token);
+
+    await admin.create(`${DEFAULT}/serviceaccounts`, { metadata: { name: "leaver" } });
+    await expectRefused(token);
   });
 });
 

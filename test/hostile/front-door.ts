@@ -32,6 +32,8 @@ export interface FrontDoor {
 }
 
 let sharedKey: Promise<string> | undefined;
+/** What signs the tokens of service accounts behind every front door. Making a key takes longer than most tests, so there is one. */
+export const signingKey = (): Promise<string> => (sharedKey ??= createSigningKey());
 
 export async function openFrontDoor(options: Partial<Pick<HttpServerOptions, "clock" | "maxConnections" | "headersTimeoutMs">> & { anonymous?: boolean } = {}): Promise<FrontDoor> {
   const { anonymous = false, ...http } = options;
@@ -49,8 +51,7 @@ export async function openFrontDoor(options: Partial<Pick<HttpServerOptions, "cl
     admissions: [...builtInAdmissions, logicalClusterAdmission(Object.keys(profiles))],
     profiles,
     decodeProtobuf,
-    // Making a key takes longer than most tests.
-    serviceAccounts: { signingKey: () => (sharedKey ??= createSigningKey()) },
+    serviceAccounts: { signingKey },
   });
   for (const cluster of ["hub", "paris", "oslo"]) await server.addCluster(cluster, cluster === "hub" ? "hub" : "member-bare");
   const masters = ["system:masters"];

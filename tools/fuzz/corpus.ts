@@ -49,7 +49,7 @@ const widgetSchema: JsonObject = {
   },
 };
 
-export const definition: CorpusObject = {
+export const definition = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: "widgets.fuzz.example" },
@@ -69,7 +69,7 @@ export const definition: CorpusObject = {
       },
     ],
   },
-};
+} satisfies CorpusObject;
 
 export const widget: CorpusObject = {
   apiVersion: "fuzz.example/v1",

@@ -13,13 +13,13 @@ import { targets } from "./targets.ts";
 const USAGE = `Usage: npm run fuzz -- [TARGET]... [--inputs N] [--seed S] [--input I]
 
   TARGET    ${targets.map(({ name }) => name).join(", ")}; default: all
-  --inputs  inputs per target; default: 20000
+  --inputs  inputs in all, shared among the targets; those that take long get fewer; default: 500000
   --seed    where the draws start; default: by the clock
   --input   only the input of this number, which is how a finding is repeated
 
 Exit code 0: nothing found; 1: something found; 2: wrong usage.
 `;
-const INPUTS = 20_000;
+const INPUTS = 500_000;
 /** An input that keeps a worker busy for longer than this never ends, as far as anybody would wait. */
 const STUCK_MS = 30_000;
 
@@ -46,9 +46,10 @@ async function main(args: string[]): Promise<number> {
   }
   process.stdout.write(`seed ${options.seed}\n`);
   let found = 0;
+  const inputs = sharesOf(options);
   for (const name of options.names) {
     const start = performance.now();
-    const { findings, tried } = await runTarget(name, options);
+    const { findings, tried } = await runTarget(name, { ...options, inputs: inputs.get(name) ?? 0 });
     const seconds = (performance.now() - start) / 1000;
     process.stdout.write(`${name.padEnd(24)} ${tried} inputs, ${Math.round(tried / seconds)}/s, ${findings.length} findings\n`);
     for (const finding of findings) process.stdout.write(render(finding));
@@ -59,6 +60,13 @@ async function main(args: string[]): Promise<number> {
 
 function render({ target, seed, input, problem, shown }: Finding): string {
   return `  ${problem.replaceAll("\n", "\n    ")}\n  input:  ${shown}\n  repeat: npm run fuzz -- ${target} --seed ${seed} --input ${input}\n\n`;
+}
+
+/** How many inputs each target gets: at least one, and all of them when it is alone. */
+function sharesOf({ names, inputs }: Options): ReadonlyMap<string, number> {
+  const shares = new Map(names.map((name) => [name, targets.find((target) => target.name === name)?.share ?? 1]));
+  const whole = [...shares.values()].reduce((sum, share) => sum + share, 0);
+  return new Map([...shares].map(([name, share]) => [name, Math.max(1, Math.round((inputs * share) / whole))]));
 }
 
 /** Undefined when help was asked for. */

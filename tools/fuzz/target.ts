@@ -10,6 +10,8 @@ export interface FuzzTarget {
   readonly name: string;
   /** How much CPU time one input may take. Inputs are at most some tens of kilobytes, so it is generous. */
   readonly boundMs?: number;
+  /** How many inputs it gets where others get one; less for what takes longer. */
+  readonly share?: number;
   /** Input from chance alone: the same draws give the same input. */
   generate(chance: Chance): unknown;
   /** Returns what was found wrong, or nothing. Throws what the parser throws. */
@@ -21,6 +23,7 @@ export interface FuzzTarget {
 export function defineTarget<Input>(target: {
   name: string;
   boundMs?: number;
+  share?: number;
   generate(chance: Chance): Input;
   run(input: Input): string | undefined | Promise<string | undefined>;
   declares(error: unknown): boolean;

@@ -1,9 +1,10 @@
 /** All fuzz targets, by name. */
 import type { FuzzTarget } from "./target.ts";
 import { apply, fieldSets, jsonPatch, managedFields, mergePatch, strategicPatch } from "./targets/patches.ts";
-import { creates, largeBodies, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
+import { creates, definitions, largeBodies, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
 import { cel, celRules, structural } from "./targets/schemas.ts";
 import { accept, fieldSelector, json, jsonPath, kubeconfig, labelSelector, paths, pattern, quantity, yaml } from "./targets/text-formats.ts";
+import { certificateSubjects, derValues, jwt, queryOptions, times, watchLines, webSocketFrames } from "./targets/wire.ts";
 
 export const targets: readonly FuzzTarget[] = [
   json,
@@ -25,8 +26,16 @@ export const targets: readonly FuzzTarget[] = [
   structural,
   accept,
   paths,
+  queryOptions,
+  times,
+  jwt,
+  certificateSubjects,
+  derValues,
+  webSocketFrames,
+  watchLines,
   kubeconfig,
   creates,
+  definitions,
   roundTrips,
   patches,
   lists,

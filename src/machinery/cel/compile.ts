@@ -15,10 +15,10 @@ import type { CelType } from "./types.ts";
 import type { CelError, CelValue } from "./values.ts";
 
 /** Expressions that differ only in what they are used for are compiled each time: callers keep their programs. */
-export function compileCel(text: string, { variables }: CompileCelOptions): CompileCelResult {
+export function compileCel(text: string, { variables, hasBindings }: CompileCelOptions): CompileCelResult {
   const source = new Source(text);
   const environment = environmentFor(variables);
-  const expr = parse(source);
+  const expr = parse(source, hasBindings);
   if (expr) check(expr, source, environment);
   if (expr && !source.hasErrors) checkLiterals(expr, source);
   if (!expr || source.hasErrors) return { errors: `compilation failed: ${source.render()}` };

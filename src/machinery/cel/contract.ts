@@ -37,6 +37,8 @@ export interface CelProgram {
 
 export interface CompileCelOptions {
   readonly variables: Readonly<Record<string, CelType>>;
+  /** `cel.bind(name, value, expression)` names a part of the expression. Rules of definitions do not have it. */
+  readonly hasBindings?: true;
 }
 
 /** `errors` reads as cel-go prints it: one `ERROR: <input>:1:8: …` with the line and a caret for each. */

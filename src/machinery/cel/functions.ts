@@ -25,7 +25,7 @@ export interface FunctionDeclaration {
   readonly overloads: readonly Overload[];
 }
 
-const QUANTITY = structOf("kubernetes.Quantity");
+export const QUANTITY = structOf("kubernetes.Quantity");
 const URL_TYPE = structOf("kubernetes.URL");
 const SEMVER = structOf("kubernetes.Semver");
 const FORMAT = structOf("kubernetes.NamedFormat");

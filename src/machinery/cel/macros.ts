@@ -175,6 +175,16 @@ const MEMBER_MACROS: ReadonlyMap<string, Expander> = new Map([
   ["sortBy:2", sortByMacro],
 ]);
 
+/** `cel.bind(name, value, expression)`; undefined for any other call. */
+export function expandBinding(name: string, target: Expr | undefined, args: readonly Expr[], offset: number): Expansion | undefined {
+  const [variable, value, result] = args;
+  if (name !== "bind" || args.length !== 3 || !variable || !value || !result || !target || identName(target) !== "cel") return undefined;
+  const bound = identName(variable);
+  if (bound === undefined) return problem(variable, "cel.bind() variable names must be simple identifiers");
+  const build = new Builder(offset);
+  return build.bind(bound, value, build.ident(bound), result);
+}
+
 /** What the call stands for; undefined when it is no macro. */
 export function expandMacro(name: string, target: Expr | undefined, args: readonly Expr[], offset: number): Expansion | undefined {
   if (target) return MEMBER_MACROS.get(`${name}:${args.length}`)?.(new Builder(offset), target, args);

@@ -5,7 +5,7 @@
 import { type Call, childrenOf, type Expr, type MapEntry, type StructField } from "./ast.ts";
 import { RESERVED_WORDS, type Token } from "./lexer.ts";
 import { literalValue } from "./literals.ts";
-import { expandMacro } from "./macros.ts";
+import { expandBinding, expandMacro } from "./macros.ts";
 import type { Source } from "./source.ts";
 import { extraneous, FIELD_NAME, FIELD_START, followsOperand, mismatched, notViable, OPERAND, operandOr, startsOperand } from "./syntax-errors.ts";
 import { Abandoned, isText, TokenReader } from "./token-reader.ts";
@@ -35,13 +35,13 @@ const PRODUCTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The tree, or undefined when the source has errors. */
-export function parse(source: Source): Expr | undefined {
+export function parse(source: Source, hasBindings?: boolean): Expr | undefined {
   if (source.characters.length > MAX_CODE_POINTS) {
     source.reportNowhere(`expression code point size exceeds limit: size: ${source.characters.length}, limit ${MAX_CODE_POINTS}`);
     return undefined;
   }
   try {
-    const expr = new Parser(source).parse();
+    const expr = new Parser(source, hasBindings).parse();
     return source.hasErrors ? undefined : expr;
   } catch (error) {
     if (error instanceof Abandoned) return undefined;
@@ -51,13 +51,15 @@ export function parse(source: Source): Expr | undefined {
 
 class Parser {
   private readonly source: Source;
+  private readonly hasBindings: boolean;
   private readonly tokens: TokenReader;
   private depth = 0;
   /** How deep the operators in an expression nest. */
   private readonly depths = new Map<Expr, number>();
 
-  constructor(source: Source) {
+  constructor(source: Source, hasBindings = false) {
     this.source = source;
+    this.hasBindings = hasBindings;
     this.tokens = new TokenReader(source);
   }
 
@@ -328,7 +330,7 @@ class Parser {
   }
 
   private callOrMacro(name: string, target: Expr | undefined, args: Expr[], offset: number): Expr {
-    const expanded = expandMacro(name, target, args, offset);
+    const expanded = (this.hasBindings ? expandBinding(name, target, args, offset) : undefined) ?? expandMacro(name, target, args, offset);
     if (expanded === undefined) return { kind: "call", offset, name, target, args };
     if (expanded.kind !== "problem") return expanded;
     this.source.report(expanded.offset, expanded.message);

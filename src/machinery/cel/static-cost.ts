@@ -291,7 +291,8 @@ export class Estimator {
       if (step === "@items") type = type?.kind === "list" ? type.parameters[0] : type?.kind === "map" ? type.parameters[1] : undefined;
       else if (step === "@values") type = type?.kind === "map" ? type.parameters[1] : type?.kind === "list" ? type.parameters[0] : undefined;
       else if (step === "@keys") type = type?.kind === "map" ? type.parameters[0] : undefined;
-      else type = type?.fields?.get(step);
+      // Entries of a map of attributes can be read like fields, and are all alike.
+      else type = type?.kind === "map" && type.parameters[1]?.kind === "dyn" ? type.parameters[1] : type?.fields?.get(step);
       if (!type) return undefined;
     }
     return type && range(0, type.maxElements ?? 0);

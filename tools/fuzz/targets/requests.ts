@@ -4,7 +4,7 @@ import { equalJson, isObject, type Json, type JsonObject } from "../../../src/ba
 import { ApiError, formatYaml } from "../../../src/machinery/index.ts";
 import type { Chance } from "../chance.ts";
 import { createCore, type Core, type CoreAnswer, type CoreRequest } from "../core.ts";
-import { definition, deployment, objects, widget, type CorpusObject } from "../corpus.ts";
+import { definition, deployment, objects, schemas, widget, type CorpusObject } from "../corpus.ts";
 import { mutateBytes, mutateJson, mutateText } from "../mutate.ts";
 import { encodeMessage } from "../protobuf-bodies.ts";
 import { defineTarget } from "../target.ts";
@@ -62,6 +62,7 @@ const VALIDATIONS = ["", "fieldValidation=Strict", "fieldValidation=Warn", "fiel
 
 export const creates = defineTarget({
   name: "create",
+  share: 0.2,
   boundMs: 3000,
   generate(chance): CoreRequest {
     const { object, path } = objectBody(chance);
@@ -74,9 +75,31 @@ export const creates = defineTarget({
   run: async (request) => problemOf(await (await openCore()).send(request)),
 });
 
+/** Schemas are sent as JSON like anything else. */
+const SCHEMAS = schemas as readonly unknown[] as readonly JsonObject[];
+
+/** Definitions of custom kinds that are nearly good: their schemas, their names, their rules. */
+export const definitions = defineTarget({
+  name: "definition",
+  share: 0.2,
+  boundMs: 3000,
+  generate(chance): CoreRequest {
+    const openAPIV3Schema = chance.oneIn(3) ? chance.pick(SCHEMAS) : mutateJson(chance, chance.pick(SCHEMAS), SCHEMAS);
+    const versions = definition.spec.versions.map((version) => ({ ...version, schema: { openAPIV3Schema } }));
+    // Another one than the server has.
+    const names = { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind: "GadgetList" };
+    const made = { ...definition, metadata: { name: "gadgets.fuzz.example" }, spec: { ...definition.spec, names, versions } };
+    const body = JSON.stringify(chance.oneIn(2) ? made : mutateJson(chance, made, [definition]));
+    return { method: "POST", path: `${collectionOf(definition)}?${chance.pick(VALIDATIONS)}&dryRun=All`, headers: { "content-type": "application/json" }, body: chance.oneIn(6) ? mutateText(chance, body) : body };
+  },
+  declares: () => false,
+  run: async (request) => problemOf(await (await openCore()).send(request)),
+});
+
 /** What was made and read can be written again, and that changes nothing. */
 export const roundTrips = defineTarget({
   name: "round-trip",
+  share: 0.2,
   boundMs: 5000,
   generate: (chance) => objectBody(chance),
   declares: () => false,
@@ -137,6 +160,7 @@ const LARGE_BYTES = 2_500_000;
 
 export const largeBodies = defineTarget({
   name: "large-body",
+  share: 0.001,
   boundMs: 6000,
   generate(chance): CoreRequest {
     const base = chance.pick(objects);
@@ -152,6 +176,7 @@ const PATCH_TYPES = ["application/json-patch+json", "application/merge-patch+jso
 
 export const patches = defineTarget({
   name: "patch",
+  share: 0.2,
   boundMs: 3000,
   generate(chance): CoreRequest {
     const base = chance.pick([deployment, widget, definition]);
@@ -211,6 +236,7 @@ export const protobuf = defineTarget({
 
 export const protobufRequests = defineTarget({
   name: "protobuf-create",
+  share: 0.2,
   boundMs: 3000,
   generate(chance): CoreRequest {
     const base = chance.pick(objects);
