@@ -13,7 +13,7 @@ export interface Source {
   module: string;
   /** Kinds, and other types that are wanted with everything they contain. */
   roots: string[];
-  /** False for kinds whose schema comes from a CustomResourceDefinition: only TypeScript types are written. */
+  /** False for kinds of which only TypeScript types are wanted, because their schema comes from a CustomResourceDefinition. */
   table: boolean;
 }
 
@@ -35,12 +35,13 @@ export const SOURCES: Record<string, Source> = {
   ...kubernetes("coordination", "v1", "Lease"),
   ...kubernetes("discovery", "v1", "EndpointSlice"),
   ...kubernetes("events", "v1", "Event"),
-  ...kubernetes("networking", "v1", "Ingress", "IngressClass", "NetworkPolicy"),
+  ...kubernetes("networking", "v1", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR", "IPAddress"),
   ...kubernetes("node", "v1", "RuntimeClass"),
   ...kubernetes("policy", "v1", "PodDisruptionBudget", "Eviction"),
   ...kubernetes("rbac", "v1", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"),
+  ...kubernetes("resource", "v1", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"),
   ...kubernetes("scheduling", "v1", "PriorityClass"),
-  ...kubernetes("storage", "v1", "StorageClass"),
+  ...kubernetes("storage", "v1", "StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment", "VolumeAttributesClass"),
   "apiextensions-v1": {
     package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
     module: "k8s.io/apiextensions-apiserver",
@@ -56,8 +57,21 @@ export const SOURCES: Record<string, Source> = {
   },
   "work-karmada-v1alpha2": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2", module: "github.com/karmada-io/karmada", roots: ["ResourceBinding"], table: false },
   "work-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["Work"], table: false },
-  "pub-kruise": { package: "github.com/openkruise/kruise/apis/apps/pub", module: "github.com/openkruise/kruise", roots: [], table: false },
-  "apps-kruise-v1alpha1": { package: "github.com/openkruise/kruise/apis/apps/v1alpha1", module: "github.com/openkruise/kruise", roots: ["CloneSet"], table: false },
+  "pub-kruise": { package: "github.com/openkruise/kruise/apis/apps/pub", module: "github.com/openkruise/kruise", roots: [], table: true },
+  "apps-kruise-v1alpha1": {
+    package: "github.com/openkruise/kruise/apis/apps/v1alpha1",
+    module: "github.com/openkruise/kruise",
+    roots: ["CloneSet", "StatefulSet", "DaemonSet", "SidecarSet", "UnitedDeployment", "BroadcastJob"],
+    // OpenKruise's webhooks read every object as a Go struct.
+    table: true,
+  },
+  "apps-kruise-v1beta1": {
+    package: "github.com/openkruise/kruise/apis/apps/v1beta1",
+    module: "github.com/openkruise/kruise",
+    roots: ["StatefulSet", "DaemonSet", "SidecarSet", "BroadcastJob"],
+    table: true,
+  },
+  "policy-kruise-v1alpha1": { package: "github.com/openkruise/kruise/apis/policy/v1alpha1", module: "github.com/openkruise/kruise", roots: ["PodUnavailableBudget"], table: true },
 };
 
 function kubernetes(group: string, version: string, ...roots: string[]): Record<string, Source> {
@@ -68,11 +82,13 @@ function kubernetes(group: string, version: string, ...roots: string[]): Record<
 export const DEFINITIONS: Record<string, { module: string; path: string }> = Object.fromEntries([
   ...["propagationpolicies", "clusterpropagationpolicies", "overridepolicies", "clusteroverridepolicies"].map((plural) => karmada("policy", plural)),
   ...["resourcebindings", "works"].map((plural) => karmada("work", plural)),
-  [
-    "clonesets.apps.kruise.io",
-    { module: "github.com/openkruise/kruise", path: "config/crd/bases/apps.kruise.io_clonesets.yaml" },
-  ],
+  ...["clonesets", "statefulsets", "daemonsets", "sidecarsets", "uniteddeployments", "broadcastjobs"].map((plural) => kruise("apps", plural)),
+  kruise("policy", "podunavailablebudgets"),
 ]);
+
+function kruise(group: string, plural: string): [string, { module: string; path: string }] {
+  return [`${plural}.${group}.kruise.io`, { module: "github.com/openkruise/kruise", path: `config/crd/bases/${group}.kruise.io_${plural}.yaml` }];
+}
 
 function karmada(group: string, plural: string): [string, { module: string; path: string }] {
   return [

@@ -20,11 +20,15 @@ const LEAF_TYPES: Record<string, string> = {
   SchemaOrStringArray: "JSONSchemaProps | string[]",
 };
 
+/** `./apps-v1.ts` → `AppsV1`. */
+const pascalCase = (file: string): string => file.replace(/^.*\//, "").replace(/\.ts$/, "").replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+
 export function renderTypes(module: string, kinds: readonly string[], table: Table): string {
   const imports = new Map<string, Set<string>>();
   const use = (from: string, name: string): string => {
-    // Two packages may use one name: the binding's Suspension extends the policy's.
-    const alias = name in table ? `Base${name}` : name;
+    // Two packages may use one name: the binding's Suspension extends the policy's. A third one says where it is from.
+    const isTaken = (alias: string): boolean => alias in table || [...imports].some(([file, names]) => file !== from && (names.has(alias) || names.has(`${name} as ${alias}`)));
+    const alias = [name, `Base${name}`].find((candidate) => !isTaken(candidate)) ?? `${pascalCase(from)}${name}`;
     imports.set(from, (imports.get(from) ?? new Set()).add(alias === name ? name : `${name} as ${alias}`));
     return alias;
   };

@@ -2,8 +2,9 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { CSIPersistentVolumeSource, HostPathVolumeSource, ISCSIPersistentVolumeSource, PersistentVolumeSource, PersistentVolumeSpec, SecretReference, Volume } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, notOneOf, tooLong, wrong } from "../field-errors.ts";
+import { checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
+import { checkDriverName } from "../storage/driver-names.ts";
 import { checkNoBacksteps } from "./pod-paths.ts";
 import { checkRemoteVolume } from "./pod-remote-volumes.ts";
 
@@ -44,44 +45,45 @@ export function sourcePart(spec: Spec): Read<PersistentVolumeSource> {
   return Object.fromEntries(sourcesOf(spec).map((source) => [source, spec[source]]));
 }
 
-export function checkSources(spec: Spec, volumeName: string): FieldError[] {
+/** `at` is where the spec stands: that of a volume, or one that an attachment brings along. */
+export function checkSources(at: string, spec: Spec, volumeName: string): FieldError[] {
   const errors: FieldError[] = [];
   let hasSource = false;
   for (const source of sourcesOf(spec)) {
     // A flex volume is looked at beside another one, as it always was.
-    if (hasSource && source !== "flexVolume") errors.push(forbiddenField(`spec.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type"));
-    else checkSource(errors, source, spec, volumeName);
+    if (hasSource && source !== "flexVolume") errors.push(forbiddenField(`${at}.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type"));
+    else checkSource(errors, at, source, spec, volumeName);
     hasSource = true;
   }
-  if (!hasSource) errors.push(missing("spec", "must specify a volume type"));
+  if (!hasSource) errors.push(missing(at, "must specify a volume type"));
   return errors;
 }
 
-function checkSource(errors: FieldError[], source: Source, spec: Spec, volumeName: string): void {
+function checkSource(errors: FieldError[], at: string, source: Source, spec: Spec, volumeName: string): void {
   const { hostPath, iscsi, local, csi } = spec;
-  if (hostPath && source === "hostPath") checkHostPath(errors, "spec.hostPath", hostPath);
-  else if (iscsi && source === "iscsi") checkIscsi(errors, "spec.iscsi", iscsi, volumeName);
-  else if (csi && source === "csi") checkCsi(errors, "spec.csi", csi);
+  if (hostPath && source === "hostPath") checkHostPath(errors, `${at}.hostPath`, hostPath);
+  else if (iscsi && source === "iscsi") checkIscsi(errors, `${at}.iscsi`, iscsi, volumeName);
+  else if (csi && source === "csi") checkCsi(errors, `${at}.csi`, csi);
   else if (local && source === "local") {
-    if (local.path) checkNoBacksteps(errors, "spec.local.path", local.path);
-    else errors.push(missing("spec.local.path"));
-    if (!spec.nodeAffinity) errors.push(missing("spec.nodeAffinity", "Local volume requires node affinity"));
+    if (local.path) checkNoBacksteps(errors, `${at}.local.path`, local.path);
+    else errors.push(missing(`${at}.local.path`));
+    if (!spec.nodeAffinity) errors.push(missing(`${at}.nodeAffinity`, "Local volume requires node affinity"));
   } else if (source !== "local") {
     // The same systems back volumes of pods; here the secrets have a namespace as well.
-    checkRemoteVolume(errors, "spec", source, spec as unknown as Read<Volume>);
-    checkNamespaces(errors, source, spec);
+    checkRemoteVolume(errors, at, source, spec as unknown as Read<Volume>);
+    checkNamespaces(errors, at, source, spec);
   }
 }
 
-function checkNamespaces(errors: FieldError[], source: Source, { glusterfs, cinder, azureFile, storageos }: Spec): void {
+function checkNamespaces(errors: FieldError[], at: string, source: Source, { glusterfs, cinder, azureFile, storageos }: Spec): void {
   if (source === "glusterfs" && glusterfs?.endpointsNamespace !== undefined) {
-    const at = "spec.glusterfs.endpointsNamespace";
-    if (glusterfs.endpointsNamespace === "") errors.push(wrong(at, "", "if the endpointnamespace is set, it must be a valid namespace name"));
-    else errors.push(...checkText(at, glusterfs.endpointsNamespace, dnsLabelProblems));
+    const field = `${at}.glusterfs.endpointsNamespace`;
+    if (glusterfs.endpointsNamespace === "") errors.push(wrong(field, "", "if the endpointnamespace is set, it must be a valid namespace name"));
+    else errors.push(...checkText(field, glusterfs.endpointsNamespace, dnsLabelProblems));
   }
-  if (source === "cinder" && cinder?.secretRef && !cinder.secretRef.namespace) errors.push(missing("spec.cinder.secretRef.namespace"));
-  if (source === "azureFile" && azureFile?.secretNamespace === "") errors.push(missing("spec.azureFile.secretNamespace"));
-  if (source === "storageos" && storageos?.secretRef && !storageos.secretRef.namespace) errors.push(missing("spec.storageos.secretRef.namespace"));
+  if (source === "cinder" && cinder?.secretRef && !cinder.secretRef.namespace) errors.push(missing(`${at}.cinder.secretRef.namespace`));
+  if (source === "azureFile" && azureFile?.secretNamespace === "") errors.push(missing(`${at}.azureFile.secretNamespace`));
+  if (source === "storageos" && storageos?.secretRef && !storageos.secretRef.namespace) errors.push(missing(`${at}.storageos.secretRef.namespace`));
 }
 
 const HOST_PATH_TYPES = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
@@ -119,15 +121,9 @@ function checkIscsi(errors: FieldError[], at: string, iscsi: Sent<ISCSIPersisten
   if (initiatorName !== undefined) checkName(`${at}.initiatorname`, initiatorName);
 }
 
-const MAX_DRIVER_LENGTH = 63;
-
 function checkCsi(errors: FieldError[], at: string, csi: Sent<CSIPersistentVolumeSource>): void {
   const { driver = "", volumeHandle } = csi;
-  if (driver === "") errors.push(missing(`${at}.driver`));
-  else {
-    if (Buffer.byteLength(driver) > MAX_DRIVER_LENGTH) errors.push(tooLong(`${at}.driver`, MAX_DRIVER_LENGTH));
-    for (const problem of dnsSubdomainProblems(driver.toLowerCase())) errors.push(wrong(`${at}.driver`, driver, problem));
-  }
+  errors.push(...checkDriverName(`${at}.driver`, driver));
   if (!volumeHandle) errors.push(missing(`${at}.volumeHandle`));
   for (const secret of ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"] as const) {
     const reference = csi[secret];

@@ -51,9 +51,11 @@ export const PersistentVolume: Kind<PersistentVolume> = builtInKind<PersistentVo
 });
 
 function completeVolume(volume: Read<PersistentVolume>): Read<PersistentVolume> {
-  const completed = change(volume, "spec", (spec) => change(fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }), "hostPath", (hostPath) => fill(hostPath, { type: "" })));
+  const completed = change(volume, "spec", (spec) => completeSource(fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" })));
   return completeStatus(completed);
 }
+
+export const completeSource = (spec: Spec): Spec => change(spec, "hostPath", (hostPath) => fill(hostPath, { type: "" }));
 
 const completeStatus = (volume: Read<PersistentVolume>): Read<PersistentVolume> => change(volume, "status", (status) => fill(status, { phase: "Pending" }));
 
@@ -63,7 +65,7 @@ function checkSpec(spec: Spec, name: string): FieldError[] {
   errors.push(...checkAccessModes("spec.accessModes", accessModes), ...checkCapacity(capacity));
   if (policy && !RECLAIM_POLICIES.includes(policy)) errors.push(notOneOf("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES));
   if (nodeAffinity) errors.push(...(nodeAffinity.required ? checkNodeSelector("spec.nodeAffinity.required", nodeAffinity.required) : [missing("spec.nodeAffinity.required", "must specify required node constraints")]));
-  errors.push(...checkSources(spec, name));
+  errors.push(...checkSources("spec", spec, name));
   if (hostPath?.path && posix.normalize(hostPath.path) === "/" && policy === "Recycle") errors.push(forbiddenField("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'"));
   if (storageClassName) errors.push(...checkText("spec.storageClassName", storageClassName, dnsSubdomainProblems));
   errors.push(...checkVolumeMode("spec.volumeMode", volumeMode));

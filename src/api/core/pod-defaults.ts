@@ -47,7 +47,7 @@ function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy }: TemplateOptions = {
 
 const roundResources = (resources: Read<ResourceRequirements>): Read<ResourceRequirements> => change(change(resources, "limits", roundAmounts), "requests", roundAmounts);
 
-function defaultContainer<T extends Read<Container>>(container: T): T {
+export function defaultContainer<T extends Read<Container>>(container: T): T {
   let result: Read<Container> = container;
   if (!container.imagePullPolicy || !container.terminationMessagePath || !container.terminationMessagePolicy) {
     result = fill(container as Read<Container>, {
@@ -82,7 +82,7 @@ function defaultProbe(probe: Read<Probe>): Read<Probe> {
 const defaultHandler = (handler: Read<LifecycleHandler>): Read<LifecycleHandler> => change(handler, "httpGet", defaultHttpGet);
 const defaultHttpGet = (action: Read<HTTPGetAction>): Read<HTTPGetAction> => fill(action, { path: "/", scheme: "HTTP" });
 
-function defaultVolume(volume: Read<Volume>): Read<Volume> {
+export function defaultVolume(volume: Read<Volume>): Read<Volume> {
   let result: Read<Volume> = hasSource(volume) ? volume : { ...volume, emptyDir: {} };
   result = change(result, "secret", (source) => fill(source, { defaultMode: FILE_MODE }));
   result = change(result, "configMap", (source) => fill(source, { defaultMode: FILE_MODE }));

@@ -3,6 +3,8 @@
  * order of the type, under its Go name. Clients and their tests match these texts, so they are reproduced; only errors come here.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
+import { DEVICE_INTERNAL_TYPES } from "../resource/internal-types.ts";
+import { STORAGE_INTERNAL_TYPES } from "../storage/internal-types.ts";
 import { INTERNAL_TYPES } from "./pod-internal-types.ts";
 
 interface InternalField {
@@ -14,9 +16,11 @@ interface InternalField {
 
 const layouts = new Map<string, readonly InternalField[]>();
 
+const wordsOf = (type: string): string | undefined => INTERNAL_TYPES[type] ?? STORAGE_INTERNAL_TYPES[type] ?? DEVICE_INTERNAL_TYPES[type];
+
 function layoutOf(type: string): readonly InternalField[] {
   let layout = layouts.get(type);
-  if (!layout) layouts.set(type, (layout = (INTERNAL_TYPES[type] ?? "").split(" ").filter(Boolean).map(readField)));
+  if (!layout) layouts.set(type, (layout = (wordsOf(type) ?? "").split(" ").filter(Boolean).map(readField)));
   return layout;
 }
 
@@ -27,7 +31,7 @@ function readField(word: string): InternalField {
   return { goName, jsonName, type: word.slice(colon + 1) };
 }
 
-/** A value of one of the types in `INTERNAL_TYPES`, or a list of them (`[]Toleration`), in the form in which it is printed. */
+/** A value of one of the types in the tables of internal types, or a list of them (`[]Toleration`), in the form in which it is printed. */
 export function internalForm(type: string, value: unknown): Json {
   if (type.startsWith("*")) return value === undefined || value === null ? null : internalForm(type.slice(1), value);
   if (type.startsWith("[]")) return Array.isArray(value) ? value.map((item) => internalForm(type.slice(2), item)) : null;
@@ -42,6 +46,8 @@ export function internalForm(type: string, value: unknown): Json {
       return value === true;
     case "q":
       return typeof value === "string" ? value : "0";
+    case "r":
+      return (value ?? null) as Json;
     case "j":
       return value === undefined ? null : selectorForm(value);
     default:

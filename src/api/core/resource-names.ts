@@ -18,7 +18,7 @@ export const isStandardQuotaResource = (name: string): boolean => QUOTA.has(name
 export const isNativeResource = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
 
 /** `example.com/gpu`: known to whoever made it, counted in whole numbers. */
-function isExtendedResource(name: string): boolean {
+export function isExtendedResource(name: string): boolean {
   return !isNativeResource(name) && !name.startsWith("requests.") && labelKeyProblems(`requests.${name}`).length === 0;
 }
 

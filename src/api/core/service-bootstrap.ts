@@ -1,19 +1,23 @@
 /**
- * The Service under which a cluster's own API server is found from inside, default/kubernetes, and what is behind it. Every
- * cluster has it from the start; clients and test suites look for it.
+ * What the network of a cluster has from the start: the range of its Services' addresses, and the Service under which a cluster's own API server is found from inside, default/kubernetes, and what is behind it. Every
+ * cluster has it; clients and test suites look for it.
  */
 import type { KubernetesObject } from "../meta.ts";
 import type { EndpointSlice } from "../discovery/endpoint-slice.ts";
 import type { Endpoints, Service } from "../facts/core-v1.ts";
+import { addressOfService } from "../networking/ip-address.ts";
+import { defaultServiceCidr } from "../networking/service-cidr.ts";
 
-/** Reserved in every cluster's range of addresses. */
+/** Of every cluster. */
+export const SERVICE_RANGE = "10.96.0.0/16";
+/** Reserved in that range. */
 const API_SERVER_ADDRESS = "10.96.0.1";
 
 const NAME = { name: "kubernetes", namespace: "default" };
 const PORT = { name: "https", protocol: "TCP" } as const;
 
-/** `endpoint` is where the server listens, as the cluster's pods would see it. */
-export function apiServerService(endpoint: { address: string; port: number }): KubernetesObject[] {
+/** `endpoint` is where the server listens, as the cluster's pods would see it; `since` is when the range became ready. */
+export function apiServerService(endpoint: { address: string; port: number }, since: string): KubernetesObject[] {
   const { address, port } = endpoint;
   const service: Service = {
     apiVersion: "v1",
@@ -45,5 +49,5 @@ export function apiServerService(endpoint: { address: string; port: number }): K
     endpoints: [{ addresses: [address], conditions: { ready: true } }],
     ports: [{ ...PORT, port }],
   };
-  return [service, endpoints, slice];
+  return [service, endpoints, slice, addressOfService(API_SERVER_ADDRESS, NAME), defaultServiceCidr(SERVICE_RANGE, since)];
 }

@@ -113,24 +113,38 @@ export function isStrictlyWithin(inner: Network, outer: Network): boolean {
   return formatAddress(masked({ ...inner, prefixLength: outer.prefixLength })) === formatAddress(masked(outer));
 }
 
+/** Undefined for what is no network. */
+export const familyOfNetwork = (text: string): 4 | 6 | undefined => parseNetwork(text)?.address.family;
+
 const NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+/** Why a text is no address that is free of ambiguity; undefined when it is one, in whichever form. */
+function addressProblem(text: string): string | undefined {
+  const address = parseAddress(text);
+  if (!address) return NO_ADDRESS;
+  if (address.hasLeadingZeros) return "must not have leading 0s";
+  return address.isMapped ? "must not be an IPv4-mapped IPv6 address" : undefined;
+}
 
 /** `known`: values that were stored before, which stay acceptable. */
 export function checkAddress(field: string, text: string, known: readonly string[] = []): FieldError[] {
   if (known.includes(text)) return [];
-  const address = parseAddress(text);
-  if (!address) return [wrong(field, text, NO_ADDRESS)];
-  if (address.hasLeadingZeros) return [wrong(field, text, "must not have leading 0s")];
-  return address.isMapped ? [wrong(field, text, "must not be an IPv4-mapped IPv6 address")] : [];
+  const problem = addressProblem(text);
+  return problem === undefined ? [] : [wrong(field, text, problem)];
 }
 
 /** Newer fields insist on the canonical form. */
 export function checkCanonicalAddress(field: string, text: string): FieldError[] {
-  const errors = checkAddress(field, text);
-  const address = parseAddress(text);
-  if (errors.length > 0 || !address) return errors;
+  return addressNameProblems(text).map((problem) => wrong(field, text, problem));
+}
+
+/** What is wrong with the name of an object that stands for an address: it is the address in its canonical form. */
+export function addressNameProblems(name: string): string[] {
+  const problem = addressProblem(name);
+  const address = parseAddress(name);
+  if (problem !== undefined || !address) return [problem ?? NO_ADDRESS];
   const canonical = formatAddress(address);
-  return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
+  return name === canonical ? [] : [`must be in canonical form (${JSON.stringify(canonical)})`];
 }
 
 export function checkNetwork(field: string, text: string, known: readonly string[] = []): FieldError[] {
@@ -140,6 +154,23 @@ export function checkNetwork(field: string, text: string, known: readonly string
   if (network.hasLeadingZeros) return [wrong(field, text, "must not have leading 0s in IP or prefix length")];
   if (network.address.isMapped) return [wrong(field, text, "must not have an IPv4-mapped IPv6 address")];
   return isMasked(network) ? [] : [wrong(field, text, "must not have bits set beyond the prefix length")];
+}
+
+export function checkCanonicalNetwork(field: string, text: string): FieldError[] {
+  const errors = checkNetwork(field, text);
+  const network = parseNetwork(text);
+  if (errors.length > 0 || !network) return errors;
+  const canonical = formatNetwork(network);
+  return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
+}
+
+/** An address of an interface with the network that it is in: `10.9.8.7/24`. */
+export function checkInterfaceAddress(field: string, text: string): FieldError[] {
+  const network = parseNetwork(text);
+  if (!network) return [wrong(field, text, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")];
+  const { address, prefixLength } = network;
+  const canonical = `${formatAddress(address)}/${address.family === 4 && prefixLength > 32 ? prefixLength - 96 : prefixLength}`;
+  return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
 }
 
 /** Addresses that no traffic from elsewhere can reach are no endpoints. */

@@ -57,7 +57,8 @@ function checkClass({ provisioner = "", parameters = {}, reclaimPolicy, volumeBi
   return [...errors, ...checkTopologies(allowedTopologies)];
 }
 
-function checkParameters(parameters: Read<Record<string, string>>): FieldError[] {
+/** What a driver is told about each volume of a class. */
+export function checkParameters(parameters: Read<Record<string, string>>): FieldError[] {
   const entries = Object.entries(parameters);
   if (entries.length > MAX_PARAMETERS) return [tooLong("parameters", MAX_PARAMETERS)];
   let bytes = 0;

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { completedBy, problemsOf } from "../test-review.ts";
+import { addressNameProblems } from "./addresses.ts";
+import { addressOfService, admissions, isAllocated, type IPAddress } from "./ip-address.ts";
+
+const address = (parentRef?: object): IPAddress => ({ apiVersion: "networking.k8s.io/v1", kind: "IPAddress", metadata: { name: "10.0.0.1" }, spec: { ...(parentRef && { parentRef }) } }) as IPAddress;
+
+test("an address is somebody's", () => {
+  expect(problemsOf(admissions, address())).toEqual(["spec.parentRef: Required value"]);
+  expect(problemsOf(admissions, address({}))).toEqual(["spec.parentRef.resource: Required value", "spec.parentRef.name: Required value"]);
+});
+
+test("whose it is never changes", () => {
+  const old = completedBy(admissions, address({ resource: "services", name: "a" }));
+
+  expect(problemsOf(admissions, address({ resource: "services", name: "b" }), old)).toEqual(['spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":"b"}: field is immutable']);
+});
+
+test("its name is the address in its one form", () => {
+  expect(addressNameProblems("10.0.0.1")).toEqual([]);
+  expect(addressNameProblems("2001:DB8::1")).toEqual(['must be in canonical form ("2001:db8::1")']);
+  expect(addressNameProblems("web")).toEqual(["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]);
+});
+
+test("those of Services are told from those that people made", () => {
+  expect(isAllocated(addressOfService("10.0.0.1", { namespace: "n", name: "a" }))).toBe(true);
+  expect(isAllocated(address({ resource: "services", name: "a" }))).toBe(false);
+});

@@ -1,0 +1,39 @@
+/** DeviceClass: devices of one sort, by expressions that select them, with what their drivers are told. */
+import { equalJson } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { ageColumn, nameColumn } from "../columns.ts";
+import { isExtendedResource } from "../core/resource-names.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { DeviceClass as DeviceClassFacts } from "../facts/resource-v1.ts";
+import { wrong } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import { MAX_CONFIGURATIONS } from "./claim-spec.ts";
+import { checkConfiguration, checkSelectors } from "./device-configuration.ts";
+import { checkList } from "./device-names.ts";
+
+export type DeviceClass = DeviceClassFacts;
+
+export const DeviceClass: Kind<DeviceClass> = builtInKind<DeviceClass>({
+  group: "resource.k8s.io",
+  version: "v1",
+  kind: "DeviceClass",
+  plural: "deviceclasses",
+  scope: "Cluster",
+  facts: "resource-v1",
+  columns: [nameColumn, ageColumn],
+  hasGeneration: true,
+  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+});
+
+function checkClass({ object: { spec }, oldObject }: Review<DeviceClass>): FieldError[] {
+  const { selectors = [], config = [], extendedResourceName: name } = spec ?? {};
+  const isStored = oldObject !== undefined && equalJson(config, oldObject.spec.config ?? []);
+  return [
+    ...checkSelectors("spec.selectors", selectors),
+    ...checkList("spec.config", config, MAX_CONFIGURATIONS, (at, configuration) => checkConfiguration(at, configuration, isStored)),
+    ...(name === undefined || isExtendedResource(name) ? [] : [wrong("spec.extendedResourceName", name, "must be a valid extended resource name")]),
+  ];
+}
+
+export const admissions: AnyAdmission[] = [builtInAdmission(DeviceClass, "resource-v1", { validate: checkClass })];

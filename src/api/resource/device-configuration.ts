@@ -1,0 +1,37 @@
+/** What drivers are told about devices, and by what expressions devices are selected. */
+import { isObject } from "../../base/index.ts";
+import { deviceSelectorProblem, type FieldError } from "../../machinery/index.ts";
+import type { DeviceConfiguration, DeviceSelector } from "../facts/resource-v1.ts";
+import { forbiddenField, missing, tooLong, wrong } from "../field-errors.ts";
+import type { Sent } from "../sent.ts";
+import { checkDriverName } from "../storage/driver-names.ts";
+import { checkList } from "./device-names.ts";
+
+const MAX_PARAMETERS_BYTES = 10 * 1024;
+const MAX_EXPRESSION_BYTES = 10 * 1024;
+const MAX_SELECTORS = 32;
+
+/** `isStored`: it was accepted before, when the limit may have been another. */
+export function checkConfiguration(at: string, { opaque }: Sent<DeviceConfiguration>, isStored = false): FieldError[] {
+  if (!opaque) return [missing(`${at}.opaque`)];
+  return [...checkDriverName(`${at}.opaque.driver`, opaque.driver ?? ""), ...checkRawObject(`${at}.opaque.parameters`, opaque.parameters, isStored ? Number.POSITIVE_INFINITY : MAX_PARAMETERS_BYTES)];
+}
+
+/** JSON of the driver's own, which must be an object. */
+export function checkRawObject(at: string, value: unknown, limit = MAX_PARAMETERS_BYTES): FieldError[] {
+  if (value === undefined || value === null) return [missing(at)];
+  if (Buffer.byteLength(JSON.stringify(value)) > limit) return [tooLong(at, limit)];
+  return isObject(value) ? [] : [wrong(at, "<value omitted>", "must be a valid JSON object")];
+}
+
+export function checkSelectors(at: string, selectors: readonly Sent<DeviceSelector>[]): FieldError[] {
+  return checkList(at, selectors, MAX_SELECTORS, (field, { cel }) => (cel ? checkExpression(`${field}.cel.expression`, cel.expression ?? "") : [missing(`${field}.cel`)]));
+}
+
+function checkExpression(at: string, expression: string): FieldError[] {
+  // What is too long is not worth compiling.
+  if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [tooLong(at, MAX_EXPRESSION_BYTES)];
+  const problem = deviceSelectorProblem(expression);
+  if (!problem) return [];
+  return [problem.kind === "costly" ? forbiddenField(at, "too complex, exceeds cost limit") : wrong(at, expression, problem.detail)];
+}

@@ -1,0 +1,60 @@
+/** Taints of devices, what tolerates them, and conditions under which a device is ready to be used. */
+import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import type { DeviceTaint, DeviceToleration } from "../facts/resource-v1.ts";
+import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import type { Sent } from "../sent.ts";
+import { checkList } from "./device-names.ts";
+
+const EFFECTS = ["NoExecute", "NoSchedule", "None"];
+const OPERATORS = ["Equal", "Exists"];
+const MAX_BINDING_CONDITIONS = 4;
+
+export function checkTaint(at: string, taint: Sent<DeviceTaint>): FieldError[] {
+  const { key = "", value = "" } = taint;
+  const effect: string = taint.effect ?? "";
+  const errors = checkText(`${at}.key`, key, labelKeyProblems);
+  if (value !== "") errors.push(...checkText(`${at}.value`, value, labelValueProblems));
+  if (effect === "") errors.push(missing(`${at}.effect`));
+  else if (!EFFECTS.includes(effect)) errors.push(notOneOf(`${at}.effect`, effect, EFFECTS));
+  return errors;
+}
+
+export function checkTolerations(at: string, tolerations: readonly Sent<DeviceToleration>[]): FieldError[] {
+  return tolerations.flatMap((toleration, index) => checkToleration(`${at}[${index}]`, toleration));
+}
+
+function checkToleration(at: string, toleration: Sent<DeviceToleration>): FieldError[] {
+  const { key = "", value = "" } = toleration;
+  const operator: string = toleration.operator ?? "";
+  const effect: string = toleration.effect ?? "";
+  const errors = key === "" ? [] : checkText(`${at}.key`, key, labelKeyProblems);
+  if (operator === "Exists") {
+    if (value !== "") errors.push(wrong(`${at}.value`, value, "must be empty for operator `Exists`"));
+  } else if (operator === "Equal") errors.push(...checkText(`${at}.value`, value, labelValueProblems));
+  else errors.push(operator === "" ? missing(`${at}.operator`) : notOneOf(`${at}.operator`, operator, OPERATORS));
+  if (effect !== "" && !EFFECTS.includes(effect)) errors.push(notOneOf(`${at}.effect`, effect, EFFECTS));
+  return errors;
+}
+
+/** A device that becomes ready later says how one knows, both that it did and that it never will. */
+export function checkBindingConditions(at: string, conditions: readonly string[], failures: readonly string[]): FieldError[] {
+  const [ready, failed] = [`${at}.bindingConditions`, `${at}.bindingFailureConditions`];
+  const checkName = (field: string, name: string): FieldError[] => checkText(field, name, labelKeyProblems);
+  const errors = [...checkList(ready, conditions, MAX_BINDING_CONDITIONS, checkName), ...checkList(failed, failures, MAX_BINDING_CONDITIONS, checkName)];
+  errors.push(...repeated(ready, conditions, () => []));
+  const known = new Set(conditions);
+  errors.push(...repeated(failed, failures, (field, name) => (known.has(name) ? [wrong(field, name, "bindingFailureConditions must not overlap with bindingConditions")] : [])));
+  if (conditions.length === 0 && failures.length > 0) errors.push(wrong(ready, null, "bindingConditions are required to use bindingFailureConditions"));
+  if (failures.length === 0 && conditions.length > 0) errors.push(wrong(failed, null, "bindingFailureConditions are required to use bindingConditions"));
+  return errors;
+}
+
+function repeated(at: string, names: readonly string[], more: (field: string, name: string) => FieldError[]): FieldError[] {
+  const seen = new Set<string>();
+  return names.flatMap((name, index) => {
+    const field = `${at}[${index}]`;
+    const again = seen.has(name);
+    seen.add(name);
+    return [...(again ? [twice(field, name)] : []), ...more(field, name)];
+  });
+}

@@ -1,0 +1,56 @@
+/** ResourceClaimTemplate: the claim that each pod which names it gets for itself. */
+import type { JsonObject } from "../../base/index.ts";
+import { annotationKeyProblems, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { ageColumn, nameColumn } from "../columns.ts";
+import { internalForm } from "../core/pod-internal-form.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { ResourceClaimTemplate as ResourceClaimTemplateFacts, ResourceClaimTemplateSpec } from "../facts/resource-v1.ts";
+import { checkLabels, checkText, checkUnchanged, forbiddenField } from "../field-errors.ts";
+import { change } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import type { Sent } from "../sent.ts";
+import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
+
+export type ResourceClaimTemplate = ResourceClaimTemplateFacts;
+
+export const ResourceClaimTemplate: Kind<ResourceClaimTemplate> = builtInKind<ResourceClaimTemplate>({
+  group: "resource.k8s.io",
+  version: "v1",
+  kind: "ResourceClaimTemplate",
+  plural: "resourceclaimtemplates",
+  scope: "Namespaced",
+  facts: "resource-v1",
+  columns: [nameColumn, ageColumn],
+  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+});
+
+/** In the order in which Kubernetes looks at them. */
+const UNSET = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"] as const;
+
+/** Kubernetes makes it of the name in Go, by a small first letter. */
+const shownName = (field: string): string => (field === "uid" ? "uID" : field);
+
+/** Labels and annotations go to the claims; nothing else of their metadata can be chosen. */
+function checkTemplateMetadata(at: string, metadata: Sent<NonNullable<ResourceClaimTemplateSpec["metadata"]>>): FieldError[] {
+  const given = metadata as JsonObject;
+  return [
+    ...Object.keys(metadata.annotations ?? {}).flatMap((key) => checkText(`${at}.annotations`, key, annotationKeyProblems)),
+    ...checkLabels(`${at}.labels`, metadata.labels),
+    ...UNSET.filter((field) => given[field] !== undefined && given[field] !== "").map((field) => forbiddenField(`${at}.${shownName(field)}`, "cannot be set")),
+  ];
+}
+
+function checkTemplate({ object, oldObject }: Review<ResourceClaimTemplate>): FieldError[] {
+  const { metadata = {}, spec = {} } = (object as Sent<ResourceClaimTemplate>).spec ?? {};
+  const errors = [...checkTemplateMetadata("spec.metadata", metadata), ...checkClaimSpec("spec.spec", spec)];
+  const form = (template: unknown): unknown => internalForm("ResourceClaimTemplateSpec", template);
+  return oldObject ? [...errors, ...checkUnchanged("spec", form(object.spec), form(oldObject.spec))] : errors;
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ResourceClaimTemplate, "resource-v1", {
+    complete: (template) => change(template, "spec", (spec) => change(spec, "spec", completeClaimSpec)),
+    validate: checkTemplate,
+  }),
+];

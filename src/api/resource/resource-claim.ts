@@ -1,0 +1,45 @@
+/** ResourceClaim: a request for devices, such as accelerators, and what became of it. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { internalForm } from "../core/pod-internal-form.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { ResourceClaim as ResourceClaimFacts } from "../facts/resource-v1.ts";
+import { checkUnchanged } from "../field-errors.ts";
+import { change } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
+import { checkClaimStatus, completeClaimStatus } from "./claim-status.ts";
+
+export type ResourceClaim = ResourceClaimFacts;
+
+function stateCell({ metadata, status }: DeepReadonly<ResourceClaim>): string {
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const states = isDeleted ? ["deleted"] : [];
+  if (status?.allocation) states.push("allocated", ...(status.reservedFor?.length ? ["reserved"] : []));
+  else if (!isDeleted) states.push("pending");
+  return states.join(",");
+}
+
+export const ResourceClaim: Kind<ResourceClaim> = builtInKind<ResourceClaim>({
+  group: "resource.k8s.io",
+  version: "v1",
+  kind: "ResourceClaim",
+  plural: "resourceclaims",
+  scope: "Namespaced",
+  facts: "resource-v1",
+  columns: [nameColumn, column<ResourceClaim>("State", stateCell), ageColumn],
+  subresources: { status: true },
+  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true }, statusKeepsMetadata: true },
+});
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ResourceClaim, "resource-v1", {
+    complete: (claim) => change(claim, "spec", completeClaimSpec),
+    completeStatus: completeClaimStatus,
+    // A claim never changes what it asks for, so what is stored is not looked at again.
+    validate: ({ object: { spec }, oldObject }) =>
+      oldObject ? checkUnchanged("spec", internalForm("ResourceClaimSpec", spec), internalForm("ResourceClaimSpec", oldObject.spec)) : checkClaimSpec("spec", spec),
+    validateStatus: ({ object, oldObject }) => checkClaimStatus(object, oldObject),
+  }),
+];

@@ -1,0 +1,86 @@
+/** CSINode: which drivers of volumes a node has, under which name they know it. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { internalForm } from "../core/pod-internal-form.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { CSINode as CSINodeFacts, CSINodeDriver } from "../facts/storage-v1.ts";
+import { checkNotNegative, checkText, missing, twice, wrong } from "../field-errors.ts";
+import { change, changeItems, fill } from "../fill.ts";
+import type { Kind } from "../kind.ts";
+import type { Sent } from "../sent.ts";
+import { checkDriverName } from "./driver-names.ts";
+
+export type CSINode = CSINodeFacts;
+
+type Read<T> = DeepReadonly<T>;
+
+const MAX_NODE_ID_BYTES = 256;
+
+export const CSINode: Kind<CSINode> = builtInKind<CSINode>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "CSINode",
+  plural: "csinodes",
+  scope: "Cluster",
+  facts: "storage-v1",
+  columns: [nameColumn, column<CSINode>("Drivers", ({ spec }) => spec.drivers?.length ?? 0, { type: "integer" }), ageColumn],
+  traits: { deletionAnswersObject: true, requiresVersion: true, metadataChecks: { create: true } },
+});
+
+function checkDrivers(drivers: readonly Sent<CSINodeDriver>[]): FieldError[] {
+  const names = new Set<string>();
+  return drivers.flatMap((driver, index) => checkNodeDriver(`spec.drivers[${index}]`, driver, names));
+}
+
+function checkNodeDriver(at: string, { name = "", nodeID = "", topologyKeys = [], allocatable }: Sent<CSINodeDriver>, names: Set<string>): FieldError[] {
+  const errors = checkDriverName(`${at}.name`, name);
+  if (nodeID === "") errors.push(missing(`${at}.nodeID`));
+  if (Buffer.byteLength(nodeID) > MAX_NODE_ID_BYTES) errors.push(wrong(`${at}.nodeID`, nodeID, `must be ${MAX_NODE_ID_BYTES} characters or less`));
+  errors.push(...checkNotNegative(`${at}.allocatable.count`, allocatable?.count));
+  if (names.has(name)) errors.push(twice(`${at}.name`, name));
+  names.add(name);
+  const keys = new Set<string>();
+  for (const key of topologyKeys) {
+    if (key === "") errors.push(missing(at));
+    if (keys.has(key)) errors.push(twice(at, key));
+    keys.add(key);
+    errors.push(...checkText(at, key, labelKeyProblems));
+  }
+  return errors;
+}
+
+/** A driver may come and go, and change how many volumes it takes; otherwise it stays as it was registered. */
+function checkRegistered(drivers: readonly Read<CSINodeDriver>[], registered: readonly Read<CSINodeDriver>[]): FieldError[] {
+  const known = new Map(registered.map((driver) => [driver.name, driver]));
+  const lasting = (driver: Read<CSINodeDriver>): object => {
+    const { allocatable: _, ...rest } = driver;
+    return rest;
+  };
+  return drivers.flatMap((driver) => {
+    const before = known.get(driver.name);
+    return !before || equalJson(lasting(driver), lasting(before)) ? [] : [wrong("spec.drivers", internalForm("CSINodeDriver", lasting(driver)), "field is immutable")];
+  });
+}
+
+const withDrivers = (node: Read<CSINode>, edit: (driver: Read<CSINodeDriver>) => Read<CSINodeDriver>): Read<CSINode> =>
+  change(node, "spec", (spec) => change(spec, "drivers", (drivers) => changeItems<CSINodeDriver>(drivers, edit)));
+
+/** Kubernetes writes the keys of a driver that has none as well. They are not stored, but whoever sent the driver owns them. */
+const withKeys = (driver: Read<CSINodeDriver>): Read<CSINodeDriver> => fill(driver, { topologyKeys: [] });
+function withoutEmptyKeys(driver: Read<CSINodeDriver>): Read<CSINodeDriver> {
+  const { topologyKeys, ...rest } = driver;
+  return topologyKeys?.length === 0 ? rest : driver;
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(CSINode, "storage-v1", {
+    complete: (node) => withDrivers(node, withKeys),
+    prepare: (node) => withDrivers(node, withoutEmptyKeys),
+    validate({ object: { spec }, oldObject }) {
+      const drivers = spec.drivers ?? [];
+      return [...checkDrivers(drivers), ...(oldObject ? checkRegistered(drivers, oldObject.spec.drivers ?? []) : [])];
+    },
+  }),
+];

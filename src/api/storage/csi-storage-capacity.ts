@@ -1,0 +1,58 @@
+/** CSIStorageCapacity: how much a driver can still make of a class of volumes, for one part of the cluster. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { createdColumn, nameColumn } from "../columns.ts";
+import { deprecatedNodeLabel } from "../core/node-labels.ts";
+import { selectorForm } from "../core/pod-internal-form.ts";
+import { checkQuantityNotNegative } from "../core/resource-names.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { LabelSelector } from "../facts/meta-v1.ts";
+import type { CSIStorageCapacity as CSIStorageCapacityFacts } from "../facts/storage-v1.ts";
+import { checkSelector, checkText, checkUnchanged } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+
+export type CSIStorageCapacity = CSIStorageCapacityFacts;
+
+export const CSIStorageCapacity: Kind<CSIStorageCapacity> = builtInKind<CSIStorageCapacity>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "CSIStorageCapacity",
+  plural: "csistoragecapacities",
+  scope: "Namespaced",
+  facts: "storage-v1",
+  columns: [nameColumn, createdColumn],
+  traits: { requiresVersion: true, metadataChecks: { update: true, create: true } },
+});
+
+function checkCapacity({ object: { nodeTopology, storageClassName, capacity }, oldObject }: Review<CSIStorageCapacity>): FieldError[] {
+  // What was stored with bad values may be kept.
+  const lenient = checkSelector("", oldObject?.nodeTopology).length > 0;
+  const errors = checkSelector("nodeTopology", nodeTopology, lenient);
+  errors.push(...checkText("storageClassName", storageClassName, dnsSubdomainProblems));
+  if (capacity !== undefined) errors.push(...checkQuantityNotNegative("capacity", capacity));
+  if (!oldObject) return errors;
+  errors.push(...checkUnchanged("nodeTopology", selectorForm(nodeTopology), selectorForm(oldObject.nodeTopology)));
+  errors.push(...checkUnchanged("storageClassName", storageClassName, oldObject.storageClassName));
+  return errors;
+}
+
+function topologyWarnings({ matchExpressions = [], matchLabels = {} }: DeepReadonly<LabelSelector>): string[] {
+  const warnings: string[] = [];
+  for (const [index, { key }] of matchExpressions.entries()) {
+    const advice = deprecatedNodeLabel(key);
+    if (advice !== undefined) warnings.push(`nodeTopology.matchExpressions[${index}].key: ${key} is ${advice}`);
+  }
+  for (const label of Object.keys(matchLabels)) {
+    const advice = deprecatedNodeLabel(label);
+    if (advice !== undefined) warnings.push(`nodeTopology.matchLabels.${label}: ${advice}`);
+  }
+  return warnings;
+}
+
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(CSIStorageCapacity, "storage-v1", {
+    validate: checkCapacity,
+    warnings: ({ object }) => topologyWarnings(object.nodeTopology ?? {}),
+  }),
+];

@@ -1,0 +1,37 @@
+/** VolumeAttributesClass: properties that a volume can be given while it is in use. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { VolumeAttributesClass as VolumeAttributesClassFacts } from "../facts/storage-v1.ts";
+import { checkText, forbiddenField, missing } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import type { Sent } from "../sent.ts";
+import { checkParameters } from "./storage-class.ts";
+
+export type VolumeAttributesClass = VolumeAttributesClassFacts;
+
+export const VolumeAttributesClass: Kind<VolumeAttributesClass> = builtInKind<VolumeAttributesClass>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "VolumeAttributesClass",
+  plural: "volumeattributesclasses",
+  shortNames: ["vac"],
+  scope: "Cluster",
+  facts: "storage-v1",
+  columns: [nameColumn, column<VolumeAttributesClass>("DriverName", ({ driverName }) => driverName ?? ""), ageColumn],
+  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+});
+
+function checkClass({ driverName = "", parameters = {} }: Sent<VolumeAttributesClass>, oldObject: DeepReadonly<VolumeAttributesClass> | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  if (oldObject && driverName !== oldObject.driverName) errors.push(forbiddenField("driverName", "updates to driverName are forbidden."));
+  if (oldObject && !equalJson(parameters, oldObject.parameters ?? {})) errors.push(forbiddenField("parameters", "updates to parameters are forbidden."));
+  errors.push(...(driverName === "" ? [missing("driverName")] : checkText("driverName", driverName.toLowerCase(), labelKeyProblems)));
+  errors.push(...checkParameters(parameters));
+  if (Object.keys(parameters).length === 0) errors.push(missing("parameters", "must contain at least one key/value pair"));
+  return errors;
+}
+
+export const admissions: AnyAdmission[] = [builtInAdmission(VolumeAttributesClass, "storage-v1", { validate: ({ object, oldObject }) => checkClass(object, oldObject) })];
