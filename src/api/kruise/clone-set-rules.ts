@@ -1,47 +1,44 @@
 /**
- * Defaults and rules of CloneSet, as OpenKruise's webhooks have them. A review carries the version that was sent, so the
- * part with partition and the like is `spec.updateStrategy` in v1alpha1 and `spec.updateStrategy.rollingUpdate` in v1beta1.
+ * Defaults and rules of CloneSet, as OpenKruise's webhooks have them. An object is looked at in the version in which it was sent, so
+ * partition and the like stand in `spec.updateStrategy` in v1alpha1 and in `spec.updateStrategy.rollingUpdate` in v1beta1.
  */
-import { equalJson, isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
-import { canonicalPart } from "../canonical.ts";
-import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { checkPodTemplate } from "../core/pod-validation.ts";
-import { checkNotNegative, checkWorkloadSelector, forbiddenField, missing, wrong } from "../field-errors.ts";
+import { checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
-import type { PodTemplateSpec } from "../facts/core-v1.ts";
+import type { Kind } from "../kind.ts";
+import { controllerOf, type KubernetesObject } from "../meta.ts";
 import type { CloneSet, CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./clone-set-types.ts";
+import type { KruiseGates } from "./gates.ts";
+import { goIntOrString, goStrings, NOTHING, wrongValue } from "./go-text.ts";
+import { checkMetadata } from "./metadata-rules.ts";
+import { priorityProblem, readShare, scatterProblem } from "./strategy-rules.ts";
+import { changeBeyondImages, checkOwnSelector, checkOwnTemplate, checkRunsOn, checkSelects, completeClaims, completeSelector, completesTemplate, completeTemplate, decodeTemplates, hasSettledTemplate } from "./template-rules.ts";
+import { isHub, refusalOf } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
 /** v1alpha1 keeps the update policy in `type`, beside what v1beta1 moved to `rollingUpdate`. */
-type AlphaStrategy = Omit<CloneSetRollingUpdate, "podUpdatePolicy"> & { type?: string };
+type Rolling = Read<Omit<CloneSetRollingUpdate, "podUpdatePolicy">>;
+type AlphaStrategy = Rolling & { readonly type?: string };
 
 const MAX_INT32 = 2 ** 31 - 1;
-const DEFAULT_MAX_UNAVAILABLE = "20%";
+const POLICIES = ["ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
 
 const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion === "apps.kruise.io/v1alpha1";
 
-export function completeCloneSet({ object, warn, subresource }: Review<CloneSet>): Read<CloneSet> {
-  if (subresource === "status") return object;
-  return change(object, "spec", (spec) => {
-    let result: Read<CloneSetSpec> = fill(spec, { replicas: 1, revisionHistoryLimit: 10, updateStrategy: {} });
-    result = change(result, "template", (template) => completeTemplate(template, object));
-    result = change(result, "updateStrategy", isAlpha(object) ? completeAlpha : completeBeta);
-    const labels = result.template?.metadata?.labels;
-    if (!result.selector && isObject(labels) && Object.keys(labels).length > 0) {
-      warn("spec.selector is missing and was taken from spec.template.metadata.labels; write it as spec.selector.matchLabels");
-      result = { ...result, selector: { matchLabels: labels } };
-    }
-    return result;
-  });
-}
-
-/** The definition leaves the template open; the webhook reads it as a pod template, and so it is stored. */
-function completeTemplate(template: Read<PodTemplateSpec>, cloneSet: Read<CloneSet>): Read<PodTemplateSpec> {
-  const canonical = canonicalPart("core-v1", "PodTemplateSpec", template as unknown as JsonObject, cloneSet) as unknown as Read<PodTemplateSpec>;
-  return defaultPodTemplate(canonical, { pullPolicy: "Always" });
-}
+export const completeCloneSet =
+  (gates: KruiseGates) =>
+  (cloneSet: Read<CloneSet>, { oldObject, warn }: Review<CloneSet>): Read<CloneSet> =>
+    change(cloneSet, "spec", (given) => {
+      let spec: Read<CloneSetSpec> = fill(isAlpha(cloneSet) ? given : decodeTemplates(given, refusalOf("cloneset")), { replicas: 1, revisionHistoryLimit: 10, updateStrategy: {} });
+      spec = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", warn);
+      if (completesTemplate(spec.template, oldObject, gates)) {
+        spec = change(spec, "template", completeTemplate);
+        spec = change(spec, "volumeClaimTemplates", completeClaims);
+      }
+      return change(spec, "updateStrategy", isAlpha(cloneSet) ? completeAlpha : completeBeta);
+    });
 
 function completeBeta(strategy: Read<CloneSetUpdateStrategy>): Read<CloneSetUpdateStrategy> {
   const typed: Read<CloneSetUpdateStrategy> = fill(strategy, { type: "RollingUpdate" });
@@ -53,96 +50,112 @@ function completeBeta(strategy: Read<CloneSetUpdateStrategy>): Read<CloneSetUpda
 }
 
 function completeAlpha(strategy: Read<CloneSetUpdateStrategy>): Read<CloneSetUpdateStrategy> {
-  const typed: Read<AlphaStrategy> = fill(strategy as Read<AlphaStrategy>, { type: "ReCreate" });
+  const typed: AlphaStrategy = fill(strategy as AlphaStrategy, { type: "ReCreate" });
   return completeRolling(typed, typed.type) as Read<CloneSetUpdateStrategy>;
 }
 
-function completeRolling<T extends Read<Omit<CloneSetRollingUpdate, "podUpdatePolicy">>>(rolling: T, policy: string | undefined): T {
+function completeRolling<T extends Rolling>(rolling: T, policy: string | undefined): T {
   const isInPlace = policy === "InPlaceIfPossible" || policy === "InPlaceOnly";
-  return fill<Read<CloneSetRollingUpdate>>(rolling, {
-    partition: 0,
-    maxUnavailable: DEFAULT_MAX_UNAVAILABLE,
-    maxSurge: 0,
-    ...(isInPlace && { inPlaceUpdateStrategy: {} }),
-  }) as T;
+  return fill<Rolling>(rolling, { partition: 0, maxUnavailable: "20%", maxSurge: 0, ...(isInPlace && { inPlaceUpdateStrategy: {} }) }) as T;
 }
 
-export function checkCloneSet({ object, oldObject, subresource }: Review<CloneSet>): FieldError[] {
-  if (subresource === "status") return [];
+export const checkCloneSet =
+  (kind: Kind<CloneSet>) =>
+  (review: Review<CloneSet>): FieldError[] => {
+    const { object, oldObject } = review;
+    const errors: FieldError[] = [];
+    if (oldObject) checkChange(errors, object, oldObject);
+    checkMetadata(errors, kind as Kind, object.metadata, dnsSubdomainProblems);
+    checkSpec(errors, review);
+    return errors;
+  };
+
+const MUTABLE = "updates to cloneset spec for fields other than 'replicas', 'template', 'lifecycle', 'scaleStrategy', 'updateStrategy', 'minReadySeconds', 'progressDeadlineSeconds', 'volumeClaimTemplates' and 'revisionHistoryLimit' are forbidden";
+
+function checkChange(errors: FieldError[], now: Read<CloneSet>, before: Read<CloneSet>): void {
+  if (!equalJson(now.spec.selector, before.spec.selector)) errors.push(forbiddenField("spec", MUTABLE));
+  if (policyOf(now) !== "InPlaceOnly") return;
+  const beyond = changeBeyondImages(before.spec.template?.spec, now.spec.template?.spec);
+  if (beyond !== undefined) errors.push(forbiddenField("spec", `only allowed to update images in spec for InPlaceOnly, but found ${beyond}`));
+}
+
+function policyOf(cloneSet: Read<CloneSet>): string | undefined {
+  const strategy = cloneSet.spec.updateStrategy ?? {};
+  return isAlpha(cloneSet) ? (strategy as AlphaStrategy).type : strategy.rollingUpdate?.podUpdatePolicy;
+}
+
+function checkSpec(errors: FieldError[], review: Review<CloneSet>): void {
+  const { object } = review;
   const { spec } = object;
-  const labels = spec.template.metadata?.labels;
-  return [
-    ...(oldObject && !equalJson(spec.selector, oldObject.spec.selector) ? [forbiddenField("spec", "the selector of a CloneSet cannot be changed")] : []),
-    ...checkNotNegative("spec.replicas", spec.replicas),
-    ...(spec.selector ? checkWorkloadSelector(spec.selector, labels, "cloneset") : [missing("spec.selector"), unmatched(labels)]),
-    ...(spec.template.spec?.containers ? checkPodTemplate("spec.template", spec.template, "cloneset") : [missing("spec.template.spec.containers")]),
-    ...checkPodsToDelete(spec.scaleStrategy?.podsToDelete ?? []),
-    ...checkStrategy(object),
-    ...checkDeadline(spec),
-  ];
+  const { replicas = 1, selector, template, progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
+  errors.push(...checkNotNegative("spec.replicas", replicas));
+  if (checkOwnSelector(errors, selector, "cloneset")) {
+    checkSelects(errors, "spec.template.metadata.labels", selector, template?.metadata?.labels);
+    if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {}, spec.volumeClaimTemplates);
+  }
+  checkRunsOn(errors, "spec.template", template, "cloneset");
+  checkPodsToDelete(errors, review);
+  checkStrategy(errors, object, replicas);
+  if (deadline === undefined) return;
+  errors.push(...checkNotNegative("spec.progressDeadlineSeconds", deadline));
+  if (deadline !== MAX_INT32 && deadline <= minReadySeconds) errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
 }
 
-const unmatched = (labels: unknown): FieldError => wrong("spec.template.metadata.labels", labels, "`selector` does not match template `labels`");
-
-function checkPodsToDelete(names: readonly string[]): FieldError[] {
+/** Pods that are newly named must be there, and this set's. */
+function checkPodsToDelete(errors: FieldError[], review: Review<CloneSet>): void {
+  const { object, oldObject, read } = review;
+  const field = "spec.scaleStrategy.podsToDelete";
+  const names = object.spec.scaleStrategy?.podsToDelete ?? [];
   const repeated = names.filter((name, index) => names.indexOf(name) < index);
-  return repeated.length === 0 ? [] : [wrong("spec.scaleStrategy.podsToDelete", names, `duplicated items ${JSON.stringify(repeated)}`)];
+  if (repeated.length > 0) return void errors.push(wrongValue(field, goStrings(names), `duplicated items [${repeated.join(" ")}]`));
+  if (isHub(review)) return;
+  const known = new Set(oldObject?.spec.scaleStrategy?.podsToDelete);
+  const { namespace, uid = "" } = object.metadata;
+  for (const name of names.filter((candidate) => !known.has(candidate)).toSorted()) {
+    const pod = read.get("", "pods", namespace, name) as Read<KubernetesObject> | undefined;
+    if (!pod) errors.push(wrong(field, name, `find pod ${name} failed: Pod ${JSON.stringify(name)} not found`));
+    else if (pod.metadata.deletionTimestamp !== undefined) errors.push(wrong(field, name, `find pod ${name} already terminating`));
+    else if (controllerOf(pod)?.uid !== uid) errors.push(wrong(field, name, `find pod ${name} owner is not this CloneSet`));
+  }
 }
 
-function checkDeadline({ progressDeadlineSeconds: deadline, minReadySeconds = 0 }: Read<CloneSetSpec>): FieldError[] {
-  if (deadline === undefined || deadline === MAX_INT32) return [];
-  const errors = checkNotNegative("spec.progressDeadlineSeconds", deadline);
-  if (deadline <= minReadySeconds) errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
-  return errors;
-}
-
-function checkStrategy(cloneSet: Read<CloneSet>): FieldError[] {
-  const { updateStrategy = {}, replicas = 1 } = cloneSet.spec;
-  if (!isAlpha(cloneSet)) {
+function checkStrategy(errors: FieldError[], cloneSet: Read<CloneSet>, replicas: number): void {
+  const { updateStrategy = {} } = cloneSet.spec;
+  if (isAlpha(cloneSet)) {
+    const alpha = updateStrategy as AlphaStrategy;
+    if (!POLICIES.includes(alpha.type ?? "")) errors.push(wrong("spec.updateStrategy.type", alpha.type ?? "", "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"));
+    checkRolling(errors, "spec.updateStrategy", alpha, alpha.type, replicas);
+  } else if (updateStrategy.rollingUpdate) {
     const { rollingUpdate } = updateStrategy;
-    return rollingUpdate ? checkRolling("spec.updateStrategy.rollingUpdate", rollingUpdate, rollingUpdate.podUpdatePolicy, replicas) : [];
+    checkRolling(errors, "spec.updateStrategy.rollingUpdate", rollingUpdate, rollingUpdate.podUpdatePolicy, replicas);
+    checkPreDownload(errors, rollingUpdate);
   }
-  const alpha = updateStrategy as Read<AlphaStrategy>;
-  if (alpha.type !== undefined && !["ReCreate", "InPlaceIfPossible", "InPlaceOnly"].includes(alpha.type)) {
-    return [wrong("spec.updateStrategy.type", alpha.type, "must be ReCreate, InPlaceIfPossible or InPlaceOnly; v1beta1 has OnDelete")];
+}
+
+function checkRolling(errors: FieldError[], at: string, rolling: Rolling, policy: string | undefined, replicas: number): void {
+  const share = (name: "partition" | "maxUnavailable" | "maxSurge"): number => {
+    const value = rolling[name];
+    const read = readShare(value, replicas);
+    if ("value" in read) return read.value;
+    errors.push(wrong(`${at}.${name}`, value === undefined ? "<nil>" : String(value), `failed GetScaledValueFromIntOrPercent for ${name}: ${read.problem}`));
+    return 0;
+  };
+  errors.push(...checkNotNegative(`${at}.partition`, share("partition")));
+  const priority = priorityProblem(rolling.priorityStrategy);
+  if (priority !== undefined) errors.push(missing(`${at}.priorityStrategy`, priority));
+  const scatter = scatterProblem(rolling.scatterStrategy);
+  if (scatter !== undefined) errors.push(missing(`${at}.scatterStrategy`, scatter));
+  const unavailable = rolling.maxUnavailable === undefined ? 0 : share("maxUnavailable");
+  const surge = rolling.maxSurge === undefined ? 0 : share("maxSurge");
+  if (policy === "InPlaceOnly" && surge > 0) errors.push(wrong(`${at}.maxSurge`, String(rolling.maxSurge), "can not use maxSurge with strategy type InPlaceOnly"));
+  if (replicas > 0 && unavailable < 1 && surge < 1) {
+    errors.push(wrongValue(`${at}.maxUnavailable`, rolling.maxUnavailable === undefined ? NOTHING : goIntOrString(rolling.maxUnavailable), "maxUnavailable and maxSurge should not both be less than 1"));
   }
-  return checkRolling("spec.updateStrategy", alpha, alpha.type, replicas);
 }
 
-type Rolling = Read<Omit<CloneSetRollingUpdate, "podUpdatePolicy">>;
-
-function checkRolling(at: string, rolling: Rolling, policy: string | undefined, replicas: number): FieldError[] {
-  const { partition, maxUnavailable = DEFAULT_MAX_UNAVAILABLE, maxSurge = 0 } = rolling;
-  const errors = [...checkShare(`${at}.partition`, partition), ...checkShare(`${at}.maxUnavailable`, maxUnavailable), ...checkShare(`${at}.maxSurge`, maxSurge)];
-  if (typeof partition === "number") errors.push(...checkNotNegative(`${at}.partition`, partition));
-  const surge = shareOf(maxSurge, replicas);
-  // What is not a number counts as none.
-  if (replicas > 0 && !(shareOf(maxUnavailable, replicas) >= 1) && !(surge >= 1)) {
-    errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "maxUnavailable and maxSurge should not both be less than 1"));
-  }
-  if (policy === "InPlaceOnly" && surge > 0) errors.push(wrong(`${at}.maxSurge`, maxSurge, "must be 0 with InPlaceOnly"));
-  return [...errors, ...checkOrder(at, rolling)];
+function checkPreDownload(errors: FieldError[], { inPlaceUpdateStrategy }: Read<CloneSetRollingUpdate>): void {
+  const parallelism = inPlaceUpdateStrategy?.imagePreDownloadParallelism;
+  if (parallelism === undefined || (typeof parallelism === "number" && parallelism >= 0)) return;
+  errors.push(wrongValue("spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism", goIntOrString(parallelism), "must be a non-negative integer"));
 }
 
-/** Rounded up; OpenKruise allows fractions of a percent. */
-const shareOf = (value: number | string, total: number): number => (typeof value === "number" ? value : Math.ceil((Number(value.replace(/%$/, "")) * total) / 100));
-
-/** A number, or a percentage with or without a fraction. */
-function checkShare(field: string, value: number | string | undefined): FieldError[] {
-  return typeof value === "string" && !/^[+-]?\d+(\.\d+)?%$/.test(value) ? [wrong(field, value, "a text must be a percentage, such as 20%")] : [];
-}
-
-/** Which pods are updated first. */
-function checkOrder(at: string, { priorityStrategy, scatterStrategy = [] }: Rolling): FieldError[] {
-  const { weightPriority = [], orderPriority = [] } = priorityStrategy ?? {};
-  const errors: FieldError[] = [];
-  const priority = `${at}.priorityStrategy`;
-  if (weightPriority.length > 0 && orderPriority.length > 0) errors.push(missing(priority, "only one of weightPriority and orderPriority can be used"));
-  if (weightPriority.some(({ weight }) => weight < 0 || weight > 100)) errors.push(missing(priority, "a weight must be in the range 0-100"));
-  if (weightPriority.some(({ matchSelector }) => Object.keys(matchSelector).length === 0)) errors.push(missing(priority, "a selector can not be empty"));
-  if (orderPriority.some(({ orderedKey }) => !orderedKey)) errors.push(missing(priority, "order key can not be empty"));
-  if (scatterStrategy.some(({ key }) => !key)) errors.push(missing(`${at}.scatterStrategy`, "key should not be empty"));
-  const pairs = scatterStrategy.map(({ key, value }) => JSON.stringify([key, value]));
-  if (new Set(pairs).size < pairs.length) errors.push(wrong(`${at}.scatterStrategy`, scatterStrategy, "a pair of key and value may be listed once"));
-  return errors;
-}

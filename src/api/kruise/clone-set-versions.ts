@@ -2,9 +2,10 @@
  * CloneSet v1alpha1 and v1beta1. What v1alpha1 keeps in labels and annotations has fields in v1beta1, and its one update
  * type is two fields there. Lost on the way: under OnDelete v1beta1 has no rolling update, so partition and the like go.
  */
-import { isObject, required, type Json, type JsonObject } from "../../base/index.ts";
+import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
 import { definitionSchema } from "../facts.ts";
+import { objectAt, orNothing, property, withProperties } from "./conversion.ts";
 
 const MOVED = ["partition", "maxUnavailable", "maxSurge", "paused", "priorityStrategy", "scatterStrategy", "inPlaceUpdateStrategy"] as const;
 
@@ -15,34 +16,33 @@ const PRE_DOWNLOAD: ReadonlyMap<string, string> = new Map([
   ["imagePreDownloadMinUpdatedReadyPods", "apps.kruise.io/image-predownload-min-updated-ready-pods"],
 ]);
 
-const objectAt = (parent: JsonObject, key: string): JsonObject => {
-  const value = parent[key];
-  return isObject(value) ? value : {};
-};
+const EXCLUDE_PREPARING_DELETE_LABEL = "apps.kruise.io/cloneset-scaling-exclude-preparing-delete";
 
 /** v1alpha1 → v1beta1. */
 export function toStorage(object: JsonObject): JsonObject {
-  const spec = objectAt(object, "spec");
-  const { scaleStrategy, updateStrategy, ...rest } = spec;
+  return { ...specToBeta(object), apiVersion: "apps.kruise.io/v1beta1" };
+}
+
+/** The same of anything that has the metadata and the spec of a CloneSet, such as a template of one. */
+export function specToBeta(object: JsonObject): JsonObject {
+  if (object["spec"] === undefined) return object;
+  const { scaleStrategy, updateStrategy, ...rest } = objectAt(object, "spec");
+  const metadata = objectAt(object, "metadata");
+  const isExcluding = objectAt(metadata, "labels")[EXCLUDE_PREPARING_DELETE_LABEL] === "true";
   return {
     ...object,
-    apiVersion: "apps.kruise.io/v1beta1",
-    ...(object["spec"] !== undefined && {
-      spec: {
-        ...rest,
-        ...scaleToBeta(isObject(scaleStrategy) ? scaleStrategy : {}),
-        ...updateToBeta(isObject(updateStrategy) ? updateStrategy : undefined, objectAt(objectAt(object, "metadata"), "annotations")),
-      },
-    }),
+    spec: {
+      ...rest,
+      ...scaleToBeta(isObject(scaleStrategy) ? scaleStrategy : {}, isExcluding),
+      ...updateToBeta(isObject(updateStrategy) ? updateStrategy : undefined, objectAt(metadata, "annotations")),
+    },
   };
 }
 
 /** Reuse of claims is on by default in v1alpha1 and off in v1beta1, so an absent strategy means something else in each. */
-function scaleToBeta({ disablePVCReuse, ...rest }: JsonObject): JsonObject {
-  return orNothing("scaleStrategy", disablePVCReuse === true ? rest : { ...rest, enablePVCReuse: true });
+function scaleToBeta({ disablePVCReuse, ...rest }: JsonObject, isExcluding: boolean): JsonObject {
+  return orNothing("scaleStrategy", { ...rest, ...(disablePVCReuse !== true && { enablePVCReuse: true }), ...(isExcluding && { excludePreparingDelete: true }) });
 }
-
-const orNothing = (key: string, value: JsonObject): JsonObject => (Object.keys(value).length > 0 ? { [key]: value } : {});
 
 function updateToBeta(strategy: JsonObject | undefined, annotations: JsonObject): JsonObject {
   const { type, ...rolling } = strategy ?? {};
@@ -65,22 +65,23 @@ const numberOrText = (text: string): Json => (/^\d+$/.test(text) ? Number(text) 
 
 /** v1beta1 → v1alpha1. */
 export function fromStorage(object: JsonObject): JsonObject {
-  const spec = objectAt(object, "spec");
-  const { scaleStrategy, updateStrategy, ...rest } = spec;
+  return { ...specToAlpha(object), apiVersion: "apps.kruise.io/v1alpha1" };
+}
+
+export function specToAlpha(object: JsonObject): JsonObject {
+  if (object["spec"] === undefined) return object;
+  const { scaleStrategy, updateStrategy, ...rest } = objectAt(object, "spec");
   const { strategy, annotations } = updateToAlpha(isObject(updateStrategy) ? updateStrategy : undefined);
   const metadata = objectAt(object, "metadata");
   return {
     ...object,
-    apiVersion: "apps.kruise.io/v1alpha1",
     ...(Object.keys(annotations).length > 0 && { metadata: { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...annotations } } }),
-    ...(object["spec"] !== undefined && {
-      spec: { ...rest, ...scaleToAlpha(isObject(scaleStrategy) ? scaleStrategy : {}), ...(strategy && { updateStrategy: strategy }) },
-    }),
+    spec: { ...rest, ...scaleToAlpha(isObject(scaleStrategy) ? scaleStrategy : {}), ...(strategy && { updateStrategy: strategy }) },
   };
 }
 
 function scaleToAlpha({ enablePVCReuse, excludePreparingDelete: _lost, ...rest }: JsonObject): JsonObject {
-  return orNothing("scaleStrategy", enablePVCReuse === true ? rest : { ...rest, disablePVCReuse: true });
+  return { scaleStrategy: enablePVCReuse === true ? rest : { ...rest, disablePVCReuse: true } };
 }
 
 function updateToAlpha(updateStrategy: JsonObject | undefined): { strategy?: JsonObject; annotations: JsonObject } {
@@ -111,7 +112,11 @@ export function v1beta1Schema(): Schema {
 }
 
 function deriveSchema(alpha: Schema): Schema {
-  const spec = property(alpha, "spec");
+  return withProperties(alpha, { spec: betaSpec(property(alpha, "spec")) });
+}
+
+/** The schema of a v1beta1 spec, from that of v1alpha1. */
+export function betaSpec(spec: Schema): Schema {
   const update = property(spec, "updateStrategy");
   const scale = property(spec, "scaleStrategy");
   const inPlace = property(update, "inPlaceUpdateStrategy");
@@ -133,13 +138,8 @@ function deriveSchema(alpha: Schema): Schema {
       },
     },
   };
-  return withProperties(alpha, {
-    spec: withProperties(spec, {
-      scaleStrategy: { ...scale, properties: { ...scaleProperties, enablePVCReuse: { type: "boolean" }, excludePreparingDelete: { type: "boolean" } } },
-      updateStrategy: { type: "object", properties: { type: { type: "string", enum: ["RollingUpdate", "OnDelete"] }, rollingUpdate } },
-    }),
+  return withProperties(spec, {
+    scaleStrategy: { ...scale, properties: { ...scaleProperties, enablePVCReuse: { type: "boolean" }, excludePreparingDelete: { type: "boolean" } } },
+    updateStrategy: { type: "object", properties: { type: { type: "string", enum: ["RollingUpdate", "OnDelete"] }, rollingUpdate } },
   });
 }
-
-const property = (schema: Schema, name: string): Schema => required(schema.properties?.[name], `the property ${name} of the CloneSet schema`);
-const withProperties = (schema: Schema, properties: Record<string, Schema>): Schema => ({ ...schema, properties: { ...schema.properties, ...properties } });

@@ -1,11 +1,13 @@
 /** CloneSet: OpenKruise's Deployment, with in-place updates, a partition, and pods that can be chosen for deletion. */
-import type { Admission, AnyAdmission } from "../admission.ts";
+import type { AnyAdmission } from "../admission.ts";
 import { AGE, lazyVersion } from "../define.ts";
 import { definitionSchema } from "../facts.ts";
 import type { Column, Kind } from "../kind.ts";
 import { checkCloneSet, completeCloneSet } from "./clone-set-rules.ts";
 import { fromStorage, toStorage, v1beta1Schema } from "./clone-set-versions.ts";
 import type { CloneSet as CloneSetType } from "./clone-set-types.ts";
+import type { KruiseGates } from "./gates.ts";
+import { kruiseAdmission } from "./webhook.ts";
 
 export type CloneSet = CloneSetType;
 
@@ -41,4 +43,6 @@ export const CloneSet: Kind<CloneSet> = {
   hasGeneration: true,
 };
 
-export const admissions: AnyAdmission[] = [{ for: CloneSet, on: ["CREATE", "UPDATE"], mutate: completeCloneSet, validate: checkCloneSet } satisfies Admission<CloneSet>];
+export const admissions = (gates: KruiseGates): AnyAdmission[] => [
+  kruiseAdmission(CloneSet, { name: "cloneset", code: 422, tables: { v1alpha1: "apps-kruise-v1alpha1" }, complete: completeCloneSet(gates), check: checkCloneSet(CloneSet) }),
+];

@@ -1,0 +1,14 @@
+/** Columns that OpenKruise's kinds share. */
+import { AGE } from "../define.ts";
+import type { Column } from "../kind.ts";
+
+export const count = (name: string, jsonPath: string): Column => ({ name, type: "integer", jsonPath });
+
+/** Age, and in wide tables the containers of the template. */
+export const AGE_AND_CONTAINERS: readonly Column[] = [
+  AGE,
+  { name: "CONTAINERS", type: "string", jsonPath: ".spec.template.spec.containers[*].name", priority: 1 },
+  { name: "IMAGES", type: "string", jsonPath: ".spec.template.spec.containers[*].image", priority: 1 },
+];
+
+export const SCALE = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.labelSelector" };

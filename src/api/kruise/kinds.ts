@@ -1,0 +1,24 @@
+/** OpenKruise's kinds, and which definitions of them the server can do without their webhooks. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Kind } from "../kind.ts";
+import { AdvancedDaemonSet } from "./advanced-daemon-set.ts";
+import { AdvancedStatefulSet } from "./advanced-stateful-set.ts";
+import { BroadcastJob } from "./broadcast-job.ts";
+import { CloneSet } from "./clone-set.ts";
+import { PodUnavailableBudget } from "./pod-unavailable-budget.ts";
+import { SidecarSet } from "./sidecar-set.ts";
+import { UnitedDeployment } from "./united-deployment.ts";
+
+export const kruiseKinds: readonly Kind[] = [CloneSet, AdvancedStatefulSet, AdvancedDaemonSet, SidecarSet, UnitedDeployment, BroadcastJob, PodUnavailableBudget];
+
+interface Declared {
+  group: string;
+  names: { kind: string };
+  versions: { name: string }[];
+}
+
+/** True when all versions of a definition are ones between which the server converts by itself. */
+export function convertsWithoutWebhook({ group, names, versions }: DeepReadonly<Declared>): boolean {
+  const known = kruiseKinds.find((kind) => kind.group === group && kind.kind === names.kind);
+  return known !== undefined && versions.every(({ name }) => Object.hasOwn(known.versions, name));
+}

@@ -1,0 +1,26 @@
+/**
+ * The types of a PodUnavailableBudget. v1alpha1 is a fact of the published module; v1beta1 comes with OpenKruise's next release
+ * and is stated here as the differences from it.
+ */
+import type { PodUnavailableBudget as AlphaFacts, PodUnavailableBudgetSpec as AlphaSpec, PodUnavailableBudgetStatus } from "../facts/policy-kruise-v1alpha1.ts";
+import type { LabelSelector } from "../facts/meta-v1.ts";
+import type { KubernetesObject } from "../meta.ts";
+
+export type { PodUnavailableBudgetStatus, TargetReference as PodUnavailableBudgetTarget } from "../facts/policy-kruise-v1alpha1.ts";
+export type PodUnavailableBudgetV1alpha1 = AlphaFacts;
+
+export type PubOperation = "DELETE" | "UPDATE" | "EVICT" | "RESIZE";
+
+export interface PodUnavailableBudget extends KubernetesObject {
+  spec: PodUnavailableBudgetSpec;
+  status?: PodUnavailableBudgetStatus;
+}
+
+export interface PodUnavailableBudgetSpec extends AlphaSpec {
+  /** Unset: delete, update and evict. */
+  protectOperations?: PubOperation[];
+  /** Stands in for the replicas of a workload that cannot be asked for them. */
+  protectTotalReplicas?: number;
+  /** Pods that no budget holds. */
+  ignoredPodSelector?: LabelSelector;
+}

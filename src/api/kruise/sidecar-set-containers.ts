@@ -1,0 +1,102 @@
+/** What is wrong with the containers of a SidecarSet: as containers of a pod, and in what they take from the pods that they join. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { compilePattern, labelKeyProblems, PatternError, type FieldError } from "../../machinery/index.ts";
+import { checkNewPod } from "../core/pod-validation.ts";
+import type { Container, ObjectFieldSelector, Pod } from "../facts/core-v1.ts";
+import type { ResourcesPolicy } from "../facts/apps-kruise-v1beta1.ts";
+import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
+import { wrongValue } from "./go-text.ts";
+import { evaluateExpression } from "./resource-expression.ts";
+import type { SidecarContainer, SidecarSetSpec } from "./sidecar-set-types.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+/** A pod needs a container that is not an init container. */
+const STAND_IN: Read<Container> = { name: "test", image: "busybox", imagePullPolicy: "IfNotPresent", terminationMessagePolicy: "File" } as Container;
+
+export function checkSidecarContainers(errors: FieldError[], { initContainers = [], containers = [], volumes }: Read<SidecarSetSpec>): void {
+  for (const [index, container] of initContainers.entries()) {
+    if (!container.resourcesPolicy) continue;
+    const at = `spec[${index}].resourcesPolicy`;
+    if (container.restartPolicy !== "Always") errors.push(wrong(at, container.resourcesPolicy, "resourcesPolicy is only supported for containers with RestartPolicy Always"));
+    checkResourcesPolicy(errors, at, container, container.resourcesPolicy);
+  }
+  for (const [index, container] of containers.entries()) {
+    const { podInjectPolicy = "", shareVolumePolicy: { type: sharing = "" } = {}, transferEnv = [], resourcesPolicy } = container;
+    if (podInjectPolicy !== "BeforeAppContainer" && podInjectPolicy !== "AfterAppContainer") errors.push(wrong("spec.container.podInjectPolicy", podInjectPolicy, "unsupported pod inject policy"));
+    if (sharing !== "enabled" && sharing !== "disabled") errors.push(wrongValue("spec.container.shareVolumePolicy", `v1beta1.ShareVolumePolicy{Type:${JSON.stringify(sharing)}}`, "unsupported share volume policy"));
+    for (const { sourceContainerNameFrom } of transferEnv) if (sourceContainerNameFrom?.fieldRef) checkFieldRef(errors, `spec[${index}].transferEnv.fieldRef`, sourceContainerNameFrom.fieldRef);
+    if (resourcesPolicy) checkResourcesPolicy(errors, `spec[${index}].resourcesPolicy`, container, resourcesPolicy);
+  }
+  errors.push(...checkNewPod(podWith(initContainers, containers.length > 0 ? containers : [STAND_IN], volumes)));
+}
+
+function podWith(initContainers: readonly Read<Container>[], containers: readonly Read<Container>[], volumes: Read<SidecarSetSpec>["volumes"]): Read<Pod> {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "test", namespace: "default" },
+    spec: {
+      dnsPolicy: "ClusterFirst",
+      restartPolicy: "Always",
+      ...(initContainers.length > 0 && { initContainers }),
+      containers,
+      ...(volumes && { volumes }),
+      serviceAccountName: "default",
+      terminationGracePeriodSeconds: 30,
+    },
+  } as Read<Pod>;
+}
+
+/** Paths of a pod that can name a container, each with one of its labels or annotations in brackets where it has them. */
+const WHOLE_PATHS = ["metadata.annotations", "metadata.labels", "metadata.name"];
+
+function checkFieldRef(errors: FieldError[], at: string, { apiVersion = "", fieldPath = "" }: Read<Partial<ObjectFieldSelector>>): void {
+  if (apiVersion === "") return void errors.push(missing(`${at}.apiVersion`));
+  if (fieldPath === "") return void errors.push(missing(`${at}.fieldPath`));
+  const [, path = fieldPath, subscript] = /^(.*)\['(.*)'\]$/.exec(fieldPath) ?? [];
+  const problem = fieldPathProblem(apiVersion, fieldPath, path, subscript);
+  if (problem !== undefined) errors.push(wrong(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`));
+  else if (subscript === undefined) errors.push(notOneOf(`${at}.fieldPath`, path, WHOLE_PATHS));
+  else errors.push(...checkText(at, subscript, (text) => labelKeyProblems(path === "metadata.annotations" ? text.toLowerCase() : text)));
+}
+
+function fieldPathProblem(apiVersion: string, fieldPath: string, path: string, subscript: string | undefined): string | undefined {
+  if (apiVersion !== "v1") return `unsupported pod version: ${apiVersion}`;
+  if (subscript === undefined) return `field label not supported: ${fieldPath}`;
+  return path === "metadata.annotations" || path === "metadata.labels" ? undefined : `field path not supported: ${path}`;
+}
+
+function checkResourcesPolicy(errors: FieldError[], at: string, { resources }: Read<SidecarContainer>, policy: Read<ResourcesPolicy>): void {
+  if (Object.keys(resources?.limits ?? {}).length + Object.keys(resources?.requests ?? {}).length > 0) {
+    return void errors.push(wrong(at, policy, "resourcesPolicy and resources cannot be configured together"));
+  }
+  const { targetContainersNameRegex: names = "", resourcesExpr = {} } = policy;
+  if (names === "") errors.push(missing(`${at}.targetContainersNameRegex`, "invalid empty regex"));
+  else {
+    const problem = patternProblem(names);
+    if (problem !== undefined) errors.push(wrong(`${at}.targetContainersNameRegex`, names, `invalid regex pattern: ${problem}`));
+  }
+  if (!resourcesExpr.limits && !resourcesExpr.requests) {
+    return void errors.push(wrong(`${at}.resourcesExpr`, resourcesExpr, "at least one of limits or requests must be configured"));
+  }
+  for (const part of ["limits", "requests"] as const) {
+    for (const name of ["cpu", "memory"] as const) {
+      const expression = resourcesExpr[part]?.[name];
+      if (!expression) continue;
+      const result = evaluateExpression(expression, { [name]: 1 });
+      if ("problem" in result) errors.push(wrong(`${at}.resourcesExpr.${part}.${name}`, expression, `invalid expression: ${result.problem}`));
+    }
+  }
+}
+
+/** Why a text is no regular expression. */
+export function patternProblem(pattern: string): string | undefined {
+  try {
+    compilePattern(pattern);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+/** What OpenKruise's webhook fills in for a SidecarSet, and the hashes that it writes. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { defaultContainer, defaultVolume } from "../core/pod-defaults.ts";
+import type { Volume } from "../facts/core-v1.ts";
+import { change, changeItems, fill } from "../fill.ts";
+import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, sidecarSetHashes } from "./sidecar-set-hash.ts";
+import type { SidecarContainer, SidecarSet, SidecarSetPatchPodMetadata, SidecarSetSpec, TransferEnvVar } from "./sidecar-set-types.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+export function completeSidecarSet(set: Read<SidecarSet>): Read<SidecarSet> {
+  return withHashes(change(set, "spec", completeSpec));
+}
+
+function completeSpec(given: Read<SidecarSetSpec>): Read<SidecarSetSpec> {
+  let spec: Read<SidecarSetSpec> = fill(given, { updateStrategy: {}, revisionHistoryLimit: 10 });
+  spec = change(spec, "updateStrategy", (strategy) => fill(strategy, { type: "RollingUpdate", maxUnavailable: 1, partition: 0 }));
+  spec = change(spec, "initContainers", (list) => changeItems<SidecarContainer>(list, (container) => completeContainer(container, "AfterAppContainer")));
+  spec = change(spec, "containers", (list) => changeItems<SidecarContainer>(list, (container) => completeContainer(container, "BeforeAppContainer")));
+  spec = change(spec, "volumes", (list) => changeItems<Volume>(list, defaultVolume));
+  spec = change(spec, "patchPodMetadata", (list) => changeItems<SidecarSetPatchPodMetadata>(list, (patch) => fill(patch, { patchPolicy: "Retain" })));
+  return change(spec, "injectionStrategy", (strategy) => change(strategy, "revision", (revision) => fill(revision, { policy: "Always" })));
+}
+
+function completeContainer(given: Read<SidecarContainer>, podInjectPolicy: string): Read<SidecarContainer> {
+  // Upstream leaves this probe as it is, and it is part of the hash.
+  const { startupProbe, ...plain } = given;
+  let container: Read<SidecarContainer> = fill(defaultContainer(plain as Read<SidecarContainer>), { podInjectPolicy, upgradeStrategy: {}, shareVolumePolicy: {} });
+  if (startupProbe) container = { ...container, startupProbe };
+  container = change(container, "upgradeStrategy", (strategy) => fill(strategy, { upgradeType: "ColdUpgrade" }));
+  container = change(container, "shareVolumePolicy", (policy) => fill(policy, { type: "disabled" }));
+  return change(container, "transferEnv", (list) => changeItems<TransferEnvVar>(list, (variable) => change(variable, "sourceContainerNameFrom", (source) => change(source, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" })))));
+}
+
+function withHashes(set: Read<SidecarSet>): Read<SidecarSet> {
+  const { hash, hashWithoutImage } = sidecarSetHashes(set.spec);
+  const { annotations } = set.metadata;
+  if (annotations?.[SIDECAR_SET_HASH_ANNOTATION] === hash && annotations[SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION] === hashWithoutImage) return set;
+  return {
+    ...set,
+    metadata: { ...set.metadata, annotations: { ...annotations, [SIDECAR_SET_HASH_ANNOTATION]: hash, [SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION]: hashWithoutImage } },
+  };
+}

@@ -1,0 +1,210 @@
+/** Rules of SidecarSet, as OpenKruise's webhook has them. Both versions are looked at in the form of v1beta1. */
+import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
+import { compilePattern, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import type { ClusterReader, Review } from "../admission.ts";
+import { checkAnnotationKeys } from "../core/pod-annotations.ts";
+import type { LabelSelector } from "../facts/meta-v1.ts";
+import { checkSelector, missing, wrong } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import type { KubernetesObject } from "../meta.ts";
+import type { KruiseGates } from "./gates.ts";
+import { goSelector, NOTHING, wrongValue } from "./go-text.ts";
+import { checkMetadata } from "./metadata-rules.ts";
+import { selectorsOverlap } from "./selector-overlap.ts";
+import { checkSidecarContainers, patternProblem } from "./sidecar-set-containers.ts";
+import type { SidecarSet, SidecarSetUpdateStrategy } from "./sidecar-set-types.ts";
+import { CUSTOM_VERSION_LABEL, toStorage } from "./sidecar-set-versions.ts";
+import { checkIntOrPercent, plainNameProblems, priorityProblem, scatterProblem } from "./strategy-rules.ts";
+import { isEmptySelector } from "./template-rules.ts";
+import { isHub } from "./webhook.ts";
+
+type Read<T> = DeepReadonly<T>;
+type Given = Read<SidecarSet>;
+
+/** Where OpenKruise keeps its settings and the history of SidecarSets. */
+const KRUISE_NAMESPACE = "kruise-system";
+const SET_NAME_LABEL = "kruise.io/sidecarset-name";
+const nameProblems = plainNameProblems("sidecarset");
+
+export const checkSidecarSet =
+  (kind: Kind<SidecarSet>, gates: KruiseGates) =>
+  (review: Review<SidecarSet>): FieldError[] => {
+    const set = inBeta(review.object);
+    const errors: FieldError[] = [];
+    checkMetadata(errors, kind as Kind, set.metadata, nameProblems);
+    checkSpec(errors, set, review, gates);
+    if (review.oldObject) checkChange(errors, set, inBeta(review.oldObject));
+    // The sets of the hub may be for different members.
+    if (errors.length === 0 && !isHub(review)) checkOthers(errors, set, review.read);
+    return errors;
+  };
+
+function inBeta(set: Given): Given {
+  return set.apiVersion === "apps.kruise.io/v1alpha1" ? (toStorage(set as unknown as JsonObject) as unknown as Given) : set;
+}
+
+function checkSpec(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: KruiseGates): void {
+  const spec = set.spec ?? {};
+  const { initContainers = [], containers = [], updateStrategy = {}, selector, namespaceSelector } = spec;
+  for (const { restartPolicy } of initContainers) {
+    if (restartPolicy === "Always" && updateStrategy.type === "RollingUpdate") errors.push(missing("spec.updateStrategy", "The initContainer in-place upgrade is not currently supported."));
+  }
+  if (selector) checkOneSelector(errors, "spec.selector", selector);
+  else errors.push(missing("spec.selector", "no selector defined for SidecarSet"));
+  if (namespaceSelector) checkOneSelector(errors, "spec.namespaceSelector", namespaceSelector);
+  checkRevision(errors, set, review);
+  checkStrategy(errors, updateStrategy);
+  if (initContainers.length + containers.length === 0) errors.push(missing("spec", "no initContainer or container defined for SidecarSet"));
+  else checkSidecarContainers(errors, spec);
+  checkPatches(errors, set, review, gates);
+}
+
+function checkOneSelector(errors: FieldError[], at: string, selector: Read<LabelSelector>): void {
+  const problems = checkSelector(at, selector);
+  errors.push(...problems);
+  if (isEmptySelector(selector)) errors.push(wrongValue(at, goSelector(selector), "empty selector is not valid for sidecarset."));
+  if (problems.length > 0) errors.push(wrongValue(`${at}.selector`, goSelector(selector), ""));
+}
+
+/** A revision that is to be injected must be there. */
+function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: Review<SidecarSet>): void {
+  const revision = spec?.injectionStrategy?.revision;
+  if (!revision) return;
+  const { revisionName, customVersion, policy = "" } = revision;
+  const shown = (): string => (revisionName === undefined && customVersion === undefined ? `v1beta1.SidecarSetInjectRevision{CustomVersion:(*string)(nil), RevisionName:(*string)(nil), Policy:${JSON.stringify(policy)}}` : JSON.stringify(revision));
+  if (revisionName === undefined && customVersion === undefined) errors.push(wrongValue("revision", shown(), "revisionName and customVersion cannot be empty simultaneously"));
+  else if (!isHub(review)) {
+    const sought = revisionName ?? metadata.name;
+    const isThere = revisionName === undefined ? hasVersion(review.read, metadata.name, customVersion ?? "") : review.read.get("apps", "controllerrevisions", KRUISE_NAMESPACE, revisionName) !== undefined;
+    if (!isThere) errors.push(wrongValue("revision", NOTHING, `Cannot find specific ControllerRevision, err: ControllerRevision.apps ${JSON.stringify(sought)} not found`));
+  }
+  if (!["", "Always", "Partial"].includes(policy)) errors.push(wrongValue("revision.policy", shown(), `Invalid policy ${policy}, supported: [Always, Partial]`));
+}
+
+function hasVersion(read: ClusterReader, set: string, version: string): boolean {
+  const revisions = read.list("apps", "controllerrevisions", KRUISE_NAMESPACE) as unknown as Read<KubernetesObject>[];
+  return revisions.some(({ metadata: { labels } }) => labels?.[SET_NAME_LABEL] === set && labels[CUSTOM_VERSION_LABEL] === version);
+}
+
+function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStrategy>): void {
+  if (strategy.type !== "RollingUpdate") return;
+  const { partition, selector, maxUnavailable } = strategy;
+  const at = "spec.updateStrategy";
+  if (partition !== undefined && partition !== 0 && selector) errors.push(wrong("updateStrategy", strategyText(strategy), "Partition and Selector cannot be used together"));
+  if (selector) checkOneSelector(errors, `${at}.selector`, selector);
+  if (partition !== undefined) errors.push(...checkIntOrPercent(`${at}.partition`, partition));
+  if (maxUnavailable !== undefined) errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
+  const priority = priorityProblem(strategy.priorityStrategy);
+  if (priority !== undefined) errors.push(missing(`${at}.priorityStrategy`, priority));
+  const scatter = scatterProblem(strategy.scatterStrategy);
+  if (scatter !== undefined) errors.push(missing(`${at}.scatterStrategy`, scatter));
+}
+
+/** As Go prints it with `%+v`. */
+function strategyText({ type = "", paused = false, selector, partition, maxUnavailable, priorityStrategy, scatterStrategy = [] }: Read<SidecarSetUpdateStrategy>): string {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}: ${value},`);
+  const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`);
+  const shown = `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
+  const terms = scatterStrategy.map(({ key, value }) => `{Key:${key} Value:${value}}`).join(" ");
+  return `&{Type:${type} Paused:${paused} Selector:${shown} Partition:${partition ?? "<nil>"} MaxUnavailable:${maxUnavailable ?? "<nil>"} PriorityStrategy:${priorityStrategy ? JSON.stringify(priorityStrategy) : "<nil>"} ScatterStrategy:[${terms}]}`;
+}
+
+function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: KruiseGates): void {
+  const patches = set.spec?.patchPodMetadata ?? [];
+  const at = "spec.patchPodMetadata";
+  const problem = patches.length === 0 || isHub(review) ? undefined : whitelistProblem(set, review.read, gates);
+  if (problem !== undefined) errors.push(missing(at, problem));
+  const seen = new Set<string>();
+  for (const { annotations = {}, patchPolicy = "" } of patches) {
+    const keys = Object.keys(annotations);
+    if (keys.length === 0) errors.push(missing(at, "no annotations defined for SidecarSet"));
+    else checkAnnotationKeys(errors, "patchPodMetadata.annotations", annotations);
+    if (patchPolicy === "") errors.push(missing(at, "no patchPolicy defined for patchPodMetadata"));
+    for (const key of keys) {
+      if (seen.has(key)) errors.push(missing(at, `patch annotation[${key}] already exist`));
+      seen.add(key);
+    }
+  }
+}
+
+/** An administrator says in a ConfigMap which annotations sets may write to pods; nobody having said anything, none. */
+function whitelistProblem({ metadata, spec }: Given, read: ClusterReader, gates: KruiseGates): string | undefined {
+  const settings = read.get("", "configmaps", KRUISE_NAMESPACE, "kruise-configuration")?.["data"] as Json | undefined;
+  const text = isObject(settings) ? settings["SidecarSet_PatchPodMetadata_WhiteList"] : undefined;
+  const mayAnyway = gates.isOn("SidecarSetPatchPodMetadataDefaultsAllowed");
+  if (typeof text !== "string") return mayAnyway ? undefined : "SidecarSet patch metadata whitelist not found";
+  const expressions = allowedKeys(text, metadata.labels);
+  if (typeof expressions === "string") return expressions;
+  if (expressions.length === 0) return mayAnyway ? undefined : "sidecarSet patch metadata annotation is not allowed";
+  const broken = expressions.map(patternProblem).find((problem) => problem !== undefined);
+  if (broken !== undefined) return broken;
+  const patterns = expressions.map((expression) => compilePattern(expression));
+  const keys = (spec?.patchPodMetadata ?? []).flatMap(({ annotations = {} }) => Object.keys(annotations));
+  const refused = keys.find((key) => !patterns.some((pattern) => pattern.test(key)));
+  return refused === undefined ? undefined : `sidecarSet patch metadata annotation(${refused}) is not allowed`;
+}
+
+/** The regular expressions of the rules that are about a set with these labels, or why they cannot be read. */
+function allowedKeys(text: string, labels: Readonly<Record<string, string>> | undefined): string[] | string {
+  let whitelist: Json;
+  try {
+    whitelist = JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) return error.message;
+    throw error;
+  }
+  const rules = isObject(whitelist) && Array.isArray(whitelist["rules"]) ? whitelist["rules"].filter(isObject) : [];
+  const concerned = rules.filter(({ selector }) => !isObject(selector) || matchesLabels(labelSelectorOf(selector as LabelSelector), labels));
+  return concerned.flatMap(({ allowedAnnotationKeyExprs: keys }) => (Array.isArray(keys) ? keys.filter((key) => typeof key === "string") : []));
+}
+
+/** Pods that are there have the containers that they have. */
+function checkChange(errors: FieldError[], { spec }: Given, { spec: old }: Given): void {
+  const before = new Map((old?.containers ?? []).map(({ name, upgradeStrategy }) => [name, upgradeStrategy?.upgradeType ?? ""]));
+  for (const { name, upgradeStrategy } of spec?.containers ?? []) {
+    const type = before.get(name);
+    if (type === undefined) errors.push(wrong("spec.containers.name", name, `container ${name} is not found`));
+    else if (type !== "" && type !== (upgradeStrategy?.upgradeType ?? "")) errors.push(wrong("spec.containers.upgradeStrategy.upgradeType", name, `container ${name} upgradeType is immutable`));
+  }
+}
+
+/** Sets that may meet in a pod must not bring the same things. */
+function checkOthers(errors: FieldError[], set: Given, read: ClusterReader): void {
+  const { spec } = set;
+  const others = (read.list("apps.kruise.io", "sidecarsets") as unknown as Given[]).filter((other) => other.metadata.name !== set.metadata.name && canMeet(set, other));
+  const owner = (has: (other: Given) => boolean): Given | undefined => others.findLast(has);
+  for (const list of ["initContainers", "containers"] as const) {
+    for (const { name } of spec[list] ?? []) {
+      const other = owner((candidate) => candidate.spec[list]?.some((container) => container.name === name) ?? false);
+      if (other) errors.push(wrong("spec.containers", name, `container ${name} already exist in ${other.metadata.name}`));
+    }
+  }
+  for (const volume of spec.volumes ?? []) {
+    const other = owner((candidate) => candidate.spec.volumes?.some(({ name }) => name === volume.name) ?? false);
+    const theirs = other?.spec.volumes?.find(({ name }) => name === volume.name);
+    if (other && !equalJson(volume, theirs)) errors.push(wrong("spec.volumes", volume.name, `volume ${volume.name} is in conflict with sidecarset ${other.metadata.name}`));
+  }
+  checkOtherPatches(errors, set, others);
+}
+
+function canMeet(a: Given, b: Given): boolean {
+  const [spaces, otherSpaces] = [a.spec.namespaceSelector, b.spec.namespaceSelector];
+  if (spaces && otherSpaces && !selectorsOverlap(spaces, otherSpaces)) return false;
+  return selectorsOverlap(a.spec.selector ?? {}, b.spec.selector ?? {});
+}
+
+function checkOtherPatches(errors: FieldError[], { spec }: Given, others: readonly Given[]): void {
+  const written = new Map<string, { by: string; policy: string }>();
+  for (const other of others) {
+    for (const { annotations = {}, patchPolicy = "" } of other.spec.patchPodMetadata ?? []) {
+      if (patchPolicy !== "Retain") for (const key of Object.keys(annotations)) written.set(key, { by: other.metadata.name, policy: patchPolicy });
+    }
+  }
+  for (const { annotations = {}, patchPolicy } of spec.patchPodMetadata ?? []) {
+    if (patchPolicy === "Retain") continue;
+    for (const key of Object.keys(annotations)) {
+      const theirs = written.get(key);
+      if (theirs && (patchPolicy === "Overwrite" || theirs.policy === "Overwrite")) errors.push(wrong("spec.patchPodMetadata", key, `annotation ${key} is in conflict with sidecarset ${theirs.by}`));
+    }
+  }
+}

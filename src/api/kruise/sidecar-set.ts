@@ -1,0 +1,43 @@
+/** OpenKruise's SidecarSet: containers that are injected into pods as they are created, and updated with them running. */
+import type { AnyAdmission } from "../admission.ts";
+import { AGE, lazyVersion } from "../define.ts";
+import { definitionSchema } from "../facts.ts";
+import type { Column, Kind } from "../kind.ts";
+import { count } from "./columns.ts";
+import type { SidecarSet as SidecarSetType } from "./sidecar-set-types.ts";
+import { fromStorage, toStorage } from "./sidecar-set-versions.ts";
+import type { KruiseGates } from "./gates.ts";
+import { completeSidecarSet } from "./sidecar-set-defaults.ts";
+import { checkSidecarSet } from "./sidecar-set-rules.ts";
+import { kruiseAdmission } from "./webhook.ts";
+
+export type SidecarSet = SidecarSetType;
+
+const FACTS = "sidecarsets.apps.kruise.io";
+
+const columns: Column[] = [count("MATCHED", ".status.matchedPods"), count("UPDATED", ".status.updatedPods"), count("READY", ".status.readyPods"), AGE];
+
+export const SidecarSet: Kind<SidecarSet> = {
+  group: "apps.kruise.io",
+  kind: "SidecarSet",
+  plural: "sidecarsets",
+  scope: "Cluster",
+  storageVersion: "v1beta1",
+  versions: {
+    v1beta1: lazyVersion(columns, () => definitionSchema(FACTS, "v1beta1")),
+    v1alpha1: lazyVersion(columns, () => definitionSchema(FACTS, "v1alpha1"), { toStorage, fromStorage }),
+  },
+  subresources: { status: true },
+  builtIn: false,
+  hasGeneration: true,
+};
+
+export const admissions = (gates: KruiseGates): AnyAdmission[] => [
+  kruiseAdmission(SidecarSet, {
+    name: "sidecarset",
+    code: 500,
+    tables: { v1alpha1: "apps-kruise-v1alpha1", v1beta1: "apps-kruise-v1beta1" },
+    complete: completeSidecarSet,
+    check: checkSidecarSet(SidecarSet, gates),
+  }),
+];

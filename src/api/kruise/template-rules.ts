@@ -1,0 +1,120 @@
+/** Pod templates and claims in OpenKruise's kinds: defaults, rules, and what may change in place. */
+import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
+import { labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import { decodedPart } from "../canonical.ts";
+import { defaultPodTemplate } from "../core/pod-defaults.ts";
+import { roundAmounts } from "../core/resource-names.ts";
+import { checkTemplate } from "../core/pod-validation.ts";
+import type { PersistentVolumeClaim, PodTemplateSpec } from "../facts/core-v1.ts";
+import type { LabelSelector } from "../facts/meta-v1.ts";
+import { checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
+import { change, changeItems, fill } from "../fill.ts";
+import type { KruiseGates } from "./gates.ts";
+import { goMap, goSelector, NOTHING, wrongValue } from "./go-text.ts";
+
+type Read<T> = DeepReadonly<T>;
+type Template = Read<PodTemplateSpec>;
+
+/** Ordinary containers are always pulled, whatever their tag: an update in place must not start what a node happens to have. */
+export const completeTemplate = (template: Template): Template => defaultPodTemplate(template, { pullPolicy: "Always" });
+
+/** Templates are completed when they are new, so that what is stored does not change under a workload. */
+export function completesTemplate(template: unknown, oldObject: { readonly spec?: { readonly template?: unknown } } | undefined, gates: KruiseGates): boolean {
+  return !gates.isOn("TemplateNoDefaults") && !(oldObject && equalJson(template, oldObject.spec?.template));
+}
+
+export const completeClaims = (claims: readonly Read<PersistentVolumeClaim>[]): readonly Read<PersistentVolumeClaim>[] =>
+  changeItems<PersistentVolumeClaim>(claims, (claim) => {
+    const phased = change(fill(claim, { status: {} }), "status", (status) => change(fill(status, { phase: "Pending" }), "capacity", roundAmounts));
+    return change(phased, "spec", (spec) => change(spec, "resources", (resources) => change(change(resources, "limits", roundAmounts), "requests", roundAmounts)));
+  });
+
+interface Templated {
+  readonly template?: Template;
+  readonly volumeClaimTemplates?: readonly Read<PersistentVolumeClaim>[];
+}
+
+/** Reads the open parts of a spec of which there is no table. */
+export function decodeTemplates<S extends Templated>(spec: S, refusal: (problem: string) => Error): S {
+  const read = (name: string, value: unknown): Json => (isObject(value as Json) ? decodedPart("core-v1", name, value as JsonObject, refusal) : (value as Json));
+  const template = spec.template === undefined ? undefined : read("PodTemplateSpec", spec.template);
+  const claims = Array.isArray(spec.volumeClaimTemplates) ? spec.volumeClaimTemplates.map((claim: unknown) => read("PersistentVolumeClaim", claim)) : undefined;
+  const isSame = template === spec.template && (claims ?? []).every((claim, index) => claim === (spec.volumeClaimTemplates as unknown[])[index]);
+  return isSame ? spec : { ...spec, ...(template !== undefined && { template }), ...(claims && { volumeClaimTemplates: claims }) };
+}
+
+/** The selector that a workload leaves out is that of its pods, which people take for granted; they are told. */
+export function completeSelector<S extends { readonly selector?: Read<LabelSelector> }>(spec: S, labels: Readonly<Record<string, string>> | undefined, labelsAt: string, warn: (text: string) => void): S {
+  if (spec.selector || !isObject(labels as Json) || Object.keys(labels ?? {}).length === 0) return spec;
+  warn(`spec.selector is missing and was taken from ${labelsAt}; write it as spec.selector.matchLabels`);
+  return { ...spec, selector: { matchLabels: labels } };
+}
+
+export const isEmptySelector = ({ matchLabels, matchExpressions }: Read<LabelSelector>): boolean => Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
+
+/** The selector of a workload; true when something can be matched with it. */
+export function checkOwnSelector(errors: FieldError[], selector: Read<LabelSelector> | undefined, workload: string): boolean {
+  if (!selector) {
+    errors.push(missing("spec.selector"));
+    return true;
+  }
+  const problems = checkSelector("spec.selector", selector);
+  errors.push(...problems);
+  if (isEmptySelector(selector)) errors.push(wrongValue("spec.selector", goSelector(selector), `empty selector is invalid for ${workload}`));
+  if (problems.length === 0) return true;
+  errors.push(wrongValue("spec.selector", selector ? goSelector(selector) : NOTHING, ""));
+  return false;
+}
+
+/** An empty selector is reported as such, and not again for what it selects. */
+export function checkSelects(errors: FieldError[], at: string, selector: Read<LabelSelector> | undefined, labels: Readonly<Record<string, string>> | undefined, skipsEmpty = true): void {
+  if (skipsEmpty && selector && isEmptySelector(selector)) return;
+  if (!matchesLabels(labelSelectorOf(selector), labels)) errors.push(wrongValue(at, goMap(labels), "`selector` does not match template `labels`"));
+}
+
+/** The template as a pod template, with the claims that its pods will have as volumes. */
+export function checkOwnTemplate(errors: FieldError[], at: string, template: Template, claims: readonly Read<PersistentVolumeClaim>[] = []): void {
+  const completed = completeTemplate(template);
+  const volumes = claims.map(({ metadata }) => ({ name: metadata?.name ?? "", persistentVolumeClaim: { claimName: metadata?.name ?? "" } }));
+  checkTemplate(errors, at, volumes.length === 0 ? completed : change(completed, "spec", (spec) => ({ ...spec, volumes: [...(spec.volumes ?? []), ...volumes] })));
+}
+
+/** Pods that are replaced cannot end by themselves. */
+export function checkRunsOn(errors: FieldError[], at: string, template: Template | undefined, workload: string): void {
+  const { restartPolicy = "Always", activeDeadlineSeconds } = template?.spec ?? {};
+  if (restartPolicy !== "Always") errors.push(notOneOf(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
+  if (activeDeadlineSeconds !== undefined) errors.push(forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`));
+}
+
+/** True when the template is the very one that passed before. */
+export function hasSettledTemplate<T extends { readonly spec?: { readonly template?: unknown } }>({ object, settled }: { object: T; settled?: T }): boolean {
+  return settled?.spec?.template !== undefined && settled.spec.template === object.spec?.template;
+}
+
+const IMAGE = /^\/containers\/\d+\/image$/;
+
+/** The first difference between two pod specs that an update in place cannot make: `add /containers/0/env`. */
+export function changeBeyondImages(before: Read<PodTemplateSpec>["spec"], after: Read<PodTemplateSpec>["spec"]): string | undefined {
+  for (const [operation, path] of differences((before ?? {}) as Json, (after ?? {}) as Json, "")) {
+    if (operation !== "replace" || !IMAGE.test(path)) return `${operation} ${path}`;
+  }
+  return undefined;
+}
+
+const pathTo = (parent: string, key: string | number): string => `${parent}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+/** What a JSON patch from one value to the other would do. */
+function* differences(before: Json, after: Json, path: string): Generator<[operation: string, path: string]> {
+  if (isObject(before) && isObject(after)) {
+    for (const key of Object.keys(after)) {
+      if (before[key] === undefined) yield ["add", pathTo(path, key)];
+      else yield* differences(before[key], after[key] ?? null, pathTo(path, key));
+    }
+    for (const key of Object.keys(before)) if (after[key] === undefined) yield ["remove", pathTo(path, key)];
+  } else if (Array.isArray(before) && Array.isArray(after)) {
+    if (before.length < after.length) yield ["add", pathTo(path, before.length)];
+    else if (before.length > after.length) yield ["remove", pathTo(path, after.length)];
+    else for (const [index, item] of after.entries()) yield* differences(before[index] ?? null, item, pathTo(path, index));
+  } else if (!equalJson(before, after)) yield ["replace", path];
+}
+

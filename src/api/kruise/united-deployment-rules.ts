@@ -1,0 +1,143 @@
+/** Rules of UnitedDeployment, as OpenKruise's webhook has them; the same for both versions. */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import type { Review } from "../admission.ts";
+import { checkNodeSelectorTerm } from "../core/node-selector.ts";
+import { checkAnnotationKeys, checkPodAnnotations } from "../core/pod-annotations.ts";
+import { checkToleration } from "../core/pod-validation.ts";
+import type { PodTemplateSpec } from "../facts/core-v1.ts";
+import type { LabelSelector } from "../facts/meta-v1.ts";
+import { checkLabels, checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import { goMap, wrongValue } from "./go-text.ts";
+import { checkMetadata } from "./metadata-rules.ts";
+import { checkOwnSelector, checkOwnTemplate, checkRunsOn, checkSelects } from "./template-rules.ts";
+import { checkSubsetReplicas } from "./united-deployment-subsets.ts";
+import type { UnitedDeployment, UnitedDeploymentSpec, UnitedDeploymentSubset, UnitedDeploymentTemplate } from "./united-deployment-types.ts";
+
+type Read<T> = DeepReadonly<T>;
+type Spec = Read<UnitedDeploymentSpec>;
+
+export const checkUnitedDeployment =
+  (kind: Kind<UnitedDeployment>) =>
+  ({ object, oldObject }: Review<UnitedDeployment>): FieldError[] => {
+    const errors: FieldError[] = [];
+    checkMetadata(errors, kind as Kind, object.metadata, dnsSubdomainProblems);
+    checkSpec(errors, object.spec);
+    if (oldObject) checkChange(errors, object.spec, oldObject.spec);
+    return errors;
+  };
+
+function checkSpec(errors: FieldError[], spec: Spec): void {
+  const { replicas, selector, template = {}, topology = {}, updateStrategy } = spec;
+  const { subsets = [], scheduleStrategy = {} } = topology;
+  errors.push(...checkNotNegative("spec.replicas", replicas));
+  const canMatch = checkOwnSelector(errors, selector, "statefulset");
+  const isAdaptive = scheduleStrategy.type === "Adaptive";
+  if (isAdaptive && scheduleStrategy.adaptive?.reserveUnschedulablePods && (template.advancedStatefulSetTemplate || template.statefulSetTemplate)) {
+    errors.push(wrong("spec.topology.scheduleStrategy", scheduleStrategy, "only stateless workloads (Deployment and CloneSet) are supported by reserved rescheduling"));
+  }
+  if (canMatch) checkSubsetTemplate(errors, template, selector);
+  checkSubsetReplicas(errors, replicas, subsets);
+  checkSubsets(errors, subsets, isAdaptive);
+  const { partitions = {} } = updateStrategy?.manualUpdate ?? {};
+  for (const name of Object.keys(partitions)) {
+    if (!subsets.some((subset) => subset.name === name)) errors.push(wrongValue("spec.updateStrategy.partitions", goMap(partitions, "int32"), `subset ${name} does not exist`));
+  }
+}
+
+const TEMPLATES = ["statefulSetTemplate", "advancedStatefulSetTemplate", "cloneSetTemplate", "deploymentTemplate"] as const;
+const ONE_OF = "one of statefulSetTemplate, advancedStatefulSetTemplate, cloneSetTemplate, or deploymentTemplate";
+
+/** What is given of the first template is looked at; CloneSets are left to their own webhook. */
+function checkSubsetTemplate(errors: FieldError[], template: Read<UnitedDeploymentTemplate>, selector: Read<LabelSelector> | undefined): void {
+  const at = "spec.template";
+  const count = TEMPLATES.filter((name) => template[name] !== undefined).length;
+  if (count < 1) errors.push(missing(at, `should provide ${ONE_OF}`));
+  else if (count > 1) errors.push(wrong(at, template, `should provide only ${ONE_OF}`));
+  const { statefulSetTemplate, advancedStatefulSetTemplate, deploymentTemplate } = template;
+  const sets = statefulSetTemplate ?? advancedStatefulSetTemplate;
+  if (sets) {
+    const name = statefulSetTemplate ? "statefulSetTemplate" : "advancedStatefulSetTemplate";
+    // Upstream names the same field for both.
+    checkOwnLabels(errors, `${at}.statefulSetTemplate`, sets.metadata?.labels, selector);
+    checkUnused(errors, `${at}.${name}.spec`, sets.spec, `in ${name} will not be used`);
+    checkPodMetadata(errors, `${at}.${name}.spec.template`, sets.spec?.template ?? {}, selector);
+  } else if (deploymentTemplate) {
+    const pods = deploymentTemplate.spec?.template ?? {};
+    const field = `${at}.deploymentTemplate`;
+    checkOwnLabels(errors, field, deploymentTemplate.metadata?.labels, selector);
+    if (deploymentTemplate.spec?.replicas !== undefined) errors.push(wrong(`${field}.spec.replicas`, deploymentTemplate.spec.replicas, "replicas in deploymentTemplate will not be used"));
+    checkSelects(errors, `${field}.spec.template.metadata.labels`, selector, pods.metadata?.labels);
+    checkOwnTemplate(errors, `${field}.spec.template`, pods);
+    checkRunsOn(errors, `${field}.spec.template`, pods, "ReplicaSet");
+  }
+}
+
+function checkOwnLabels(errors: FieldError[], at: string, labels: Readonly<Record<string, string>> | undefined, selector: Read<LabelSelector> | undefined): void {
+  if (!matchesLabels(labelSelectorOf(selector), labels)) errors.push(wrongValue(`${at}.metadata.labels`, goMap(labels), "`selector` does not match template `labels`"));
+}
+
+interface Sets {
+  readonly replicas?: number;
+  readonly updateStrategy?: { readonly type?: string; readonly rollingUpdate?: { readonly partition?: number } };
+}
+
+function checkUnused(errors: FieldError[], at: string, { replicas, updateStrategy }: Sets = {}, problem: string): void {
+  if (replicas !== undefined) errors.push(wrong(`${at}.replicas`, replicas, `replicas ${problem}`));
+  const partition = updateStrategy?.rollingUpdate?.partition;
+  if (updateStrategy?.type === "RollingUpdate" && partition !== undefined) errors.push(wrong(`${at}.updateStrategy.rollingUpdate.partition`, partition, `partition ${problem}`));
+}
+
+function checkPodMetadata(errors: FieldError[], at: string, template: Read<PodTemplateSpec>, selector: Read<LabelSelector> | undefined): void {
+  const { labels, annotations } = template.metadata ?? {};
+  checkSelects(errors, `${at}.metadata.labels`, selector, labels);
+  errors.push(...checkLabels(`${at}.labels`, labels));
+  checkAnnotationKeys(errors, `${at}.annotations`, annotations);
+  checkPodAnnotations(errors, `${at}.annotations`, annotations, template.spec ?? { containers: [] });
+}
+
+function checkSubsets(errors: FieldError[], subsets: readonly Read<UnitedDeploymentSubset>[], isAdaptive: boolean): void {
+  const names = new Set<string>();
+  for (const [index, { name = "", nodeSelectorTerm, tolerations = [], replicas }] of subsets.entries()) {
+    const at = `spec.topology.subsets[${index}]`;
+    if (name === "") errors.push(missing(`${at}.name`));
+    if (names.has(name)) errors.push(wrong(`${at}.name`, name, `duplicated subset name ${name}`));
+    names.add(name);
+    const problems = dnsLabelProblems(name);
+    if (problems.length > 0) errors.push(wrong(`${at}.name`, name, `invalid subset name ${problems.join(", ")}`));
+    if (nodeSelectorTerm) errors.push(...checkNodeSelectorTerm(`${at}.nodeSelectorTerm`, nodeSelectorTerm, true));
+    for (const [place, toleration] of tolerations.entries()) errors.push(...checkToleration(`${at}.tolerations[${place}]`, toleration));
+    if (replicas !== undefined && isAdaptive) errors.push(forbiddenField(`${at}.replicas`, "specify replicas use minReplicas/maxReplicas to enable adaptive strategy"));
+  }
+}
+
+function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
+  const [template, old] = [now.template ?? {}, before.template ?? {}];
+  if (template.statefulSetTemplate && old.statefulSetTemplate) checkSets(errors, "statefulSetTemplate", "statefulsetTemplate", template.statefulSetTemplate.spec, old.statefulSetTemplate.spec);
+  else if (template.advancedStatefulSetTemplate && old.advancedStatefulSetTemplate) {
+    checkSets(errors, "advancedStatefulSetTemplate", "advancedStatefulsetTemplate", template.advancedStatefulSetTemplate.spec, old.advancedStatefulSetTemplate.spec);
+  } else if (template.deploymentTemplate && old.deploymentTemplate) errors.push(...checkNotNegative("spec.template.deploymentTemplate.spec.replicas", template.deploymentTemplate.spec?.replicas));
+  const subsets = new Map((before.topology?.subsets ?? []).map((subset) => [subset.name, subset]));
+  for (const [index, subset] of (now.topology?.subsets ?? []).entries()) {
+    const known = subsets.get(subset.name);
+    if (!known) continue;
+    for (const field of ["nodeSelectorTerm", "tolerations"] as const) {
+      if (!isSame(known[field], subset[field])) errors.push(forbiddenField(`spec.topology.subsets[${index}].${field}`, "may not be changed in an update"));
+    }
+  }
+  errors.push(...checkNotNegative("spec.replicas", now.replicas));
+}
+
+/** Nothing and an empty one are the same. */
+function isSame(a: unknown, b: unknown): boolean {
+  const given = (value: unknown): unknown => (typeof value === "object" && value !== null && Object.keys(value).length > 0 ? value : null);
+  return equalJson(given(a), given(b));
+}
+
+function checkSets(errors: FieldError[], field: string, word: string, now: object | undefined, before: object | undefined): void {
+  const fixed = (spec: object = {}): unknown => Object.fromEntries(Object.entries(spec).filter(([key]) => !["replicas", "template", "updateStrategy"].includes(key)));
+  const at = `spec.template.${field}.spec`;
+  if (!equalJson(fixed(now), fixed(before))) errors.push(forbiddenField(at, `updates to ${word} spec for fields other than 'template', and 'updateStrategy' are forbidden`));
+  errors.push(...checkNotNegative(`${at}.replicas`, (now as { replicas?: number } | undefined)?.replicas));
+}

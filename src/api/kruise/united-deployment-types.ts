@@ -1,0 +1,42 @@
+/**
+ * The types of a UnitedDeployment. v1alpha1 is a fact of the published module; v1beta1 comes with OpenKruise's next release and is
+ * stated here as the differences from it.
+ */
+import type {
+  SubsetTemplate as AlphaTemplate,
+  UnitedDeployment as AlphaFacts,
+  UnitedDeploymentSpec as AlphaSpec,
+  UnitedDeploymentStatus as AlphaStatus,
+} from "../facts/apps-kruise-v1alpha1.ts";
+import type { KubernetesObject, ObjectMeta } from "../meta.ts";
+import type { CloneSetSpec } from "./clone-set-types.ts";
+
+export type {
+  AdaptiveUnitedDeploymentStrategy,
+  Subset as UnitedDeploymentSubset,
+  Topology as UnitedDeploymentTopology,
+  UnitedDeploymentCondition,
+  UnitedDeploymentScheduleStrategy,
+  UnitedDeploymentSubsetCondition,
+  UnitedDeploymentSubsetStatus,
+  UnitedDeploymentUpdateStrategy,
+} from "../facts/apps-kruise-v1alpha1.ts";
+export type UnitedDeploymentV1alpha1 = AlphaFacts;
+
+export interface UnitedDeployment extends KubernetesObject {
+  spec: UnitedDeploymentSpec;
+  status?: UnitedDeploymentStatus;
+}
+
+export interface UnitedDeploymentSpec extends Omit<AlphaSpec, "template"> {
+  template?: UnitedDeploymentTemplate;
+}
+
+export interface UnitedDeploymentTemplate extends Omit<AlphaTemplate, "cloneSetTemplate"> {
+  cloneSetTemplate?: { metadata?: Partial<ObjectMeta>; spec: CloneSetSpec };
+}
+
+/** Replicas and partitions of subsets are in `subsetStatuses`. */
+export interface UnitedDeploymentStatus extends Omit<AlphaStatus, "subsetReplicas" | "updateStatus"> {
+  updatedRevision?: string;
+}

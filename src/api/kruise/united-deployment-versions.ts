@@ -1,0 +1,70 @@
+/**
+ * UnitedDeployment v1alpha1 and v1beta1. A template of CloneSets has the form of CloneSets of the same version. The status of
+ * v1beta1 says of each subset what v1alpha1 says in maps beside them; only the maps' order is lost.
+ */
+import { isObject, type Json, type JsonObject } from "../../base/index.ts";
+import type { Schema } from "../../machinery/index.ts";
+import { definitionSchema } from "../facts.ts";
+import { betaSpec, specToAlpha, specToBeta } from "./clone-set-versions.ts";
+import { changeObject, orNothing, property, withoutProperties, withProperties } from "./conversion.ts";
+
+export function toStorage(object: JsonObject): JsonObject {
+  return changeObject({ ...withCloneSets(object, specToBeta), apiVersion: "apps.kruise.io/v1beta1" }, "status", statusToBeta);
+}
+
+export function fromStorage(object: JsonObject): JsonObject {
+  return changeObject({ ...withCloneSets(object, specToAlpha), apiVersion: "apps.kruise.io/v1alpha1" }, "status", statusToAlpha);
+}
+
+function withCloneSets(object: JsonObject, convert: (template: JsonObject) => JsonObject): JsonObject {
+  return changeObject(object, "spec", (spec) => changeObject(spec, "template", (template) => changeObject(template, "cloneSetTemplate", convert)));
+}
+
+function statusToBeta({ subsetReplicas, updateStatus, ...status }: JsonObject): JsonObject {
+  const updated = isObject(updateStatus) ? updateStatus : {};
+  const subsets = subsetsOf(status).map((subset): JsonObject => ({ ...subset }));
+  const note = (map: Json | undefined, field: string): void => {
+    for (const [name, value] of Object.entries(isObject(map) ? map : {})) {
+      let subset = subsets.find((candidate) => candidate["name"] === name);
+      if (!subset) subsets.push((subset = { name }));
+      // Go leaves zeros out.
+      if (value !== 0 || subset[field] !== undefined) subset[field] = value;
+    }
+  };
+  note(subsetReplicas, "replicas");
+  note(updated["currentPartitions"], "partition");
+  return {
+    ...status,
+    ...(typeof updated["updatedRevision"] === "string" && updated["updatedRevision"] !== "" && { updatedRevision: updated["updatedRevision"] }),
+    ...((subsets.length > 0 || status["subsetStatuses"] !== undefined) && { subsetStatuses: subsets }),
+  };
+}
+
+function statusToAlpha({ updatedRevision, ...status }: JsonObject): JsonObject {
+  const subsets = subsetsOf(status).filter(({ name }) => typeof name === "string" && name !== "");
+  const mapOf = (field: string): JsonObject => Object.fromEntries(subsets.map((subset) => [String(subset["name"]), subset[field] ?? 0]));
+  const updateStatus = { ...(updatedRevision !== undefined && { updatedRevision }), ...orNothing("currentPartitions", mapOf("partition")) };
+  return { ...status, ...orNothing("subsetReplicas", mapOf("replicas")), ...orNothing("updateStatus", updateStatus) };
+}
+
+function subsetsOf({ subsetStatuses }: JsonObject): JsonObject[] {
+  return Array.isArray(subsetStatuses) ? subsetStatuses.filter(isObject) : [];
+}
+
+let schema: Schema | undefined;
+
+/** The v1alpha1 schema of the published definition with the CloneSets and the status of v1beta1. */
+export function v1beta1Schema(): Schema {
+  schema ??= deriveSchema(definitionSchema("uniteddeployments.apps.kruise.io", "v1alpha1"));
+  return schema;
+}
+
+function deriveSchema(alpha: Schema): Schema {
+  const spec = property(alpha, "spec");
+  const template = property(spec, "template");
+  const cloneSets = property(template, "cloneSetTemplate");
+  const betaTemplate = withProperties(template, { cloneSetTemplate: withProperties(cloneSets, { spec: betaSpec(property(cloneSets, "spec")) }) });
+  const status = withProperties(withoutProperties(property(alpha, "status"), "subsetReplicas", "updateStatus"), { updatedRevision: { type: "string" } });
+  return withProperties(alpha, { spec: withProperties(spec, { template: betaTemplate }), status });
+}
+
