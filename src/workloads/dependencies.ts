@@ -1,7 +1,21 @@
 /** What every workload controller is given. */
-import type { Clock, Random } from "../base/index.ts";
+import type { Pod } from "../api/index.ts";
+import type { Clock, DeepReadonly, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { EventRecorders, Informers } from "../runtime/index.ts";
+import type { FeatureGates } from "./kruise/feature-gates.ts";
+
+/** What a metrics server would tell. */
+export interface ResourceUsage {
+  /** Thousandths of a core and bytes, in all and by container; undefined for a pod that does not run. */
+  podUsage(cluster: string, pod: DeepReadonly<Pod>): PodUsage | undefined;
+}
+
+export interface PodUsage {
+  cpu: number;
+  memory: number;
+  containers: readonly { name: string; cpu: number; memory: number }[];
+}
 
 export interface WorkloadDependencies {
   client: Client;
@@ -11,6 +25,10 @@ export interface WorkloadDependencies {
   random: Random;
   /** Unset tells nobody. */
   events?: EventRecorders;
+  /** Of OpenKruise; unset means its defaults. */
+  gates?: FeatureGates;
+  /** What pods use, for whoever scales by it; unset knows nothing. */
+  usage?: ResourceUsage;
   /** How long a status is held back, so that pods that change together cost one write. */
   statusDelayMs?: number;
 }

@@ -40,11 +40,13 @@ export function createExpectations<T extends KubernetesObject>(informer: Pick<In
     if (waiting?.wanted.size === 0) owners.delete(ownerId);
   };
   const expect = (owner: Owner, { metadata }: DeepReadonly<KubernetesObject>, wanted: Wanted): void => {
-    const { name, namespace, uid = "" } = metadata;
+    const { name, namespace, uid = "", deletionTimestamp, finalizers = [] } = metadata;
     const seen = informer.get({ cluster: owner.cluster, name, ...(namespace && { namespace }) });
     // The informer may have been faster than the answer.
     const sameObject = seen?.metadata.uid === uid;
-    if (sameObject ? satisfies(seen, wanted) : wanted === "gone") return;
+    // A write that takes the last finalizer off an object on its way out is the end of it.
+    const isGone = wanted === "gone" || (deletionTimestamp !== undefined && finalizers.length === 0);
+    if (sameObject ? satisfies(seen, wanted) : isGone) return;
     const waiting = owners.get(idOf(owner)) ?? { since: 0, wanted: new Map<string, Wanted>() };
     waiting.since = clock.now();
     waiting.wanted.set(uid, wanted);

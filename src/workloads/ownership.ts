@@ -3,7 +3,7 @@
  *
  * UIDs are unique within a cluster; the index value carries the cluster too, because one informer holds all members.
  */
-import { Pod, ReplicaSet, ControllerRevision, controllerOf, controllerReference } from "../api/index.ts";
+import { Job, PersistentVolumeClaim, Pod, ReplicaSet, ControllerRevision, controllerOf, controllerReference } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { matchesLabels } from "../machinery/index.ts";
@@ -14,7 +14,7 @@ const CONTROLLER_INDEX = "controller";
 const ORPHAN_INDEX = "orphan";
 
 /** The kinds that workload controllers own. */
-export const OWNED_KINDS: readonly Kind[] = [ReplicaSet, ControllerRevision, Pod];
+export const OWNED_KINDS: readonly Kind[] = [ReplicaSet, ControllerRevision, Job, PersistentVolumeClaim, Pod];
 
 /** To be called once for the informers that the controllers share. */
 export function indexByController(informers: Informers): void {

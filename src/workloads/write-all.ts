@@ -29,3 +29,8 @@ export async function writeAll<T>(what: string, items: readonly T[], write: (ite
   await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, items.length) }, work));
   if (errors.length > 0) throw new WriteAllError(what, errors, items.length);
 }
+
+/** The same in batches that double, and none after a batch with a failure: where the first pod cannot be created, a thousand cannot either. */
+export async function slowStart<T>(what: string, items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
+  for (let start = 0, size = 1; start < items.length; start += size, size = start + 1) await writeAll(what, items.slice(start, start + size), write);
+}

@@ -5,8 +5,12 @@
  * Reads: spec and active pods. Writes nothing.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { budgetOf, partitionOf } from "./partition.ts";
-import { hasRevision, isPodAvailable, isSpecifiedDelete, lifecycleState } from "./pod-state.ts";
+import type { FeatureGates } from "../feature-gates.ts";
+import { lifecycleState } from "../lifecycle/lifecycle.ts";
+import { legacyShare, partitionOf } from "../shares.ts";
+import type { IntOrPercent, Rounding } from "../shares.ts";
+import { EXCLUDE_PREPARING_DELETE_LABEL } from "./names.ts";
+import { isPodAvailable, isSpecifiedDelete } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 
 export interface Diff {
@@ -23,7 +27,7 @@ export interface Diff {
   /** Pods beyond `replicas` that help an update or a deletion along. */
   useSurge: number;
   useSurgeOldRevision: number;
-  /** Pods to bring to the update revision; negative would mean back to the current one. */
+  /** Pods to bring to the update revision; negative means back to the current one. */
   updateNum: number;
   updateMaxUnavailable: number;
 }
@@ -39,6 +43,9 @@ export interface Budgets {
   maxUnavailable: number;
   scaleMaxUnavailable: number;
 }
+
+/** What cannot be read counts as none. */
+const budgetOf = (value: IntOrPercent | undefined, replicas: number, rounding: Rounding): number => (value === undefined ? 0 : (legacyShare(value, replicas, rounding) ?? 0));
 
 export function budgetsOf({ spec }: ReadonlyCloneSet): Budgets {
   const replicas = spec.replicas ?? 1;
@@ -78,18 +85,34 @@ function countGroup(cloneSet: ReadonlyCloneSet, pods: readonly ReadonlyPod[], no
   return group;
 }
 
-export function computeDiff(cloneSet: ReadonlyCloneSet, pods: readonly ReadonlyPod[], updateRevision: string, nowMs: number): Diff {
+/** Which pods are weighed, and how. */
+export interface DiffInput {
+  cloneSet: ReadonlyCloneSet;
+  /** Active pods alone. */
+  pods: readonly ReadonlyPod[];
+  currentRevision: string;
+  updateRevision: string;
+  gates: FeatureGates;
+  nowMs: number;
+}
+
+/** `isUpdated` says which pods count as new: a scale and an update pass may differ in that. */
+export function computeDiff({ cloneSet, pods, currentRevision, updateRevision, gates, nowMs }: DiffInput, isUpdated: (pod: ReadonlyPod) => boolean): Diff {
   const budgets = budgetsOf(cloneSet);
   const { replicas, partition, maxUnavailable } = budgets;
-  const excludePreparingDelete = cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? false;
-  const updated = countGroup(cloneSet, pods.filter((pod) => hasRevision(pod, updateRevision)), nowMs);
-  const old = countGroup(cloneSet, pods.filter((pod) => !hasRevision(pod, updateRevision)), nowMs);
+  const excludePreparingDelete = cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? cloneSet.metadata.labels?.[EXCLUDE_PREPARING_DELETE_LABEL] === "true";
+  const updated = countGroup(cloneSet, pods.filter(isUpdated), nowMs);
+  const old = countGroup(cloneSet, pods.filter((pod) => !isUpdated(pod)), nowMs);
   const toDelete = updated.toDelete + old.toDelete;
   const totalUnavailable = updated.preDeleting + old.preDeleting + updated.unavailable + old.unavailable;
 
-  // Raising the partition never takes pods back to the old revision: only too many old and too few new pods count.
-  const oldDiff = Math.max(old.active - partition, 0);
-  const newDiff = Math.min(updated.active - (replicas - partition), 0);
+  let oldDiff = old.active - partition;
+  let newDiff = updated.active - (replicas - partition);
+  // Raising the partition takes no pods back to the old revision: only too many old and too few new pods count.
+  if (currentRevision === updateRevision || !gates.isOn("CloneSetPartitionRollback")) {
+    oldDiff = Math.max(oldDiff, 0);
+    newDiff = Math.min(newDiff, 0);
+  }
   const { useSurge, useSurgeOldRevision } = surgeOf(budgets, { oldDiff, newDiff, toDelete, toDeleteNew: updated.toDelete, totalUnavailable });
 
   const counted = (group: Group): number => group.count - (excludePreparingDelete ? group.preDeleting : 0);
@@ -99,7 +122,7 @@ export function computeDiff(cloneSet: ReadonlyCloneSet, pods: readonly ReadonlyP
   const expectedOld = partition + useSurgeOldRevision;
 
   const scaleUpNum = Math.max(expectedTotal - currentTotal, 0);
-  const scaleDownNum = scaleUpNum > 0 ? 0 : Math.max(currentTotal - toDelete - expectedTotal, 0);
+  const scaleDownNum = Math.max(currentTotal - toDelete - expectedTotal, 0);
   const updateNum = Math.abs(oldDiff) <= Math.abs(newDiff) ? oldDiff : -newDiff;
   return {
     scaleUpNum,
@@ -129,7 +152,14 @@ function surgeOf({ maxSurge, maxUnavailable }: Budgets, needs: SurgeNeeds): { us
   const { oldDiff, newDiff, toDelete, toDeleteNew, totalUnavailable } = needs;
   const scaleSurge = Math.min(Math.max(totalUnavailable + toDelete - maxUnavailable, 0), toDelete);
   const scaleOldSurge = Math.max(scaleSurge - toDeleteNew, 0);
-  const updateSurge = oldDiff > 0 && newDiff < 0 ? Math.min(oldDiff, -newDiff) : 0;
+  const { updateSurge, updateOldSurge } = surgeOfUpdate(oldDiff, newDiff);
   if (scaleSurge >= updateSurge) return { useSurge: Math.min(maxSurge, scaleSurge), useSurgeOldRevision: Math.min(maxSurge, scaleOldSurge) };
-  return { useSurge: Math.min(maxSurge, updateSurge), useSurgeOldRevision: 0 };
+  return { useSurge: Math.min(maxSurge, updateSurge), useSurgeOldRevision: Math.min(maxSurge, updateOldSurge) };
+}
+
+/** One side has too many pods and the other too few; the pods that go back to the old revision are extra old pods. */
+function surgeOfUpdate(oldDiff: number, newDiff: number): { updateSurge: number; updateOldSurge: number } {
+  if (oldDiff * newDiff >= 0) return { updateSurge: 0, updateOldSurge: 0 };
+  const updateSurge = Math.min(Math.abs(oldDiff), Math.abs(newDiff));
+  return { updateSurge, updateOldSurge: oldDiff < 0 ? updateSurge : 0 };
 }

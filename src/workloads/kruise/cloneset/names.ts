@@ -1,18 +1,23 @@
-/** Labels, annotations and conditions by which OpenKruise and its users recognise CloneSet pods. */
-export const INSTANCE_ID_LABEL = "apps.kruise.io/cloneset-instance-id";
-export const REVISION_LABEL = "controller-revision-hash";
-export const TEMPLATE_HASH_LABEL = "pod-template-hash";
-export const SPECIFIED_DELETE_LABEL = "apps.kruise.io/specified-delete";
-export const LIFECYCLE_STATE_LABEL = "lifecycle.apps.kruise.io/state";
-export const LIFECYCLE_TIMESTAMP_ANNOTATION = "lifecycle.apps.kruise.io/timestamp";
-export const IN_PLACE_STATE_ANNOTATION = "apps.kruise.io/inplace-update-state";
-/** The key that OpenKruise wrote before 1.0 and still reads. */
-export const OLD_IN_PLACE_STATE_ANNOTATION = "inplace-update-state";
-export const IN_PLACE_READY = "InPlaceUpdateReady";
-export const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";
-export const CLAIM_TEMPLATES_HASH_ANNOTATION = "kruise.io/cloneset-volumeclaimtemplate-hash";
+/** Labels and annotations by which OpenKruise and its users recognise what belongs to a CloneSet. */
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { REVISION_LABEL, shortHash } from "../../revisions/revisions.ts";
+import type { FeatureGates } from "../feature-gates.ts";
 
-/** What comes after the last dash of a revision's name. */
-export function shortHash(revision: string): string {
-  return revision.slice(revision.lastIndexOf("-") + 1);
+export const INSTANCE_ID_LABEL = "apps.kruise.io/cloneset-instance-id";
+export const TEMPLATE_HASH_LABEL = "pod-template-hash";
+/** On a revision: the hash of the volume claim templates, which alone never make a revision. */
+export const CLAIM_TEMPLATES_HASH_ANNOTATION = "kruise.io/cloneset-volumeclaimtemplate-hash";
+/** v1alpha1 has no field for it. */
+export const EXCLUDE_PREPARING_DELETE_LABEL = "apps.kruise.io/cloneset-scaling-exclude-preparing-delete";
+
+/** Labels that say which revision a pod has. */
+export function revisionLabels(revision: string, gates: FeatureGates): Record<string, string> {
+  const hash = shortHash(revision);
+  return { [REVISION_LABEL]: gates.isOn("CloneSetShortHash") ? hash : revision, [TEMPLATE_HASH_LABEL]: hash };
+}
+
+/** A pod may carry the whole name of its revision or only the hash. */
+export function hasRevision({ metadata }: ReadonlyPod, revision: string): boolean {
+  const label = metadata.labels?.[REVISION_LABEL] ?? "";
+  return label === revision || shortHash(label) === shortHash(revision);
 }

@@ -1,45 +1,41 @@
 /** What a new CloneSet pod looks like. */
-import type { Pod } from "../../../api/index.ts";
 import { controllerReference } from "../../../api/index.ts";
-import { formatTime, randomSuffix } from "../../../base/index.ts";
-import type { DeepReadonly, Random } from "../../../base/index.ts";
-import { IN_PLACE_READY, INSTANCE_ID_LABEL, LIFECYCLE_STATE_LABEL, LIFECYCLE_TIMESTAMP_ANNOTATION, REVISION_LABEL, TEMPLATE_HASH_LABEL, shortHash } from "./names.ts";
+import type { Pod } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { withClaimVolumes } from "../../claims.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import type { PodTemplate } from "../../revisions/pod-template-data.ts";
+import type { FeatureGates } from "../feature-gates.ts";
+import { IN_PLACE_READY } from "../in-place/state.ts";
+import { withLifecycleState } from "../lifecycle/lifecycle.ts";
+import { claimsOfPod } from "./claims.ts";
+import { INSTANCE_ID_LABEL, revisionLabels } from "./names.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
-import type { PodTemplate } from "./revisions.ts";
 
-/** Ids that no pod of the set has. The id is part of the name, so one is never used twice while its pod exists. */
-export function chooseInstanceIds(count: number, taken: ReadonlySet<string>, random: Random): string[] {
-  const ids = new Set<string>();
-  while (ids.size < count) {
-    const id = randomSuffix(random);
-    if (!taken.has(id)) ids.add(id);
-  }
-  return [...ids].toSorted();
+export interface NewPod {
+  revision: string;
+  template: PodTemplate;
+  id: string;
 }
 
-export function makePod(cloneSet: ReadonlyCloneSet, revision: string, template: PodTemplate, id: string, nowMs: number): DeepReadonly<Pod> {
+export function makePod(cloneSet: ReadonlyCloneSet, { revision, template, id }: NewPod, gates: FeatureGates, nowMs: number): ReadonlyPod {
   const { name, namespace } = cloneSet.metadata;
-  const gates = template.spec?.readinessGates ?? [];
-  // Every pod has the gate, whatever the update strategy: the strategy may change later, the gates of a pod may not.
-  const readinessGates = gates.some(({ conditionType }) => conditionType === IN_PLACE_READY) ? gates : [...gates, { conditionType: IN_PLACE_READY }];
-  return {
+  const readinessGates = template.spec?.readinessGates ?? [];
+  const hasGate = readinessGates.some(({ conditionType }) => conditionType === IN_PLACE_READY);
+  const pod: unknown = {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
       name: `${name}-${id}`,
       generateName: `${name}-`,
       ...(namespace && { namespace }),
-      labels: {
-        ...template.metadata?.labels,
-        [INSTANCE_ID_LABEL]: id,
-        [REVISION_LABEL]: revision,
-        [TEMPLATE_HASH_LABEL]: shortHash(revision),
-        [LIFECYCLE_STATE_LABEL]: "PreparingNormal",
-      },
-      annotations: { ...template.metadata?.annotations, [LIFECYCLE_TIMESTAMP_ANNOTATION]: formatTime(nowMs) },
+      labels: { ...template.metadata?.labels, [INSTANCE_ID_LABEL]: id, ...revisionLabels(revision, gates) },
+      ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
       ...(template.metadata?.finalizers && { finalizers: template.metadata.finalizers }),
       ownerReferences: [controllerReference(cloneSet)],
     },
-    spec: { ...template.spec, readinessGates },
-  } as unknown as DeepReadonly<Pod>;
+    // Every pod has the gate, whatever the update strategy: the strategy may change later, the gates of a pod may not.
+    spec: { ...withClaimVolumes(template.spec ?? {}, claimsOfPod(cloneSet, id)), readinessGates: hasGate ? readinessGates : [...readinessGates, { conditionType: IN_PLACE_READY }] },
+  };
+  return withLifecycleState(pod as DeepReadonly<Pod>, "PreparingNormal", nowMs);
 }

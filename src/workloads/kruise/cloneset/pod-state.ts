@@ -3,19 +3,11 @@ import type { CloneSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isAvailable, isReady, podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { IN_PLACE_READY, LIFECYCLE_STATE_LABEL, REVISION_LABEL, SPECIFIED_DELETE_LABEL, shortHash } from "./names.ts";
+import { IN_PLACE_READY } from "../in-place/state.ts";
+import { lifecycleState } from "../lifecycle/lifecycle.ts";
+import { isMarkedForDelete } from "../specified-delete.ts";
 
 export type ReadonlyCloneSet = DeepReadonly<CloneSet>;
-
-/** A pod may carry the whole name of its revision or only the hash. */
-export function hasRevision({ metadata }: ReadonlyPod, revision: string): boolean {
-  const label = metadata.labels?.[REVISION_LABEL] ?? "";
-  return label === revision || (label !== "" && shortHash(label) === shortHash(revision));
-}
-
-export function lifecycleState({ metadata }: ReadonlyPod): string {
-  return metadata.labels?.[LIFECYCLE_STATE_LABEL] ?? "";
-}
 
 /** False while the containers are being changed under the pod. */
 function isSettledInPlace(pod: ReadonlyPod): boolean {
@@ -35,6 +27,6 @@ export function isPodAvailable(pod: ReadonlyPod, minReadySeconds: number, nowMs:
 }
 
 /** The user, or a recreate update, wants exactly this pod gone. */
-export function isSpecifiedDelete(cloneSet: ReadonlyCloneSet, { metadata }: ReadonlyPod): boolean {
-  return metadata.labels?.[SPECIFIED_DELETE_LABEL] !== undefined || (cloneSet.spec.scaleStrategy?.podsToDelete?.includes(metadata.name) ?? false);
+export function isSpecifiedDelete({ spec }: ReadonlyCloneSet, pod: ReadonlyPod): boolean {
+  return isMarkedForDelete(pod) || (spec.scaleStrategy?.podsToDelete?.includes(pod.metadata.name) ?? false);
 }

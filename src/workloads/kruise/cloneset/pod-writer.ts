@@ -1,84 +1,203 @@
-/** Carries out what the planners decided about a CloneSet's pods, and remembers what the informer has yet to show. */
-import { Pod } from "../../../api/index.ts";
+/** Carries out what the planners decided about a CloneSet's pods and claims, tells of it in events, and remembers what the informers have yet to show. */
+import { PersistentVolumeClaim, Pod } from "../../../api/index.ts";
+import { messageOf } from "../../../base/index.ts";
 import type { Clock, Random } from "../../../base/index.ts";
 import type { Client } from "../../../client/index.ts";
 import { keyOf } from "../../../runtime/index.ts";
+import type { RecordedEvent } from "../../../runtime/index.ts";
+import type { ReadonlyClaim } from "../../claims.ts";
 import type { Expectations, Owner } from "../../expectations.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { unlessChanged } from "../../optimistic.ts";
-import { writeAll } from "../../write-all.ts";
-import { closeGate, startInPlaceUpdate } from "./in-place.ts";
-import { INSTANCE_ID_LABEL, SPECIFIED_DELETE_LABEL } from "./names.ts";
-import { chooseInstanceIds, makePod } from "./new-pods.ts";
+import { podTemplateOf } from "../../revisions/pod-template-data.ts";
+import type { RevisionPlan } from "../../revisions/revisions.ts";
+import { slowStart, writeAll } from "../../write-all.ts";
+import type { FeatureGates } from "../feature-gates.ts";
+import type { Applied } from "../in-place/apply.ts";
+import { markForDelete } from "../specified-delete.ts";
+import { chooseInstanceIds, claimsOfPod, instanceIdOf } from "./claims.ts";
+import { makePod } from "./new-pods.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
-import { templateOf } from "./revisions.ts";
-import type { RevisionPlan } from "./revisions.ts";
-import type { ScalePlan } from "./scale.ts";
-import type { UpdatePlan } from "./update.ts";
+import type { PodStep, ScalePlan } from "./scale.ts";
+import { inPlaceSteps } from "./update.ts";
+import type { UpdateAction, UpdatePlan } from "./update.ts";
 
 /** Pods created in one pass; a set of thousands takes turns with the others. */
 const MAX_CREATED_PER_PASS = 500;
 
-export interface PodWriter {
-  scale(owner: Owner, cloneSet: ReadonlyCloneSet, plan: ScalePlan, revisions: RevisionPlan, existing: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
-  update(owner: Owner, plan: UpdatePlan, updateRevision: string, signal: AbortSignal): Promise<void>;
-  /** Pods that no longer match the selector go on running without an owner. */
-  release(owner: Owner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
+/** A CloneSet and all that is around it. */
+export interface Scene {
+  cloneSet: ReadonlyCloneSet;
+  owner: Owner;
+  /** Every pod of the CloneSet, and those that count. */
+  pods: readonly ReadonlyPod[];
+  active: readonly ReadonlyPod[];
+  claims: readonly ReadonlyClaim[];
+  revisions: RevisionPlan;
+  signal: AbortSignal;
 }
 
-export function createPodWriter({ client, expectations, clock, random }: { client: Client; expectations: Expectations; clock: Clock; random: Random }): PodWriter {
-  const updatePod = async (owner: Owner, pod: ReadonlyPod, signal: AbortSignal): Promise<ReadonlyPod | undefined> => {
-    const written = await unlessChanged(client.update(Pod, owner.cluster, pod, { signal }));
-    if (written) expectations.wrote(owner, written);
-    return written;
+export interface WriterDependencies {
+  client: Client;
+  podsSeen: Expectations;
+  claimsSeen: Expectations;
+  clock: Clock;
+  random: Random;
+  gates: FeatureGates;
+  record(owner: Owner, cloneSet: ReadonlyCloneSet, event: RecordedEvent): void;
+  /** A budget may keep a pod from being updated; asked before each, and only when the gate is on. */
+  mayUpdate(cluster: string, pod: ReadonlyPod): Promise<boolean>;
+}
+
+export interface PodWriter {
+  scale(scene: Scene, plan: ScalePlan): Promise<void>;
+  /** `held`: a budget kept a pod from being updated, and with it those behind it. */
+  update(scene: Scene, plan: UpdatePlan): Promise<"updated" | "held">;
+  /** Pods that no longer match the selector go on running without an owner. */
+  release(scene: Pick<Scene, "owner" | "signal">, pods: readonly ReadonlyPod[]): Promise<void>;
+  clearClaims(scene: Pick<Scene, "cloneSet" | "owner" | "signal">, remove: readonly ReadonlyClaim[], handOver: readonly ReadonlyClaim[]): Promise<void>;
+}
+
+export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, gates, record, mayUpdate }: WriterDependencies): PodWriter {
+  type Target = Pick<Scene, "owner" | "signal">;
+
+  /** The pod as it is after the write; undefined when somebody else changed it first, and its change brings the CloneSet back. */
+  const write = async ({ owner, signal }: Target, { pod, after }: PodStep, resize?: Applied["resize"]): Promise<ReadonlyPod | undefined> => {
+    let base: ReadonlyPod | undefined = pod;
+    // Traffic stops before anything else changes.
+    if (after.status !== pod.status) base = await unlessChanged(client.updateStatus(Pod, owner.cluster, after, { signal }));
+    if (base && resize) base = await unlessChanged(client.patch(Pod, keyOf(owner.cluster, base), resizePatch(base, resize), { type: "strategic", subresource: "resize", signal }));
+    if (base && (after.metadata !== pod.metadata || after.spec !== pod.spec)) {
+      const { resourceVersion } = base.metadata;
+      const spec = resize ? { ...after.spec, containers: withAmounts(after, base) } : after.spec;
+      base = await unlessChanged(client.update(Pod, owner.cluster, { ...after, metadata: { ...after.metadata, ...(resourceVersion && { resourceVersion }) }, spec }, { signal }));
+    }
+    if (base && base !== pod) podsSeen.wrote(owner, base);
+    return base;
   };
-  const updateStatus = async (owner: Owner, pod: ReadonlyPod, signal: AbortSignal): Promise<ReadonlyPod | undefined> => {
-    const written = await unlessChanged(client.updateStatus(Pod, owner.cluster, pod, { signal }));
-    if (written) expectations.wrote(owner, written);
-    return written;
+
+  /** Runs a write and tells of its outcome; a failure is told and passed on. */
+  const told = async <T>({ owner, cloneSet }: Pick<Scene, "owner" | "cloneSet">, action: Promise<T>, failed: { reason: string; message(why: string): string }, done?: { reason: string; message: string }): Promise<T> => {
+    try {
+      const result = await action;
+      if (done && result !== undefined) record(owner, cloneSet, { type: "Normal", ...done });
+      return result;
+    } catch (error) {
+      record(owner, cloneSet, { type: "Warning", reason: failed.reason, message: failed.message(messageOf(error)) });
+      throw error;
+    }
   };
+
+  async function create(scene: Scene, pod: ReadonlyPod, existing: ReadonlySet<string>): Promise<void> {
+    const { cloneSet, owner, signal } = scene;
+    for (const claim of claimsOfPod(cloneSet, instanceIdOf(pod)).values()) {
+      if (existing.has(claim.metadata.name)) continue;
+      const failed = { reason: "FailedCreate", message: (why: string) => `failed to create pvc: ${why}, pvc: ${claim.metadata.name}` };
+      claimsSeen.wrote(owner, await told(scene, client.create(PersistentVolumeClaim, owner.cluster, claim, { signal }), failed));
+    }
+    const { name } = pod.metadata;
+    const failed = { reason: "FailedCreate", message: (why: string) => `failed to create pod: ${why}, pod: ${name}` };
+    podsSeen.wrote(owner, await told(scene, client.create(Pod, owner.cluster, pod, { signal }), failed, { reason: "SuccessfulCreate", message: `succeed to create pod ${name}` }));
+  }
+
+  async function remove(scene: Scene, pod: ReadonlyPod): Promise<void> {
+    const { cloneSet, owner, claims, signal } = scene;
+    const { name, uid = "" } = pod.metadata;
+    const failed = { reason: "FailedDelete", message: (why: string) => `failed to delete pod ${name}: ${why}` };
+    await told(scene, unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid }, signal })), failed);
+    record(owner, cloneSet, { type: "Normal", reason: "SuccessfulDelete", message: `succeed to delete pod ${name}` });
+    podsSeen.deleted(owner, pod);
+    for (const claim of claims.filter((item) => instanceIdOf(item) === instanceIdOf(pod))) await removeClaim(scene, claim, "failed to delete pvc");
+  }
+
+  async function removeClaim({ cloneSet, owner, signal }: Pick<Scene, "cloneSet" | "owner" | "signal">, claim: ReadonlyClaim, failure: string): Promise<void> {
+    const failed = { reason: "FailedDelete", message: (why: string) => `${failure} ${claim.metadata.name}: ${why}` };
+    await told({ owner, cloneSet }, unlessChanged(client.delete(PersistentVolumeClaim, keyOf(owner.cluster, claim), { preconditions: { uid: claim.metadata.uid ?? "" }, signal })), failed);
+    claimsSeen.deleted(owner, claim);
+  }
+
+  async function act(scene: Scene, action: UpdateAction, revision: string): Promise<void> {
+    if (action.do === "prepare") {
+      await write(scene, action.step);
+      return;
+    }
+    const { name } = action.pod.metadata;
+    if (action.do === "recreate") {
+      const failed = { reason: "FailedUpdatePodReCreate", message: (why: string) => `failed to patch pod specified-delete ${name} for update(revision ${revision}): ${why}` };
+      await told(scene, write(scene, { pod: action.pod, after: markForDelete(action.pod) }), failed, { reason: "SuccessfulUpdatePodReCreate", message: `successfully patch pod ${name} specified-delete for update(revision ${revision})` });
+      return;
+    }
+    const steps = inPlaceSteps(action.spec, { gates, nowMs: clock.now() });
+    const update = async (): Promise<ReadonlyPod | undefined> => {
+      const closed = await write(scene, { pod: action.pod, after: steps.close(action.pod) });
+      if (!closed) return undefined;
+      const { pod: after, resize } = steps.start(closed);
+      return write(scene, { pod: closed, after }, resize);
+    };
+    const failed = { reason: "FailedUpdatePodInPlace", message: (why: string) => `failed to update pod ${name} in-place(revision ${revision}): ${why}` };
+    await told(scene, update(), failed, { reason: "SuccessfulUpdatePodInPlace", message: `successfully update pod ${name} in-place(revision ${revision})` });
+  }
 
   return {
-    async scale(owner, cloneSet, plan, { current, update }, existing, signal) {
-      const taken = new Set(existing.map(({ metadata }) => metadata.labels?.[INSTANCE_ID_LABEL] ?? ""));
+    async scale(scene, plan) {
+      const { cloneSet, claims, revisions } = scene;
+      const { current, update } = revisions;
       const wanted = Math.min(plan.createCurrent + plan.createUpdate, MAX_CREATED_PER_PASS);
-      const created = chooseInstanceIds(wanted, taken, random).map((id, index) => {
+      const ids = wanted > 0 ? chooseInstanceIds(wanted, scene, random) : [];
+      const created = ids.map((id, index) => {
         const revision = index < plan.createCurrent ? current : update;
-        return makePod(cloneSet, revision.metadata.name, templateOf(revision), id, clock.now());
+        return makePod(cloneSet, { revision: revision.metadata.name, template: podTemplateOf(revision), id }, gates, clock.now());
       });
-      await writeAll("pod creations", created, async (pod) => {
-        expectations.wrote(owner, await client.create(Pod, owner.cluster, pod, { signal }));
-      });
-      await writeAll("pod deletions", plan.remove, async (pod) => {
-        await unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }));
-        expectations.deleted(owner, pod);
-      });
+      const existing = new Set(claims.map(({ metadata }) => metadata.name));
+      await slowStart("pod creations", created, (pod) => create(scene, pod, existing));
+      await writeAll("pod deletions", plan.remove, (pod) => remove(scene, pod));
+      await writeAll("lifecycle changes", plan.prepare, async (step) => void (await write(scene, step)));
     },
 
-    async update(owner, plan, updateRevision, signal) {
-      await writeAll("pod refreshes", plan.refresh, async ({ opened, relabelled }) => {
-        const written = opened && (await updateStatus(owner, opened, signal));
-        // The second write builds on the first; when that failed the pod has changed and comes back anyway.
-        if (!relabelled || (opened && !written)) return;
-        const { resourceVersion } = (written ?? relabelled).metadata;
-        await updatePod(owner, { ...relabelled, metadata: { ...relabelled.metadata, ...(resourceVersion && { resourceVersion }) } }, signal);
-      });
-      await writeAll("in-place updates", plan.inPlace, async ({ pod, change }) => {
-        // Traffic stops before the containers change.
-        const closed = closeGate(pod, clock.now());
-        const base = closed ? await updateStatus(owner, closed, signal) : pod;
-        if (base) await updatePod(owner, startInPlaceUpdate(base, change, updateRevision, clock.now()), signal);
-      });
-      await writeAll("recreate marks", plan.recreate, async (pod) => {
-        await updatePod(owner, { ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [SPECIFIED_DELETE_LABEL]: "true" } } }, signal);
-      });
+    async update(scene, plan) {
+      await writeAll("pod refreshes", plan.refresh, async ({ resize, ...step }) => void (await write(scene, step, resize)));
+      if (!gates.isOn("PodUnavailableBudgetUpdateGate")) {
+        await writeAll("pod updates", plan.actions, (action) => act(scene, action, plan.targetRevision));
+        return "updated";
+      }
+      for (const action of plan.actions) {
+        const pod = action.do === "prepare" ? action.step.pod : action.pod;
+        if (!(await mayUpdate(scene.owner.cluster, pod))) return "held";
+        await act(scene, action, plan.targetRevision);
+      }
+      return "updated";
     },
 
-    async release(owner, pods, signal) {
+    async release(target, pods) {
       await writeAll("pod releases", pods, async (pod) => {
-        const ownerReferences = pod.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.uid) ?? [];
-        await updatePod(owner, { ...pod, metadata: { ...pod.metadata, ownerReferences } }, signal);
+        const ownerReferences = pod.metadata.ownerReferences?.filter(({ uid }) => uid !== target.owner.uid) ?? [];
+        await write(target, { pod, after: { ...pod, metadata: { ...pod.metadata, ownerReferences } } });
       });
+    },
+
+    async clearClaims(scene, claims, handOver) {
+      await writeAll("claim hand-overs", handOver, async (claim) => {
+        const failed = { reason: "FailedUpdate", message: (why: string) => `failed to update PVC ${claim.metadata.name}: ${why}` };
+        const written = await told(scene, unlessChanged(client.update(PersistentVolumeClaim, scene.owner.cluster, claim, { signal: scene.signal })), failed);
+        if (written) claimsSeen.wrote(scene.owner, written);
+      });
+      await writeAll("claim deletions", claims, (claim) => removeClaim(scene, claim, "failed to clean up PVC"));
     },
   };
+}
+
+function resizePatch({ spec }: ReadonlyPod, resize: NonNullable<Applied["resize"]>): { spec: { containers: { name: string; resources: { limits?: Record<string, string>; requests?: Record<string, string> } }[] } } {
+  const containers = spec.containers.flatMap(({ name }) => {
+    const { limits, requests } = resize[name] ?? {};
+    return limits || requests ? [{ name, resources: { ...(limits && { limits: { ...limits } }), ...(requests && { requests: { ...requests } }) } }] : [];
+  });
+  return { spec: { containers } };
+}
+
+/** The containers as they should be, with the amounts that `resize` wrote: only that subresource may change them. */
+function withAmounts({ spec }: ReadonlyPod, { spec: { containers } }: ReadonlyPod): ReadonlyPod["spec"]["containers"] {
+  return spec.containers.map((container) => {
+    const resources = containers.find(({ name }) => name === container.name)?.resources;
+    return resources ? { ...container, resources } : container;
+  });
 }

@@ -8,16 +8,17 @@
 import { describe, expect, test } from "vitest";
 import { formatTime } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { podTemplateData } from "../../revisions/pod-template-data.ts";
+import type { PodTemplate, ReadonlyRevision } from "../../revisions/pod-template-data.ts";
+import { DEFAULT_GATES } from "../feature-gates.ts";
+import { markForDelete } from "../specified-delete.ts";
 import { RECORDED_AT, fromAlpha, readCases } from "../testdata/read-cases.ts";
 import type { AlphaCloneSet } from "../testdata/read-cases.ts";
-import { closeGate, startInPlaceUpdate } from "./in-place.ts";
-import { SPECIFIED_DELETE_LABEL } from "./names.ts";
 import { makePod } from "./new-pods.ts";
-import type { PodTemplate } from "./revisions.ts";
 import { changesNothing, planScale } from "./scale.ts";
 import { planStatus } from "./status.ts";
 import type { CloneSetStatus } from "./status.ts";
-import { planUpdate } from "./update.ts";
+import { inPlaceSteps, planUpdate } from "./update.ts";
 
 interface Step {
   image?: string;
@@ -68,10 +69,10 @@ class Trace {
     const currentRevision = this.status?.currentRevision ?? updateRevision;
     const numbers = new Map([...this.pods].map(([number, pod]) => [pod.metadata.name, number]));
     const numbersOf = (pods: readonly ReadonlyPod[]): number[] => pods.map(({ metadata }) => numbers.get(metadata.name) ?? -1).toSorted((a, b) => a - b);
-    const input = { cloneSet, pods: [...this.pods.values()], updateRevision, nodeOf: () => undefined, nowMs: this.nowMs };
+    const input = { cloneSet, pods: [...this.pods.values()], currentRevision, updateRevision, gates: DEFAULT_GATES, nowMs: this.nowMs };
     const replace = (pod: ReadonlyPod): void => void this.pods.set(numbers.get(pod.metadata.name) ?? -1, pod);
 
-    const scale = planScale(input);
+    const scale = planScale({ ...input, nodeOf: () => undefined });
     const revisions = [...Array<string>(scale.createCurrent).fill(currentRevision), ...Array<string>(scale.createUpdate).fill(updateRevision)];
     if (revisions.length > 0) pass["created"] = revisions.map((revision) => ({ pod: this.create(cloneSet, revision), revision }));
     if (scale.remove.length > 0) {
@@ -79,13 +80,20 @@ class Trace {
       for (const number of numbersOf(scale.remove)) this.pods.delete(number);
     }
     if (changesNothing(scale)) {
-      const update = planUpdate({ ...input, updateTemplate: this.templateOf(updateRevision), templateByHash: (hash) => this.templateOf(`demo-${hash}`) });
+      const update = planUpdate({ ...input, revisions: this.revisions() });
+      const done = { "in-place": [] as ReadonlyPod[], recreate: [] as ReadonlyPod[], prepare: [] as ReadonlyPod[] };
+      for (const { after } of update.refresh) replace(after);
+      for (const action of update.actions) {
+        const pod = action.do === "prepare" ? action.step.pod : action.pod;
+        done[action.do].push(pod);
+        if (action.do === "recreate") replace(markForDelete(pod));
+        if (action.do !== "in-place") continue;
+        const steps = inPlaceSteps(action.spec, input);
+        replace(steps.start(steps.close(pod)).pod);
+      }
       if (update.refresh.length > 0) pass["refreshed"] = numbersOf(update.refresh.map(({ pod }) => pod));
-      if (update.inPlace.length > 0) pass["updatedInPlace"] = numbersOf(update.inPlace.map(({ pod }) => pod));
-      if (update.recreate.length > 0) pass["markedForDelete"] = numbersOf(update.recreate);
-      for (const { pod, opened = pod, relabelled = pod } of update.refresh) replace({ ...relabelled, status: opened.status });
-      for (const { pod, change } of update.inPlace) replace({ ...startInPlaceUpdate(pod, change, updateRevision, this.nowMs), status: (closeGate(pod, this.nowMs) ?? pod).status });
-      for (const pod of update.recreate) replace({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [SPECIFIED_DELETE_LABEL]: "true" } } });
+      if (done["in-place"].length > 0) pass["updatedInPlace"] = numbersOf(done["in-place"]);
+      if (done.recreate.length > 0) pass["markedForDelete"] = numbersOf(done.recreate);
     }
     this.status = planStatus({ cloneSet, pods: [...this.pods.values()], revisions: { currentRevision, updateRevision, collisionCount: 0 }, labelSelector: "app=demo", failures: [], nowMs: this.nowMs });
     pass["status"] = {
@@ -105,9 +113,14 @@ class Trace {
 
   private create(cloneSet: Parameters<typeof makePod>[0], revision: string): number {
     const number = this.created++;
-    const pod = makePod(cloneSet, revision, this.templateOf(revision), String(number), this.nowMs);
+    const pod = makePod(cloneSet, { revision, template: this.templateOf(revision), id: String(number) }, DEFAULT_GATES, this.nowMs);
     this.pods.set(number, { ...pod, metadata: { ...pod.metadata, creationTimestamp: formatTime(this.nowMs) } });
     return number;
+  }
+
+  /** Every image has one; the steps go up to a handful. */
+  private revisions(): ReadonlyRevision[] {
+    return Array.from({ length: 10 }, (_, index) => `demo-${index}`).map((name) => ({ apiVersion: "apps/v1", kind: "ControllerRevision", metadata: { name }, data: podTemplateData(this.templateOf(name)), revision: 1 }));
   }
 
   private templateOf(revision: string): PodTemplate {

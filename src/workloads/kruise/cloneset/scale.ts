@@ -1,67 +1,101 @@
 /**
- * One scale pass: which pods to create and which to delete now, or nothing.
+ * One scale pass: which pods to create, to delete or to prepare for deletion now, or nothing.
  *
- * First match wins: missing pods are created before anything goes; pods named for deletion go before the set shrinks.
- * Reads: the numbers of `diff.ts`. Writes nothing.
+ * First match wins: a deletion that is no longer wanted is taken back; missing pods are created before anything goes; pods
+ * named for deletion go before the set shrinks. Reads: the numbers of `diff.ts`. Writes nothing.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { enterState, isHooked, lifecycleState, marksPodsNotReady } from "../lifecycle/lifecycle.ts";
 import { computeDiff } from "./diff.ts";
-import { isPodAvailable, isSpecifiedDelete, lifecycleState } from "./pod-state.ts";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import type { DiffInput } from "./diff.ts";
+import { hasRevision } from "./names.ts";
+import { isPodAvailable, isSpecifiedDelete } from "./pod-state.ts";
 import { chooseVictims } from "./victims.ts";
 import type { NodeLookup } from "./victims.ts";
 
-export interface PassInput {
-  cloneSet: ReadonlyCloneSet;
-  /** Active pods alone. */
-  pods: readonly ReadonlyPod[];
-  updateRevision: string;
+export interface ScaleInput extends DiffInput {
   nodeOf: NodeLookup;
-  nowMs: number;
+}
+
+/** A pod and what becomes of it. */
+export interface PodStep {
+  pod: ReadonlyPod;
+  after: ReadonlyPod;
 }
 
 export interface ScalePlan {
   /** How many pods to create of each revision. */
   createCurrent: number;
   createUpdate: number;
+  /** With their volume claims. */
   remove: readonly ReadonlyPod[];
-  /** Pods are missing that `scaleStrategy.maxUnavailable` does not let us create yet. */
-  limited: boolean;
+  /** Pods that enter or leave the state in which they prepare to be deleted. */
+  prepare: readonly PodStep[];
+  /** Set when pods are missing that `scaleStrategy.maxUnavailable` does not let us create yet: how many it does. */
+  limit?: number;
 }
 
-const NOTHING: ScalePlan = { createCurrent: 0, createUpdate: 0, remove: [], limited: false };
+const NOTHING: ScalePlan = { createCurrent: 0, createUpdate: 0, remove: [], prepare: [] };
 
-export const changesNothing = ({ createCurrent, createUpdate, remove }: ScalePlan): boolean => createCurrent + createUpdate === 0 && remove.length === 0;
+/** The plan without the pods that must wait for others of their name to go. */
+export function withoutHeld(plan: ScalePlan, held: number): ScalePlan {
+  const ofUpdate = Math.min(plan.createUpdate, held);
+  return held === 0 ? plan : { ...plan, createUpdate: plan.createUpdate - ofUpdate, createCurrent: Math.max(0, plan.createCurrent - (held - ofUpdate)) };
+}
 
-export function planScale(input: PassInput): ScalePlan {
-  const { cloneSet, pods, updateRevision, nodeOf, nowMs } = input;
-  const diff = computeDiff(cloneSet, pods, updateRevision, nowMs);
+/** Nothing was done that an update pass must wait for. A pod that only left traffic is in the same state as before. */
+export const changesNothing = ({ createCurrent, createUpdate, remove, prepare }: ScalePlan): boolean => createCurrent + createUpdate === 0 && remove.length === 0 && !prepare.some(changesState);
+export const changesState = ({ pod, after }: PodStep): boolean => lifecycleState(pod) !== lifecycleState(after);
+
+export function planScale(input: ScaleInput): ScalePlan {
+  const { cloneSet, pods, updateRevision, gates, nowMs } = input;
+  const regret = planRegret(input);
+  if (regret.length > 0) return { ...NOTHING, prepare: regret };
+
+  // A pod that prepares for its update can count as updated, so that a new pod does not take its place among the new ones.
+  const isUpdated = (pod: ReadonlyPod): boolean => hasRevision(pod, updateRevision) || (gates.isOn("PreparingUpdateAsUpdate") && lifecycleState(pod) === "PreparingUpdate");
+  const diff = computeDiff(input, isUpdated);
   if (diff.scaleUpNum > 0) {
     const createCurrent = Math.min(diff.scaleUpLimit, diff.scaleUpNumOldRevision);
-    const limited = diff.scaleUpNum > diff.scaleUpLimit;
-    const plan = { ...NOTHING, createCurrent, createUpdate: diff.scaleUpLimit - createCurrent, limited };
-    if (diff.scaleUpLimit > 0) return plan;
-    const rest = planRemoval();
-    return { ...rest, limited };
-  }
-  return planRemoval();
-
-  function planRemoval(): ScalePlan {
-    const planned = pods.filter((pod) => isSpecifiedDelete(cloneSet, pod) && lifecycleState(pod) !== "PreparingDelete");
-    const preparing = pods.filter((pod) => lifecycleState(pod) === "PreparingDelete");
-    // Nothing holds them without hooks, so they go at once and need no budget: they already count as unavailable.
-    if (preparing.length > 0) return { ...NOTHING, remove: preparing };
-
-    const named = withinBudget(planned, diff.deleteReadyLimit);
-    if (named.length > 0) return { ...NOTHING, remove: named };
-    if (diff.scaleDownNum === 0 || planned.length > 0) return NOTHING;
-
-    const victims = chooseVictims({ cloneSet, pods, updateRevision, total: diff.scaleDownNum, fromOld: diff.scaleDownNumOldRevision, nodeOf, nowMs });
-    return { ...NOTHING, remove: withinBudget(victims, diff.deleteReadyLimit) };
+    return { ...NOTHING, createCurrent, createUpdate: diff.scaleUpLimit - createCurrent, ...(diff.scaleUpNum > diff.scaleUpLimit && { limit: diff.scaleUpLimit }) };
   }
 
-  function withinBudget(candidates: readonly ReadonlyPod[], readyLimit: number): ReadonlyPod[] {
-    let ready = 0;
-    return candidates.filter((pod) => !isPodAvailable(pod, 0, nowMs) || ready++ < readyLimit);
-  }
+  const preparing = pods.filter((pod) => lifecycleState(pod) === "PreparingDelete");
+  const again = planDeletion(input, preparing);
+  if (!changesNothing(again)) return again;
+
+  const named = pods.filter((pod) => isSpecifiedDelete(cloneSet, pod) && lifecycleState(pod) !== "PreparingDelete");
+  const specified = merge(again, planDeletion(input, withinBudget(named, diff.deleteReadyLimit, nowMs)));
+  if (!changesNothing(specified)) return specified;
+
+  if (diff.scaleDownNum === 0 || named.length + preparing.length > 0) return specified;
+  const victims = chooseVictims({ ...input, isUpdated, total: diff.scaleDownNum, fromOld: diff.scaleDownNumOldRevision });
+  return planDeletion(input, withinBudget(victims, diff.deleteReadyLimit, nowMs));
+}
+
+const merge = (a: ScalePlan, b: ScalePlan): ScalePlan => ({ ...b, prepare: [...a.prepare, ...b.prepare] });
+
+/** Pods that prepare to be deleted come back when they are needed after all, unless a hook takes pods out of traffic: those may have stopped working. */
+function planRegret({ cloneSet, pods, nowMs }: ScaleInput): PodStep[] {
+  if (marksPodsNotReady(cloneSet.spec.lifecycle)) return [];
+  const isPreparing = (pod: ReadonlyPod): boolean => lifecycleState(pod) === "PreparingDelete";
+  const leaving = pods.filter((pod) => isPreparing(pod) || isSpecifiedDelete(cloneSet, pod)).length;
+  const missing = (cloneSet.spec.replicas ?? 1) - pods.length + leaving;
+  if (missing <= 0) return [];
+  const wanted = pods.filter((pod) => isPreparing(pod) && !isSpecifiedDelete(cloneSet, pod)).slice(0, missing);
+  return wanted.map((pod) => ({ pod, after: enterState(pod, "PreparingNormal", false, nowMs) }));
+}
+
+/** Unready pods go freely; ready ones only as far as the budget reaches. */
+function withinBudget(candidates: readonly ReadonlyPod[], readyLimit: number, nowMs: number): ReadonlyPod[] {
+  let ready = 0;
+  return candidates.filter((pod) => !isPodAvailable(pod, 0, nowMs) || ready++ < readyLimit);
+}
+
+/** A pod that carries a handler of the preDelete hook is not deleted: it prepares until its owner takes the handler off. */
+function planDeletion({ cloneSet, nowMs }: ScaleInput, pods: readonly ReadonlyPod[]): ScalePlan {
+  const hook = cloneSet.spec.lifecycle?.preDelete;
+  const [held, free] = [pods.filter((pod) => isHooked(hook, pod)), pods.filter((pod) => !isHooked(hook, pod))];
+  const steps = held.map((pod) => ({ pod, after: enterState(pod, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs) }));
+  return { ...NOTHING, remove: free, prepare: steps.filter(({ pod, after }) => after !== pod) };
 }

@@ -9,8 +9,9 @@ import { formatTime } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { timeMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { partitionOf } from "./partition.ts";
-import { hasRevision, isPodAvailable, isPodReady } from "./pod-state.ts";
+import { partitionOf } from "../shares.ts";
+import { hasRevision } from "./names.ts";
+import { isPodAvailable, isPodReady } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 
 export type CloneSetStatus = DeepReadonly<NonNullable<CloneSet["status"]>>;

@@ -17,7 +17,7 @@ import {
   unreadyFirst,
 } from "../../kubernetes/pod.ts";
 import type { PodRule, ReadonlyPod } from "../../kubernetes/pod.ts";
-import { hasRevision, isPodAvailable } from "./pod-state.ts";
+import { isPodAvailable } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 
 /** Looks a node of the CloneSet's cluster up by its name. */
@@ -26,7 +26,7 @@ export type NodeLookup = (name: string) => DeepReadonly<Node> | undefined;
 export interface VictimQuery {
   cloneSet: ReadonlyCloneSet;
   pods: readonly ReadonlyPod[];
-  updateRevision: string;
+  isUpdated(pod: ReadonlyPod): boolean;
   /** How many to delete, and how many of these should have an old revision. */
   total: number;
   fromOld: number;
@@ -36,9 +36,9 @@ export interface VictimQuery {
 
 /** In the order in which they should go. Pods of a group keep their order when the whole group goes. */
 export function chooseVictims(query: VictimQuery): ReadonlyPod[] {
-  const { pods, updateRevision, total, fromOld } = query;
-  const updated = pods.filter((pod) => hasRevision(pod, updateRevision));
-  const old = pods.filter((pod) => !hasRevision(pod, updateRevision));
+  const { pods, isUpdated, total, fromOld } = query;
+  const updated = pods.filter((pod) => isUpdated(pod));
+  const old = pods.filter((pod) => !isUpdated(pod));
   if (fromOld >= total) return chooseFrom(old, total, query);
   if (fromOld > 0) return [...chooseFrom(old, fromOld, query), ...chooseFrom(updated, total - fromOld, query)];
   return chooseFrom(updated, total, query);

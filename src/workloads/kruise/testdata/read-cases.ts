@@ -6,6 +6,8 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { CloneSet } from "../../../api/index.ts";
+import { createFeatureGates } from "../feature-gates.ts";
+import type { FeatureGates } from "../feature-gates.ts";
 
 /** The clock of every recording. */
 export const RECORDED_AT = Date.UTC(2024, 4, 1, 12);
@@ -25,6 +27,15 @@ export function readCases<I, W>(file: string, kind: string): RecordedCase<I, W>[
     .filter(({ input }) => input.kind === kind);
 }
 
+/** An input that may change feature gates. */
+export interface GatedInput {
+  gates?: Record<string, boolean>;
+}
+
+export function gatesOf(changes: Record<string, boolean> | undefined): FeatureGates {
+  return createFeatureGates(changes);
+}
+
 export interface AlphaCloneSet {
   metadata: CloneSet["metadata"];
   spec: Record<string, unknown> & { updateStrategy?: Record<string, unknown>; scaleStrategy?: object };
@@ -32,6 +43,7 @@ export interface AlphaCloneSet {
 
 export function fromAlpha(alpha: AlphaCloneSet): CloneSet {
   const { type = "ReCreate", ...rollingUpdate } = alpha.spec.updateStrategy ?? {};
+  const updateStrategy = type === "OnDelete" ? { type } : { type: "RollingUpdate", rollingUpdate: { ...rollingUpdate, podUpdatePolicy: type } };
   const excludePreparingDelete = alpha.metadata.labels?.["apps.kruise.io/cloneset-scaling-exclude-preparing-delete"] === "true";
   return {
     ...alpha,
@@ -40,7 +52,7 @@ export function fromAlpha(alpha: AlphaCloneSet): CloneSet {
     spec: {
       ...alpha.spec,
       scaleStrategy: { ...alpha.spec.scaleStrategy, excludePreparingDelete },
-      updateStrategy: { type: "RollingUpdate", rollingUpdate: { ...rollingUpdate, podUpdatePolicy: type } },
+      updateStrategy,
     },
   } as unknown as CloneSet;
 }

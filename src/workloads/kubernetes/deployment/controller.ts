@@ -6,7 +6,7 @@
  * After:  the ReplicaSet controller makes the pods; its status brings the Deployment back for the next step.
  */
 import { Deployment, Pod, ReplicaSet } from "../../../api/index.ts";
-import { equalJson } from "../../../base/index.ts";
+import { equalJson, messageOf } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { isAlreadyExists } from "../../../machinery/index.ts";
 import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
@@ -20,12 +20,13 @@ import { adopted, orphansOf, ownedBy } from "../../ownership.ts";
 import { selectorOf } from "../../selector.ts";
 import { createStatusDelay } from "../../status-delay.ts";
 import { writeAll } from "../../write-all.ts";
+import { orphaned } from "../orphans.ts";
 import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
-import { REVISION_ANNOTATION, replicasOf, revisionOf, scaleAnnotations } from "./replica-sets.ts";
+import { REVISION_ANNOTATION, newestAnnotations, replicasOf, revisionOf, scaleAnnotations } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
 import { planCleanup, planRollout } from "./rollout.ts";
 import type { RolloutPlan } from "./rollout.ts";
-import { deploymentDeadlineInMs, planDeploymentStatus } from "./status.ts";
+import { createFailedStatus, deploymentDeadlineInMs, planDeploymentStatus } from "./status.ts";
 
 export function createDeploymentController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock } = deps;
@@ -33,12 +34,14 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
   const pods = informers.of(Pod);
   const expectations = createExpectations(replicaSets, clock);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const events = deps.events?.("deployment-controller");
 
   return defineController({
     name: "deployment",
     for: Deployment,
     watches: [
       owned(ReplicaSet),
+      orphaned(informers, ReplicaSet, Deployment),
       // Recreate waits until the last old pod is really gone, which no ReplicaSet says.
       watch(Pod, ({ cluster, object, deleted }) => (deleted ? recreatedBy(cluster, object.metadata.ownerReferences?.[0]?.name, object.metadata.namespace) : [])),
     ],
@@ -63,7 +66,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       }
       // One that is on its way out still counts: its pods are there, and its name is taken until it is gone.
       const sets = ownedBy(replicaSets, key.cluster, owner.uid);
-      const hasPods = ({ metadata }: ReadonlyReplicaSet): boolean => ownedBy(pods, key.cluster, metadata.uid).length > 0;
+      const hasPods = ({ metadata }: ReadonlyReplicaSet): boolean => ownedBy(pods, key.cluster, metadata.uid).some(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
       const plan = planRollout({ deployment, replicaSets: sets, hasPods });
       if (plan.create) {
         await create(deployment, plan.create, owner, signal);
@@ -74,7 +77,9 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       if (changes.length > 0) {
         await writeAll("ReplicaSet updates", changes, async (set) => {
           const written = await unlessChanged(client.update(ReplicaSet, key.cluster, set, { signal }));
-          if (written) expectations.wrote(owner, written);
+          if (!written) return;
+          expectations.wrote(owner, written);
+          tellScale(key.cluster, deployment, set.metadata.name, replicasOf(sets.find(({ metadata }) => metadata.uid === set.metadata.uid) ?? set), replicasOf(set));
         });
         log.info("rollout moved", { sizes: Object.fromEntries(plan.sizes) });
         return done;
@@ -83,6 +88,11 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     },
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
+
+  function tellScale(cluster: string, deployment: ReadonlyDeployment, replicaSet: string, from: number, to: number): void {
+    if (from === to) return;
+    events?.record(cluster, deployment, { type: "Normal", reason: "ScalingReplicaSet", message: `Scaled ${from < to ? "up" : "down"} replica set ${replicaSet} from ${from} to ${to}` });
+  }
 
   function recreatedBy(cluster: string, replicaSet: string | undefined, namespace: string | undefined): ObjectKey[] {
     const set = replicaSet && namespace ? replicaSets.get({ cluster, namespace, name: replicaSet }) : undefined;
@@ -94,8 +104,14 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
   async function create(deployment: ReadonlyDeployment, set: ReadonlyReplicaSet, owner: Owner, signal: AbortSignal): Promise<void> {
     try {
       expectations.wrote(owner, await client.create(ReplicaSet, owner.cluster, set, { signal }));
+      tellScale(owner.cluster, deployment, set.metadata.name, 0, replicasOf(set));
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
+      if (!isAlreadyExists(error)) {
+        const message = `Failed to create new replica set "${set.metadata.name}": ${messageOf(error)}`;
+        events?.record(owner.cluster, deployment, { type: "Warning", reason: "ReplicaSetCreateError", message });
+        await unlessChanged(client.updateStatus(Deployment, owner.cluster, { ...deployment, status: createFailedStatus(deployment, message, clock.now()) }, { signal }));
+        throw error;
+      }
       // The hash of another template, or the name of somebody else's ReplicaSet: the next try has another name.
       const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
       await unlessChanged(client.updateStatus(Deployment, owner.cluster, { ...deployment, status: { ...deployment.status, collisionCount } }, { signal }));
@@ -117,7 +133,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     }
     statusDelay.settled(idOfKey(key));
     const isComplete = (status.updatedReplicas ?? 0) === replicasOf(deployment) && (status.replicas ?? 0) === replicasOf(deployment);
-    if (isComplete) {
+    if (isComplete || deployment.spec.paused) {
       await writeAll("ReplicaSet deletions", planCleanup(deployment, plan.old), async (set) => {
         await unlessChanged(client.delete(ReplicaSet, keyOf(key.cluster, set), { preconditions: { uid: set.metadata.uid ?? "" }, signal }));
       });
@@ -130,9 +146,8 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
 function resized(deployment: ReadonlyDeployment, set: ReadonlyReplicaSet, plan: RolloutPlan): ReadonlyReplicaSet[] {
   const size = plan.sizes.get(set.metadata.name) ?? replicasOf(set);
   const isNew = set === plan.newReplicaSet;
-  const annotations = { ...set.metadata.annotations };
+  const annotations = isNew ? newestAnnotations(deployment, set.metadata.annotations ?? {}, plan.revision) : { ...set.metadata.annotations };
   if (size > 0) Object.assign(annotations, scaleAnnotations(deployment, plan.maxReplicas));
-  if (isNew) annotations[REVISION_ANNOTATION] = String(plan.revision);
   const minReadySeconds = isNew ? (deployment.spec.minReadySeconds ?? 0) : (set.spec.minReadySeconds ?? 0);
   const isRight = size === replicasOf(set) && minReadySeconds === (set.spec.minReadySeconds ?? 0) && equalJson(annotations, set.metadata.annotations ?? {});
   if (isRight) return [];

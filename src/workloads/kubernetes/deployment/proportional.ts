@@ -3,7 +3,7 @@
  * size, so that a rollout that turns out badly has not grown more than its part.
  */
 import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
-import { MAX_ANNOTATION, replicasOf, sumOf } from "./replica-sets.ts";
+import { DESIRED_ANNOTATION, MAX_ANNOTATION, replicasOf, sumOf } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
 import type { Limits } from "./rollout.ts";
 
@@ -25,7 +25,7 @@ export function planProportionally(deployment: ReadonlyDeployment, newReplicaSet
   const growing = left > 0;
   const sizes = new Map<ReadonlyReplicaSet, number>();
   for (const set of ordered) {
-    const fraction = fractionOf(set, replicas, allowed);
+    const fraction = fractionOf(set, deployment, allowed);
     const share = growing ? Math.min(fraction, left) : Math.max(fraction, left);
     sizes.set(set, Math.max(0, replicasOf(set) + share));
     left -= share;
@@ -42,12 +42,13 @@ function changed(sizes: readonly (readonly [ReadonlyReplicaSet, number])[]): Rea
 
 /** The new ReplicaSet has everything it should have, so the others only wait to be shrunk. */
 function isSaturated(set: ReadonlyReplicaSet, replicas: number): boolean {
-  return replicasOf(set) === replicas && (set.status?.availableReplicas ?? 0) === replicas;
+  return replicasOf(set) === replicas && Number(set.metadata.annotations?.[DESIRED_ANNOTATION]) === replicas && (set.status?.availableReplicas ?? 0) === replicas;
 }
 
-function fractionOf(set: ReadonlyReplicaSet, replicas: number, allowed: number): number {
-  if (replicas === 0) return -replicasOf(set);
-  const before = Number(set.metadata.annotations?.[MAX_ANNOTATION] ?? replicas);
+function fractionOf(set: ReadonlyReplicaSet, deployment: ReadonlyDeployment, allowed: number): number {
+  if (replicasOf(deployment) === 0) return -replicasOf(set);
+  // Without the annotation the size of before can only be guessed.
+  const before = Number(set.metadata.annotations?.[MAX_ANNOTATION]) || (deployment.status?.replicas ?? 0);
   return before > 0 ? Math.round((replicasOf(set) * allowed) / before) - replicasOf(set) : 0;
 }
 

@@ -15,7 +15,19 @@ export const TEMPLATE_HASH_LABEL = "pod-template-hash";
 export const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
 export const DESIRED_ANNOTATION = "deployment.kubernetes.io/desired-replicas";
 export const MAX_ANNOTATION = "deployment.kubernetes.io/max-replicas";
-const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+/** Which revisions a ReplicaSet was before a rollback made it the newest again. */
+const HISTORY_ANNOTATION = "deployment.kubernetes.io/revision-history";
+const MAX_HISTORY_LENGTH = 2000;
+/** These say something about one object and are not handed on. */
+const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
+  "kubectl.kubernetes.io/last-applied-configuration",
+  REVISION_ANNOTATION,
+  HISTORY_ANNOTATION,
+  DESIRED_ANNOTATION,
+  MAX_ANNOTATION,
+  "deprecated.deployment.rollback.to",
+]);
+const MAX_NAME_LENGTH = 253;
 
 export const replicasOf = ({ spec }: { readonly spec?: { readonly replicas?: number } }): number => spec?.replicas ?? 1;
 export const sumOf = (sets: readonly ReadonlyReplicaSet[], value: (set: ReadonlyReplicaSet) => number | undefined): number => sets.reduce((sum, set) => sum + (value(set) ?? 0), 0);
@@ -49,15 +61,14 @@ export function makeReplicaSet(deployment: ReadonlyDeployment, options: { replic
   const { metadata, spec } = deployment;
   const hash = templateHash(spec.template, options.collisionCount);
   const labels = { ...spec.template.metadata?.labels, [TEMPLATE_HASH_LABEL]: hash };
-  const { [LAST_APPLIED_ANNOTATION]: _applied, ...annotations } = metadata.annotations ?? {};
   return {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
     metadata: {
-      name: `${metadata.name}-${hash}`,
+      name: `${metadata.name.slice(0, MAX_NAME_LENGTH - hash.length - 1)}-${hash}`,
       ...(metadata.namespace && { namespace: metadata.namespace }),
       labels,
-      annotations: { ...annotations, ...scaleAnnotations(deployment, options.maxReplicas), [REVISION_ANNOTATION]: String(options.revision) },
+      annotations: { ...newestAnnotations(deployment, {}, options.revision), ...scaleAnnotations(deployment, options.maxReplicas) },
       ownerReferences: [controllerReference(deployment)],
     },
     spec: {
@@ -67,6 +78,20 @@ export function makeReplicaSet(deployment: ReadonlyDeployment, options: { replic
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
     },
   };
+}
+
+/** The annotations of the ReplicaSet that holds the current template: those of the Deployment, such as the cause of the change, and its revision. */
+export function newestAnnotations(deployment: ReadonlyDeployment, before: Readonly<Record<string, string>>, revision: number): Record<string, string> {
+  const handedOn = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key));
+  const annotations: Record<string, string> = { ...before, ...Object.fromEntries(handedOn) };
+  const old = before[REVISION_ANNOTATION];
+  if (old !== undefined && (Number(old) || 0) >= revision) return annotations;
+  annotations[REVISION_ANNOTATION] = String(revision);
+  if (old === undefined) return annotations;
+  const history = [...(before[HISTORY_ANNOTATION]?.split(",") ?? []), old];
+  while (history.join(",").length > MAX_HISTORY_LENGTH) history.shift();
+  annotations[HISTORY_ANNOTATION] = history.join(",");
+  return annotations;
 }
 
 /** By these a later reconcile sees that the Deployment was scaled, and shares the difference among the ReplicaSets. */

@@ -17,7 +17,7 @@ export interface RolloutInput {
   deployment: ReadonlyDeployment;
   /** Oldest first. */
   replicaSets: readonly ReadonlyReplicaSet[];
-  /** Whether a ReplicaSet still has pods, even such as are on their way out. */
+  /** Whether a ReplicaSet still has pods that are not over, even such as are on their way out. */
   hasPods(replicaSet: ReadonlyReplicaSet): boolean;
 }
 
@@ -82,7 +82,7 @@ function withNew({ deployment }: RolloutInput, plan: RolloutPlan, replicas: numb
 function recreate(input: RolloutInput, plan: RolloutPlan): RolloutPlan {
   const running = plan.old.filter((set) => replicasOf(set) > 0);
   if (running.length > 0) return { ...plan, sizes: new Map(running.map(({ metadata }) => [metadata.name, 0])) };
-  if (plan.old.some(input.hasPods)) return plan;
+  if (plan.old.some((set) => (set.status?.replicas ?? 0) > 0 || input.hasPods(set))) return plan;
   return withNew(input, plan, replicasOf(input.deployment));
 }
 
@@ -131,8 +131,9 @@ const DEFAULT_HISTORY_LIMIT = 10;
 /** Old ReplicaSets beyond `revisionHistoryLimit` that are empty and on nobody's way. */
 export function planCleanup(deployment: ReadonlyDeployment, old: readonly ReadonlyReplicaSet[]): ReadonlyReplicaSet[] {
   const isEmpty = ({ spec, status, metadata }: ReadonlyReplicaSet): boolean =>
-    replicasOf({ spec }) === 0 && (status?.replicas ?? 0) === 0 && !metadata.deletionTimestamp && (metadata.generation ?? 0) <= (status?.observedGeneration ?? 0);
-  const excess = old.length - (deployment.spec.revisionHistoryLimit ?? DEFAULT_HISTORY_LIMIT);
+    replicasOf({ spec }) === 0 && (status?.replicas ?? 0) === 0 && (metadata.generation ?? 0) <= (status?.observedGeneration ?? 0);
+  const alive = old.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const excess = alive.length - (deployment.spec.revisionHistoryLimit ?? DEFAULT_HISTORY_LIMIT);
   if (excess <= 0) return [];
-  return old.toSorted((a, b) => revisionOf(a) - revisionOf(b)).slice(0, excess).filter(isEmpty);
+  return alive.toSorted((a, b) => revisionOf(a) - revisionOf(b)).slice(0, excess).filter(isEmpty);
 }

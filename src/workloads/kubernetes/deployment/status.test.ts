@@ -34,7 +34,7 @@ describe("the status of a Deployment", () => {
 
     const later = planDeploymentStatus(makeDeployment(finished), makeSet("new", 4, 1), [], NOW + 3_600_000);
 
-    expect(reasons(later)).toEqual(["Available False MinimumReplicasUnavailable", "Progressing True NewReplicaSetAvailable"]);
+    expect(reasons(later)).toEqual(["Progressing True NewReplicaSetAvailable", "Available False MinimumReplicasUnavailable"]);
   });
 
   test("comes out the same when nothing moved, so it is not written again", () => {

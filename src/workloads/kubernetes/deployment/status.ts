@@ -29,18 +29,52 @@ export function planDeploymentStatus(deployment: ReadonlyDeployment, newReplicaS
     unavailableReplicas: Math.max(0, sumOf(all, replicasOf) - sumOf(all, ({ status }) => status?.availableReplicas)),
   };
   const before = deployment.status;
-  const conditions = [availableCondition(deployment, counts.availableReplicas), progressingCondition(deployment, counts, newReplicaSet, nowMs)]
-    .filter((condition) => condition !== undefined)
-    .map((condition) => withTimes(condition, before?.conditions?.find(({ type }) => type === condition.type), nowMs));
-  const others = before?.conditions?.filter(({ type }) => type !== "Available" && type !== "Progressing") ?? [];
+  let conditions: readonly Condition[] = before?.conditions ?? [];
+  conditions = withCondition(conditions, availableCondition(deployment, counts.availableReplicas), nowMs);
+  conditions = withProgress(conditions, progressingCondition(deployment, counts, newReplicaSet, nowMs), nowMs);
+  conditions = withFailure(conditions, newReplicaSet, all);
   // Zeros are left out, as Kubernetes leaves them out.
   const present = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+  const isTerminatingKnown = all.every(({ status }) => status?.terminatingReplicas !== undefined);
   return {
     observedGeneration: deployment.metadata.generation ?? 0,
     ...present,
-    conditions: [...conditions, ...others],
+    ...(isTerminatingKnown && { terminatingReplicas: sumOf(all, ({ status }) => status?.terminatingReplicas) }),
+    conditions: [...conditions],
     ...(before?.collisionCount !== undefined && { collisionCount: before.collisionCount }),
   };
+}
+
+/** News goes to the end, as upstream puts it; the same status for the same reason is no news. */
+function withCondition(conditions: readonly Condition[], condition: Condition, nowMs: number): readonly Condition[] {
+  const before = conditions.find(({ type }) => type === condition.type);
+  if (before?.status === condition.status && before.reason === condition.reason) return conditions;
+  return [...conditions.filter((each) => each !== before), dated(condition, before, nowMs)];
+}
+
+/** `lastUpdateTime` tells of every news, `lastTransitionTime` only of a changed status. */
+function dated(condition: Condition, before: Condition | undefined, nowMs: number): Condition {
+  const now = formatTime(nowMs);
+  return { ...condition, lastUpdateTime: now, lastTransitionTime: before?.status === condition.status ? (before.lastTransitionTime ?? now) : now };
+}
+
+/** That something moves is news every time; "none" says that nobody watches the progress. */
+function withProgress(conditions: readonly Condition[], condition: Condition | "none", nowMs: number): readonly Condition[] {
+  const before = conditions.find(({ type }) => type === "Progressing");
+  if (condition === "none") return before ? conditions.filter((each) => each !== before) : conditions;
+  if (condition === before) return conditions;
+  if (condition.reason === "ReplicaSetUpdated") return [...conditions.filter((each) => each !== before), dated(condition, before, nowMs)];
+  return withCondition(conditions, condition, nowMs);
+}
+
+/** What a ReplicaSet could not do, that of the newest first. */
+function withFailure(conditions: readonly Condition[], newReplicaSet: ReadonlyReplicaSet | undefined, all: readonly ReadonlyReplicaSet[]): readonly Condition[] {
+  const failures = [...(newReplicaSet ? [newReplicaSet] : []), ...all].flatMap(({ status }) => status?.conditions?.filter(({ type }) => type === "ReplicaFailure") ?? []);
+  const [failure] = failures;
+  const before = conditions.find(({ type }) => type === "ReplicaFailure");
+  if (!failure) return before ? conditions.filter((each) => each !== before) : conditions;
+  if (before?.status === failure.status && before.reason === failure.reason) return conditions;
+  return [...conditions.filter((each) => each !== before), { ...failure, ...(failure.lastTransitionTime && { lastUpdateTime: failure.lastTransitionTime }) }];
 }
 
 function availableCondition(deployment: ReadonlyDeployment, available: number): Condition {
@@ -57,13 +91,16 @@ interface Counts {
   availableReplicas: number;
 }
 
-function progressingCondition(deployment: ReadonlyDeployment, counts: Counts, newReplicaSet: ReadonlyReplicaSet | undefined, nowMs: number): Condition | undefined {
+function progressingCondition(deployment: ReadonlyDeployment, counts: Counts, newReplicaSet: ReadonlyReplicaSet | undefined, nowMs: number): Condition | "none" {
   const { spec, status: before } = deployment;
   const deadlineSeconds = spec.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS;
-  const current = before?.conditions?.find(({ type }) => type === "Progressing");
-  if (spec.paused) return { type: "Progressing", status: "Unknown", reason: "DeploymentPaused", message: "Deployment is paused" };
-  if (deadlineSeconds === NO_DEADLINE) return undefined;
+  const known = before?.conditions?.find(({ type }) => type === "Progressing");
+  if (deadlineSeconds === NO_DEADLINE) return "none";
+  if (spec.paused) return known?.reason === "ProgressDeadlineExceeded" ? known : { type: "Progressing", status: "Unknown", reason: "DeploymentPaused", message: "Deployment is paused" };
 
+  // The deadline of a rollout that was paused starts anew.
+  const isResumed = known?.reason === "DeploymentPaused";
+  const current: Condition | undefined = isResumed ? { type: "Progressing", status: "Unknown", reason: "DeploymentResumed", message: "Deployment is resumed", lastUpdateTime: formatTime(nowMs) } : known;
   const what = newReplicaSet ? `ReplicaSet "${newReplicaSet.metadata.name}"` : `Deployment "${deployment.metadata.name}"`;
   const replicas = replicasOf(deployment);
   const complete = counts.updatedReplicas === replicas && counts.replicas === replicas && counts.availableReplicas === replicas;
@@ -71,35 +108,37 @@ function progressingCondition(deployment: ReadonlyDeployment, counts: Counts, ne
   // A finished rollout whose pods fail later is unavailable, not unfinished.
   const finished = current?.reason === "NewReplicaSetAvailable" && counts.updatedReplicas === counts.replicas && counts.updatedReplicas > 0;
   if (current && finished) return current;
+  const isNew = !current || current.reason === "NewReplicaSetAvailable";
+  if (isNew && newReplicaSet && counts.updatedReplicas === 0) return { type: "Progressing", status: "True", reason: "NewReplicaSetCreated", message: `Created new replica set "${newReplicaSet.metadata.name}"` };
   const progressed =
-    !current ||
-    current.reason === "DeploymentPaused" ||
-    current.reason === "NewReplicaSetAvailable" ||
+    isNew ||
     counts.updatedReplicas > (before?.updatedReplicas ?? 0) ||
     counts.readyReplicas > (before?.readyReplicas ?? 0) ||
     counts.availableReplicas > (before?.availableReplicas ?? 0) ||
     counts.replicas - counts.updatedReplicas < (before?.replicas ?? 0) - (before?.updatedReplicas ?? 0);
   if (progressed) return { type: "Progressing", status: "True", reason: "ReplicaSetUpdated", message: `${what} is progressing.` };
   const isLate = timeMs(current.lastUpdateTime) + deadlineSeconds * 1000 < nowMs;
-  if (isLate && current.status !== "False") return { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: `${what} has timed out progressing.` };
+  if (isLate && current.reason !== "ProgressDeadlineExceeded") return { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: `${what} has timed out progressing.` };
   return current;
 }
 
-/** `lastUpdateTime` tells of every news, `lastTransitionTime` only of a changed status. */
-function withTimes(condition: Condition, before: Condition | undefined, nowMs: number): Condition {
-  if (condition === before) return before;
-  const now = formatTime(nowMs);
-  // The same words again are no news, unless they say that something moves.
-  const isSame = before?.status === condition.status && before.reason === condition.reason && before.message === condition.message;
-  const lastUpdateTime = isSame && condition.reason !== "ReplicaSetUpdated" ? (before.lastUpdateTime ?? now) : now;
-  return { ...condition, lastUpdateTime, lastTransitionTime: before?.status === condition.status ? (before.lastTransitionTime ?? now) : now };
+/** The status when the next ReplicaSet could not be made. */
+export function createFailedStatus(deployment: ReadonlyDeployment, message: string, nowMs: number): Status {
+  const { status = {}, spec } = deployment;
+  if ((spec.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS) === NO_DEADLINE) return status;
+  const conditions = withCondition(status.conditions ?? [], { type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message }, nowMs);
+  return { ...status, conditions: [...conditions] };
 }
 
 /** Milliseconds until the deadline of a rollout that does not move has passed, or undefined when none is running. */
 export function deploymentDeadlineInMs({ spec }: ReadonlyDeployment, status: Status, nowMs: number): number | undefined {
   const progressing = status.conditions?.find(({ type }) => type === "Progressing");
   const deadlineSeconds = spec.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS;
-  if (progressing?.reason !== "ReplicaSetUpdated" || deadlineSeconds === NO_DEADLINE) return undefined;
+  const isWatched = progressing && !UNWATCHED.has(progressing.reason ?? "");
+  if (!isWatched || deadlineSeconds === NO_DEADLINE) return undefined;
   // One second more, because stored times are whole seconds.
   return Math.max(1, timeMs(progressing.lastUpdateTime) + (deadlineSeconds + 1) * 1000 - nowMs);
 }
+
+/** Rollouts that are over, late already, or held. */
+const UNWATCHED: ReadonlySet<string> = new Set(["NewReplicaSetAvailable", "ProgressDeadlineExceeded", "DeploymentPaused"]);

@@ -1,66 +1,96 @@
 /**
- * ReplicaSet: keeps as many pods of one template as its spec asks for.
+ * ReplicaSet, and ReplicationController, which is the same under an older name: keep as many pods of one template as the spec asks for.
  *
- * Reads:  ReplicaSet, its pods, the pods of its siblings (for whom to delete).
- * Writes: Pod (create, delete, adopt, release), ReplicaSet status.
+ * Reads:  ReplicaSet or ReplicationController, its pods, the pods of its siblings (for whom to delete).
+ * Writes: Pod (create, delete, adopt, release), its own status.
  * Before: the Deployment controller sets `spec.replicas`. After: placement binds the pods, the kubelet runs them.
  */
-import { Pod, ReplicaSet, controllerOf, controllerReference } from "../../../api/index.ts";
-import { equalJson, messageOf, randomSuffix } from "../../../base/index.ts";
+import { Pod, ReplicaSet, ReplicationController, controllerOf } from "../../../api/index.ts";
+import type { Kind, KubernetesObject } from "../../../api/index.ts";
+import { equalJson } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { defineController, done, idOfKey, keyOf, owned } from "../../../runtime/index.ts";
-import type { Controller } from "../../../runtime/index.ts";
+import { defineController, done, idOfKey, owned } from "../../../runtime/index.ts";
+import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
-import type { Owner } from "../../expectations.ts";
 import { unlessChanged } from "../../optimistic.ts";
-import { adopted, orphansOf, ownedBy } from "../../ownership.ts";
+import { orphansOf, ownedBy } from "../../ownership.ts";
 import { selectorOf } from "../../selector.ts";
 import { createStatusDelay } from "../../status-delay.ts";
-import { writeAll } from "../../write-all.ts";
+import { generatedPod } from "../new-pod.ts";
+import { orphanedPods } from "../orphans.ts";
 import { isActive, nextAvailableInMs } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
+import { createPodWriter, failureMessage } from "../pod-writer.ts";
+import type { PodOwner } from "../pod-writer.ts";
 import { planReplicaSetStatus, planReplicas } from "./plan.ts";
 import type { ReadonlyReplicaSet, ReplicasPlan } from "./plan.ts";
 
+/** What the two kinds differ in. */
+interface Flavour<T extends KubernetesObject> {
+  name: string;
+  kind: Kind<T>;
+  /** Who events say they come from. */
+  component: string;
+  asReplicaSet(object: DeepReadonly<T>): ReadonlyReplicaSet;
+  countsTerminating: boolean;
+}
+
 export function createReplicaSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  return createController(deps, { name: "replicaset", kind: ReplicaSet, component: "replicaset-controller", asReplicaSet: (object) => object, countsTerminating: true });
+}
+
+export function createReplicationControllerController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  return createController(deps, {
+    name: "replicationcontroller",
+    kind: ReplicationController,
+    component: "replication-controller",
+    asReplicaSet: ({ spec, ...object }) => ({ ...object, spec: { ...spec, selector: { matchLabels: spec?.selector ?? {} } } }),
+    countsTerminating: false,
+  });
+}
+
+function createController<T extends KubernetesObject>(deps: WorkloadDependencies, { name, kind, component, asReplicaSet, countsTerminating }: Flavour<T>): Controller<ObjectKey> {
   const { client, informers, clock, random } = deps;
   const pods = informers.of(Pod);
   const replicaSets = informers.of(ReplicaSet);
   const expectations = createExpectations(pods, clock);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const writer = createPodWriter({ client, expectations, events: deps.events?.(component) });
 
   return defineController({
-    name: "replicaset",
-    for: ReplicaSet,
-    watches: [owned(Pod)],
-    writes: [Pod, ReplicaSet],
+    name,
+    for: kind,
+    watches: [owned(Pod), orphanedPods(informers, kind)],
+    writes: [Pod, kind],
 
-    async reconcile(replicaSet, { key, log, signal }) {
-      // The server's garbage collection removes the pods of a ReplicaSet that goes.
-      if (replicaSet.metadata.deletionTimestamp) return done;
-      const owner = { cluster: key.cluster, uid: replicaSet.metadata.uid ?? "" };
+    async reconcile(object, { key, log, signal }) {
+      // The server's garbage collection removes the pods of a set that goes.
+      if (object.metadata.deletionTimestamp) return done;
+      const owner = { cluster: key.cluster, uid: object.metadata.uid ?? "" };
       const waitMs = expectations.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
+      const replicaSet = asReplicaSet(object);
+      const podOwner = { cluster: key.cluster, object };
       const orphans = orphansOf(pods, key.cluster, key.namespace, selectorOf(replicaSet)).filter(isActive);
       if (orphans.length > 0) {
-        await writeAll("pod adoptions", orphans, async (pod) => {
-          const taken = await unlessChanged(client.update(Pod, key.cluster, adopted(pod, replicaSet), { signal }));
-          if (taken) expectations.wrote(owner, taken);
-        });
+        await writer.adopt(podOwner, orphans, signal);
         log.info("pods adopted", { pods: orphans.length });
-        return done; // They come back as pods of this ReplicaSet.
+        return done; // They come back as pods of this set.
       }
-      const plan = planReplicas(replicaSet, ownedBy(pods, key.cluster, owner.uid), siblingPods(key.cluster, replicaSet));
+      const ours = ownedBy(pods, key.cluster, owner.uid);
+      // Where the others are matters only to who has too many.
+      const siblings = ours.length > (replicaSet.spec.replicas ?? 1) ? siblingPods(key.cluster, replicaSet) : [];
+      const plan = planReplicas(replicaSet, ours, siblings);
       if (plan.create + plan.remove.length + plan.release.length > 0) {
-        await carryOut(replicaSet, plan, owner, key, signal);
+        await carryOut(object, plan, podOwner, signal);
         log.info("replicas changed", { created: plan.create, deleted: plan.remove.length, released: plan.release.length });
-        return done; // The pods' own changes bring this ReplicaSet back.
+        return done; // The pods' own changes bring this set back.
       }
-      return writeStatus(replicaSet, plan.active, key, signal);
+      return settle(object, plan, key, signal);
     },
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
@@ -73,59 +103,41 @@ export function createReplicaSetController(deps: WorkloadDependencies): Controll
       .flatMap(({ metadata }) => ownedBy(pods, cluster, metadata.uid));
   }
 
-  async function carryOut(replicaSet: ReadonlyReplicaSet, plan: ReplicasPlan, owner: Owner, key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const { cluster } = key;
+  async function carryOut(object: DeepReadonly<T>, plan: ReplicasPlan, podOwner: PodOwner, signal: AbortSignal): Promise<void> {
+    const { template } = asReplicaSet(object).spec;
     try {
-      await writeAll("pod creations", Array.from({ length: plan.create }, () => makePod(replicaSet, randomSuffix(random))), async (pod) => {
-        expectations.wrote(owner, await client.create(Pod, cluster, pod, { signal }));
-      });
+      await writer.create(podOwner, Array.from({ length: plan.create }, () => generatedPod(object, template, random)), signal);
+      await writer.remove(podOwner, plan.remove, signal);
     } catch (error) {
-      const status = planReplicaSetStatus(replicaSet, plan.active, clock.now(), { reason: "FailedCreate", message: messageOf(error) });
-      if (!equalJson(status, replicaSet.status)) await unlessChanged(client.updateStatus(ReplicaSet, cluster, { ...replicaSet, status }, { signal }));
+      const reason = plan.create > 0 ? "FailedCreate" : "FailedDelete";
+      const status = planReplicaSetStatus(asReplicaSet(object), plan.active, clock.now(), { reason, message: failureMessage(error) }, terminatingOf(plan));
+      if (!equalJson(status, statusOf(object))) await unlessChanged(client.updateStatus(kind, podOwner.cluster, { ...object, status }, { signal }));
       throw error;
     }
-    await writeAll("pod deletions", plan.remove, async (pod) => {
-      await unlessChanged(client.delete(Pod, keyOf(cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }));
-      expectations.deleted(owner, pod);
-    });
-    await writeAll("pod releases", plan.release, async (pod) => {
-      const ownerReferences = pod.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.uid) ?? [];
-      const released = await unlessChanged(client.update(Pod, cluster, { ...pod, metadata: { ...pod.metadata, ownerReferences } }, { signal }));
-      if (released) expectations.wrote(owner, released);
-    });
+    await writer.release(podOwner, plan.release, signal);
   }
 
-  async function writeStatus(replicaSet: ReadonlyReplicaSet, active: readonly ReadonlyPod[], key: ObjectKey, signal: AbortSignal): Promise<{ requeueAfterMs?: number }> {
-    const status = planReplicaSetStatus(replicaSet, active, clock.now());
-    const availableInMs = nextAvailableInMs(active, replicaSet.spec.minReadySeconds ?? 0, clock.now());
+  async function settle(object: DeepReadonly<T>, plan: ReplicasPlan, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+    const replicaSet = asReplicaSet(object);
+    const status = planReplicaSetStatus(replicaSet, plan.active, clock.now(), undefined, terminatingOf(plan));
+    const availableInMs = nextAvailableInMs(plan.active, replicaSet.spec.minReadySeconds ?? 0, clock.now());
     const again = availableInMs === undefined ? done : { requeueAfterMs: availableInMs };
-    if (equalJson(status, replicaSet.status)) {
+    if (equalJson(status, statusOf(object))) {
       statusDelay.settled(idOfKey(key));
       return again;
     }
     const waitMs = statusDelay.waitMs(idOfKey(key));
     if (waitMs > 0) return { requeueAfterMs: waitMs };
-    await unlessChanged(client.updateStatus(ReplicaSet, key.cluster, { ...replicaSet, status }, { signal }));
+    await unlessChanged(client.updateStatus(kind, key.cluster, { ...object, status }, { signal }));
     statusDelay.settled(idOfKey(key));
     return again;
   }
-}
 
-function makePod(replicaSet: ReadonlyReplicaSet, suffix: string): DeepReadonly<Pod> {
-  const { name, namespace } = replicaSet.metadata;
-  const { metadata, spec } = replicaSet.spec.template ?? {};
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: {
-      name: `${name}-${suffix}`,
-      generateName: `${name}-`,
-      ...(namespace && { namespace }),
-      ...(metadata?.labels && { labels: metadata.labels }),
-      ...(metadata?.annotations && { annotations: metadata.annotations }),
-      ...(metadata?.finalizers && { finalizers: metadata.finalizers }),
-      ownerReferences: [controllerReference(replicaSet)],
-    },
-    spec: spec ?? { containers: [] },
-  };
+  function terminatingOf({ terminating }: ReplicasPlan): number | undefined {
+    return countsTerminating ? terminating : undefined;
+  }
+
+  function statusOf(object: DeepReadonly<T>): unknown {
+    return asReplicaSet(object).status;
+  }
 }

@@ -20,6 +20,8 @@ const MAX_PER_PASS = 500;
 export interface ReplicasPlan {
   /** The pods that count. */
   active: readonly ReadonlyPod[];
+  /** On their way out, and not over yet. */
+  terminating: number;
   create: number;
   remove: readonly ReadonlyPod[];
   /** Their labels no longer match: they go on running on their own. */
@@ -34,11 +36,17 @@ export function planReplicas(replicaSet: ReadonlyReplicaSet, pods: readonly Read
   const active = matching.filter(isActive);
   const difference = (replicaSet.spec.replicas ?? 1) - active.length;
   const remove = difference < 0 ? chooseReplicaSetVictims(active, [...active, ...siblings.filter(isActive)], Math.min(-difference, MAX_PER_PASS)) : [];
-  return { active, create: Math.min(Math.max(difference, 0), MAX_PER_PASS), remove, release };
+  const terminating = matching.filter(({ metadata, status }) => metadata.deletionTimestamp && status?.phase !== "Succeeded" && status?.phase !== "Failed").length;
+  return { active, terminating, create: Math.min(Math.max(difference, 0), MAX_PER_PASS), remove, release };
 }
 
-/** `failure` is what the last pass could not do. */
-export function planReplicaSetStatus(replicaSet: ReadonlyReplicaSet, active: readonly ReadonlyPod[], nowMs: number, failure?: { reason: "FailedCreate" | "FailedDelete"; message: string }): DeepReadonly<ReplicaSetStatus> {
+export interface ReplicaFailure {
+  reason: "FailedCreate" | "FailedDelete";
+  message: string;
+}
+
+/** `failure` is what the last pass could not do; `terminating` is unset for kinds that do not count those. */
+export function planReplicaSetStatus(replicaSet: ReadonlyReplicaSet, active: readonly ReadonlyPod[], nowMs: number, failure?: ReplicaFailure, terminating?: number): DeepReadonly<ReplicaSetStatus> {
   const { spec, metadata, status } = replicaSet;
   const templateLabels = Object.entries(spec.template?.metadata?.labels ?? {});
   const count = (test: (pod: ReadonlyPod) => boolean): number => active.filter(test).length;
@@ -47,13 +55,15 @@ export function planReplicaSetStatus(replicaSet: ReadonlyReplicaSet, active: rea
   const available = count((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, nowMs));
   const before = status?.conditions?.find(({ type }) => type === "ReplicaFailure");
   const others = status?.conditions?.filter(({ type }) => type !== "ReplicaFailure") ?? [];
-  const conditions = failure ? [...others, { type: "ReplicaFailure", status: "True", ...failure, lastTransitionTime: before?.lastTransitionTime ?? formatTime(nowMs) }] : others;
+  // The first failure stays until a pass goes well; the tries in between would only change the words.
+  const conditions = failure ? [...others, before ?? { type: "ReplicaFailure", status: "True", ...failure, lastTransitionTime: formatTime(nowMs) }] : others;
   // Zeros are left out, as Kubernetes leaves them out.
   return {
     replicas: active.length,
     ...(labelled > 0 && { fullyLabeledReplicas: labelled }),
     ...(ready > 0 && { readyReplicas: ready }),
     ...(available > 0 && { availableReplicas: available }),
+    ...(terminating !== undefined && { terminatingReplicas: terminating }),
     observedGeneration: metadata.generation ?? 0,
     ...(conditions.length > 0 && { conditions }),
   };

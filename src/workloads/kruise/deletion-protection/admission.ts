@@ -1,0 +1,83 @@
+/**
+ * Deletion protection: objects with the label `policy.kruise.io/delete-protection` are not deleted by mistake. `Always` refuses
+ * every deletion; `Cascading` refuses one that would take something along that is still in use. Needs the gate
+ * ResourcesDeletionProtection.
+ */
+import { AdvancedStatefulSet, CloneSet, CustomResourceDefinition, Deployment, Ingress, Namespace, ReplicaSet, Service, StatefulSet, UnitedDeployment } from "../../../api/index.ts";
+import type { AnyAdmission, Kind, KubernetesObject, Pod, Review } from "../../../api/index.ts";
+import { isObject } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { deniedByWebhook } from "../../../machinery/index.ts";
+import { isActive } from "../../kubernetes/pod.ts";
+import type { FeatureGates } from "../feature-gates.ts";
+import type { KruiseAdmissionOptions } from "../scope.ts";
+
+export const DELETE_PROTECTION_LABEL = "policy.kruise.io/delete-protection";
+
+/** Why a cascading deletion must not be, or undefined. */
+type InUse<T> = (review: Review<T>, gates: FeatureGates) => string | undefined;
+
+interface Protected<T extends KubernetesObject> {
+  kind: Kind<T>;
+  /** The name of OpenKruise's webhook. */
+  webhook: string;
+  /** Unset: `Cascading` means nothing for this kind. */
+  inUse?: InUse<T>;
+}
+
+type Replicated = KubernetesObject & { spec?: { replicas?: number } };
+const hasReplicas: InUse<Replicated> = ({ object }) => {
+  const replicas = object.spec?.replicas ?? 0;
+  return replicas > 0 ? `replicas ${replicas}>0` : undefined;
+};
+
+const hasContents: InUse<Namespace> = ({ object, read }) => {
+  const { name } = object.metadata;
+  const pods = read.list("", "pods", name).filter((pod) => isActive(pod as unknown as DeepReadonly<Pod>)).length;
+  if (pods > 0) return `active pods ${pods}>0`;
+  const claims = read.list("", "persistentvolumeclaims", name).filter(({ metadata, status }) => isObject(metadata) && metadata["deletionTimestamp"] === undefined && isObject(status) && status["phase"] === "Bound").length;
+  return claims > 0 ? `"Bound" status pvc ${claims}>0` : undefined;
+};
+
+const hasInstances: InUse<CustomResourceDefinition> = ({ object: { spec }, read }) => {
+  const active = read.list(spec.group, spec.names.plural).filter(({ metadata }) => isObject(metadata) && metadata["deletionTimestamp"] === undefined).length;
+  return active > 0 ? `active CRs ${active}>0` : undefined;
+};
+
+const workload = <T extends Replicated>(kind: Kind<T>, webhook: string): Protected<T> => ({ kind, webhook, inUse: hasReplicas });
+
+const PROTECTED = [
+  workload(Deployment, "vbuiltindeployment.kb.io"),
+  workload(ReplicaSet, "vbuiltinreplicaset.kb.io"),
+  workload(StatefulSet, "vbuiltinstatefulset.kb.io"),
+  workload(CloneSet, "vcloneset.kb.io"),
+  workload(AdvancedStatefulSet, "vstatefulset.kb.io"),
+  workload(UnitedDeployment, "vuniteddeployment.kb.io"),
+  { kind: Namespace, webhook: "vnamespace.kb.io", inUse: hasContents } satisfies Protected<Namespace>,
+  { kind: CustomResourceDefinition, webhook: "vcustomresourcedefinition.kb.io", inUse: hasInstances } satisfies Protected<CustomResourceDefinition>,
+  { kind: Service, webhook: "vservice.kb.io" } satisfies Protected<Service>,
+  { kind: Ingress, webhook: "vingress.kb.io" } satisfies Protected<Ingress>,
+] as const;
+
+export function createDeletionProtectionAdmissions(options: KruiseAdmissionOptions): AnyAdmission[] {
+  return PROTECTED.map((item) => admissionOf(item as Protected<KubernetesObject>, options));
+}
+
+function admissionOf({ kind, webhook, inUse }: Protected<KubernetesObject>, { appliesTo, gates }: KruiseAdmissionOptions): AnyAdmission {
+  return {
+    for: kind,
+    on: ["DELETE"],
+    validate(review: Review<KubernetesObject>) {
+      const { cluster, object, subresource } = review;
+      const protection = object.metadata.labels?.[DELETE_PROTECTION_LABEL];
+      if (protection === undefined || subresource !== undefined || !gates.isOn("ResourcesDeletionProtection") || !appliesTo(cluster) || object.metadata.deletionTimestamp) return [];
+      const why = `forbidden by ResourcesProtectionDeletion for ${DELETE_PROTECTION_LABEL}=${protection}`;
+      if (protection === "Always") throw deniedByWebhook(webhook, 403, why);
+      if (protection !== "Cascading" || !inUse) return [];
+      if (kind.kind === "CustomResourceDefinition" && !gates.isOn("DeletionProtectionForCRDCascadingGate")) throw deniedByWebhook(webhook, 403, "feature-gate DeletionProtectionForCRDCascadingGate is not enabled");
+      const used = inUse(review, gates);
+      if (used !== undefined) throw deniedByWebhook(webhook, 403, `${why} and ${used}`);
+      return [];
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * Hashes by which the kubelet and kruise-daemon tell whether a running container still is what the pod asks for. They are
+ * written in the annotation `apps.kruise.io/runtime-containers-meta` by whoever runs the containers.
+ */
+import type { Container } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { compareText } from "../../../base/index.ts";
+import { fnv1a32 } from "../../../machinery/index.ts";
+import { goStructJson } from "../../revisions/go-json.ts";
+
+type ReadonlyContainer = DeepReadonly<Container>;
+interface Metadata {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Kubernetes hashes a dump of a Go value; of a list of bytes the dump is their numbers. */
+export function goBytesHash(text: string): number {
+  return fnv1a32(`([]uint8)[${Buffer.from(text).join(" ")}]`);
+}
+
+/** Name and image, as the kubelet has hashed them since 1.31. */
+export function plainHash({ name, image = "" }: ReadonlyContainer): number {
+  return goBytesHash(goStructJson({ image, name }));
+}
+
+/** Variables with which a SidecarSet switches versions; they change without a restart. */
+const IGNORED: ReadonlySet<string> = new Set(["SIDECARSET_VERSION", "SIDECARSET_VERSION_ALT"]);
+
+/** A label or an annotation of the pod that a variable of the container holds. */
+export interface MetadataReference {
+  variable: string;
+  of: "labels" | "annotations";
+  key: string;
+}
+
+/** `metadata.labels['version']`, `metadata.annotations['note']`. */
+export function metadataReferences({ env = [] }: ReadonlyContainer): MetadataReference[] {
+  return env.flatMap(({ name, value, valueFrom }) => {
+    if (value || IGNORED.has(name)) return [];
+    const [, of, key] = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(valueFrom?.fieldRef?.fieldPath ?? "") ?? [];
+    return key !== undefined && (of === "labels" || of === "annotations") ? [{ variable: name, of, key }] : [];
+  });
+}
+
+/** The variables that come from the pod's labels and annotations, with the values that they should have. */
+export function envFromMetadataHash(container: ReadonlyContainer, metadata: Metadata): number {
+  const variables = metadataReferences(container)
+    .map(({ variable, of, key }) => ({ name: variable, value: metadata[of]?.[key] }))
+    .toSorted((a, b) => compareText(a.name, b.name))
+    .map(({ name, value }) => (value ? { name, value } : { name }));
+  return goBytesHash(goStructJson(variables.length > 0 ? variables : null));
+}
+
+/** Both together, for whoever runs containers and notes what runs. */
+export const containerHashes = { plain: plainHash, variables: envFromMetadataHash };

@@ -1,0 +1,142 @@
+/**
+ * What an in-place update leaves on a pod: the annotation with its state, and the one that holds the update back for a
+ * grace period. Both are written as OpenKruise writes them, field by field in its order, because other programs read them.
+ */
+import { isObject } from "../../../base/index.ts";
+import type { JsonObject } from "../../../base/index.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { goJson, goStructJson, sortedKeys } from "../../revisions/go-json.ts";
+
+export const IN_PLACE_READY = "InPlaceUpdateReady";
+export const IN_PLACE_STATE_ANNOTATION = "apps.kruise.io/inplace-update-state";
+export const IN_PLACE_GRACE_ANNOTATION = "apps.kruise.io/inplace-update-grace";
+export const RUNTIME_CONTAINERS_ANNOTATION = "apps.kruise.io/runtime-containers-meta";
+/** The keys that OpenKruise wrote before 1.0 and still reads. */
+export const OLD_STATE_ANNOTATION = "inplace-update-state";
+export const OLD_GRACE_ANNOTATION = "inplace-update-grace";
+
+type StringMap = Readonly<Record<string, string>>;
+/** Labels and annotations that a container's variables hold. */
+export interface RefMetadata {
+  readonly labels?: StringMap;
+  readonly annotations?: StringMap;
+}
+/** Quantities by resource name. */
+export interface ContainerResources {
+  readonly limits?: StringMap;
+  readonly requests?: StringMap;
+}
+
+/** What changes between two revisions, each by the name of the container. */
+export interface UpdateSpec {
+  revision: string;
+  containerImages: StringMap;
+  containerRefMetadata: Readonly<Record<string, RefMetadata>>;
+  containerResources: Readonly<Record<string, ContainerResources>>;
+  /** A merge patch for the pod's metadata; unset when the metadata did not change. */
+  metaDataPatch?: JsonObject;
+  updateEnvFromMetadata: boolean;
+  graceSeconds: number;
+}
+
+export interface UpdateState {
+  revision: string;
+  updateTimestamp: string;
+  /** What ran before the update, of the containers that get a new image. */
+  lastContainerStatuses?: Readonly<Record<string, { readonly imageID?: string }>>;
+  updateEnvFromMetadata?: boolean;
+  updateResources?: boolean;
+  updateImages?: boolean;
+  /** What waits for containers of a higher launch priority. */
+  nextContainerImages?: StringMap;
+  nextContainerRefMetadata?: Readonly<Record<string, RefMetadata>>;
+  nextContainerResources?: Readonly<Record<string, ContainerResources>>;
+  preCheckBeforeNext?: { readonly containersRequiredReady?: readonly string[] };
+  containerBatchesRecord?: readonly { readonly timestamp: string; readonly containers: readonly string[] }[];
+}
+
+const isEmpty = (map: object | undefined): boolean => map === undefined || Object.keys(map).length === 0;
+const sorted = <T>(map: Readonly<Record<string, T>>): T => sortedKeys(map as unknown as JsonObject) as unknown as T;
+
+export function formatState(state: UpdateState): string {
+  return goStructJson({
+    revision: state.revision,
+    updateTimestamp: state.updateTimestamp,
+    lastContainerStatuses: state.lastContainerStatuses ? sorted(state.lastContainerStatuses) : null,
+    ...(state.updateEnvFromMetadata && { updateEnvFromMetadata: true }),
+    ...(state.updateResources && { updateResources: true }),
+    ...(state.updateImages && { updateImages: true }),
+    ...(!isEmpty(state.nextContainerImages) && { nextContainerImages: sorted(state.nextContainerImages ?? {}) }),
+    ...(!isEmpty(state.nextContainerRefMetadata) && { nextContainerRefMetadata: goMetadata(state.nextContainerRefMetadata ?? {}) }),
+    ...(!isEmpty(state.nextContainerResources) && { nextContainerResources: sorted(state.nextContainerResources ?? {}) }),
+    ...(state.preCheckBeforeNext && { preCheckBeforeNext: state.preCheckBeforeNext }),
+    ...(state.containerBatchesRecord?.length && { containerBatchesRecord: state.containerBatchesRecord }),
+  });
+}
+
+/** An ObjectMeta of Go always has a creation time, which is null here. */
+function goMetadata(byContainer: Readonly<Record<string, RefMetadata>>): Record<string, object> {
+  const names = Object.keys(byContainer).toSorted();
+  return Object.fromEntries(
+    names.map((name) => {
+      const { labels, annotations } = byContainer[name] ?? {};
+      return [name, { creationTimestamp: null, ...(labels && { labels: sorted(labels) }), ...(annotations && { annotations: sorted(annotations) }) }];
+    }),
+  );
+}
+
+export function formatGrace(spec: UpdateSpec): string {
+  return goStructJson({
+    revision: spec.revision,
+    ...(!isEmpty(spec.containerImages) && { containerImages: sorted(spec.containerImages) }),
+    ...(!isEmpty(spec.containerRefMetadata) && { containerRefMetadata: goMetadata(spec.containerRefMetadata) }),
+    ...(!isEmpty(spec.containerResources) && { containerResources: sorted(spec.containerResources) }),
+    // Bytes are base64 in Go's JSON.
+    ...(spec.metaDataPatch && { metaDataPatch: Buffer.from(goJson(spec.metaDataPatch)).toString("base64") }),
+    ...(spec.updateEnvFromMetadata && { updateEnvFromMetadata: true }),
+    ...(spec.graceSeconds > 0 && { graceSeconds: spec.graceSeconds }),
+  });
+}
+
+/** The state of the last in-place update; undefined for a pod that never had one. Throws when somebody else wrote it. */
+export function readState({ metadata }: ReadonlyPod): UpdateState | undefined {
+  const text = metadata.annotations?.[IN_PLACE_STATE_ANNOTATION] ?? metadata.annotations?.[OLD_STATE_ANNOTATION];
+  if (text === undefined) return undefined;
+  return parseAnnotation(IN_PLACE_STATE_ANNOTATION, text, metadata) as unknown as UpdateState;
+}
+
+/** True while the pod waits out a grace period. */
+export function isInGracePeriod({ metadata }: ReadonlyPod): boolean {
+  return Boolean(metadata.annotations?.[IN_PLACE_GRACE_ANNOTATION] ?? metadata.annotations?.[OLD_GRACE_ANNOTATION]);
+}
+
+/** The update that is held back. Throws when somebody else wrote it. */
+export function readGrace({ metadata }: ReadonlyPod): UpdateSpec | undefined {
+  const text = metadata.annotations?.[IN_PLACE_GRACE_ANNOTATION] ?? metadata.annotations?.[OLD_GRACE_ANNOTATION];
+  if (!text) return undefined;
+  const { metaDataPatch, ...rest } = parseAnnotation(IN_PLACE_GRACE_ANNOTATION, text, metadata);
+  const spec = rest as Partial<UpdateSpec>;
+  const patch = typeof metaDataPatch === "string" ? parseAnnotation(IN_PLACE_GRACE_ANNOTATION, Buffer.from(metaDataPatch, "base64").toString(), metadata) : undefined;
+  return {
+    revision: spec.revision ?? "",
+    containerImages: spec.containerImages ?? {},
+    containerRefMetadata: spec.containerRefMetadata ?? {},
+    containerResources: spec.containerResources ?? {},
+    updateEnvFromMetadata: spec.updateEnvFromMetadata ?? false,
+    graceSeconds: spec.graceSeconds ?? 0,
+    ...(patch && { metaDataPatch: patch }),
+  };
+}
+
+export function parseAnnotation(key: string, text: string, { namespace, name }: ReadonlyPod["metadata"]): JsonObject {
+  const wrong = `reading annotation ${key} of pod ${namespace}/${name}; remove it to start afresh`;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    // Taking the update for complete would open the gate too early.
+    throw new TypeError(wrong, { cause: error });
+  }
+  if (!isObject(value)) throw new TypeError(wrong);
+  return value;
+}

@@ -1,0 +1,32 @@
+/** What makes OpenKruise's workloads run on a member: its controllers, and its webhooks as admissions. */
+import type { AnyAdmission } from "../../api/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import type { Controller } from "../../runtime/index.ts";
+import type { WorkloadDependencies } from "../dependencies.ts";
+import { createCloneSetController } from "./cloneset/controller.ts";
+import { createDeletionProtectionAdmissions } from "./deletion-protection/admission.ts";
+import { DEFAULT_GATES } from "./feature-gates.ts";
+import type { FeatureGates } from "./feature-gates.ts";
+import { createLaunchPriorityAdmission } from "./launch-priority/admission.ts";
+import { createLaunchPriorityController } from "./launch-priority/controller.ts";
+import { createPodStartAdmission } from "./pod-readiness/admission.ts";
+import { createPodReadinessController } from "./pod-readiness/controller.ts";
+
+export function createKruiseControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {
+  return [createCloneSetController(deps), createPodReadinessController(deps), createLaunchPriorityController(deps)];
+}
+
+export interface KruiseAdmissions {
+  /** Whether OpenKruise runs in this cluster; the hub only passes its objects on. */
+  appliesTo(cluster: string): boolean;
+  /** The clock of the controllers. */
+  nowMs(): number;
+  /** Unset means OpenKruise's defaults. */
+  gates?: FeatureGates;
+}
+
+/** What OpenKruise's webhooks do that depends on other objects of the cluster. Pods pass through them in this order, as upstream. */
+export function createKruiseAdmissions({ gates = DEFAULT_GATES, ...rest }: KruiseAdmissions): AnyAdmission[] {
+  const options = { ...rest, gates };
+  return [createPodStartAdmission(options), createLaunchPriorityAdmission(options), ...createDeletionProtectionAdmissions(options)];
+}

@@ -1,0 +1,91 @@
+/**
+ * Lets the containers of a pod with launch priorities start, one priority after the other.
+ *
+ * Reads:  Pod.
+ * Writes: the ConfigMap `<pod>-barrier`, which the pod owns: a key for every priority that may start; Pod, once: an annotation
+ *         when the lowest priority was reached.
+ */
+import { ConfigMap, Pod } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { isNotFound } from "../../../machinery/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import type { Controller } from "../../../runtime/index.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { podCondition } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { LAUNCH_COMPLETED_ANNOTATION, barrierKey, barrierName, launchPriorityOf } from "./barrier.ts";
+
+/** What a pod needs now. */
+export interface LaunchPlan {
+  /** The priority that may start, when the barrier does not say so yet. */
+  open?: number;
+  /** Nothing is left to wait for. */
+  isCompleted: boolean;
+}
+
+/** `opened` says of a priority whether the barrier has its key. */
+export function planLaunch(pod: ReadonlyPod, opened: (priority: number) => boolean): LaunchPlan {
+  const waiting = waitingPriorities(pod);
+  const lowest = Math.min(...waiting);
+  if (waiting.length === 0 || opened(lowest)) return { isCompleted: true };
+  const next = Math.max(...waiting);
+  return { ...(!opened(next) && { open: next }), isCompleted: next === lowest };
+}
+
+function waitingPriorities({ spec, status }: ReadonlyPod): number[] {
+  const ready = new Set(status?.containerStatuses?.filter((item) => item.ready).map(({ name }) => name));
+  return spec.containers.flatMap((container) => (ready.has(container.name) ? [] : (launchPriorityOf(container) ?? [])));
+}
+
+function needsLook(pod: ReadonlyPod): boolean {
+  if (pod.metadata.annotations?.[LAUNCH_COMPLETED_ANNOTATION] === "true" || pod.metadata.deletionTimestamp) return false;
+  return podCondition(pod, "ContainersReady")?.status !== "True" && waitingPriorities(pod).length > 0;
+}
+
+export function createLaunchPriorityController({ client, informers }: Pick<WorkloadDependencies, "client" | "informers">): Controller<ObjectKey> {
+  const pods = informers.of(Pod);
+  return defineKeyedController<ObjectKey>({
+    name: "container-launch-priority",
+    writes: [ConfigMap, Pod],
+    // Few pods have priorities, so the others never reach the queue, and the barriers are read when they are needed.
+    sources: [watch(Pod, ({ cluster, object, deleted }) => (!deleted && needsLook(object) ? [keyOf(cluster, object)] : []))],
+    idOf: idOfKey,
+
+    async reconcile(key, { signal }) {
+      const pod = pods.get(key);
+      if (!pod || !needsLook(pod)) return done;
+      const barrierAt = { ...key, name: barrierName(key.name) };
+      const barrier = await readBarrier(barrierAt, signal);
+      const plan = planLaunch(pod, (priority) => barrier?.data?.[barrierKey(priority)] !== undefined);
+      if (plan.open !== undefined) await open(pod, barrierAt, barrier, plan.open, signal);
+      if (plan.isCompleted) {
+        const annotations = { ...pod.metadata.annotations, [LAUNCH_COMPLETED_ANNOTATION]: "true" };
+        await unlessChanged(client.update(Pod, key.cluster, { ...pod, metadata: { ...pod.metadata, annotations } }, { signal }));
+      }
+      return done;
+    },
+  });
+
+  async function readBarrier(key: ObjectKey, signal: AbortSignal): Promise<DeepReadonly<ConfigMap> | undefined> {
+    try {
+      return await client.get(ConfigMap, key, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async function open({ metadata }: ReadonlyPod, key: ObjectKey, barrier: DeepReadonly<ConfigMap> | undefined, priority: number, signal: AbortSignal): Promise<void> {
+    const data = { [barrierKey(priority)]: "true" };
+    if (barrier) {
+      await client.patch(ConfigMap, key, { data }, { type: "merge", signal });
+      return;
+    }
+    const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: metadata.name, uid: metadata.uid ?? "" }];
+    const { name, namespace } = key;
+    // One of an earlier pod of this name may still be on its way out; then this is tried again with back-off.
+    await client.create(ConfigMap, key.cluster, { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...(namespace && { namespace }), ownerReferences }, data }, { signal });
+  }
+}

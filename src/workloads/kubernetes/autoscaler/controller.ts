@@ -1,0 +1,196 @@
+/**
+ * HorizontalPodAutoscaler: changes the size of a workload so that what its pods use stays near a target.
+ *
+ * Reads:  HorizontalPodAutoscaler, Pod, the scale of the target, what pods use.
+ * Writes: the scale of the target, HorizontalPodAutoscaler status.
+ * Looks every fifteen seconds; a status that is right is not written.
+ */
+import { HorizontalPodAutoscaler, Pod } from "../../../api/index.ts";
+import { FlotillaError, equalJson, formatTime, messageOf } from "../../../base/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { ApiError, matchesLabels, parseLabelSelector } from "../../../machinery/index.ts";
+import { defineController, idOfKey } from "../../../runtime/index.ts";
+import type { Controller } from "../../../runtime/index.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import type { ReadonlyPod } from "../pod.ts";
+import { createScales } from "../scales.ts";
+import type { Scale, ScaleTarget } from "../scales.ts";
+import { createHistories } from "./history.ts";
+import { limit } from "./limits.ts";
+import type { ReadonlyAutoscaler } from "./limits.ts";
+import { proposeFor } from "./metrics.ts";
+import type { MetricProposal } from "./metrics.ts";
+import { milliOf } from "./usage.ts";
+
+const SYNC_MS = 15_000;
+const DEFAULT_TOLERANCE = 0.1;
+
+type Status = NonNullable<ReadonlyAutoscaler["status"]>;
+type Condition = NonNullable<Status["conditions"]>[number];
+
+/** One look at an autoscaler: the status as it grows, and what is told. */
+interface Look {
+  autoscaler: ReadonlyAutoscaler;
+  key: ObjectKey;
+  conditions: readonly Condition[];
+  nowMs: number;
+}
+
+export function createAutoscalerController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  const { client, informers, clock, usage } = deps;
+  const pods = informers.of(Pod);
+  const scales = createScales(client);
+  const histories = createHistories();
+  const events = deps.events?.("horizontal-pod-autoscaler");
+  /** Every change of the status comes back as an event; the next look is due fifteen seconds after the last one all the same. */
+  const lookedMs = new Map<string, { atMs: number; generation: number | undefined }>();
+
+  return defineController({
+    name: "autoscaler",
+    for: HorizontalPodAutoscaler,
+    writes: [HorizontalPodAutoscaler],
+
+    async reconcile(autoscaler, { key, signal }) {
+      const id = idOfKey(key);
+      const last = lookedMs.get(id);
+      const { generation } = autoscaler.metadata;
+      const leftMs = last && last.generation === generation ? last.atMs + SYNC_MS - clock.now() : 0;
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      lookedMs.set(id, { atMs: clock.now(), generation });
+      const status = await look({ autoscaler, key, conditions: autoscaler.status?.conditions ?? [], nowMs: clock.now() }, signal);
+      if (!equalJson(status, autoscaler.status)) await unlessChanged(client.updateStatus(HorizontalPodAutoscaler, key.cluster, { ...autoscaler, status }, { signal }));
+      return { requeueAfterMs: SYNC_MS };
+    },
+    forget(key) {
+      histories.forget(idOfKey(key));
+      lookedMs.delete(idOfKey(key));
+    },
+  });
+
+  function set(one: Look, type: string, isTrue: boolean, reason: string, message: string): void {
+    one.conditions = withCondition(one.conditions, { type, status: isTrue ? "True" : "False", reason, message }, one.nowMs);
+  }
+
+  function tell({ autoscaler, key }: Look, type: "Normal" | "Warning", reason: string, message: string): void {
+    events?.record(key.cluster, autoscaler, { type, reason, message });
+  }
+
+  async function look(one: Look, signal: AbortSignal): Promise<Status> {
+    const { autoscaler, key } = one;
+    const { apiVersion = "", kind, name } = autoscaler.spec.scaleTargetRef;
+    const target: ScaleTarget = { cluster: key.cluster, namespace: key.namespace ?? "", apiVersion, kind, name };
+    const scale = await readScale(target, signal);
+    if (typeof scale === "string") {
+      tell(one, "Warning", "FailedGetScale", scale);
+      set(one, "AbleToScale", false, "FailedGetScale", `the HPA controller was unable to get the target's current scale: ${scale}`);
+      return statusOf(one, autoscaler.status?.currentReplicas ?? 0, autoscaler.status?.desiredReplicas ?? 0, autoscaler.status?.currentMetrics);
+    }
+    set(one, "AbleToScale", true, "SucceededGetScale", "the HPA controller was able to get the target's current scale");
+    const { desired, reason, metrics } = decide(one, scale);
+    if (desired === undefined) return statusOf(one, scale.replicas, autoscaler.status?.desiredReplicas ?? 0, metrics);
+    if (desired === scale.replicas) return statusOf(one, scale.replicas, desired, metrics);
+    try {
+      await scales.write(target, scale, desired, signal);
+    } catch (error) {
+      tell(one, "Warning", "FailedRescale", `New size: ${desired}; reason: ${reason}; error: ${messageOf(error)}`);
+      set(one, "AbleToScale", false, "FailedUpdateScale", `the HPA controller was unable to update the target scale: ${messageOf(error)}`);
+      return statusOf(one, scale.replicas, autoscaler.status?.desiredReplicas ?? 0, metrics);
+    }
+    set(one, "AbleToScale", true, "SucceededRescale", `the HPA controller was able to update the target scale to ${desired}`);
+    tell(one, "Normal", "SuccessfulRescale", `New size: ${desired}; reason: ${reason}`);
+    histories.scaled(idOfKey(key), autoscaler, scale.replicas, desired, one.nowMs);
+    return { ...statusOf(one, scale.replicas, desired, metrics), lastScaleTime: formatTime(one.nowMs) };
+  }
+
+  /** The scale, or why there is none. */
+  async function readScale(target: ScaleTarget, signal: AbortSignal): Promise<Scale | string> {
+    try {
+      const scale = await scales.read(target, signal);
+      return scale ?? `${target.kind} ${target.namespace}/${target.name} of ${target.apiVersion} is not there or has no scale`;
+    } catch (error) {
+      if (error instanceof ApiError || error instanceof FlotillaError) return messageOf(error);
+      throw error;
+    }
+  }
+
+  /** `desired` is unset when no metric tells anything. */
+  function decide(one: Look, scale: Scale): { desired?: number; reason: string; metrics?: Status["currentMetrics"] } {
+    const { autoscaler, key, nowMs } = one;
+    const { minReplicas = 1, maxReplicas } = autoscaler.spec;
+    const current = scale.replicas;
+    if (current === 0 && minReplicas !== 0) {
+      set(one, "ScalingActive", false, "ScalingDisabled", "scaling is disabled since the replica count of the target is zero");
+      return { desired: 0, reason: "" };
+    }
+    if (current > maxReplicas) return { desired: maxReplicas, reason: "Current number of replicas above Spec.MaxReplicas" };
+    if (current < minReplicas) return { desired: minReplicas, reason: "Current number of replicas below Spec.MinReplicas" };
+    const proposed = propose(one, scale);
+    if (proposed.replicas === undefined) return { reason: "", metrics: proposed.metrics };
+    const id = idOfKey(key);
+    const before = histories.of(id);
+    // The size that it was found at counts as the first recommendation.
+    if (before.recommendations.length === 0) histories.recommended(id, autoscaler, current, nowMs - 1);
+    const verdict = limit(autoscaler, current, proposed.replicas, histories.of(id), nowMs);
+    histories.recommended(id, autoscaler, proposed.replicas, nowMs);
+    set(one, "AbleToScale", true, verdict.able.reason, verdict.able.message);
+    set(one, "ScalingLimited", verdict.limited.isLimited, verdict.limited.reason, verdict.limited.message);
+    return { desired: verdict.replicas, reason: proposed.replicas > current ? `${proposed.name} above target` : "All metrics below target", metrics: proposed.metrics };
+  }
+
+  /** The largest of what the metrics propose. When some say nothing, only growth is trusted. */
+  function propose(one: Look, scale: Scale): { replicas?: number; name: string; metrics: NonNullable<Status["currentMetrics"]> } {
+    const { autoscaler, key, nowMs } = one;
+    const selected = podsOf(one, scale);
+    if (!selected) return { name: "", metrics: [] };
+    const { behavior, metrics = [] } = autoscaler.spec;
+    const tolerances = { up: toleranceOf(behavior?.scaleUp?.tolerance), down: toleranceOf(behavior?.scaleDown?.tolerance) };
+    const proposals = metrics.map((metric) => proposeFor(metric, { cluster: key.cluster, namespace: key.namespace ?? "", pods: selected, currentReplicas: scale.replicas, tolerances, usage, nowMs }));
+    const good = proposals.filter((proposal) => "replicas" in proposal);
+    const bad = proposals.filter((proposal) => "problem" in proposal);
+    // An empty entry stands for a metric that is not known, as upstream leaves it.
+    const statuses = proposals.map((proposal) => ("replicas" in proposal ? proposal.status : { type: "" }));
+    for (const { reason, why } of bad) tell(one, "Warning", reason, why);
+    const best = good.reduce<Extract<MetricProposal, { replicas: number }> | undefined>((most, each) => (most && most.replicas >= each.replicas ? most : each), undefined);
+    const [first] = bad;
+    if (!best || (first && best.replicas < scale.replicas)) {
+      const problem = `invalid metrics (${bad.length} invalid out of ${metrics.length}), first error is: ${first?.problem ?? ""}`;
+      if (first) set(one, "ScalingActive", false, first.reason, `the HPA was unable to compute the replica count: ${first.why}`);
+      tell(one, "Warning", "FailedComputeMetricsReplicas", problem);
+      return { name: "", metrics: statuses };
+    }
+    set(one, "ScalingActive", true, "ValidMetricFound", `the HPA was able to successfully calculate a replica count from ${best.name}`);
+    return { replicas: best.replicas, name: best.name, metrics: statuses };
+  }
+
+  function podsOf(one: Look, { selector }: Scale): ReadonlyPod[] | undefined {
+    if (selector === "") {
+      tell(one, "Warning", "SelectorRequired", "selector is required");
+      set(one, "ScalingActive", false, "InvalidSelector", "the HPA target's scale is missing a selector");
+      return undefined;
+    }
+    const parsed = parseLabelSelector(selector);
+    return pods.list({ cluster: one.key.cluster, namespace: one.key.namespace ?? "" }).filter(({ metadata }) => matchesLabels(parsed, metadata.labels));
+  }
+}
+
+const toleranceOf = (text: string | number | undefined): number => (text === undefined ? DEFAULT_TOLERANCE : milliOf(text) / 1000);
+
+function statusOf({ autoscaler, conditions }: Look, currentReplicas: number, desiredReplicas: number, metrics: Status["currentMetrics"] | undefined): Status {
+  const { lastScaleTime } = autoscaler.status ?? {};
+  return {
+    ...(lastScaleTime && { lastScaleTime }),
+    ...(currentReplicas > 0 && { currentReplicas }),
+    desiredReplicas,
+    ...(metrics && metrics.length > 0 && { currentMetrics: metrics }),
+    conditions: [...conditions],
+  };
+}
+
+/** Reasons and words may change every time; the time tells since when the status holds. */
+function withCondition(conditions: readonly Condition[], { type, status, reason, message }: { type: string; status: "True" | "False"; reason: string; message: string }, nowMs: number): readonly Condition[] {
+  const before = conditions.find((condition) => condition.type === type);
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(nowMs);
+  const next: Condition = { type, status, ...(lastTransitionTime && { lastTransitionTime }), reason, message };
+  return before ? conditions.map((condition) => (condition === before ? next : condition)) : [...conditions, next];
+}

@@ -1,0 +1,146 @@
+/** CronJobs on a member where Jobs end when the test says so. */
+import { afterEach, describe, expect, test } from "vitest";
+import { CronJob, Job } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import type { TestMember } from "../../../testing/member/index.ts";
+import { indexByController } from "../../ownership.ts";
+import { createJobController } from "../job/controller.ts";
+import { createCronJobController } from "./controller.ts";
+
+const stops: TestMember[] = [];
+afterEach(async () => {
+  for (const member of stops.splice(0)) await member.stop();
+});
+
+async function startMember(): Promise<TestMember> {
+  const member = await startTestMember({
+    nodes: 0,
+    controllers(deps) {
+      indexByController(deps.informers);
+      return [createCronJobController(deps), createJobController(deps)];
+    },
+  });
+  stops.push(member);
+  return member;
+}
+
+function makeCronJob(spec: Partial<CronJob["spec"]> = {}): CronJob {
+  const jobTemplate = { metadata: { labels: { app: "report" } }, spec: { template: { spec: { containers: [{ name: "main", image: "report:1" }], restartPolicy: "Never" as const } } } };
+  return { apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "report", namespace: NAMESPACE }, spec: { schedule: "*/10 * * * *", jobTemplate, ...spec } };
+}
+
+/** Minutes since the epoch of 12:10, the first run of a CronJob that is made at 12:00. */
+const FIRST = Date.UTC(2024, 4, 1, 12, 10) / 60_000;
+const MINUTE_MS = 60_000;
+const names = async (member: TestMember): Promise<string[]> => (await member.list(Job)).map(({ metadata }) => metadata.name).toSorted();
+const statusOf = async (member: TestMember): Promise<DeepReadonly<CronJob["status"]>> => (await member.get(CronJob, "report")).status;
+
+async function finishAll(member: TestMember, exitCode = 0): Promise<void> {
+  for (const pod of member.pods().filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed")) await member.finish(pod, exitCode);
+  await member.pass(1_000);
+}
+
+describe("A CronJob", () => {
+  test("starts a Job that is called after its minute", async () => {
+    const member = await startMember();
+    await member.client.create(CronJob, MEMBER, makeCronJob());
+
+    await member.pass(9 * MINUTE_MS);
+    const before = await names(member);
+    await member.pass(2 * MINUTE_MS);
+
+    expect(before).toEqual([]);
+    const [job] = await member.list(Job);
+    expect(job?.metadata).toMatchObject({ name: `report-${FIRST}`, labels: { app: "report" }, annotations: { "batch.kubernetes.io/cronjob-scheduled-timestamp": "2024-05-01T12:10:00Z" } });
+    expect(await statusOf(member)).toMatchObject({ active: [{ kind: "Job", name: `report-${FIRST}`, apiVersion: "batch/v1" }], lastScheduleTime: "2024-05-01T12:10:00Z" });
+    expect(member.events).toContain(`CronJob/report Normal SuccessfulCreate: Created job report-${FIRST}`);
+  });
+
+  test("says when its Job has completed, and keeps the last ones", async () => {
+    const member = await startMember();
+    await member.client.create(CronJob, MEMBER, makeCronJob({ successfulJobsHistoryLimit: 2 }));
+
+    for (let run = 0; run < 4; run++) {
+      await member.pass(10 * MINUTE_MS);
+      await finishAll(member);
+    }
+    await member.pass(1_000);
+
+    expect(await names(member)).toEqual([`report-${FIRST + 20}`, `report-${FIRST + 30}`]);
+    expect(await statusOf(member)).toMatchObject({ lastSuccessfulTime: "2024-05-01T12:40:03Z" });
+    expect((await statusOf(member))?.active).toBeUndefined();
+    expect(member.events).toContain(`CronJob/report Normal SawCompletedJob: Saw completed job: report-${FIRST}, condition: Complete`);
+    expect(member.events).toContain(`CronJob/report Normal SuccessfulDelete: Deleted job report-${FIRST}`);
+  });
+
+  test("with Forbid waits for a Job that still runs", async () => {
+    const member = await startMember();
+    await member.client.create(CronJob, MEMBER, makeCronJob({ concurrencyPolicy: "Forbid" }));
+
+    await member.pass(25 * MINUTE_MS);
+    const during = await names(member);
+    await finishAll(member);
+
+    expect(during).toEqual([`report-${FIRST}`]);
+    expect(member.events).toContain("CronJob/report Normal JobAlreadyActive: Not starting job because prior execution is running and concurrency policy is Forbid");
+    expect(await names(member)).toEqual([`report-${FIRST}`, `report-${FIRST + 10}`]);
+  });
+
+  test("with Replace deletes a Job that still runs", async () => {
+    const member = await startMember();
+    await member.client.create(CronJob, MEMBER, makeCronJob({ concurrencyPolicy: "Replace" }));
+
+    await member.pass(21 * MINUTE_MS);
+
+    expect(await names(member)).toEqual([`report-${FIRST + 10}`]);
+    expect((await statusOf(member))?.active?.map(({ name }) => name)).toEqual([`report-${FIRST + 10}`]);
+  });
+
+  test("makes up for the latest run alone when it was suspended for long", async () => {
+    const member = await startMember();
+    await member.client.create(CronJob, MEMBER, makeCronJob({ suspend: true, schedule: "* * * * *" }));
+    await member.pass(200 * MINUTE_MS);
+    const whileSuspended = await names(member);
+
+    await member.change(CronJob, "report", (cronJob) => ({ ...cronJob, spec: { ...cronJob.spec, suspend: false } }));
+    await member.pass(1_000);
+
+    expect(whileSuspended).toEqual([]);
+    expect(await names(member)).toEqual([`report-${FIRST + 190}`]);
+    expect(member.events).toContain("CronJob/report Warning TooManyMissedTimes: too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew");
+  });
+
+  test("does not start what is too late", async () => {
+    const member = await startMember();
+    await member.client.create(CronJob, MEMBER, makeCronJob({ suspend: true, startingDeadlineSeconds: 60 }));
+    await member.pass(15 * MINUTE_MS);
+
+    await member.change(CronJob, "report", (cronJob) => ({ ...cronJob, spec: { ...cronJob.spec, suspend: false } }));
+    await member.pass(1_000);
+
+    expect(await names(member)).toEqual([]);
+  });
+
+  test("follows the time of its zone", async () => {
+    const member = await startMember();
+
+    await member.client.create(CronJob, MEMBER, makeCronJob({ schedule: "30 14 * * *", timeZone: "Europe/Berlin" }));
+    await member.pass(31 * MINUTE_MS);
+
+    const [job] = await member.list(Job);
+    expect(job?.metadata.annotations?.["batch.kubernetes.io/cronjob-scheduled-timestamp"]).toBe("2024-05-01T14:30:00+02:00");
+  });
+
+  test("is silent between its runs", async () => {
+    const member = await startMember();
+    await member.client.create(CronJob, MEMBER, makeCronJob());
+    await member.pass(10 * MINUTE_MS + 1_000);
+    await finishAll(member);
+    member.writes.reset();
+
+    await member.pass(9 * MINUTE_MS);
+
+    expect(member.writes.counts()).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+/** A pod of a DaemonSet: bound to one node by name, and patient with what is wrong with it. */
+import type { DaemonSet, Pod, Toleration } from "../../../api/index.ts";
+import type { DeepReadonly, Random } from "../../../base/index.ts";
+import { REVISION_LABEL } from "../../revisions/revisions.ts";
+import { generatedPod } from "../new-pod.ts";
+import type { ReadonlyPod } from "../pod.ts";
+
+export type ReadonlyDaemonSet = DeepReadonly<DaemonSet>;
+type Spec = DeepReadonly<Pod["spec"]>;
+
+const GENERATION_ANNOTATION = "deprecated.daemonset.template.generation";
+const GENERATION_LABEL = "pod-template-generation";
+
+const tolerated = (key: string, effect: "NoExecute" | "NoSchedule"): DeepReadonly<Toleration> => ({ key: `node.kubernetes.io/${key}`, operator: "Exists", effect });
+const TOLERATIONS: readonly DeepReadonly<Toleration>[] = [
+  tolerated("not-ready", "NoExecute"),
+  tolerated("unreachable", "NoExecute"),
+  tolerated("disk-pressure", "NoSchedule"),
+  tolerated("memory-pressure", "NoSchedule"),
+  tolerated("pid-pressure", "NoSchedule"),
+  tolerated("unschedulable", "NoSchedule"),
+];
+const NETWORK_UNAVAILABLE = tolerated("network-unavailable", "NoSchedule");
+
+/** Daemons stay on nodes that are not well, and start on nodes where nothing else may. */
+export function withDaemonTolerations(spec: Spec): Spec {
+  const added = spec.hostNetwork ? [...TOLERATIONS, NETWORK_UNAVAILABLE] : TOLERATIONS;
+  const own = spec.tolerations?.filter(({ key, effect }) => !added.some((toleration) => toleration.key === key && toleration.effect === effect)) ?? [];
+  return { ...spec, tolerations: [...own, ...added] };
+}
+
+/** The node that a pod of a DaemonSet is meant for, placed or not. */
+export function targetNode({ spec }: ReadonlyPod): string | undefined {
+  if (spec.nodeName) return spec.nodeName;
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const byName = terms.flatMap(({ matchFields = [] }) => matchFields).find(({ key, operator }) => key === "metadata.name" && operator === "In");
+  return byName?.values?.length === 1 ? byName.values[0] : undefined;
+}
+
+export function daemonPod(set: ReadonlyDaemonSet, node: string, hash: string, random: Random): DeepReadonly<Pod> {
+  const pod = generatedPod(set, set.spec.template, random);
+  const generation = set.metadata.annotations?.[GENERATION_ANNOTATION];
+  const nodeSelectorTerms = [{ matchFields: [{ key: "metadata.name", operator: "In" as const, values: [node] }] }];
+  const { affinity } = pod.spec;
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...(generation && { [GENERATION_LABEL]: generation }), [REVISION_LABEL]: hash } },
+    // What the template says about nodes has chosen this one; the name is all that the scheduler needs.
+    spec: { ...withDaemonTolerations(pod.spec), affinity: { ...affinity, nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } },
+  };
+}
+
+export function isUpdated(set: ReadonlyDaemonSet, { metadata }: ReadonlyPod, hash: string): boolean {
+  const generation = set.metadata.annotations?.[GENERATION_ANNOTATION];
+  return metadata.labels?.[REVISION_LABEL] === hash || (generation !== undefined && metadata.labels?.[GENERATION_LABEL] === generation);
+}

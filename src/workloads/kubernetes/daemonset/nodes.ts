@@ -1,0 +1,64 @@
+/** The nodes of a member as a DaemonSet sees them: where its pods should run, where they may stay, and which are there. Pure. */
+import { toleratesTaint, wantsNode } from "../../../api/index.ts";
+import type { Node } from "../../../api/index.ts";
+import { compareText } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import type { ReadonlyPod } from "../pod.ts";
+import { targetNode, withDaemonTolerations } from "./new-pod.ts";
+import type { ReadonlyDaemonSet } from "./new-pod.ts";
+
+export type ReadonlyNode = DeepReadonly<Node>;
+
+export interface NodeView {
+  name: string;
+  shouldRun: boolean;
+  /** A pod that runs there may stay, though none would be started. */
+  mayStay: boolean;
+  /** Those that are placed first, then the oldest. */
+  pods: readonly ReadonlyPod[];
+}
+
+export interface DaemonView {
+  set: ReadonlyDaemonSet;
+  nodes: readonly NodeView[];
+  /** Pods for nodes that are gone and that nobody will ever place. */
+  lost: readonly ReadonlyPod[];
+  nowMs: number;
+}
+
+export function viewDaemonSet(set: ReadonlyDaemonSet, nodes: readonly ReadonlyNode[], pods: readonly ReadonlyPod[], nowMs: number): DaemonView {
+  const byNode = new Map<string, ReadonlyPod[]>();
+  for (const pod of pods) {
+    // A pod that is over and on its way out does not hold its place.
+    const isOver = pod.metadata.deletionTimestamp && (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed");
+    const node = targetNode(pod);
+    if (isOver || node === undefined) continue;
+    const others = byNode.get(node);
+    if (others) others.push(pod);
+    else byNode.set(node, [pod]);
+  }
+  const template = { spec: withDaemonTolerations(set.spec.template.spec ?? { containers: [] }) };
+  const views = nodes.map((node) => {
+    const { name } = node.metadata;
+    const onNode = byNode.get(name)?.toSorted(placedAndOldestFirst) ?? [];
+    byNode.delete(name);
+    return { name, ...fits(template, node), pods: onNode };
+  });
+  const lost = [...byNode.values()].flat().filter(({ spec }) => !spec.nodeName);
+  return { set, nodes: views, lost, nowMs };
+}
+
+function fits(template: Pick<ReadonlyPod, "spec">, node: ReadonlyNode): Pick<NodeView, "shouldRun" | "mayStay"> {
+  const { nodeName } = template.spec;
+  if ((nodeName && nodeName !== node.metadata.name) || !wantsNode(template, node)) return { shouldRun: false, mayStay: false };
+  const untolerated = node.spec?.taints?.filter((taint) => taint.effect !== "PreferNoSchedule" && !toleratesTaint(template, taint)) ?? [];
+  return { shouldRun: untolerated.length === 0, mayStay: !untolerated.some(({ effect }) => effect === "NoExecute") };
+}
+
+function placedAndOldestFirst(a: ReadonlyPod, b: ReadonlyPod): number {
+  return (
+    Number(!a.spec.nodeName) - Number(!b.spec.nodeName) ||
+    compareText(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") ||
+    compareText(a.metadata.name, b.metadata.name)
+  );
+}

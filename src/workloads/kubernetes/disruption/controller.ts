@@ -1,0 +1,123 @@
+/**
+ * PodDisruptionBudget: keeps the number of disruptions that evictions may still make.
+ *
+ * Reads:  PodDisruptionBudget, Pod, and the scale of whatever controls the pods.
+ * Writes: PodDisruptionBudget status.
+ * Evictions (the API server's) take from `disruptionsAllowed`; this controller gives it back when pods are replaced.
+ */
+import { Deployment, Pod, PodDisruptionBudget, ReplicaSet, controllerOf } from "../../../api/index.ts";
+import type { OwnerReference } from "../../../api/index.ts";
+import { FlotillaError, equalJson, messageOf } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { ApiError, labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { defineController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import type { Controller, ObjectEvent } from "../../../runtime/index.ts";
+import { STATUS_DELAY_MS } from "../../dependencies.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { createStatusDelay } from "../../status-delay.ts";
+import { isReady } from "../pod.ts";
+import type { ReadonlyPod } from "../pod.ts";
+import { createScales } from "../scales.ts";
+import { failedStatus, needsScale, planBudget } from "./plan.ts";
+import type { BudgetPlan, ReadonlyBudget } from "./plan.ts";
+
+export function createDisruptionController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  const { client, informers, clock } = deps;
+  const pods = informers.of(Pod);
+  const budgets = informers.of(PodDisruptionBudget);
+  const scales = createScales(client);
+  const delay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const events = deps.events?.("controllermanager");
+
+  return defineController({
+    name: "disruption",
+    for: PodDisruptionBudget,
+    watches: [watch(Pod, (event) => (changesBudgets(event) ? budgetsOf(event) : []))],
+    writes: [PodDisruptionBudget],
+
+    async reconcile(budget, { key, signal }) {
+      if (budget.metadata.deletionTimestamp) return done;
+      // A budget that nobody has looked at yet allows nothing, so it need not wait.
+      const leftMs = budget.status?.observedGeneration === budget.metadata.generation ? delay.waitMs(idOfKey(key)) : 0;
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      delay.settled(idOfKey(key));
+      const { status, notDeleted, againInMs } = await look(budget, key, signal);
+      for (const pod of notDeleted) events?.record(key.cluster, pod, { type: "Warning", reason: "NotDeleted", message: `Pod was expected by PDB ${key.namespace}/${key.name} to be deleted but it wasn't` });
+      if (!equalJson(status, budget.status)) await unlessChanged(client.updateStatus(PodDisruptionBudget, key.cluster, { ...budget, status }, { signal }));
+      return againInMs === undefined ? done : { requeueAfterMs: againInMs };
+    },
+    forget: (key) => delay.settled(idOfKey(key)),
+  });
+
+  async function look(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<BudgetPlan> {
+    const tell = (type: "Normal" | "Warning", reason: string, message: string): void => events?.record(key.cluster, budget, { type, reason, message });
+    const selected = podsOf(budget, key);
+    const isNew = budget.status?.observedGeneration !== budget.metadata.generation;
+    // Told once for each version of the budget; pods come and go without it.
+    if (selected.length === 0 && isNew) tell("Normal", "NoPods", "No matching pods found");
+    try {
+      const expected = needsScale(budget) ? await expectedPods(budget, selected, key, isNew, signal) : selected.length;
+      return planBudget(budget, selected, expected, clock.now());
+    } catch (error) {
+      if (!(error instanceof ApiError || error instanceof FlotillaError)) throw error;
+      tell("Warning", "CalculateExpectedPodCountFailed", `Failed to calculate the number of expected pods: ${messageOf(error)}`);
+      return { status: failedStatus(budget, messageOf(error), clock.now()), notDeleted: [] };
+    }
+  }
+
+  function podsOf({ spec }: ReadonlyBudget, { cluster, namespace = "" }: ObjectKey): ReadonlyPod[] {
+    const selector = labelSelectorOf(spec?.selector);
+    return pods.list({ cluster, namespace }).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+  }
+
+  /** The sum of what the controllers of these pods want. */
+  async function expectedPods({ spec, metadata }: ReadonlyBudget, selected: readonly ReadonlyPod[], key: ObjectKey, isNew: boolean, signal: AbortSignal): Promise<number> {
+    const owners = new Map<string, DeepReadonly<OwnerReference>>();
+    let unmanaged = 0;
+    for (const pod of selected) {
+      const owner = controllerOf(pod);
+      if (owner) owners.set(owner.uid, owner);
+      else unmanaged++;
+    }
+    if (unmanaged > 0 && isNew) {
+      const message = `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(spec?.selector ?? {})}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
+      events?.record(key.cluster, { apiVersion: "policy/v1", kind: PodDisruptionBudget.kind, metadata }, { type: "Warning", reason: "UnmanagedPods", message });
+    }
+    const replicas = new Map<string, number>();
+    for (const owner of owners.values()) {
+      const { uid, replicas: count } = await scaleOf(owner, key, signal);
+      replicas.set(uid, count);
+    }
+    let sum = 0;
+    for (const count of replicas.values()) sum += count;
+    return sum;
+  }
+
+  async function scaleOf(owner: DeepReadonly<OwnerReference>, { cluster, namespace = "" }: ObjectKey, signal: AbortSignal): Promise<{ uid: string; replicas: number }> {
+    // The pods of a rollout belong to several ReplicaSets, and together they are what the Deployment wants.
+    const replicaSet = owner.kind === ReplicaSet.kind ? informers.of(ReplicaSet).get({ cluster, namespace, name: owner.name }) : undefined;
+    const above = replicaSet && controllerOf(replicaSet);
+    const target = above?.kind === Deployment.kind ? above : owner;
+    const scale = await scales.read({ cluster, namespace, apiVersion: target.apiVersion, kind: target.kind, name: target.name }, signal);
+    if (!scale || scale.uid !== target.uid) throw new FlotillaError("Disruption", `${target.kind} ${namespace}/${target.name}, which controls pods of this budget, is not there or does not implement the scale subresource`);
+    return { uid: target.uid, replicas: scale.replicas };
+  }
+
+  function budgetsOf({ cluster, object, old }: ObjectEvent<Pod>): ObjectKey[] {
+    return budgets
+      .list({ cluster, namespace: object.metadata.namespace ?? "" })
+      .filter(({ spec }) => {
+        const selector = labelSelectorOf(spec?.selector);
+        return matchesLabels(selector, object.metadata.labels) || (old !== undefined && matchesLabels(selector, old.metadata.labels));
+      })
+      .map((budget) => keyOf(cluster, budget));
+  }
+}
+
+/** Only what a budget counts is worth a look. */
+function changesBudgets({ object, old, deleted }: ObjectEvent<Pod>): boolean {
+  if (deleted || !old) return true;
+  return isReady(object) !== isReady(old) || object.metadata.deletionTimestamp !== old.metadata.deletionTimestamp || !equalJson(object.metadata.labels, old.metadata.labels);
+}

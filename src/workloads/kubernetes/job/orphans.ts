@@ -1,0 +1,46 @@
+/**
+ * Pods that still carry the finalizer of a Job which does not count them any more: the Job is gone, has finished, or let them go.
+ * Without this they could never be deleted.
+ *
+ * Reads:  Pod, Job.
+ * Writes: Pod (its finalizers).
+ */
+import { Job, Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import type { Controller } from "../../../runtime/index.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { ownedBy } from "../../ownership.ts";
+import type { ReadonlyPod } from "../pod.ts";
+import { isManagedElsewhere, withoutFinalizer } from "./controller.ts";
+import { isFinished } from "./plan.ts";
+import { isTracked } from "./pods.ts";
+
+export function createJobOrphanController({ client, informers }: WorkloadDependencies): Controller<ObjectKey> {
+  const pods = informers.of(Pod);
+  const jobs = informers.of(Job);
+  return defineKeyedController<ObjectKey>({
+    name: "job-orphans",
+    writes: [Pod],
+    sources: [
+      watch(Pod, ({ cluster, object, deleted }) => (!deleted && isTracked(object) && !isCounted(cluster, object) ? [keyOf(cluster, object)] : [])),
+      watch(Job, ({ cluster, object, deleted }) => (deleted || isFinished(object) ? ownedBy(pods, cluster, object.metadata.uid).filter(isTracked).map((pod) => keyOf(cluster, pod)) : [])),
+    ],
+    idOf: idOfKey,
+    async reconcile(key, { signal }) {
+      const pod = pods.get(key);
+      if (pod && isTracked(pod) && !isCounted(key.cluster, pod)) await unlessChanged(client.update(Pod, key.cluster, withoutFinalizer(pod), { signal }));
+      return done;
+    },
+  });
+
+  /** A Job, ours or somebody else's, still has to look at the pod. */
+  function isCounted(cluster: string, { metadata }: ReadonlyPod): boolean {
+    const owner = controllerOf({ apiVersion: "v1", kind: Pod.kind, metadata });
+    if (!owner) return false;
+    if (owner.kind !== Job.kind || parseApiVersion(owner.apiVersion).group !== Job.group) return true;
+    const job = jobs.get({ cluster, name: owner.name, ...(metadata.namespace && { namespace: metadata.namespace }) });
+    return job?.metadata.uid === owner.uid && (isManagedElsewhere(job) || !isFinished(job));
+  }
+}

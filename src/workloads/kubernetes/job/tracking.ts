@@ -1,0 +1,119 @@
+/**
+ * How a Job counts its pods so that none is counted twice or missed, whoever crashes when.
+ *
+ * A pod that has ended is first written into the status as uncounted, then loses its finalizer, then moves from the uncounted into
+ * the counts. Two status writes a batch, of which the outside may see either. Pure; `controller.ts` writes in this order.
+ */
+import type { DeepReadonly } from "../../../base/index.ts";
+import { formatTime } from "../../../base/index.ts";
+import type { Job } from "../../../api/index.ts";
+import type { ReadonlyPod } from "../pod.ts";
+import { judgeFailure } from "./failure-policy.ts";
+import { countIndexes, formatIndexes, hasIndex, withIndexes } from "./indexes.ts";
+import { indexOf, isFailed, isIndexed, isTracked, uidOf } from "./pods.ts";
+import { conditionOf, makeCondition } from "./plan.ts";
+import type { JobCondition } from "./plan.ts";
+import type { JobView } from "./view.ts";
+
+export type JobStatus = NonNullable<DeepReadonly<Job>["status"]>;
+
+/** UIDs in a status; keeps it below 20 kB. */
+const MAX_UNCOUNTED = 500;
+
+/** What is true of the Job after the pods of this pass were made and deleted. */
+export interface Now {
+  active: number;
+  ready: number;
+  terminating: number;
+}
+
+export interface Tracking {
+  /** To be written before any finalizer goes. */
+  status: JobStatus;
+  /** Pods that are counted and may go. */
+  finalize: readonly ReadonlyPod[];
+  /** Complete or Failed, once everything is counted and gone. */
+  final?: JobCondition;
+}
+
+export function planTracking(view: JobView, end: JobCondition | undefined, before: JobStatus, now: Now, nowMs: number): Tracking {
+  const { job, pods, completions = 0 } = view;
+  const isEnd = end !== undefined;
+  const uncounted = { succeeded: [...(before.uncountedTerminatedPods?.succeeded ?? [])], failed: [...(before.uncountedTerminatedPods?.failed ?? [])] };
+  const known = new Set([...uncounted.succeeded, ...uncounted.failed]);
+  const newIndexes: number[] = [];
+  const finalize: ReadonlyPod[] = [];
+  let isFull = false;
+  const tracked = pods.filter(isTracked);
+  if (isIndexed(job)) tracked.sort((a, b) => (indexOf(a, completions) ?? -1) - (indexOf(b, completions) ?? -1));
+
+  for (const pod of tracked) {
+    const index = indexOf(pod, completions);
+    const failed = isFailed(pod, job);
+    const succeeded = pod.status?.phase === "Succeeded";
+    const isHeld = failed && index !== undefined && view.waiting.get(index) === pod;
+    if (!job.metadata.deletionTimestamp && !isEnd && !succeeded && (!failed || isHeld)) continue;
+    finalize.push(pod);
+    if (succeeded && !uncounted.failed.includes(uidOf(pod))) {
+      // The index itself says that it was counted.
+      if (isIndexed(job)) index !== undefined && !hasIndex(view.succeededBefore, index) && newIndexes.push(index);
+      else if (!known.has(uidOf(pod))) uncounted.succeeded.push(uidOf(pod));
+    } else if ((failed || (isEnd && end.type !== "SuccessCriteriaMet")) && !known.has(uidOf(pod)) && (!isIndexed(job) || index !== undefined)) {
+      // A Job that fails counts every pod that has not succeeded as failed.
+      if (judgeFailure(job.spec?.podFailurePolicy, pod).counts) uncounted.failed.push(uidOf(pod));
+    }
+    isFull = newIndexes.length + uncounted.succeeded.length + uncounted.failed.length >= MAX_UNCOUNTED;
+    if (isFull) break;
+  }
+
+  const told = end && (end.type === "FailureTarget" || (end.type === "SuccessCriteriaMet" && !conditionOf(job, end.type)));
+  const conditions = told ? [...(before.conditions ?? []), end] : before.conditions;
+  const status: JobStatus = {
+    ...withoutIndexes(withoutCounts(before)),
+    ...(conditions && { conditions }),
+    ...counts({ active: now.active, succeeded: isIndexed(job) ? countIndexes(withIndexes(view.succeededIndexes, newIndexes)) : (before.succeeded ?? 0), failed: before.failed ?? 0 }),
+    ready: now.ready,
+    terminating: now.terminating,
+    uncountedTerminatedPods: uncountedOf(uncounted),
+    ...indexesOf(view, newIndexes),
+  };
+  const final = end && makeCondition(end.type === "SuccessCriteriaMet" ? "Complete" : "Failed", end.reason ?? "", end.message ?? "", nowMs);
+  return { status, finalize, ...(final && !isFull && { final }) };
+}
+
+/** The status once the finalizers are gone: pods that do not carry one any more move into the counts, and the Job may be over. */
+export function planCounted(status: JobStatus, { final }: Tracking, stillTracked: ReadonlySet<string>, nowMs: number): JobStatus {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  const left = { succeeded: succeeded.filter((uid) => stillTracked.has(uid)), failed: failed.filter((uid) => stillTracked.has(uid)) };
+  const counted: JobStatus = {
+    ...withoutCounts(status),
+    ...counts({ active: status.active ?? 0, succeeded: (status.succeeded ?? 0) + succeeded.length - left.succeeded.length, failed: (status.failed ?? 0) + failed.length - left.failed.length }),
+    uncountedTerminatedPods: uncountedOf(left),
+  };
+  if (!final || left.succeeded.length + left.failed.length > 0 || (status.terminating ?? 0) > 0) return counted;
+  const conditions = [...(counted.conditions ?? []).filter(({ type }) => type !== final.type), final];
+  return { ...counted, conditions, ...(final.type === "Complete" && { completionTime: formatTime(nowMs) }) };
+}
+
+function indexesOf({ job, succeededIndexes, failedIndexes }: JobView, newIndexes: readonly number[]): Pick<JobStatus, "completedIndexes" | "failedIndexes"> {
+  if (!isIndexed(job)) return {};
+  const completedIndexes = formatIndexes(withIndexes(succeededIndexes, newIndexes));
+  return { ...(completedIndexes && { completedIndexes }), ...(failedIndexes && { failedIndexes: formatIndexes(failedIndexes) }) };
+}
+
+function uncountedOf({ succeeded, failed }: { succeeded: readonly string[]; failed: readonly string[] }): NonNullable<JobStatus["uncountedTerminatedPods"]> {
+  return { ...(succeeded.length > 0 && { succeeded }), ...(failed.length > 0 && { failed }) };
+}
+
+/** Zeros are left out, as Kubernetes leaves them out. */
+function counts(values: { active: number; succeeded: number; failed: number }): Partial<JobStatus> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value > 0));
+}
+
+function withoutCounts({ active: _active, succeeded: _succeeded, failed: _failed, ...rest }: JobStatus): JobStatus {
+  return rest;
+}
+
+function withoutIndexes({ completedIndexes: _completed, failedIndexes: _failed, ...rest }: JobStatus): JobStatus {
+  return rest;
+}

@@ -1,0 +1,36 @@
+/** A pod as a controller makes it from a template. */
+import { controllerReference } from "../../api/index.ts";
+import type { KubernetesObject, Pod, PodTemplateSpec } from "../../api/index.ts";
+import { randomSuffix } from "../../base/index.ts";
+import type { DeepReadonly, Random } from "../../base/index.ts";
+
+/** What `generateName` leaves of a prefix: a name that is also a host name has 63 characters, five of which are chance. */
+export const MAX_PREFIX = 58;
+
+type Owner = DeepReadonly<KubernetesObject>;
+type Template = DeepReadonly<PodTemplateSpec>;
+
+/** `name` is the whole name. */
+export function namedPod(owner: Owner, template: Template | undefined, name: string): DeepReadonly<Pod> {
+  const { namespace } = owner.metadata;
+  const { metadata, spec } = template ?? {};
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      ...(namespace && { namespace }),
+      ...(metadata?.labels && { labels: metadata.labels }),
+      ...(metadata?.annotations && { annotations: metadata.annotations }),
+      ...(metadata?.finalizers && { finalizers: metadata.finalizers }),
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec: spec ?? { containers: [] },
+  };
+}
+
+/** The prefix, shortened if need be, and chance. Chosen here and not by the server, so that the controller knows the name. */
+export function generatedPod(owner: Owner, template: Template | undefined, random: Random, prefix = `${owner.metadata.name}-`): DeepReadonly<Pod> {
+  const pod = namedPod(owner, template, prefix.slice(0, MAX_PREFIX) + randomSuffix(random));
+  return { ...pod, metadata: { ...pod.metadata, generateName: prefix } };
+}

@@ -1,0 +1,114 @@
+/**
+ * How the controllers of Kubernetes write pods: what is written is expected to be seen, and told on the owner as upstream tells it.
+ *
+ * Every write of a list is tried before the first failure is thrown, except that creations begin with a few: where a quota or a
+ * webhook refuses all of them, a thousand refusals would say no more.
+ */
+import { Pod, controllerReference } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import { messageOf } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import { ApiError } from "../../machinery/index.ts";
+import { keyOf } from "../../runtime/index.ts";
+import type { EventRecorder } from "../../runtime/index.ts";
+import type { Expectations } from "../expectations.ts";
+import { unlessChanged } from "../optimistic.ts";
+import { WriteAllError, slowStart, writeAll } from "../write-all.ts";
+import type { ReadonlyPod } from "./pod.ts";
+
+/** On whose behalf pods are written. */
+export interface PodOwner {
+  cluster: string;
+  object: DeepReadonly<KubernetesObject>;
+}
+
+export interface PodWriter {
+  create(owner: PodOwner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
+  remove(owner: PodOwner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
+  adopt(owner: PodOwner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
+  /** The pod goes on running on its own. */
+  release(owner: PodOwner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
+  /** Writes a pod as it is given; says whether it was still as the controller knew it. */
+  update(owner: PodOwner, pod: ReadonlyPod, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface PodWriterOptions {
+  client: Client;
+  expectations: Expectations;
+  events?: EventRecorder | undefined;
+  /** How events are worded where a kind has words of its own. */
+  words?: PodWords;
+}
+
+export interface PodWords {
+  done(verb: "create" | "delete", pod: string, owner: PodOwner): string;
+  failed(verb: "create" | "delete", pod: string, owner: PodOwner, why: string): string;
+}
+
+const WORDS: PodWords = {
+  done: (verb, pod) => `${verb === "create" ? "Created" : "Deleted"} pod: ${pod}`,
+  failed: (verb, _pod, _owner, why) => `Error ${verb === "create" ? "creating" : "deleting"}: ${why}`,
+};
+
+export function createPodWriter({ client, expectations, events, words = WORDS }: PodWriterOptions): PodWriter {
+  const idOf = ({ cluster, object }: PodOwner): { cluster: string; uid: string } => ({ cluster, uid: object.metadata.uid ?? "" });
+  const tell = ({ cluster, object }: PodOwner, type: "Normal" | "Warning", reason: string, message: string): void => events?.record(cluster, object, { type, reason, message });
+
+  async function createOne(owner: PodOwner, pod: ReadonlyPod, signal: AbortSignal): Promise<void> {
+    try {
+      const created = await client.create(Pod, owner.cluster, pod, { signal });
+      expectations.wrote(idOf(owner), created);
+      tell(owner, "Normal", "SuccessfulCreate", words.done("create", created.metadata.name, owner));
+    } catch (error) {
+      // Nothing can be made there any more, which the owner learns soon enough.
+      if (isNamespaceEnding(error)) return;
+      tell(owner, "Warning", "FailedCreate", words.failed("create", pod.metadata.name, owner, messageOf(error)));
+      throw error;
+    }
+  }
+
+  async function update(owner: PodOwner, pod: ReadonlyPod, signal: AbortSignal): Promise<boolean> {
+    const written = await unlessChanged(client.update(Pod, owner.cluster, pod, { signal }));
+    if (written) expectations.wrote(idOf(owner), written);
+    return written !== undefined;
+  }
+
+  return {
+    create: (owner, pods, signal) => slowStart("pod creations", pods, (pod) => createOne(owner, pod, signal)),
+    async remove(owner, pods, signal) {
+      await writeAll("pod deletions", pods, async (pod) => {
+        try {
+          await unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }));
+        } catch (error) {
+          tell(owner, "Warning", "FailedDelete", words.failed("delete", pod.metadata.name, owner, messageOf(error)));
+          throw error;
+        }
+        expectations.deleted(idOf(owner), pod);
+        tell(owner, "Normal", "SuccessfulDelete", words.done("delete", pod.metadata.name, owner));
+      });
+    },
+    async adopt(owner, pods, signal) {
+      await writeAll("pod adoptions", pods, async (pod) => {
+        const ownerReferences = [...(pod.metadata.ownerReferences ?? []), controllerReference(owner.object)];
+        await update(owner, { ...pod, metadata: { ...pod.metadata, ownerReferences } }, signal);
+      });
+    },
+    async release(owner, pods, signal) {
+      await writeAll("pod releases", pods, async (pod) => {
+        const ownerReferences = pod.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.object.metadata.uid) ?? [];
+        await update(owner, { ...pod, metadata: { ...pod.metadata, ownerReferences } }, signal);
+      });
+    },
+    update,
+  };
+}
+
+function isNamespaceEnding(error: unknown): boolean {
+  return error instanceof ApiError && (error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false);
+}
+
+/** What the API server said, without our count of failed writes: conditions show it to people and programs. */
+export function failureMessage(error: unknown): string {
+  return messageOf(error instanceof WriteAllError ? error.cause : error);
+}

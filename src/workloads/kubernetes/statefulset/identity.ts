@@ -1,0 +1,57 @@
+/** Who a pod of a StatefulSet is: its ordinal, its name, its labels, its claims. */
+import type { StatefulSet } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { makeClaims, withClaimVolumes } from "../../claims.ts";
+import type { ReadonlyClaim } from "../../claims.ts";
+import { REVISION_LABEL } from "../../revisions/revisions.ts";
+import { podTemplateOf } from "../../revisions/pod-template-data.ts";
+import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
+import { namedPod } from "../new-pod.ts";
+import type { ReadonlyPod } from "../pod.ts";
+
+export type ReadonlyStatefulSet = DeepReadonly<StatefulSet>;
+
+const NAME_LABEL = "statefulset.kubernetes.io/pod-name";
+const INDEX_LABEL = "apps.kubernetes.io/pod-index";
+
+export const replicasOf = ({ spec }: ReadonlyStatefulSet): number => spec.replicas ?? 1;
+export const startOf = ({ spec }: ReadonlyStatefulSet): number => spec.ordinals?.start ?? 0;
+export const podName = ({ metadata }: ReadonlyStatefulSet, ordinal: number): string => `${metadata.name}-${ordinal}`;
+export const revisionOf = ({ metadata }: ReadonlyPod): string => metadata.labels?.[REVISION_LABEL] ?? "";
+
+/** The number at the end of the name; undefined when the pod is not called after this set. */
+export function ordinalOf(set: ReadonlyStatefulSet, { metadata }: ReadonlyPod): number | undefined {
+  const [, parent, digits = ""] = /^(.*)-(\d{1,10})$/.exec(metadata.name) ?? [];
+  const ordinal = Number(digits);
+  return parent === set.metadata.name && ordinal <= 2_147_483_647 ? ordinal : undefined;
+}
+
+export const isInRange = (set: ReadonlyStatefulSet, ordinal: number): boolean => ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set);
+
+/** The claims of one pod, by the name of their template. A claim that goes with its set says so from the beginning. */
+export function claimsOf(set: ReadonlyStatefulSet, ordinal: number): ReadonlyMap<string, ReadonlyClaim> {
+  const { metadata, spec } = set;
+  return makeClaims(spec.volumeClaimTemplates, {
+    namespace: metadata.namespace,
+    nameOf: (template) => `${template}-${metadata.name}-${ordinal}`,
+    labels: spec.selector.matchLabels ?? {},
+  });
+}
+
+export function statefulPod(set: ReadonlyStatefulSet, revision: ReadonlyRevision, ordinal: number): ReadonlyPod {
+  const name = podName(set, ordinal);
+  const pod = namedPod(set, podTemplateOf(revision), name);
+  const labels = { ...pod.metadata.labels, ...identityLabels(name, ordinal), [REVISION_LABEL]: revision.metadata.name };
+  const { serviceName } = set.spec;
+  const spec = { ...withClaimVolumes(pod.spec, claimsOf(set, ordinal)), hostname: name, ...(serviceName && { subdomain: serviceName }) };
+  return { ...pod, metadata: { ...pod.metadata, labels }, spec };
+}
+
+const identityLabels = (name: string, ordinal: number): Record<string, string> => ({ [NAME_LABEL]: name, [INDEX_LABEL]: String(ordinal) });
+
+/** The pod with the labels that somebody took from it; undefined when they are right. Volumes cannot change, so nothing can mend those. */
+export function mendedIdentity(pod: ReadonlyPod, ordinal: number): ReadonlyPod | undefined {
+  const { name, labels } = pod.metadata;
+  if (labels?.[NAME_LABEL] === name) return undefined;
+  return { ...pod, metadata: { ...pod.metadata, labels: { ...labels, ...identityLabels(name, ordinal) } } };
+}

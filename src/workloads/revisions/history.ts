@@ -1,0 +1,55 @@
+/**
+ * Reads and writes the ControllerRevisions of a controller's workloads.
+ *
+ * A controller holds one of these: it waits while `waitMs` is not 0, plans on `of(owner)` (`revisions.ts`) and carries the
+ * plan out with `write`. The kind must be among its watches: `owned(ControllerRevision)`.
+ */
+import { ControllerRevision } from "../../api/index.ts";
+import type { Clock } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import { isAlreadyExists } from "../../machinery/index.ts";
+import { keyOf } from "../../runtime/index.ts";
+import type { Informers } from "../../runtime/index.ts";
+import { createExpectations } from "../expectations.ts";
+import type { Owner } from "../expectations.ts";
+import { unlessChanged } from "../optimistic.ts";
+import { ownedBy } from "../ownership.ts";
+import type { ReadonlyRevision } from "./pod-template-data.ts";
+import type { RevisionPlan } from "./revisions.ts";
+
+export interface RevisionHistory {
+  /** Milliseconds to wait at most until what was written is seen; 0 when everything was. */
+  waitMs(owner: Owner): number;
+  of(owner: Owner): ReadonlyRevision[];
+  /** `collision`: somebody else has a revision of this name. Count it in the status and plan again. */
+  write(owner: Owner, plan: RevisionPlan, signal: AbortSignal): Promise<"written" | "collision">;
+  remove(owner: Owner, revisions: readonly ReadonlyRevision[], signal: AbortSignal): Promise<void>;
+}
+
+export function createRevisionHistory({ client, informers, clock }: { client: Client; informers: Informers; clock: Clock }): RevisionHistory {
+  const revisions = informers.of(ControllerRevision);
+  const seen = createExpectations(revisions, clock);
+
+  return {
+    waitMs: (owner) => seen.waitMs(owner),
+    of: ({ cluster, uid }) => ownedBy(revisions, cluster, uid),
+
+    async write(owner, { update, write }, signal) {
+      try {
+        const written =
+          write === "update" ? await unlessChanged(client.update(ControllerRevision, owner.cluster, update, { signal })) : await client.create(ControllerRevision, owner.cluster, update, { signal });
+        if (written) seen.wrote(owner, written);
+        return "written";
+      } catch (error) {
+        if (write === "create" && isAlreadyExists(error)) return "collision";
+        throw error;
+      }
+    },
+
+    async remove({ cluster }, unused, signal) {
+      for (const revision of unused) {
+        await unlessChanged(client.delete(ControllerRevision, keyOf(cluster, revision), { preconditions: { uid: revision.metadata.uid ?? "" }, signal }));
+      }
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * A pod template as a ControllerRevision keeps it, byte for byte as upstream makes it: `{"spec":{"template":{…}}}` with some
+ * fields that are always there because Go writes their zero value.
+ *
+ * Both directions are remembered by identity: templates and revisions that informers hold are shared and never change.
+ */
+import type { ControllerRevision, PodTemplateSpec } from "../../api/index.ts";
+import { invariant, isObject } from "../../base/index.ts";
+import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
+
+export type PodTemplate = DeepReadonly<PodTemplateSpec>;
+export type ReadonlyRevision = DeepReadonly<ControllerRevision>;
+
+/** Kubernetes up to 1.33, and with it OpenKruise 1.9, writes `creationTimestamp: null`; later Kubernetes leaves it out. */
+export type ZeroTime = "null" | "absent";
+
+const known: Record<ZeroTime, WeakMap<object, JsonObject>> = { null: new WeakMap(), absent: new WeakMap() };
+
+export function podTemplateData(template: PodTemplate, zeroTime: ZeroTime = "null"): JsonObject {
+  let data = known[zeroTime].get(template);
+  if (!data) known[zeroTime].set(template, (data = { spec: { template: replacement(template as unknown as JsonObject, zeroTime) } }));
+  return data;
+}
+
+/** `$patch` tells a strategic merge to replace the template that is there. */
+function replacement({ spec = {}, metadata, ...rest }: JsonObject, zeroTime: ZeroTime): JsonObject {
+  const { containers, initContainers, ephemeralContainers, ...podSpec } = isObject(spec) ? spec : {};
+  return {
+    ...rest,
+    $patch: "replace",
+    metadata: { ...(isObject(metadata) && metadata), ...(zeroTime === "null" && { creationTimestamp: null }) },
+    spec: {
+      ...podSpec,
+      containers: Array.isArray(containers) ? withResources(containers) : null,
+      ...(Array.isArray(initContainers) && { initContainers: withResources(initContainers) }),
+      ...(Array.isArray(ephemeralContainers) && { ephemeralContainers: withResources(ephemeralContainers) }),
+    },
+  };
+}
+
+const withResources = (containers: readonly Json[]): Json => containers.map((container) => ({ resources: {}, ...(container as JsonObject) }));
+
+const templates = new WeakMap<ReadonlyRevision, PodTemplate>();
+
+/** The pod template that a revision holds. */
+export function podTemplateOf(revision: ReadonlyRevision): PodTemplate {
+  let template = templates.get(revision);
+  if (!template) templates.set(revision, (template = readTemplate(revision)));
+  return template;
+}
+
+function readTemplate(revision: ReadonlyRevision): PodTemplate {
+  const data: unknown = revision.data;
+  const spec = isObject(data) ? data["spec"] : undefined;
+  const template = isObject(spec) ? spec["template"] : undefined;
+  invariant(isObject(template), `ControllerRevision ${revision.metadata.name} holds a pod template`);
+  const { $patch: _patch, ...rest } = template;
+  const { creationTimestamp: _time, ...metadata } = isObject(rest["metadata"]) ? rest["metadata"] : {};
+  return { ...rest, metadata };
+}

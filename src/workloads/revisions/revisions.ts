@@ -1,0 +1,125 @@
+/**
+ * The history of a workload: every template that it ever had, as ControllerRevisions whose names carry a hash.
+ *
+ * A kind states once what its revisions hold (`RevisionFormat`), asks `planRevisions` in every reconcile which revision its
+ * template is, and `planHistory` which ones nobody needs any more. Names and data are byte for byte upstream's, so that a
+ * workload that moves between a simulated and a real cluster keeps its revisions. Pure; `history.ts` reads and writes them.
+ */
+import { controllerReference } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import { compareText, equalJson } from "../../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { fnv32, safeEncode } from "../../machinery/index.ts";
+import { goJson } from "./go-json.ts";
+import type { ReadonlyRevision } from "./pod-template-data.ts";
+
+export const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";
+/** On pods: the name of their revision, or only its hash. */
+export const REVISION_LABEL = "controller-revision-hash";
+
+/** Leaves room for a dash and the hash in a name of at most 253 characters, as Kubernetes reckons it. */
+const MAX_NAME_PREFIX = 223;
+
+type StringMap = Readonly<Record<string, string>>;
+
+/** What the revisions of a kind look like. */
+export interface RevisionFormat<T extends KubernetesObject> {
+  /** What a revision keeps; two revisions with the same data are the same. */
+  dataOf(owner: DeepReadonly<T>): JsonObject;
+  labelsOf(owner: DeepReadonly<T>): StringMap | undefined;
+  annotationsOf?(owner: DeepReadonly<T>): StringMap | undefined;
+  /** Unset: where the owner is. */
+  namespaceOf?(owner: DeepReadonly<T>): string;
+  /** Unset: `revisionHash`. DaemonSets hash their template another way. */
+  hashOf?(owner: DeepReadonly<T>, data: JsonObject, collisionCount: number): string;
+  /** Unset: `controller.kubernetes.io/hash`. */
+  hashLabel?: string;
+  /** What an old revision takes from a fresh one when its template comes back. Unset: nothing but the number. */
+  returned?(old: ReadonlyRevision, fresh: ReadonlyRevision): ReadonlyRevision;
+}
+
+/** FNV-1 over the data and the count of collisions, in the alphabet of names. */
+export function revisionHash(data: JsonObject, collisionCount: number): string {
+  return safeEncode(String(fnv32(goJson(data) + String(collisionCount))));
+}
+
+/** What comes after the last dash of a revision's name. */
+export function shortHash(revision: string): string {
+  return revision.slice(revision.lastIndexOf("-") + 1);
+}
+
+/** A revision as it would be created for the owner as it is. */
+export function makeRevision<T extends KubernetesObject>(format: RevisionFormat<T>, owner: DeepReadonly<T>, number: number, collisionCount: number): ReadonlyRevision {
+  const data = format.dataOf(owner);
+  const hash = format.hashOf ? format.hashOf(owner, data, collisionCount) : revisionHash(data, collisionCount);
+  const namespace = format.namespaceOf?.(owner) ?? owner.metadata.namespace;
+  const annotations = format.annotationsOf?.(owner);
+  return {
+    apiVersion: "apps/v1",
+    kind: "ControllerRevision",
+    metadata: {
+      name: `${owner.metadata.name.slice(0, MAX_NAME_PREFIX)}-${hash}`,
+      ...(namespace && { namespace }),
+      labels: { ...format.labelsOf(owner), [format.hashLabel ?? REVISION_HASH_LABEL]: hash },
+      ...(annotations && { annotations }),
+      ownerReferences: [controllerReference(owner)],
+    },
+    data,
+    revision: number,
+  };
+}
+
+/** The oldest first, as upstream sorts them. */
+export function inRevisionOrder(revisions: readonly ReadonlyRevision[]): ReadonlyRevision[] {
+  return revisions.toSorted(
+    (a, b) => a.revision - b.revision || compareText(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") || compareText(a.metadata.name, b.metadata.name),
+  );
+}
+
+export interface RevisionPlan {
+  /** The revision of the template that the workload has now. */
+  update: ReadonlyRevision;
+  /** The one that its pods are leaving; the same as `update` when nothing is being rolled out. */
+  current: ReadonlyRevision;
+  /** What to write so that `update` exists with this number. */
+  write?: "create" | "update";
+  collisionCount: number;
+}
+
+/** `known` are the revisions of the owner; the other two come from its status. */
+export function planRevisions<T extends KubernetesObject>(
+  format: RevisionFormat<T>,
+  owner: DeepReadonly<T>,
+  { known, currentRevision, collisionCount: stored = 0 }: { known: readonly ReadonlyRevision[]; currentRevision?: string | undefined; collisionCount?: number | undefined },
+): RevisionPlan {
+  const ordered = inRevisionOrder(known);
+  const newest = ordered.at(-1);
+  const next = (newest?.revision ?? 0) + 1;
+  const data = format.dataOf(owner);
+  const currentOr = (update: ReadonlyRevision): ReadonlyRevision => ordered.find(({ metadata }) => metadata.name === currentRevision) ?? update;
+
+  const same = ordered.findLast((revision) => equalJson(revision.data, data));
+  if (same && same === newest) return { update: same, current: currentOr(same), collisionCount: stored };
+  if (same) {
+    // A template that comes back keeps its name, so its pods count as updated at once.
+    const returned = format.returned?.(same, makeRevision(format, owner, next, stored)) ?? same;
+    return { update: { ...returned, revision: next }, current: currentOr(same), write: "update", collisionCount: stored };
+  }
+
+  // A name that another template of ours has is hashed again; a name that somebody else has is found out by the create.
+  let collisionCount = stored;
+  let update = makeRevision(format, owner, next, collisionCount);
+  while (ordered.some(({ metadata }) => metadata.name === update.metadata.name)) update = makeRevision(format, owner, next, ++collisionCount);
+  return { update, current: currentOr(update), write: "create", collisionCount };
+}
+
+/** What upstream assumes when `revisionHistoryLimit` is not set. */
+const DEFAULT_HISTORY_LIMIT = 10;
+
+/** Revisions that nothing uses any more, the oldest first, beyond the limit. */
+export function planHistory(known: readonly ReadonlyRevision[], limit: number | undefined, isUsed: (revision: ReadonlyRevision) => boolean): ReadonlyRevision[] {
+  const surplus = known.length - (limit ?? DEFAULT_HISTORY_LIMIT);
+  if (surplus <= 0) return [];
+  const unused = inRevisionOrder(known).filter((revision) => !isUsed(revision));
+  return unused.slice(0, Math.max(0, unused.length - (limit ?? DEFAULT_HISTORY_LIMIT)));
+}
