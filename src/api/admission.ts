@@ -58,9 +58,19 @@ export interface Review<T> {
   read: ClusterReader;
 }
 
+/** The webhook that has a rule upstream. */
+export interface Webhook {
+  /** `vcloneset.kb.io` */
+  name: string;
+  /** What upstream answers an object with mistakes, which is not always 422. */
+  code(operation: Operation): number;
+}
+
 export interface Admission<T extends KubernetesObject> {
   for: Kind<T>;
   on: readonly Operation[];
+  /** Set when what `validate` finds is told as this webhook's denial. Such rules are asked last, and the first that finds something ends it. */
+  webhook?: Webhook;
   mutate?(review: Review<T>): DeepReadonly<T>;
   /** The object as the server keeps it. Field managers are recorded before, so what this sets or drops is nobody's. */
   prepare?(review: Review<T>): DeepReadonly<T>;

@@ -33,20 +33,32 @@ import { admissions as clusterPropagationPolicy } from "./karmada/cluster-propag
 import { admissions as overridePolicy } from "./karmada/override-policy.ts";
 import { admissions as propagationPolicy } from "./karmada/propagation-policy.ts";
 import { admissions as resourceBinding } from "./karmada/resource-binding.ts";
-import { admissions as cloneSet } from "./kruise/clone-set.ts";
+import { kruiseAdmissions } from "./kruise/admissions.ts";
+import type { KruiseGates } from "./kruise/gates.ts";
 import { admissions as ingressClass } from "./networking/ingress-class.ts";
 import { admissions as ingress } from "./networking/ingress.ts";
+import { admissions as ipAddress } from "./networking/ip-address.ts";
 import { admissions as networkPolicy } from "./networking/network-policy.ts";
+import { admissions as serviceCidr } from "./networking/service-cidr.ts";
+import { admissions as csiDriver } from "./storage/csi-driver.ts";
+import { admissions as csiNode } from "./storage/csi-node.ts";
+import { admissions as csiStorageCapacity } from "./storage/csi-storage-capacity.ts";
 import { admissions as storageClass } from "./storage/storage-class.ts";
+import { admissions as volumeAttachment } from "./storage/volume-attachment.ts";
+import { admissions as volumeAttributesClass } from "./storage/volume-attributes-class.ts";
 import { admissions as runtimeClass } from "./node/runtime-class.ts";
 import { admissions as podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { admissions as clusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 import { admissions as clusterRole } from "./rbac/cluster-role.ts";
 import { admissions as roleBinding } from "./rbac/role-binding.ts";
 import { admissions as role } from "./rbac/role.ts";
+import { admissions as deviceClass } from "./resource/device-class.ts";
+import { admissions as resourceClaimTemplate } from "./resource/resource-claim-template.ts";
+import { admissions as resourceClaim } from "./resource/resource-claim.ts";
+import { admissions as resourceSlice } from "./resource/resource-slice.ts";
 import { admissions as priorityClass } from "./scheduling/priority-class.ts";
 
-export const builtInAdmissions: readonly AnyAdmission[] = [
+const admissions: readonly AnyAdmission[] = [
   ...namespace,
   ...configMap,
   ...secret,
@@ -65,9 +77,16 @@ export const builtInAdmissions: readonly AnyAdmission[] = [
   ...persistentVolume,
   ...persistentVolumeClaim,
   ...storageClass,
+  ...csiDriver,
+  ...csiNode,
+  ...csiStorageCapacity,
+  ...volumeAttachment,
+  ...volumeAttributesClass,
   ...ingress,
   ...ingressClass,
   ...networkPolicy,
+  ...serviceCidr,
+  ...ipAddress,
   ...deployment,
   ...replicaSet,
   ...statefulSet,
@@ -83,6 +102,10 @@ export const builtInAdmissions: readonly AnyAdmission[] = [
   ...roleBinding,
   ...clusterRoleBinding,
   ...priorityClass,
+  ...resourceClaim,
+  ...resourceClaimTemplate,
+  ...resourceSlice,
+  ...deviceClass,
   ...runtimeClass,
   ...customResourceDefinition,
   ...cluster,
@@ -91,5 +114,9 @@ export const builtInAdmissions: readonly AnyAdmission[] = [
   ...overridePolicy,
   ...clusterOverridePolicy,
   ...resourceBinding,
-  ...cloneSet,
 ];
+
+/** With the feature gates that OpenKruise's webhooks are to have. */
+export const createBuiltInAdmissions = (gates?: KruiseGates): readonly AnyAdmission[] => [...admissions, ...kruiseAdmissions(gates)];
+
+export const builtInAdmissions: readonly AnyAdmission[] = createBuiltInAdmissions();

@@ -26,6 +26,15 @@ export function canonicalPart(table: string, name: string, value: JsonObject, { 
   return explained(kind, apiVersion, () => canonicalStruct(structOf(table, name), value, "inside", undefined));
 }
 
+/** The same for whoever words the refusal: a webhook is told what is wrong with a value of the wrong type, and denies it in its own name. */
+export function decodedPart(table: string, name: string, value: JsonObject, refusal: (problem: string) => Error, settled?: JsonObject): JsonObject {
+  try {
+    return canonicalStruct(structOf(table, name), value, "inside", settled);
+  } catch (error) {
+    throw error instanceof WrongTypeError ? refusal(error.problem) : error;
+  }
+}
+
 /**
  * The metadata of an object as its kind reads it, before the server puts its own in the place of some of it. Throws 400 for a value
  * of the wrong type.
@@ -233,7 +242,7 @@ function isOmitted({ type, always, optional }: FactField, value: Json, place: Pl
 }
 
 /** Required texts that may well be empty. */
-const OPEN_TEXTS = new Set(["HTTPHeader.value", "Sysctl.value", "ResourceHealth.resourceID"]);
+const OPEN_TEXTS = new Set(["HTTPHeader.value", "Sysctl.value", "ResourceHealth.resourceID", "TokenRequest.audience"]);
 const isOpenText = (struct: FactStruct, field: FactField): boolean => OPEN_TEXTS.has(`${struct.name}.${field.name}`);
 
 const alwaysFields = new WeakMap<FactStruct, FactField[]>();

@@ -69,7 +69,7 @@ export interface SpecPart {
 /** What the API server does differently for a kind. Everything is off unless stated. */
 export interface KindTraits {
   /** What `metadata.name` may be; unset is `subdomain`. */
-  names?: "subdomain" | "label" | "label-1035" | "path";
+  names?: "subdomain" | "label" | "label-1035" | "path" | "address";
   /**
    * How the kind's own rules look at metadata when it is updated, beside the server's: as an update, as a new object, or both.
    * Clients see every finding as often as it was made. Unset is `{ update: true }`.
@@ -87,10 +87,21 @@ export interface KindTraits {
   orphansDependents?: true;
   /** A new object may come with a status, though that has a subresource of its own. */
   statusOnCreate?: true;
+  /** Writers of the status change nothing of metadata. Of most kinds they may. */
+  statusKeepsMetadata?: true;
+  /** A new object has no generation yet; its first change makes it 1. */
+  lateGeneration?: true;
   /** Labels are part of what the object wants: a change of them makes a new generation. */
   labelsCountAsSpec?: true;
   /** What may be selected by besides name and namespace: the field's text, as clients compare it. */
   selectableFields?: Readonly<Record<string, (object: DeepReadonly<JsonObject>) => string>>;
+}
+
+/** Objects that code makes up whenever somebody reads them, such as the usage of nodes and pods; nobody can write them, and nothing is stored. */
+export interface ObjectSource {
+  get(cluster: string, namespace: string | undefined, name: string): JsonObject | undefined;
+  /** In key order: by namespace, then by name. */
+  list(cluster: string, namespace: string | undefined): JsonObject[];
 }
 
 export interface KindVersion {
@@ -126,6 +137,8 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
     readonly actions?: Readonly<Record<string, ActionShape>>;
     readonly parts?: Readonly<Record<string, SpecPart>>;
   };
+  /** Set for a kind whose objects are made up; its verbs are `get` and `list`. */
+  readonly source?: ObjectSource;
   /** Unset: everything. `["create"]` is a review, which is answered and never stored. */
   readonly verbs?: readonly string[];
   readonly traits?: KindTraits;

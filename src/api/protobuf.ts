@@ -29,12 +29,13 @@ const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }
   "coordination.k8s.io/v1": { table: "coordination-v1", kinds: ["Lease"] },
   "discovery.k8s.io/v1": { table: "discovery-v1", kinds: ["EndpointSlice"] },
   "events.k8s.io/v1": { table: "events-v1", kinds: ["Event"] },
-  "networking.k8s.io/v1": { table: "networking-v1", kinds: ["Ingress", "IngressClass", "NetworkPolicy"] },
+  "networking.k8s.io/v1": { table: "networking-v1", kinds: ["Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR", "IPAddress"] },
   "node.k8s.io/v1": { table: "node-v1", kinds: ["RuntimeClass"] },
   "policy/v1": { table: "policy-v1", kinds: ["PodDisruptionBudget", "Eviction"] },
   "rbac.authorization.k8s.io/v1": { table: "rbac-v1", kinds: ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"] },
+  "resource.k8s.io/v1": { table: "resource-v1", kinds: ["ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"] },
   "scheduling.k8s.io/v1": { table: "scheduling-v1", kinds: ["PriorityClass"] },
-  "storage.k8s.io/v1": { table: "storage-v1", kinds: ["StorageClass"] },
+  "storage.k8s.io/v1": { table: "storage-v1", kinds: ["StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment", "VolumeAttributesClass"] },
   "apiextensions.k8s.io/v1": { table: "apiextensions-v1", kinds: ["CustomResourceDefinition"] },
 };
 

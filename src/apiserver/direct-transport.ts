@@ -10,7 +10,7 @@ import type { RequestContext } from "./context.ts";
 import { listQuery } from "./request/options.ts";
 import { authorize, findCluster, findResource, listMetadata, operate } from "./operations.ts";
 import type { Answer, Input, OperationDependencies, Verb } from "./operations.ts";
-import { objectAt, objectIn } from "./read/render.ts";
+import { objectAt, objectIn, sharedObjectIn } from "./read/render.ts";
 import type { ApiRequest, ApiResponse, ByteStream, UserInfo } from "./request/request.ts";
 import { keyOf } from "./clusters/resources.ts";
 import { startWatch } from "./watch/watch.ts";
@@ -36,7 +36,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
     const { group, resource, namespace, name, subresource } = path;
     authorize(deps, { user, verb, cluster: path.cluster, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
     const cluster = findCluster(deps, path.cluster);
-    const served = findResource(cluster, path, verb);
+    const served = findResource(cluster, path, verb, true);
     return {
       cluster,
       served,
@@ -69,6 +69,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
         deps,
         {
           cluster: all ? "*" : findCluster(deps, path.cluster),
+          inProcess: true,
           group,
           version,
           resource,
@@ -147,18 +148,18 @@ function storedObject({ store }: OperationDependencies, { cluster, served, names
 function toObject(answer: Answer): JsonObject {
   switch (answer.type) {
     case "entry":
-      return objectIn(answer.entry, answer.served);
+      return sharedObjectIn(answer.entry, answer.served);
     case "object":
       return answer.object;
     default: {
       const { served, result } = answer;
-      return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: result.entries.map((entry) => objectIn(entry, served)) };
+      return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: result.entries.map((entry) => sharedObjectIn(entry, served)) };
     }
   }
 }
 
 function eventOf({ type, cluster, served, entry, revision }: Notice, all: boolean): TransportWatchEvent {
-  return { type, ...(all && { cluster: cluster.name }), object: objectAt(entry, served, revision) };
+  return { type, ...(all && { cluster: cluster.name }), object: objectAt(entry, served, revision, sharedObjectIn) };
 }
 
 function initialEnd({ group, version }: ResourcePath, revision: number): TransportWatchEvent {

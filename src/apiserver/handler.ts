@@ -77,7 +77,7 @@ function failureResponse(error: unknown, { headers, method, path }: ApiRequest, 
   return statusResponse(internalError("the server could not handle the request; its log says why"));
 }
 
-async function answer(options: HandlerOptions, request: ApiRequest, seen: ObservedRequest, warn: (text: string) => void): Promise<ApiResponse> {
+function answer(options: HandlerOptions, request: ApiRequest, seen: ObservedRequest, warn: (text: string) => void): ApiResponse | Promise<ApiResponse> {
   const { deps, stopping } = options;
   const { cluster: clusterName, path } = splitCluster(request.path);
   const route = routeOf(path);

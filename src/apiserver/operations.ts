@@ -57,10 +57,10 @@ export class PageNotFound extends ApiError {
   }
 }
 
-/** What the path names in a cluster. Throws 404 and 405. */
-export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute, "group" | "version" | "resource" | "namespace" | "name" | "subresource">, verb: Verb): ServedVersion {
+/** What the path names in a cluster, for somebody outside or for a part of this process. Throws 404 and 405. */
+export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute, "group" | "version" | "resource" | "namespace" | "name" | "subresource">, verb: Verb, inProcess = false): ServedVersion {
   const { group, version, resource, namespace, name, subresource } = route;
-  const served = cluster.table.find(group, version, resource);
+  const served = inProcess ? cluster.table.findStored(group, version, resource) : cluster.table.find(group, version, resource);
   const missing = (): ApiError => (served?.resource.kind.builtIn || cluster.table.resources.some(({ kind }) => kind.builtIn && kind.group === group) ? pathNotFound() : new PageNotFound());
   if (!served) throw missing();
   const { kind, namespaced } = served.resource;
@@ -109,15 +109,15 @@ export function authorize({ authorizer }: Pick<OperationDependencies, "authorize
   if (!allowed) throw accessDenied(request, reason);
 }
 
-export async function operate(deps: OperationDependencies, context: RequestContext, verb: Exclude<Verb, "watch" | "connect">, input: Input): Promise<Answer> {
-  try {
-    return await perform(deps, context, verb, input);
-  } catch (error) {
+export function operate(deps: OperationDependencies, context: RequestContext, verb: Exclude<Verb, "watch" | "connect">, input: Input): Promise<Answer> {
+  const work = perform(deps, context, verb, input);
+  if (verb !== "create" && verb !== "update") return work;
+  return work.catch((error: unknown) => {
     // What a definition does not know is told of a body that is refused for other reasons, too.
-    if (!(error instanceof ApiError) || (verb !== "create" && verb !== "update")) throw error;
+    if (!(error instanceof ApiError)) throw error;
     tellUnknown(context, input.object(), verb);
     throw explainUnreadable(context, error);
-  }
+  });
 }
 
 async function perform(deps: OperationDependencies, context: RequestContext, verb: Exclude<Verb, "watch" | "connect">, input: Input): Promise<Answer> {

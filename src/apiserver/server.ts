@@ -17,7 +17,9 @@ import { createActions } from "./action.ts";
 import { builtInActions } from "./actions/index.ts";
 import { createAdmissions } from "./write/admit.ts";
 import { createServiceAllocation } from "./allocation/service-allocation.ts";
+import { createServiceAddresses } from "./allocation/service-addresses.ts";
 import { createEndpointsRemoval } from "./allocation/service-endpoints.ts";
+import { createDefaultRange } from "./allocation/service-ranges.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
@@ -38,6 +40,7 @@ import { createObjectStore } from "./clusters/objects.ts";
 import { findCluster } from "./operations.ts";
 import type { OperationDependencies } from "./operations.ts";
 import { builtInPlugins } from "./plugins/index.ts";
+import { createDeviceClaims } from "./plugins/device-claims.ts";
 import { createVolumeLifecycle } from "./plugins/volume-lifecycle.ts";
 import { createProfileLayer } from "./clusters/profiles.ts";
 import type { Profile } from "./clusters/profiles.ts";
@@ -117,7 +120,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     inFlight,
     admissions: createAdmissions(admissions),
     // Allocation first: it relies on being the first that reserves anything.
-    plugins: [allocation.plugin, createVolumeLifecycle({ clock }), ...builtInPlugins, createEscalationCheck(authorizer)],
+    plugins: [allocation.plugin, createVolumeLifecycle({ clock }), createDeviceClaims({ clock, authorizer }), ...builtInPlugins, createEscalationCheck(authorizer)],
     actions: createActions(builtInActions),
     pressure: createBackPressure({ clock }),
     clock,
@@ -141,6 +144,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const health = { draining: false };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
   const endpointsRemoval = createEndpointsRemoval(house);
+  const addresses = createServiceAddresses({ house, cache, holderOf: allocation.holderOf });
+  const defaultRange = createDefaultRange({ house, clock });
   let undelivered = 0;
 
   const stopWatching = cache.watch("/", cache.revision, (events) => {
@@ -150,6 +155,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       cleanup.observe(event);
       allocation.observe(event);
       endpointsRemoval.observe(event);
+      addresses.observe(event);
+      defaultRange.observe(event);
     }
   });
   clusters.subscribe(({ type, cluster: { name } }) => {
@@ -162,6 +169,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   leases.load(present);
   collector.load(present);
   cleanup.load(present);
+  addresses.load(present);
   await clusters.finishRemovals();
   await definitions.settleAll();
 

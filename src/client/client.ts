@@ -62,7 +62,7 @@ export interface WriteOptions {
 
 export interface PatchOptions extends WriteOptions {
   type: Exclude<PatchType, "apply">;
-  subresource?: "status";
+  subresource?: "status" | "resize";
 }
 
 export interface ApplyOptions extends WriteOptions {

@@ -20,7 +20,7 @@ import { createSimulation } from "../simulation/index.ts";
 import { createSystemControllers } from "../system/index.ts";
 import { createCache, StoreError } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
-import { createCloneSetAdmission, createWorkloadControllers } from "../workloads/index.ts";
+import { containerHashes, createKruiseAdmissions, createWorkloadControllers } from "../workloads/index.ts";
 import { createProfiles } from "./profiles.ts";
 
 export { HUB };
@@ -75,13 +75,13 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }) });
+  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), metrics: () => simulation.metrics, ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }) });
   const server = await createApiServer({
     cache,
     clock,
     random,
     log,
-    admissions: [...builtInAdmissions, ...membershipAdmissions, createCloneSetAdmission((cluster) => cluster !== HUB), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
+    admissions: [...builtInAdmissions, ...membershipAdmissions, ...createKruiseAdmissions({ appliesTo: (cluster) => cluster !== HUB, nowMs: () => clock.now() }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
     decodeProtobuf,
     profiles,
     ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
@@ -149,10 +149,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const memberClient = clientFor("member");
   const events = createEventRecorders({ client: memberClient, clock, log: log.with({ part: "members" }) });
   const memberManager = createManager({ client: memberClient, informers: memberInformers, clock, log: log.with({ part: "members" }) });
-  const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock });
+  const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock, hashes: containerHashes, events: events.recorders });
   // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
   const elsewhere = { isForeign: (cluster: string) => server.profileOf(cluster) === "empty", isTaken: server.isManagedElsewhere };
-  const runsMembers = [...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random, events: events.recorders }), ...simulation.controllers];
+  const runsMembers = [...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random, events: events.recorders, usage: simulation }), ...simulation.controllers];
   if (nodes > 0) memberManager.add(...runsMembers.map((controller) => standAside(controller, elsewhere)));
 
   async function addCluster(name: string): Promise<void> {

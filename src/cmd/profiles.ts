@@ -1,12 +1,30 @@
 /** What a logical cluster starts with: the kinds that it serves and the objects that are there from the beginning. */
-import { CloneSet, Cluster, ClusterOverridePolicy, OverridePolicy, PropagationPolicy, ResourceBinding, Work, apiServerService, bootstrapRbac, kubernetesKinds, logicalClusterKind, systemPriorityClasses } from "../api/index.ts";
-import type { ConnectHandler, KubernetesObject } from "../api/index.ts";
+import {
+  Cluster,
+  ClusterOverridePolicy,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+  Workflow,
+  apiServerService,
+  bootstrapRbac,
+  kruiseKinds,
+  kubernetesKinds,
+  logicalClusterKind,
+  systemPriorityClasses,
+} from "../api/index.ts";
+import type { ConnectHandler, Kind, KubernetesObject } from "../api/index.ts";
 import { HUB } from "../apiserver/index.ts";
 import type { Profile } from "../apiserver/index.ts";
 import { methodNotAllowed, pathNotFound } from "../machinery/index.ts";
+import { metricsKinds, standardStorageClass } from "../simulation/index.ts";
 import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/** Workloads of other projects: members run them, and the hub holds their templates. */
+const WORKLOAD_KINDS: readonly Kind[] = [...kruiseKinds, Workflow];
 
 export interface ProfileOptions {
   /** PEM; empty leaves it out. */
@@ -14,6 +32,8 @@ export interface ProfileOptions {
   /** The day on which this server began to note when tokens in Secrets are used. */
   startedOn: string;
   clusterKubeconfig?(cluster: string): Promise<string>;
+  /** What pods and nodes of members use; asked when somebody reads it. Unset serves no metrics. */
+  metrics?: Parameters<typeof metricsKinds>[0];
 }
 
 function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): ConnectHandler {
@@ -29,7 +49,7 @@ function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): 
  * A kind is listed here only when its controller works; docs/compatibility.md says what is missing. What controllers put into every
  * namespace is there from the start, so that an empty cluster stores nothing.
  */
-export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
+export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, metrics }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
   const namespaces = (...names: string[]): KubernetesObject[] =>
     names.flatMap((name) => [
       { apiVersion: "v1", kind: "Namespace", metadata: { name } },
@@ -38,16 +58,18 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig }
     ]);
   const shared = [...bootstrapRbac(), ...systemPriorityClasses(), tokenTrackingConfigMap(startedOn)];
   // No traffic flows through simulated clusters, so it matters that the server's Service is there, not where it leads.
-  const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 });
+  const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
   const memberBare: Profile = { builtIns: kubernetesKinds, customs: [], objects: [...namespaces(...CLUSTER_NAMESPACES), ...apiServer, ...shared] };
+  // What a metrics server and a storage driver add to a real cluster.
+  const simulated: Profile = { ...memberBare, builtIns: [...kubernetesKinds, ...(metrics ? metricsKinds(metrics) : [])], objects: [...memberBare.objects, standardStorageClass()] };
   return {
     hub: {
       builtIns: [...kubernetesKinds, Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig))],
-      customs: [PropagationPolicy, OverridePolicy, ClusterOverridePolicy, ResourceBinding, Work, CloneSet],
+      customs: [PropagationPolicy, OverridePolicy, ClusterOverridePolicy, ResourceBinding, Work, ...WORKLOAD_KINDS],
       objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster"), ...apiServer, ...shared],
     },
-    member: { ...memberBare, customs: [CloneSet] },
-    "member-bare": memberBare,
+    member: { ...simulated, customs: [...WORKLOAD_KINDS] },
+    "member-bare": simulated,
     empty: memberBare,
   };
 }

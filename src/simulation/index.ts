@@ -1,41 +1,82 @@
-/** Nodes and kubelets of simulated members: one set of controllers serves all of them. */
-import type { Clock } from "../base/index.ts";
+/** Nodes, kubelets, scheduler and storage of simulated members: one set of controllers serves all of them. */
+import type { ObjectSource, Pod } from "../api/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
-import type { Controller, Informers } from "../runtime/index.ts";
-import { createKubeletController } from "./kubelet.ts";
-import type { KubeletTimes } from "./kubelet.ts";
-import { createNodeUsage } from "./node-usage.ts";
-import { ensureNodes } from "./nodes.ts";
-import type { NodeOptions } from "./nodes.ts";
+import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
+import { createPodAddresses } from "./kubelet/addresses.ts";
+import { createContainerConfig } from "./kubelet/config.ts";
+import type { ContainerHashes } from "./kubelet/container-meta.ts";
+import { createKubeletController } from "./kubelet/controller.ts";
+import type { KubeletTimes } from "./kubelet/controller.ts";
 import { createSimulatedRuntime } from "./logs.ts";
 import type { SimulatedRuntime } from "./logs.ts";
-import { createPlacementController } from "./placement.ts";
+import { createMetricsSources } from "./metrics/kinds.ts";
+import { usageOf } from "./metrics/usage.ts";
+import type { PodUsage } from "./metrics/usage.ts";
+import { createNodeEvictionController } from "./nodes/eviction-controller.ts";
+import { createNodeLifecycleController } from "./nodes/lifecycle-controller.ts";
+import type { NodeTimes } from "./nodes/lifecycle-controller.ts";
+import { ensureNodes } from "./nodes/nodes.ts";
+import type { NodeOptions } from "./nodes/nodes.ts";
+import { createPlacementController } from "./placement/controller.ts";
+import { createClusterViews } from "./placement/views.ts";
+import { createClaimController } from "./volumes/claim-controller.ts";
+import { createEphemeralVolumeController } from "./volumes/ephemeral-controller.ts";
+import { createVolumeReads } from "./volumes/reads.ts";
+import { createVolumeController } from "./volumes/volume-controller.ts";
 
-export type { KubeletTimes } from "./kubelet.ts";
-export type { NodeOptions } from "./nodes.ts";
+export type { ContainerHashes } from "./kubelet/container-meta.ts";
+export type { KubeletTimes } from "./kubelet/controller.ts";
+export type { NodeTimes } from "./nodes/lifecycle-controller.ts";
+export type { NodeOptions } from "./nodes/nodes.ts";
+export { metricsKinds } from "./metrics/kinds.ts";
+export type { PodUsage } from "./metrics/usage.ts";
+export { standardStorageClass } from "./volumes/storage-class.ts";
 
 export interface SimulationDependencies {
   client: Client;
   /** Of the member clusters, without the hub. */
   informers: Informers;
   clock: Clock;
-  times?: Partial<KubeletTimes>;
+  times?: Partial<KubeletTimes & NodeTimes>;
+  /** Unset tells nobody. */
+  events?: EventRecorders;
+  /** How OpenKruise tells containers apart; unset leaves out what its node daemon does. */
+  hashes?: ContainerHashes;
 }
 
 export interface Simulation {
   controllers: Controller<ObjectKey>[];
   /** What runs the containers, as far as logs and commands can tell. */
   runtime: SimulatedRuntime;
+  /** What `metrics.k8s.io` serves; see `metricsKinds`. */
+  metrics: { pods: ObjectSource; nodes: ObjectSource };
+  /** What a pod uses; undefined for one that does not run. */
+  podUsage(cluster: string, pod: DeepReadonly<Pod>): PodUsage | undefined;
   /** Creates the nodes that a member lacks. */
   ensureNodes(cluster: string, count: number, options?: NodeOptions, signal?: AbortSignal): Promise<void>;
 }
 
 /** To be called once for a set of informers, because it adds indexes to them. */
 export function createSimulation(deps: SimulationDependencies): Simulation {
-  const usage = createNodeUsage(deps.informers);
+  const { informers, hashes, times, events: recorders } = deps;
+  const views = createClusterViews(informers);
+  const volumes = createVolumeReads(informers);
+  const storage = { ...deps, volumes, events: recorders?.("persistentvolume-controller") };
+  const lifecycle = { ...deps, views, events: recorders?.("node-controller") };
   return {
-    controllers: [createPlacementController({ ...deps, usage }), createKubeletController(deps)],
+    controllers: [
+      createPlacementController({ ...deps, views, volumes, events: recorders?.("default-scheduler") }),
+      createKubeletController({ ...deps, views, addresses: createPodAddresses(informers), config: createContainerConfig(informers), hashes, times, events: recorders?.("kubelet") }),
+      createNodeLifecycleController(lifecycle),
+      createNodeEvictionController({ ...deps, views, events: recorders?.("taint-eviction-controller") }),
+      createClaimController(storage),
+      createVolumeController(storage),
+      createEphemeralVolumeController(storage),
+    ],
     runtime: createSimulatedRuntime(deps),
+    metrics: createMetricsSources({ ...deps, views }),
+    podUsage: (_cluster, pod) => usageOf(pod),
     ensureNodes: (cluster, count, options, signal) => ensureNodes(deps, cluster, count, options, signal),
   };
 }

@@ -7,9 +7,10 @@ import { createFakeClient } from "../testing/index.ts";
 import { logLines } from "./log-lines.ts";
 import type { LogLine } from "./log-lines.ts";
 import { createSimulatedRuntime } from "./logs.ts";
-import { settledStatus, stoppingStatus } from "./pod-status.ts";
+import { planPodStatus, stoppingStatus } from "./kubelet/pod-status.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
+const settledStatus = (pod: DeepReadonly<Pod>, hostIP: string | undefined, nowMs: number): DeepReadonly<NonNullable<Pod["status"]>> => planPodStatus(pod, { nowMs, hostIP, podIP: () => "10.128.0.1" }).status;
 const makePod = (image = "web:1"): Pod => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "shop", uid: "u-1" }, spec: { nodeName: "node-000", containers: [{ name: "main", image }] } });
 /** The pod as its simulated kubelet reports it. */
 const running = (pod: DeepReadonly<Pod>, nowMs = NOW): Pod => ({ ...pod, status: settledStatus(pod, undefined, nowMs) }) as Pod;

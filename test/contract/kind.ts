@@ -94,6 +94,9 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
   });
 }
 
+/** Versions that have no place for something that the storage version fills in: they lose it once, and nothing after that. */
+const SAY_LESS: ReadonlySet<string> = new Set(["statefulsets.apps.kruise.io/v1alpha1"]);
+
 function describeConversion(kind: Kind, name: string, { toStorage, fromStorage, schema }: KindVersion, minimal: JsonObject): void {
   const completed = complete(kind, minimal);
   // A kind that is a view of another one's store is declared in its own form.
@@ -103,7 +106,9 @@ function describeConversion(kind: Kind, name: string, { toStorage, fromStorage, 
     const converted = fromStorage?.(copy(stored)) ?? {};
 
     // The server writes the version's name, whatever the conversion leaves there.
-    expect({ ...toStorage?.({ ...converted, apiVersion: formatApiVersion(kind.group, name) }), apiVersion: stored["apiVersion"] }).toEqual(stored);
+    const back = { ...toStorage?.({ ...converted, apiVersion: formatApiVersion(kind.group, name) }), apiVersion: stored["apiVersion"] } as JsonObject;
+    if (SAY_LESS.has(`${kind.plural}.${kind.group}/${name}`)) expect(fromStorage?.(copy(back))).toEqual(converted);
+    else expect(back).toEqual(stored);
   });
 
   test(`is valid in ${name} after conversion`, () => {

@@ -3,6 +3,7 @@ import { equalJson, type DeepReadonly, type JsonObject } from "../../base/index.
 import { checkValidationRules, dns1035LabelProblems, dnsSubdomainProblems, hasValidationRules, type FieldError } from "../../machinery/index.ts";
 import { checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceValidation } from "../facts/apiextensions-v1.ts";
+import { convertsWithoutWebhook } from "../kruise/kinds.ts";
 import { checkConversion } from "./conversion-rules.ts";
 import { checkDefaults } from "./default-rules.ts";
 import { ROOT_PARTS, dumpSchema, dumpVersion, statedParts } from "./go-dump.ts";
@@ -65,7 +66,7 @@ function checkSpec(definition: Definition, old: Definition | undefined): FieldEr
   if (preserves && conversion && conversion.strategy !== "None") errors.push(wrong("spec.conversion.strategy", conversion.strategy, "must be None if spec.preserveUnknownFields is true"));
   errors.push(...checkConversion(conversion));
   // With one version there is nothing to convert, so the webhook would not be called by anybody.
-  if (errors.length === 0 && conversion?.strategy === "Webhook" && spec.versions.length > 1) {
+  if (errors.length === 0 && conversion?.strategy === "Webhook" && spec.versions.length > 1 && !convertsWithoutWebhook(spec)) {
     errors.push(forbiddenField("spec.conversion.strategy", "Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version"));
   }
   return errors;

@@ -15,45 +15,98 @@ const FIELDS: readonly Bounds[] = [
   { min: 1, max: 12, names: MONTHS },
   { min: 0, max: 6, names: DAYS },
 ];
-const DESCRIPTORS = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]);
+const DESCRIPTORS: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
 const ZONED = /^(?:CRON_)?TZ=([^ ]*)( ?)/;
+
+/** What one of the five fields allows. `any` stands for a star without a step, which leaves the choice to the other field of days. */
+export interface CronField {
+  values: ReadonlySet<number>;
+  any: boolean;
+}
+
+/** A schedule that can be followed: what the five fields allow, or a fixed distance. `zone` is set when the schedule names one. */
+export type CronSchedule =
+  | { zone?: string; fields: { minute: CronField; hour: CronField; day: CronField; month: CronField; weekday: CronField } }
+  | { zone?: string; everyMs: number };
 
 /** Undefined for a schedule that can be followed. */
 export function scheduleProblem(schedule: string): string | undefined {
-  let text = schedule;
-  const zone = ZONED.exec(schedule);
-  if (zone) {
-    const [whole, name = "", space] = zone;
-    if (space === "") return `invalid schedule format: runtime error: slice bounds out of range [:-1]`;
-    const problem = zoneProblem(name);
-    if (problem !== undefined) return `provided bad location ${name}: ${problem}`;
-    text = schedule.slice(whole.length).trim();
-  }
-  if (text.startsWith("@")) return descriptorProblem(text);
-  const fields = text.split(/\s+/).filter(Boolean);
-  if (fields.length !== FIELDS.length) return `expected exactly ${FIELDS.length} fields, found ${fields.length}: [${fields.join(" ")}]`;
-  for (const [index, bounds] of FIELDS.entries()) {
-    for (const range of (fields[index] ?? "").split(",").filter(Boolean)) {
-      const problem = rangeProblem(range, bounds);
-      if (problem !== undefined) return problem;
-    }
-  }
-  return undefined;
+  const read = readSchedule(schedule);
+  return typeof read === "string" ? read : undefined;
 }
 
-const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+/** The schedule, or what is wrong with it. */
+export function readSchedule(schedule: string): CronSchedule | string {
+  if (schedule === "") return "empty spec string";
+  const zoned = ZONED.exec(schedule);
+  if (!zoned) return readUnzoned(schedule);
+  const [whole, zone = "", space] = zoned;
+  if (space === "") return `invalid schedule format: runtime error: slice bounds out of range [:-1]`;
+  const problem = zoneProblem(zone);
+  if (problem !== undefined) return `provided bad location ${zone}: ${problem}`;
+  const read = readUnzoned(schedule.slice(whole.length).trim());
+  return typeof read === "string" ? read : { ...read, zone };
+}
 
-function descriptorProblem(descriptor: string): string | undefined {
-  if (DESCRIPTORS.has(descriptor)) return undefined;
+function readUnzoned(text: string): CronSchedule | string {
+  if (text.startsWith("@")) return readDescriptor(text);
+  const texts = text.split(/\s+/).filter(Boolean);
+  if (texts.length !== FIELDS.length) return `expected exactly ${FIELDS.length} fields, found ${texts.length}: [${texts.join(" ")}]`;
+  const fields: CronField[] = [];
+  for (const [index, bounds] of FIELDS.entries()) {
+    const field = readField(texts[index] ?? "", bounds);
+    if (typeof field === "string") return field;
+    fields.push(field);
+  }
+  const [minute, hour, day, month, weekday] = fields as [CronField, CronField, CronField, CronField, CronField];
+  return { fields: { minute, hour, day, month, weekday } };
+}
+
+function readDescriptor(descriptor: string): CronSchedule | string {
+  const fields = DESCRIPTORS[descriptor];
+  if (fields !== undefined) return readUnzoned(fields);
   if (!descriptor.startsWith("@every ")) return `unrecognized descriptor: ${descriptor}`;
-  const duration = descriptor.slice("@every ".length);
-  if (DURATION.test(duration) || /^[+-]?0$/.test(duration)) return undefined;
-  const why = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(duration) ? "missing unit in duration" : "invalid duration";
-  return `failed to parse duration ${descriptor}: time: ${why} ${JSON.stringify(duration)}`;
+  const duration = parseDuration(descriptor.slice("@every ".length));
+  if (typeof duration === "string") return `failed to parse duration ${descriptor}: ${duration}`;
+  // Whole seconds, and at least one.
+  return { everyMs: Math.max(1000, duration - (duration % 1000)) };
+}
+
+const DURATION = /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, "μs": 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of a text such as `1h30m`, or what is wrong with it. */
+function parseDuration(text: string): number | string {
+  if (/^[+-]?0$/.test(text)) return 0;
+  const [, sign, parts] = DURATION.exec(text) ?? [];
+  if (parts === undefined) return `time: ${/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? "missing unit in duration" : "invalid duration"} ${JSON.stringify(text)}`;
+  let totalMs = 0;
+  for (const [, amount, unit = ""] of parts.matchAll(/([\d.]+)([^\d.]+)/g)) totalMs += Number(amount) * (UNIT_MS[unit] ?? 0);
+  return sign === "-" ? -totalMs : totalMs;
+}
+
+function readField(text: string, bounds: Bounds): CronField | string {
+  const values = new Set<number>();
+  let any = false;
+  for (const range of text.split(",").filter(Boolean)) {
+    const read = readRange(range, bounds);
+    if (typeof read === "string") return read;
+    for (let value = read.start; value <= read.end; value += read.step) values.add(value);
+    any ||= read.any;
+  }
+  return { values, any };
 }
 
 /** `1-5/2`, `*`, `mon`. */
-function rangeProblem(range: string, { min, max, names }: Bounds): string | undefined {
+function readRange(range: string, { min, max, names }: Bounds): { start: number; end: number; step: number; any: boolean } | string {
   const [span = "", step, ...moreSteps] = range.split("/");
   const [low = "", high, ...moreEnds] = span.split("-");
   const isAny = low === "*" || low === "?";
@@ -62,14 +115,15 @@ function rangeProblem(range: string, { min, max, names }: Bounds): string | unde
   let end = isAny ? max : high === undefined ? start : numberOf(high, names);
   if (typeof end === "string") return end;
   if (!isAny && moreEnds.length > 0) return `too many hyphens: ${range}`;
-  const every = step === undefined ? 1 : numberOf(step);
-  if (step !== undefined && moreSteps.length === 0 && typeof every === "string") return every;
   if (moreSteps.length > 0) return `too many slashes: ${range}`;
+  const every = step === undefined ? 1 : numberOf(step);
+  if (typeof every === "string") return every;
   if (step !== undefined && high === undefined) end = max;
   if (start < min) return `beginning of range (${start}) below minimum (${min}): ${range}`;
   if (end > max) return `end of range (${end}) above maximum (${max}): ${range}`;
   if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${range}`;
-  return every === 0 ? `step of range should be a positive number: ${range}` : undefined;
+  if (every === 0) return `step of range should be a positive number: ${range}`;
+  return { start, end, step: every, any: isAny && every === 1 };
 }
 
 /** The number, or why there is none. */

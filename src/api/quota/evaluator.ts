@@ -1,12 +1,15 @@
 /**
- * What objects count for in a ResourceQuota. Pods, services and claims are counted by what they use; every other kind, custom ones
- * included, by how many there are. The server asks before it stores; the quota controller asks to count anew.
+ * What objects count for in a ResourceQuota. Pods, services and claims (of volumes and of devices) are counted by what they use;
+ * every other kind, custom ones included, by how many there are. The server asks before it stores; the quota controller asks to
+ * count anew.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { parseQuantity, quantityValue, compareQuantities, type Quantity } from "../../machinery/index.ts";
 import type { PersistentVolumeClaim, Pod, ResourceQuota, ScopedResourceSelectorRequirement, Service } from "../facts/core-v1.ts";
+import type { ResourceClaim } from "../facts/resource-v1.ts";
 import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
 import { ONE, type Amounts } from "./amounts.ts";
+import { countsDevices, deviceClaimUsage } from "./device-claims.ts";
 import { isTerminating, matchesValue, podIsInScope, podProblem, podUsage } from "./pod-usage.ts";
 
 type ReadObject = DeepReadonly<JsonObject>;
@@ -105,6 +108,13 @@ const claims: QuotaEvaluator = {
   },
 };
 
+const deviceClaims: QuotaEvaluator = {
+  handles: (_, subresource) => subresource === undefined,
+  counts: countsDevices,
+  usage: (object) => deviceClaimUsage(object as unknown as DeepReadonly<ResourceClaim>),
+  isInScope: () => false,
+};
+
 function counted(group: string, resource: string): QuotaEvaluator {
   const names = new Set([countName(group, resource), ...(group === "" && ALIASES.has(resource) ? [resource] : [])]);
   const usage: Amounts = new Map([...names].map((name) => [name, ONE]));
@@ -115,6 +125,7 @@ const evaluators = new Map<string, QuotaEvaluator>([
   ["/pods", pods],
   ["/services", services],
   ["/persistentvolumeclaims", claims],
+  ["resource.k8s.io/resourceclaims", deviceClaims],
 ]);
 /** A client that makes definitions in a loop must not grow this for ever. */
 const MAX_EVALUATORS = 1000;

@@ -46,3 +46,16 @@ test("a reserved number is nobody's", () => {
   expect(pool.isFree(1)).toBe(false);
   expect(pick(pool)).toBe(2);
 });
+
+test("ranges that are added are drawn from when the first is used up, and only while they are there", () => {
+  const pool = new NumberPool({ first: 1, last: 1, kept: 0 });
+  pool.hold(1, "a");
+
+  pool.extend([{ first: 7, last: 7, kept: 0 }]);
+  expect(pick(pool)).toBe(7);
+  expect(pool.includes(7)).toBe(true);
+
+  pool.extend([]);
+  expect(pick(pool)).toBeUndefined();
+  expect(pool.includes(7)).toBe(false);
+});

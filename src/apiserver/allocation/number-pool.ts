@@ -13,8 +13,11 @@ export interface PoolRange {
   readonly reserved?: number;
 }
 
+const isIn = ({ first, last }: PoolRange, number: number): boolean => number >= first && number <= last;
+
 export class NumberPool {
   readonly #range: PoolRange;
+  #added: readonly PoolRange[] = [];
   /** What stored objects hold, by the object's key. */
   readonly #holders = new Map<number, string>();
   /** What is given to objects that are on their way into the store. */
@@ -24,8 +27,13 @@ export class NumberPool {
     this.#range = range;
   }
 
+  /** Further ranges, which may overlap, in the place of those that were added before. */
+  extend(ranges: readonly PoolRange[]): void {
+    this.#added = ranges;
+  }
+
   includes(number: number): boolean {
-    return number >= this.#range.first && number <= this.#range.last;
+    return isIn(this.#range, number) || this.#added.some((range) => isIn(range, number));
   }
 
   isFree(number: number): boolean {
@@ -38,8 +46,11 @@ export class NumberPool {
 
   /** Any free number for which `isGood` holds; undefined when there is none. Usually the first that is looked at. */
   pick(random: Random, isGood: (number: number) => boolean): number | undefined {
-    const { first, last, kept } = this.#range;
-    return this.#pickIn(first + kept, last, random, isGood) ?? this.#pickIn(first, first + kept - 1, random, isGood);
+    for (const { first, last, kept } of [this.#range, ...this.#added]) {
+      const number = this.#pickIn(first + kept, last, random, isGood) ?? this.#pickIn(first, first + kept - 1, random, isGood);
+      if (number !== undefined) return number;
+    }
+    return undefined;
   }
 
   #pickIn(first: number, last: number, random: Random, isGood: (number: number) => boolean): number | undefined {

@@ -14,10 +14,13 @@ import type { Plugin, PluginRequest } from "../plugin.ts";
 import { keyOf } from "../clusters/resources.ts";
 import { formatClusterAddress, parseClusterAddress } from "./cluster-addresses.ts";
 import type { NumberPool } from "./number-pool.ts";
+import { isKept } from "./service-addresses.ts";
 import { createServiceHoldings, isStale, NODE_PORTS } from "./service-holdings.ts";
 
 export interface ServiceAllocation {
   readonly plugin: Plugin;
+  /** The key of the Service that holds an address, as far as events tell. */
+  holderOf(cluster: string, address: number): string | undefined;
   /** Every event of the store, in order. */
   observe(event: CacheEvent): void;
   /** The cluster is gone. */
@@ -33,6 +36,7 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
     const { addresses, ports } = holdings.of(cluster);
     const drawn = new Set<number>();
     const isGood = (number: number): boolean => !drawn.has(number);
+    const isGoodAddress = (number: number): boolean => isGood(number) && !isKept(cache, cluster, formatClusterAddress(number));
     const isTaken = (pool: NumberPool, kind: "addresses" | "ports", number: number): boolean => {
       if (drawn.has(number)) return true;
       if (pool.isFree(number)) return false;
@@ -46,10 +50,10 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
     };
     return {
       address(requested) {
-        if (requested === undefined) return asText(draw(addresses.pick(random, isGood)));
+        if (requested === undefined) return asText(draw(addresses.pick(random, isGoodAddress)));
         const number = parseClusterAddress(requested);
         if (number === undefined || !addresses.includes(number)) return { problem: "the provided network does not match the current range" };
-        return isTaken(addresses, "addresses", number) ? { problem: "provided IP is already allocated" } : asText(draw(number));
+        return isTaken(addresses, "addresses", number) || isKept(cache, cluster, requested) ? { problem: "provided IP is already allocated" } : asText(draw(number));
       },
       port(requested) {
         if (requested === undefined) return draw(ports.pick(random, isGood));
@@ -66,6 +70,7 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
       mutate: ({ context, object, oldObject }) => asObject(prepareService(asService(object), oldObject && asService(oldObject), poolsFor(context.cluster.name))),
       reserve: (request) => Promise.resolve(promiseNumbers(request)),
     },
+    holderOf: (cluster, address) => holdings.of(cluster).addresses.holderOf(address),
     observe: holdings.observe,
     forget: holdings.forget,
   };

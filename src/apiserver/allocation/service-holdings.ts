@@ -15,6 +15,7 @@ import { knownObject } from "../read/render.ts";
 import { clusterOfKey } from "../clusters/resources.ts";
 import { parseClusterAddress, SERVICE_ADDRESSES } from "./cluster-addresses.ts";
 import { NumberPool } from "./number-pool.ts";
+import { addedRanges, RANGES_PREFIX } from "./service-ranges.ts";
 
 export const SERVICES_PREFIX = "/core/services/";
 
@@ -36,7 +37,7 @@ export class ClusterHoldings {
   /** Takes over what a Service holds now; `entry` is unset when it is gone. */
   update(key: string, entry: CachedEntry | undefined): void {
     const before = this.#byKey.get(key) ?? NOTHING;
-    const now = entry ? heldIn(entry) : NOTHING;
+    const now = heldIn(entry);
     for (const number of before.addresses) if (!now.addresses.includes(number)) this.addresses.release(number, key);
     for (const number of before.ports) if (!now.ports.includes(number)) this.ports.release(number, key);
     for (const number of now.addresses) this.addresses.hold(number, key);
@@ -47,8 +48,8 @@ export class ClusterHoldings {
 }
 
 /** What an entry of a Service says that it holds. */
-function heldIn(entry: CachedEntry): Held {
-  if (isMarker(entry)) return NOTHING;
+export function heldIn(entry: CachedEntry | undefined): Held {
+  if (!entry || isMarker(entry)) return NOTHING;
   const service = (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<Service>;
   const { addresses, ports } = heldByService(service);
   return { addresses: addresses.flatMap((text) => parseClusterAddress(text) ?? []), ports };
@@ -68,6 +69,7 @@ export function createServiceHoldings(cache: Cache): ServiceHoldings {
       let holdings = clusters.get(cluster);
       if (!holdings) {
         clusters.set(cluster, (holdings = new ClusterHoldings()));
+        holdings.addresses.extend(addedRanges(cache, cluster));
         for (const entry of cache.list(`${SERVICES_PREFIX}${cluster}/`)) holdings.update(entry.key, entry);
       }
       return holdings;
@@ -75,6 +77,7 @@ export function createServiceHoldings(cache: Cache): ServiceHoldings {
     observe({ entry, previous }) {
       const key = (entry ?? previous)?.key ?? "";
       if (key.startsWith(SERVICES_PREFIX)) clusters.get(clusterOfKey(key))?.update(key, entry);
+      else if (key.startsWith(RANGES_PREFIX)) clusters.get(clusterOfKey(key))?.addresses.extend(addedRanges(cache, clusterOfKey(key)));
     },
     forget: (cluster) => void clusters.delete(cluster),
   };

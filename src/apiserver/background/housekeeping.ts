@@ -1,5 +1,5 @@
 /** The reads and writes that the server's own background work needs, under its own identity. */
-import type { OwnerReference } from "../../api/index.ts";
+import type { KubernetesObject, OwnerReference } from "../../api/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { isConflict, isNotFound } from "../../machinery/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
@@ -13,7 +13,7 @@ import { ownChange, ownContext, ownOptions } from "../write/own-request.ts";
 import type { OwnPlace } from "../write/own-request.ts";
 import { objectIn } from "../read/render.ts";
 import { clusterOfKey } from "../clusters/resources.ts";
-import { rewriteObject } from "../write/write.ts";
+import { insertObject, rewriteObject } from "../write/write.ts";
 import type { WriteDependencies } from "../write/write.ts";
 
 export interface HousekeepingFound extends OwnPlace {
@@ -30,6 +30,8 @@ export interface Housekeeping {
   isManagedElsewhere(key: string): boolean;
   /** The parsed form of an entry, without saying where it is. */
   read(entry: CachedEntry): JsonObject;
+  /** Makes an object, unless there is one of the name or nowhere to put it. */
+  create(key: string, object: KubernetesObject): Promise<void>;
   /** Deletes an object that still has this uid; one that is gone already is fine. */
   remove(key: string, uid: string, propagation: Propagation | undefined): Promise<void>;
   setOwners(key: string, change: (owners: OwnerReference[]) => OwnerReference[]): Promise<void>;
@@ -74,6 +76,16 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
     read(entry) {
       const place = locate(entry.key);
       return place && clusterOfKey(entry.key) !== "" ? objectIn(entry, place.resource.storage) : (JSON.parse(new TextDecoder().decode(entry.value)) as JsonObject);
+    },
+    async create(key, object) {
+      const place = locate(key);
+      if (!place) return;
+      try {
+        await insertObject(deps, ownContext(place, undefined, signal), OPTIONS, { object: object as unknown as JsonObject, duplicates: [] }, place.name);
+      } catch (error) {
+        // The cluster is gone, or its namespace.
+        if (!isNotFound(error)) throw error;
+      }
     },
     async remove(key, uid, propagation) {
       const place = locate(key);

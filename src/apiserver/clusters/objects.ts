@@ -9,7 +9,8 @@ import type { LogicalCluster } from "./clusters.ts";
 import { encodeSharing } from "../write/encode.ts";
 import { clusterPlace } from "../write/in-flight.ts";
 import type { InFlight } from "../write/in-flight.ts";
-import { formerOf } from "../read/render.ts";
+import { keepRecent } from "../read/recently-parsed.ts";
+import { encodeObject, formerOf } from "../read/render.ts";
 import type { WrittenView } from "../read/render.ts";
 import { prefixOf } from "./resources.ts";
 import type { Resource } from "./resources.ts";
@@ -120,8 +121,10 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
 
     async put(cluster, { key, entry: former, expect }, { object, view }, cause) {
       invariant((object.metadata as JsonObject).resourceVersion === undefined, `the value of ${key} has no resourceVersion`);
-      const { value, layout } = encodeSharing(object, former && formerOf(former, view.served));
-      view.layout = layout;
+      const { value, layout } = former ? encodeSharing(object, formerOf(former, view.served)) : { value: encodeObject(object), layout: undefined };
+      // Where the parts of a new object lie is worked out when it is first changed: most are changed never or often.
+      if (layout) view.layout = layout;
+      keepRecent(view, value.byteLength);
       const outcome = await write(cluster, { key, expect, value }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);

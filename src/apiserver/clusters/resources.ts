@@ -150,6 +150,8 @@ export function clusterOfKey(key: string): string {
 export interface ResourceTable {
   readonly resources: readonly Resource[];
   find(group: string, version: string, plural: string): ServedVersion | undefined;
+  /** The same for parts of this process, which also see the version in which objects are stored and nobody else is served. */
+  findStored(group: string, version: string, plural: string): ServedVersion | undefined;
   /** The resource of a group by its plural, in whatever version. */
   resource(group: string, plural: string): Resource | undefined;
   /** True when the group or group and version is served at all. */
@@ -160,6 +162,7 @@ export interface ResourceTable {
 
 export function createResourceTable(resources: readonly Resource[]): ResourceTable {
   const byVersion = new Map<string, ServedVersion>();
+  const unserved = new Map<string, ServedVersion>();
   const byName = new Map<string, Resource>();
   const groups = new Set<string>();
   for (const resource of resources) {
@@ -168,10 +171,14 @@ export function createResourceTable(resources: readonly Resource[]): ResourceTab
       byVersion.set(`${served.apiVersion}/${resource.name.resource}`, served);
       groups.add(resource.name.group).add(`${resource.name.group}/${served.version}`);
     }
+    const { storage } = resource;
+    if (!resource.kind.storedAs && !resource.versions.includes(storage)) unserved.set(`${storage.apiVersion}/${resource.name.resource}`, storage);
   }
+  const keyed = (group: string, version: string, plural: string): string => `${group ? `${group}/${version}` : version}/${plural}`;
   return {
     resources,
-    find: (group, version, plural) => byVersion.get(`${group ? `${group}/${version}` : version}/${plural}`),
+    find: (group, version, plural) => byVersion.get(keyed(group, version, plural)),
+    findStored: (group, version, plural) => byVersion.get(keyed(group, version, plural)) ?? unserved.get(keyed(group, version, plural)),
     resource: (group, plural) => byName.get(`${group}/${plural}`),
     hasGroup: (group, version) => groups.has(version === undefined ? group : `${group}/${version}`),
     memo: new Map(),

@@ -64,6 +64,19 @@ describe("a WebSocket", () => {
     expect(socket.bytes).toEqual(Buffer.from([0x8a, 1, 0x70]));
   });
 
+  test("ends a message of endlessly many fragments, also when there is nothing in them", async () => {
+    const { socket, messages, closed } = open();
+
+    socket.push(Buffer.concat([frame(2, Buffer.alloc(0), false), ...Array.from({ length: 5000 }, () => frame(0, Buffer.alloc(0), false))]));
+    await tick();
+
+    expect(messages).toEqual([]);
+    expect(socket.bytes.subarray(2, 4).readUInt16BE()).toBe(1009);
+    socket.push(null);
+    await tick();
+    expect(closed()).toBe(1);
+  });
+
   test("writes long messages with long lengths", () => {
     const { socket, web } = open();
 

@@ -21,6 +21,8 @@ const CLOSE_TOO_BIG = 1009;
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_CONTROL_BYTES = 125;
+/** Fragments cost more than their bytes, and those without any would cost nothing to send. */
+const MAX_FRAGMENTS = 4096;
 /** A peer that was told good-bye gets this long to say it too. */
 const CLOSE_GRACE_MS = 2000;
 
@@ -164,6 +166,7 @@ export class WebSocket {
       this.#handlers.message(data);
       return true;
     }
+    if (this.#fragments.length === MAX_FRAGMENTS) return this.#fail(CLOSE_TOO_BIG, `messages have at most ${MAX_FRAGMENTS} fragments`);
     this.#fragments.push(data);
     this.#fragmentBytes += data.byteLength;
     if (!isFinal) return true;

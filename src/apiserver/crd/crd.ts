@@ -88,7 +88,8 @@ export function withAcceptedNames(definition: DeepReadonly<Definition>): DeepRea
 
 /**
  * What a definition serves. `known` is our own declaration of the kind, if we have one: its conversion between versions is
- * used in place of the webhook that the definition names.
+ * used in place of the webhook that the definition names, and objects are stored as we store them whatever the definition says, so
+ * that one watch sees those of all clusters in one form. A version in which they are stored only stays out of sight.
  */
 export function resourceOfDefinition(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
   const { spec } = definition;
@@ -97,9 +98,9 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
   // A version that is stored but not served still has to be read.
   const readable = { ...definition, spec: { ...spec, versions: versions.map((version) => ({ ...version, served: true })) } };
   const kind = kindOfCustomResourceDefinition(readable as unknown as Parameters<typeof kindOfCustomResourceDefinition>[0]);
-  const convertible = known?.storageVersion === kind.storageVersion;
+  const ours = known && isOneOf(kind, known) ? known : undefined;
   const declared = Object.entries(kind.versions).map(([name, version]): [string, KindVersion] => {
-    const ours = convertible ? known?.versions[name] : undefined;
+    const { toStorage, fromStorage } = ours?.versions[name] ?? {};
     return [
       name,
       {
@@ -107,20 +108,31 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
         ...(version.deprecationWarning !== undefined && {
           deprecationWarning: versions.find((candidate) => candidate.name === name)?.deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`,
         }),
-        ...(ours?.toStorage && { toStorage: ours.toStorage }),
-        ...(ours?.fromStorage && { fromStorage: ours.fromStorage }),
+        ...(toStorage && { toStorage }),
+        ...(fromStorage && { fromStorage }),
       },
     ];
   });
+  const unserved = new Set(versions.filter(({ served }) => !served).map(({ name }) => name));
+  const stored = ours?.versions[ours.storageVersion];
+  if (ours && stored && !kind.versions[ours.storageVersion]) {
+    declared.push([ours.storageVersion, stored]);
+    unserved.add(ours.storageVersion);
+  }
   const { connect } = known?.subresources ?? {};
   return createResource(
-    { ...kind, versions: Object.fromEntries(declared), subresources: { ...kind.subresources, ...(connect && { connect }) } },
+    { ...kind, storageVersion: ours?.storageVersion ?? kind.storageVersion, versions: Object.fromEntries(declared), subresources: { ...kind.subresources, ...(connect && { connect }) } },
     {
       ...(names.listKind && { listKind: names.listKind }),
-      unserved: new Set(versions.filter(({ served }) => !served).map(({ name }) => name)),
+      unserved,
       selectableFields: [...new Set(versions.flatMap((version) => version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, "")))],
     },
   );
+}
+
+/** True when a kind is one that we know, in versions that we know. */
+function isOneOf(kind: Kind, known: Kind): boolean {
+  return kind.kind === known.kind && kind.scope === known.scope && Object.keys(kind.versions).every((version) => Object.hasOwn(known.versions, version));
 }
 
 /** The order in which versions are preferred: v2, v1, v1beta2, v1beta1, v1alpha1, then others by name. */

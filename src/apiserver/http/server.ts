@@ -132,6 +132,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     start(http1Wire(request, response), peer, (listener) => response.once("close", listener));
   });
 
+  const onStreamError = (error: Error): void => log.debug("stream failed", { error });
   // A listener for "request" makes Node serve HTTP/2 through its compatible interface too; ours takes its place.
   server.removeAllListeners("stream");
   // Node also hands over the headers line by line; its types leave that out.
@@ -142,7 +143,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return;
     }
     state.streams++;
-    stream.on("error", (error) => log.debug("stream failed", { error }));
+    stream.on("error", onStreamError);
     if (headers.expect === "100-continue") stream.additionalHeaders({ ":status": 100 });
     start(http2Wire(stream, headers, rest[0] ?? []), state.peer, (listener) =>
       stream.once("close", () => {

@@ -120,7 +120,7 @@ function resourcePaths(served: ServedVersion, path: string, components: Componen
   const { kind, listKind } = served.resource;
   const own = { group: kind.group, version: served.version, kind: kind.kind };
   // Flotilla's own kinds state their schema in code, as a definition does; there is no table for them.
-  const hasTable = kind.builtIn && kind.group !== "flotilla.dev";
+  const hasTable = kind.builtIn && kind.group !== "flotilla.dev" && !kind.source;
   const object = hasTable ? components.addKind(own) : customName(served);
   if (!hasTable) components.schemas[object] = customSchema(served);
   const list = components.addList(object, own, listKind, kind.builtIn);

@@ -1,6 +1,6 @@
 /**
- * What the server itself sets on volumes and claims: the finalizer that keeps one while it is in use, the phase in which it is
- * born and when that last changed, and the two names of what a claim is filled from.
+ * What the server itself sets on volumes, claims and classes of attributes: the finalizer that keeps one while it is in use, the
+ * phase in which a volume or claim is born and when that last changed, and the two names of what a claim is filled from.
  */
 import { prepareClaim } from "../../api/index.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
@@ -14,11 +14,13 @@ type Read = DeepReadonly<JsonObject>;
 
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
+const CLASS_FINALIZER = "kubernetes.io/vac-protection";
 
-function kindOf({ served: { resource } }: RequestContext): "volume" | "claim" | undefined {
+function kindOf({ served: { resource } }: RequestContext): "volume" | "claim" | "class" | undefined {
   const { kind, group, builtIn } = resource.kind;
-  if (group !== "" || !builtIn) return undefined;
-  return kind === "PersistentVolume" ? "volume" : kind === "PersistentVolumeClaim" ? "claim" : undefined;
+  if (!builtIn) return undefined;
+  if (group === "") return kind === "PersistentVolume" ? "volume" : kind === "PersistentVolumeClaim" ? "claim" : undefined;
+  return kind === "VolumeAttributesClass" && group === "storage.k8s.io" ? "class" : undefined;
 }
 
 function protect(object: Read, finalizer: string): Read {
@@ -33,6 +35,7 @@ export function createVolumeLifecycle({ clock }: { clock: Clock }): Plugin {
     concerns: (context, operation) => operation !== "DELETE" && kindOf(context) !== undefined,
     mutate({ context, operation, object, oldObject }): Read {
       const isNew = operation === "CREATE";
+      if (kindOf(context) === "class") return isNew ? protect(object, CLASS_FINALIZER) : object;
       if (kindOf(context) === "volume") {
         if (isNew) return { ...protect(object, VOLUME_FINALIZER), status: { phase: "Pending", lastPhaseTransitionTime: formatTime(clock.now()) } };
         return context.subresource === "status" ? withTransition(object, oldObject ?? object) : object;

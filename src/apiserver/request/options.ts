@@ -9,6 +9,8 @@ export interface WriteOptions {
   fieldManager: string;
   fieldValidation: "Strict" | "Warn" | "Ignore";
   force: boolean;
+  /** The change came as a patch, an applied configuration included; access is asked for by that verb. */
+  isPatch?: boolean;
 }
 
 type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteOptions";
@@ -38,6 +40,7 @@ export function writeOptions({ query, userAgent, user, inProcess }: RequestConte
     fieldManager: named || defaultManager(userAgent) || (inProcess ? user.name : "unknown"),
     fieldValidation: (validation || "Warn") as WriteOptions["fieldValidation"],
     force,
+    isPatch: kind === "PatchOptions",
   };
 }
 

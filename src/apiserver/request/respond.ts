@@ -3,13 +3,13 @@ import type { JsonObject } from "../../base/index.ts";
 import { formatYaml } from "../../machinery/index.ts";
 import type { ApiError, Status } from "../../machinery/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
-import { ByteWriter } from "./byte-writer.ts";
+import { listItems } from "./list-items.ts";
 import { withoutDetails } from "./negotiate.ts";
 import type { Representation } from "./negotiate.ts";
 import { listMetadata } from "../operations.ts";
 import type { Answer } from "../operations.ts";
 import type { ListResult } from "../read/read.ts";
-import { objectIn, piecesIn, writeObject } from "../read/render.ts";
+import { bodyIn, objectIn, piecesIn } from "../read/render.ts";
 import type { ApiResponse, ByteStream } from "./request.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
 import { metadataListOf, partialMetadata, tableOf } from "../read/table.ts";
@@ -57,7 +57,7 @@ export function answerResponse(answer: Answer, representation: Representation, o
       default:
     }
     if (format === "yaml" || pretty) return respond(code, objectIn(entry, served));
-    return { status: code, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: piecesIn(entry, served) };
+    return { status: code, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: bodyIn(entry, served) };
   }
   const { result } = answer;
   const objects = (): JsonObject[] => result.entries.map((entry) => objectIn(entry, served));
@@ -86,22 +86,11 @@ function typeName({ resource: { kind } }: ServedVersion, suffix: "" | "List"): s
   return `*${group.split(".", 1)[0] || "core"}.${kind.kind}${suffix}`;
 }
 
-/** What an item of a list usually takes at least; only a guess, for the first chunk. */
-const ITEM_BYTES = 1024;
-
 function listBody(served: ServedVersion, result: ListResult): Pick<ApiResponse, "body" | "release"> {
   const { resource, apiVersion } = served;
   const head = encode(`{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`);
-  const output = new ByteWriter(head.byteLength + (result.entries.length + 1) * ITEM_BYTES);
-  output.bytes(head);
-  let isFirst = true;
-  for (const entry of result.entries) {
-    if (!isFirst) output.text(",");
-    isFirst = false;
-    writeObject(entry, served, output);
-  }
-  output.text("]}");
-  return { body: output.finish(), release: () => output.release() };
+  const { chunks, release } = listItems(result.entries, served);
+  return { body: [head, ...chunks], ...(release && { release }) };
 }
 
 /** One line of a watch: `{"type":…,"object":…}` and a line feed. */

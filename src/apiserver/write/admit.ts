@@ -5,7 +5,7 @@
 import type { AnyAdmission, Operation, Review, SpecPart } from "../../api/index.ts";
 import { isObject, randomUuid } from "../../base/index.ts";
 import type { JsonObject, Random } from "../../base/index.ts";
-import { coerceMetadata, DecodeError, invalid, metadataProblem } from "../../machinery/index.ts";
+import { coerceMetadata, DecodeError, deniedByWebhook, fieldErrorText, invalid, metadataProblem } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Cache } from "../../store/index.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
@@ -70,7 +70,8 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes(operation));
   const read = createClusterReader(store, context.cluster);
   let object = request.object;
-  const review = (): Review<JsonObject> => reviewOf(deps, { context, options, operation, object, ...(oldObject && { oldObject }), read }, settled);
+  let reviewed: Review<JsonObject> | undefined;
+  const review = (): Review<JsonObject> => (reviewed?.object === object ? reviewed : (reviewed = reviewOf(deps, { context, options, operation, object, ...(oldObject && { oldObject }), read }, settled)));
 
   for (const { mutate } of chain) {
     const mutated = mutate?.(review());
@@ -105,12 +106,23 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   // What the rules of a kind say of an object without a name does not depend on how the name is missing.
   if (errors.length > 0 && metadataOf(object).name === undefined) object = { ...object, metadata: { ...metadataOf(object), name: "" } };
   // The rules of a custom kind may rely on its schema, as webhooks do: an object that does not fit it never reaches them.
-  if (kind.builtIn || errors.length === 0) for (const { validate } of chain) for (const error of validate?.(review()) ?? []) errors.push(error);
+  if (kind.builtIn || errors.length === 0) for (const { validate, webhook } of chain) if (!webhook) for (const error of validate?.(review()) ?? []) errors.push(error);
   if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  askWebhooks(chain, review);
   if (!kind.builtIn) warnOfCustom(context, object, oldObject);
   for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
   for (const { validate } of concerned) validate?.(question());
   return object;
+}
+
+/** Rules that are webhooks upstream see what the server itself has nothing against. */
+function askWebhooks(chain: readonly AnyAdmission[], review: () => Review<JsonObject>): void {
+  for (const { validate, webhook } of chain) {
+    if (!webhook || !validate) continue;
+    const asked = review();
+    const found = validate(asked);
+    if (found.length > 0) throw deniedByWebhook(webhook.name, webhook.code(asked.operation), fieldErrorText(found));
+  }
 }
 
 /** What an admission is asked. */
@@ -206,10 +218,10 @@ export function admitDeletion(deps: AdmitDependencies, context: RequestContext, 
   const { kind } = context.served.resource;
   const request: PluginRequest = { ...deletionOf(context, object, dryRun), read: createClusterReader(store, context.cluster) };
   const errors: FieldError[] = [];
-  for (const { on, validate } of admissions.of(kind.group, kind.kind)) {
-    if (validate && on.includes("DELETE")) errors.push(...validate(reviewOf(deps, request)));
-  }
+  const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes("DELETE"));
+  for (const { validate, webhook } of chain) if (validate && !webhook) errors.push(...validate(reviewOf(deps, request)));
   if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  askWebhooks(chain, () => reviewOf(deps, request));
   for (const plugin of plugins) {
     if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate(request);
   }

@@ -1,4 +1,5 @@
 /** The metadata that the server owns, and the rules for the rest. */
+import { addressNameProblems } from "../../api/index.ts";
 import type { KindTraits } from "../../api/index.ts";
 import { equalJson, formatTime, isObject, randomSuffix, randomUuid } from "../../base/index.ts";
 import type { Clock, Json, JsonObject, Random } from "../../base/index.ts";
@@ -45,7 +46,7 @@ export function metadataForCreate(given: JsonObject, { namespace, name }: Identi
     name,
     ...(namespace !== undefined && { namespace }),
     uid: randomUuid(deps.random),
-    ...(resource.kind.hasGeneration ? { generation: 1 } : typeof generation === "number" && { generation }),
+    ...(resource.kind.hasGeneration && !resource.kind.traits?.lateGeneration ? { generation: 1 } : typeof generation === "number" && { generation }),
     creationTimestamp: formatTime(deps.clock.now()),
     ...kept,
   };
@@ -68,6 +69,7 @@ export function metadataForUpdate(given: JsonObject, stored: JsonObject): JsonOb
 }
 
 const NAME_RULES: Readonly<Record<NonNullable<KindTraits["names"]>, (name: string) => readonly string[]>> = {
+  address: addressNameProblems,
   label: dnsLabelProblems,
   "label-1035": dns1035LabelProblems,
   path: pathSegmentProblems,

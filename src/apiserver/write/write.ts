@@ -307,6 +307,10 @@ function combine({ served, subresource }: RequestContext, old: JsonObject, given
 const KEPT_BY_STATUS: Readonly<Record<string, string>> = { "apps/Deployment": "labels", "/Pod": "ownerReferences" };
 
 function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObject): JsonObject {
+  if (kind.traits?.statusKeepsMetadata) {
+    const { resourceVersion: _, ...stored } = metadataOf(old);
+    return stored;
+  }
   const field = KEPT_BY_STATUS[`${kind.group}/${kind.kind}`];
   if (field === undefined) return metadata;
   const { [field]: _, ...rest } = metadata;

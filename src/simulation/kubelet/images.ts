@@ -1,9 +1,19 @@
 /** Images as the simulated runtime sees them: nothing is pulled, and the name alone says what happens. */
 import { createHash } from "node:crypto";
 
+/** Pods of a workload share a few images; what many clients make up must not fill the memory. */
+const MAX_KNOWN = 4096;
+const known = new Map<string, string>();
+
 /** Two names are two images; the same name is always the same image. */
 export function imageIdOf(image: string): string {
-  return `sim://sha256:${sha256(image)}`;
+  let id = known.get(image);
+  if (id === undefined) {
+    id = `sim://sha256:${sha256(image)}`;
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(image, id);
+  }
+  return id;
 }
 
 /** As the runtime reports it: with a tag. */
@@ -11,9 +21,9 @@ export function reportedImage(image: string): string {
   return image.includes("@") || tagOf(image) !== undefined ? image : `${image}:latest`;
 }
 
-/** `app:broken`, `app:broken-1`: an image that can never be pulled. */
+/** `app:broken`, `app:broken-1`, `invalid.registry/app`: an image that can never be pulled. */
 export function isBroken(image: string): boolean {
-  return tagOf(image)?.startsWith("broken") ?? false;
+  return image.startsWith("invalid") || (tagOf(image)?.startsWith("broken") ?? false);
 }
 
 function tagOf(image: string): string | undefined {

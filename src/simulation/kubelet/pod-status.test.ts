@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Pod, PodSpec, PodStatus } from "../api/index.ts";
-import { deepFreeze } from "../base/index.ts";
-import type { DeepReadonly } from "../base/index.ts";
-import { outdatedContainers, settledStatus, stoppingStatus } from "./pod-status.ts";
+import type { Pod, PodSpec, PodStatus } from "../../api/index.ts";
+import { deepFreeze } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { outdatedContainers, planPodStatus, stoppingStatus } from "./pod-status.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
 const LATER = NOW + 60_000;
@@ -10,6 +10,7 @@ const LATER = NOW + 60_000;
 function makePod(image = "web:1", spec: Partial<PodSpec> = {}, status: DeepReadonly<PodStatus> = { phase: "Pending", qosClass: "BestEffort" }): DeepReadonly<Pod> {
   return deepFreeze({ apiVersion: "v1", kind: "Pod", metadata: { name: "p", uid: "u-1" }, spec: { nodeName: "node-000", containers: [{ name: "main", image }], ...spec }, status });
 }
+const settledStatus = (pod: DeepReadonly<Pod>, hostIP: string | undefined, nowMs: number): DeepReadonly<PodStatus> => planPodStatus(pod, { nowMs, hostIP, podIP: () => "10.128.0.1" }).status;
 const conditionsOf = (status: DeepReadonly<PodStatus>): Record<string, string> => Object.fromEntries((status.conditions ?? []).map(({ type, status: value, reason }) => [type, reason ? `${value} ${reason}` : value]));
 const gated = { readinessGates: [{ conditionType: "InPlaceUpdateReady" }] };
 

@@ -1,0 +1,28 @@
+/** What claims of devices count for: themselves, and the devices that they may get of each class. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { parseQuantity, type Quantity } from "../../machinery/index.ts";
+import type { DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim } from "../facts/resource-v1.ts";
+import { ONE, type Amounts } from "./amounts.ts";
+
+export const DEVICE_CLAIM_COUNT = "count/resourceclaims.resource.k8s.io";
+const CLASS_SUFFIX = ".deviceclass.resource.k8s.io/devices";
+/** A claim gets no more than this, so it is what a request for all devices counts for. */
+const MOST_DEVICES = 32;
+
+export const countsDevices = (name: string): boolean => name === DEVICE_CLAIM_COUNT || name.endsWith(CLASS_SUFFIX);
+
+export function deviceClaimUsage({ spec }: DeepReadonly<ResourceClaim>): Amounts {
+  const devices = new Map<string, number>();
+  for (const request of spec.devices?.requests ?? []) for (const [name, count] of devicesOf(request)) devices.set(name, (devices.get(name) ?? 0) + count);
+  return new Map<string, Quantity>([[DEVICE_CLAIM_COUNT, ONE], ...[...devices].map(([name, count]): [string, Quantity] => [name + CLASS_SUFFIX, parseQuantity(count)])]);
+}
+
+/** Of alternatives the one counts that takes most of a class. */
+function devicesOf({ exactly, firstAvailable = [] }: DeepReadonly<DeviceRequest>): Map<string, number> {
+  const most = new Map<string, number>();
+  const alternatives: readonly DeepReadonly<DeviceSubRequest | ExactDeviceRequest>[] = firstAvailable.length > 0 ? firstAvailable : exactly ? [exactly] : [];
+  for (const { deviceClassName, allocationMode, count = 0 } of alternatives) {
+    most.set(deviceClassName, Math.max(most.get(deviceClassName) ?? 0, allocationMode === "All" ? MOST_DEVICES : count));
+  }
+  return most;
+}

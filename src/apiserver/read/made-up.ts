@@ -1,0 +1,37 @@
+/** Reads of kinds whose objects code makes up: they come out as if they were stored, so that selectors, tables and formats work alike. */
+import type { ObjectSource } from "../../api/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import { notFound } from "../../machinery/index.ts";
+import type { CachedEntry } from "../../store/index.ts";
+import { keyOf } from "../clusters/resources.ts";
+import type { RequestContext } from "../context.ts";
+import { metadataOf } from "../write/metadata.ts";
+import { encodeObject, ordered, viewOfWritten } from "./render.ts";
+
+type Where = Pick<RequestContext, "cluster" | "served" | "namespace" | "name">;
+
+/** Throws 404 when there is no such object. */
+export function madeUpEntry(context: Where, source: ObjectSource): CachedEntry {
+  const { cluster, served, namespace, name = "" } = context;
+  const object = source.get(cluster.name, namespace, name);
+  if (!object) throw notFound(served.resource.name, name);
+  return entryOf(context, object);
+}
+
+export function madeUpEntries(context: Where, source: ObjectSource): CachedEntry[] {
+  return source.list(context.cluster.name, context.namespace).map((object) => entryOf(context, object));
+}
+
+/** An entry that is not stored. Revision 0: it has no version, because it was never written. */
+function entryOf({ cluster, served }: Where, made: JsonObject): CachedEntry {
+  const object = ordered(made);
+  const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };
+  return {
+    key: keyOf(served.resource, cluster.name, namespace, name),
+    revision: 0,
+    get value() {
+      return encodeObject(object);
+    },
+    memo: viewOfWritten(served, object, false).view,
+  };
+}

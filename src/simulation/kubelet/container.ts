@@ -1,0 +1,144 @@
+/**
+ * One container of a pod, one step further: from the status it had to the one it has now, and when to look again. Everything that
+ * is needed to go on is in the status (start and end times, restart counts), so a new process continues where the last one stopped.
+ *
+ * Pure. A container that is as it should be keeps its very status, so a converged pod costs no write.
+ */
+import type { Container, ContainerStatus } from "../../api/index.ts";
+import { equalJson, formatTime } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Behaviour } from "./behaviour.ts";
+import { imageIdOf, isBroken, reportedImage, sha256 } from "./images.ts";
+
+type Status = DeepReadonly<ContainerStatus>;
+type Terminated = NonNullable<NonNullable<Status["state"]>["terminated"]>;
+type ReadonlyContainer = DeepReadonly<Container>;
+
+export interface ContainerSituation {
+  readonly uid: string;
+  /** `name_namespace(uid)`, as kubelets write it in messages. */
+  readonly about: string;
+  readonly nowMs: number;
+  readonly behaviour: Behaviour;
+  readonly restartPolicy: "Always" | "OnFailure" | "Never";
+  /** Why it cannot be made, because something that it refers to is missing. */
+  readonly problem: string | undefined;
+  /** It has to start anew though its image is the same. */
+  readonly mustRestart: boolean;
+  /** What it may use, where that is not yet what its spec asks for. */
+  readonly resources?: ReadonlyContainer["resources"] | undefined;
+}
+
+export interface Step {
+  readonly status: Status;
+  /** When something will change by itself. */
+  readonly dueMs?: number;
+}
+
+/** kubelet's: the second restart comes after ten seconds, every other after twice the time, up to five minutes. */
+const FIRST_BACK_OFF_MS = 10_000;
+const LAST_BACK_OFF_MS = 300_000;
+/** Who ran this long did not crash in a loop. */
+const FORGIVEN_MS = 600_000;
+
+export function backOffMs(restartCount: number): number {
+  return restartCount === 0 ? 0 : Math.min(LAST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(restartCount - 1, 10));
+}
+
+export function stepContainer(container: ReadonlyContainer, before: Status | undefined, situation: ContainerSituation): Step {
+  const image = reportedImage(container.image ?? "");
+  const isSame = before?.image === image && !situation.mustRestart;
+  if (isSame && before.state?.running) return run(before, container, situation);
+  if (isSame && before.state?.terminated) return { status: before };
+  if (situation.behaviour.fault === "image-pull-error" || isBroken(container.image ?? "")) return { status: waiting(container, before, situation, "ImagePullBackOff", `Back-off pulling image "${container.image ?? ""}"`) };
+  if (situation.problem !== undefined) return { status: waiting(container, before, situation, "CreateContainerConfigError", situation.problem) };
+  if (isSame && before.state?.waiting?.reason === "CrashLoopBackOff") {
+    const dueMs = timeOf(before.lastState?.terminated?.finishedAt) + backOffMs(before.restartCount);
+    if (situation.nowMs < dueMs) return { status: before, dueMs };
+  }
+  return start(container, before, situation);
+}
+
+/** The container that was there, if any, ends; a new one begins. */
+function start(container: ReadonlyContainer, before: Status | undefined, situation: ContainerSituation): Step {
+  const { uid, nowMs } = situation;
+  const lastState = before && endOf(before, nowMs);
+  const restartCount = before && lastState ? before.restartCount + 1 : 0;
+  const { name, image = "" } = container;
+  const status: Status = {
+    name,
+    state: { running: { startedAt: formatTime(nowMs) } },
+    ...(lastState && { lastState: { terminated: lastState } }),
+    ready: false,
+    restartCount,
+    image: reportedImage(image),
+    imageID: imageIdOf(image),
+    containerID: containerId(uid, name, restartCount),
+    started: true,
+    ...granted(container, situation),
+  };
+  return run(status, container, situation);
+}
+
+/** Whether a running container was given this much. */
+export function holds({ resources: held }: Status, wanted: ReadonlyContainer["resources"]): boolean {
+  return equalJson(held?.requests ?? {}, wanted?.requests ?? {}) && equalJson(held?.limits ?? {}, wanted?.limits ?? {});
+}
+
+/** What it was given; a node that can change that while the container runs says so by telling it. */
+function granted({ resources = {} }: ReadonlyContainer, { resources: held }: ContainerSituation): Pick<Status, "resources" | "allocatedResources"> {
+  const given = held ?? resources;
+  const { claims: _, ...amounts } = given;
+  return { ...(given.requests && { allocatedResources: given.requests }), resources: amounts };
+}
+
+function run(running: Status, container: ReadonlyContainer, situation: ContainerSituation): Step {
+  const { behaviour, nowMs } = situation;
+  const endMs = behaviour.runMs === undefined ? undefined : timeOf(running.state?.running?.startedAt) + behaviour.runMs;
+  if (endMs !== undefined && endMs <= nowMs) return end(running, container, situation, behaviour.exitCode);
+  const ready = behaviour.fault !== "never-ready";
+  const isRight = running.ready === ready && running.started && holds(running, situation.resources ?? container.resources);
+  const status = isRight ? running : { ...running, ready, started: true, ...granted(container, situation) };
+  return endMs === undefined ? { status } : { status, dueMs: endMs };
+}
+
+function end(running: Status, container: ReadonlyContainer, situation: ContainerSituation, exitCode: number): Step {
+  const { restartPolicy, nowMs, about } = situation;
+  const terminated = terminatedOf(running, exitCode, nowMs);
+  const restarts = restartPolicy === "Always" || (restartPolicy === "OnFailure" && exitCode !== 0);
+  if (!restarts) return { status: { ...running, state: { terminated }, ready: false, started: false } };
+  const isForgiven = nowMs - timeOf(terminated.startedAt) >= FORGIVEN_MS;
+  const delayMs = isForgiven ? 0 : backOffMs(running.restartCount);
+  const stopped: Status = { ...running, state: { terminated }, ready: false, started: false };
+  if (delayMs === 0) return start(container, stopped, situation);
+  const message = `back-off ${goDuration(delayMs)} restarting failed container=${container.name} pod=${about}`;
+  return { status: { ...running, state: { waiting: { reason: "CrashLoopBackOff", message } }, lastState: { terminated }, ready: false, started: false }, dueMs: nowMs + delayMs };
+}
+
+/** `10s`, `1m20s`, `5m0s`. */
+function goDuration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+export function waiting(container: ReadonlyContainer, before: Status | undefined, { nowMs }: Pick<ContainerSituation, "nowMs">, reason: string, message?: string): Status {
+  const image = reportedImage(container.image ?? "");
+  const state = { waiting: { reason, ...(message !== undefined && { message }) } };
+  if (before?.image === image && before.state?.waiting?.reason === reason && before.state.waiting.message === message) return before;
+  const lastState = before && endOf(before, nowMs);
+  return { name: container.name, state, ...(lastState && { lastState: { terminated: lastState } }), ready: false, restartCount: before?.restartCount ?? 0, image, imageID: "", started: false };
+}
+
+/** How the last run of a container ended, or ends now; unset when it never ran. */
+function endOf(status: Status, nowMs: number): Terminated | undefined {
+  if (status.state?.running) return terminatedOf(status, 0, nowMs);
+  return status.state?.terminated ?? status.lastState?.terminated;
+}
+
+export function terminatedOf({ state, containerID }: Status, exitCode: number, nowMs: number): Terminated {
+  const startedAt = state?.running?.startedAt;
+  return { exitCode, reason: exitCode === 0 ? "Completed" : "Error", ...(startedAt && { startedAt }), finishedAt: formatTime(nowMs), ...(containerID && { containerID }) };
+}
+
+const containerId = (uid: string, name: string, restartCount: number): string => `containerd://${sha256(`${uid}/${name}/${restartCount}`)}`;
+const timeOf = (time: string | undefined): number => (time === undefined ? 0 : Date.parse(time));

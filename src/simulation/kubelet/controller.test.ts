@@ -1,0 +1,311 @@
+/** Pods on simulated nodes, from bound to gone, on a clock that stands still. */
+import { afterEach, describe, expect, test } from "vitest";
+import { ConfigMap, Pod } from "../../api/index.ts";
+import type { ContainerStatus, PodSpec } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { MEMBER, NAMESPACE, conditionsOf, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
+
+const members: TestMember[] = [];
+afterEach(async () => {
+  for (const member of members.splice(0)) await member.stop();
+});
+async function start(options: TestMemberOptions = {}): Promise<TestMember> {
+  const member = await startTestMember(options);
+  members.push(member);
+  return member;
+}
+const containerOf = (pod: DeepReadonly<Pod>, name = "main"): DeepReadonly<ContainerStatus> | undefined => [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find((item) => item.name === name);
+const owner = (kind: string) => ({ ownerReferences: [{ apiVersion: "example.com/v1", kind, name: "pi", uid: "j-1", controller: true }] });
+const withImage = (pod: DeepReadonly<Pod>, image: string): DeepReadonly<Pod> => ({ ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image })) } });
+
+describe("a pod that starts", () => {
+  test("costs two writes after its creation, and none when it runs", async () => {
+    const member = await start();
+
+    await member.create(makePod("a"));
+    await member.pass(3_600_000);
+
+    expect(isReady(await member.pod("a"))).toBe(true);
+    expect(member.writes.counts().map(({ verb, subresource, count }) => `${verb} ${subresource} ${count}`)).toEqual(["update  1", "update status 1"]);
+    expect(member.events).toEqual([]);
+  });
+
+  test("has a node at once and runs after the time it takes to start", async () => {
+    const member = await start({ times: { startMs: 2_000 } });
+    await member.create(makePod("a"));
+
+    await member.pass(1_999);
+    const early = await member.pod("a");
+    await member.pass(1);
+    const started = await member.pod("a");
+
+    expect([early.spec.nodeName, early.status?.phase]).toEqual(["node-000", "Pending"]);
+    expect([started.status?.phase, isReady(started), started.status?.observedGeneration]).toEqual(["Running", true, started.metadata.generation]);
+  });
+
+  test("takes longer when its annotation says so", async () => {
+    const member = await start();
+    await member.create(makePod("a", {}, { "simulation.flotilla.dev/start-seconds": "30" }));
+
+    await member.pass(29_999);
+    const early = (await member.pod("a")).status?.phase;
+    await member.pass(1);
+
+    expect([early, (await member.pod("a")).status?.phase]).toEqual(["Pending", "Running"]);
+  });
+
+  test("has an address of its own, and on the network of its host that of the host", async () => {
+    const member = await start();
+    await member.create(...Array.from({ length: 20 }, (_, index) => makePod(`p${index}`)), makePod("host", { hostNetwork: true }));
+
+    const pods = (await member.client.list(Pod, { cluster: MEMBER })).items;
+
+    expect(new Set(pods.map(({ status }) => status?.podIP)).size).toBe(21);
+    const host = await member.pod("host");
+    expect(host.status?.podIP).toBe(host.status?.hostIP);
+  });
+
+  test("runs its init containers in order and keeps its sidecars", async () => {
+    const member = await start();
+    await member.create(makePod("a", { initContainers: [{ name: "first", image: "i:1" }, { name: "side", image: "s:1", restartPolicy: "Always" }, { name: "stuck", image: "i:broken" }, { name: "last", image: "i:1" }] }));
+
+    const stuck = await member.pod("a");
+    await member.client.update(Pod, MEMBER, { ...stuck, spec: { ...stuck.spec, initContainers: stuck.spec.initContainers?.map((container) => ({ ...container, image: container.image?.replace("broken", "2") ?? "" })) ?? [] } });
+    await member.settle();
+    const pod = await member.pod("a");
+
+    expect(conditionsOf(stuck)).toMatchObject({ Initialized: "False ContainersNotInitialized", Ready: "False ContainersNotReady" });
+    expect([stuck.status?.phase, ...["side", "stuck", "last", "main"].map((name) => containerOf(stuck, name)?.state?.waiting?.reason)]).toEqual(["Pending", undefined, "ImagePullBackOff", "PodInitializing", "PodInitializing"]);
+    expect(isReady(pod)).toBe(true);
+    expect(["first", "side", "stuck", "last"].map((name) => (containerOf(pod, name)?.state?.running ? "runs" : containerOf(pod, name)?.state?.terminated?.reason))).toEqual(["Completed", "runs", "Completed", "Completed"]);
+  });
+
+  test("waits for the ConfigMap key that a variable comes from", async () => {
+    const member = await start();
+    const env = (key: string) => [{ name: "BARRIER", valueFrom: { configMapKeyRef: { name: "a-barrier", key } } }];
+    await member.create(makePod("a", { containers: [{ name: "main", image: "web:1", env: env("p_1") }, { name: "late", image: "web:1", env: env("p_0") }] }));
+    const barrier = (data: Record<string, string>): ConfigMap => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a-barrier", namespace: NAMESPACE }, data });
+
+    const waiting = await member.pod("a");
+    await member.create(barrier({ p_1: "true" }));
+    const half = await member.pod("a");
+    await member.change(ConfigMap, "a-barrier", (map) => ({ ...map, data: { p_1: "true", p_0: "true" } }));
+    const up = await member.pod("a");
+
+    expect(containerOf(waiting)?.state?.waiting).toEqual({ reason: "CreateContainerConfigError", message: 'configmap "a-barrier" not found' });
+    expect([containerOf(half)?.ready, containerOf(half, "late")?.state?.waiting?.message]).toEqual([true, "couldn't find key p_0 in ConfigMap shop/a-barrier"]);
+    expect([isReady(up), containerOf(up, "late")?.restartCount]).toEqual([true, 0]);
+  });
+});
+
+describe("faults", () => {
+  test("an image that cannot be pulled keeps a new pod Pending, and says so", async () => {
+    const member = await start();
+
+    await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "image-pull-error" }));
+
+    const pod = await member.pod("a");
+    expect([pod.status?.phase, containerOf(pod)?.state?.waiting?.reason, pod.status?.podIP]).toEqual(["Pending", "ImagePullBackOff", undefined]);
+    expect(member.events.at(-1)).toBe('Pod/a Normal BackOff: Back-off pulling image "web:1"');
+  });
+
+  test("a pod that is never ready runs", async () => {
+    const member = await start();
+
+    await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "never-ready" }));
+
+    const pod = await member.pod("a");
+    expect([pod.status?.phase, conditionsOf(pod)["Ready"], containerOf(pod)?.started]).toEqual(["Running", "False ContainersNotReady", true]);
+  });
+
+  test("a crash loop restarts after twice the time, up to five minutes", async () => {
+    const member = await start();
+    await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "crash-loop" }));
+
+    const counts: (number | undefined)[] = [];
+    for (const waitMs of [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]) {
+      await member.pass(waitMs);
+      counts.push(containerOf(await member.pod("a"))?.restartCount);
+    }
+
+    const pod = await member.pod("a");
+    expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(pod.status?.phase).toBe("Running");
+    expect(containerOf(pod)).toMatchObject({ ready: false, state: { waiting: { reason: "CrashLoopBackOff", message: `back-off 5m0s restarting failed container=main pod=a_shop(${pod.metadata.uid})` } }, lastState: { terminated: { exitCode: 1, reason: "Error" } } });
+    expect(member.events[0]).toMatch(/^Pod\/a Warning BackOff: Back-off restarting failed container=main/);
+  });
+});
+
+describe("a pod with an end", () => {
+  const cases: Record<string, { restartPolicy: PodSpec["restartPolicy"]; annotations?: Record<string, string>; ownerKind?: string; want: string; ready: string }> = {
+    "of a Job is done at once": { restartPolicy: "Never", ownerKind: "Job", want: "Succeeded", ready: "False PodCompleted" },
+    "of a BroadcastJob fails with the code that it is given": { restartPolicy: "Never", ownerKind: "BroadcastJob", annotations: { "sim/exit-code": "3" }, want: "Failed", ready: "False PodFailed" },
+    "of a Job may run for ever": { restartPolicy: "Never", ownerKind: "Job", annotations: { "sim/run": "forever" }, want: "Running", ready: "True" },
+    "of its own ends when it has an exit code": { restartPolicy: "OnFailure", annotations: { "simulation.flotilla.dev/exit-code": "0" }, want: "Succeeded", ready: "False PodCompleted" },
+    "is restarted on failure": { restartPolicy: "OnFailure", annotations: { "simulation.flotilla.dev/exit-code": "1" }, want: "Running", ready: "False ContainersNotReady" },
+    "that always restarts does so also after success": { restartPolicy: "Always", annotations: { "simulation.flotilla.dev/exit-code": "0" }, want: "Running", ready: "False ContainersNotReady" },
+  };
+  for (const [behaviour, { restartPolicy, annotations = {}, ownerKind, want, ready }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const member = await start();
+
+      await member.create(makePod("a", { restartPolicy: restartPolicy ?? "Always" }, annotations, ownerKind ? owner(ownerKind) : {}));
+
+      const pod = await member.pod("a");
+      expect([pod.status?.phase, conditionsOf(pod)["Ready"]]).toEqual([want, ready]);
+      expect(conditionsOf(pod)).toMatchObject({ Initialized: "True", PodScheduled: "True", PodReadyToStartContainers: "True" });
+    });
+  }
+
+  test("runs as long as its annotation says", async () => {
+    const member = await start();
+    await member.create(makePod("a", { restartPolicy: "Never" }, { "simulation.flotilla.dev/run": "60" }, owner("Job")));
+
+    await member.pass(59_000);
+    const early = (await member.pod("a")).status?.phase;
+    await member.pass(1_000);
+
+    expect([early, (await member.pod("a")).status?.phase]).toEqual(["Running", "Succeeded"]);
+  });
+
+  test("is ended by its deadline", async () => {
+    const member = await start();
+    await member.create(makePod("a", { activeDeadlineSeconds: 30 }));
+
+    await member.pass(30_000);
+
+    expect((await member.pod("a")).status).toMatchObject({ phase: "Failed", reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" });
+  });
+});
+
+describe("a pod that changes while it runs", () => {
+  test("is not ready while a container restarts with its new image, and keeps its address", async () => {
+    const member = await start({ times: { startMs: 0, restartMs: 3_000 } });
+    await member.create(makePod("a", { readinessGates: [{ conditionType: "x/Open" }] }));
+    await member.client.updateStatus(Pod, MEMBER, await member.pod("a").then((pod) => ({ ...pod, status: { ...pod.status, conditions: [...(pod.status?.conditions ?? []), { type: "x/Open", status: "True" }] } })));
+    await member.settle();
+    const before = await member.pod("a");
+
+    await member.change(Pod, "a", (pod) => withImage(pod, "web:2"));
+    const restarting = await member.pod("a");
+    await member.pass(3_000);
+    const after = await member.pod("a");
+
+    expect([isReady(before), isReady(restarting), isReady(after)]).toEqual([true, false, true]);
+    expect([containerOf(after)?.restartCount, containerOf(after)?.image, after.status?.podIP]).toEqual([1, "web:2", before.status?.podIP]);
+    expect(containerOf(after)?.lastState?.terminated?.containerID).toBe(containerOf(before)?.containerID);
+  });
+
+  const resize = async (member: TestMember, resources: object): Promise<void> => {
+    const { status } = await member.client.raw({ cluster: MEMBER, method: "PATCH", path: `/api/v1/namespaces/${NAMESPACE}/pods/a/resize`, headers: { "content-type": "application/strategic-merge-patch+json" }, body: Buffer.from(JSON.stringify({ spec: { containers: [{ name: "main", resources }] } })) });
+    expect(status).toBe(200);
+    await member.settle();
+  };
+  const sized = (cpu: string, rest: object = {}): Partial<PodSpec> => ({ containers: [{ name: "main", image: "web:1", resources: { requests: { cpu } }, ...rest }] });
+
+  test("gets more cpu without a restart", async () => {
+    const member = await start();
+    await member.create(makePod("a", sized("1")));
+
+    await resize(member, { requests: { cpu: "2" } });
+
+    expect(containerOf(await member.pod("a"))).toMatchObject({ restartCount: 0, ready: true, resources: { requests: { cpu: "2" } }, allocatedResources: { cpu: "2" } });
+  });
+
+  test("is restarted for it when its policy says so", async () => {
+    const member = await start();
+    await member.create(makePod("a", sized("1", { resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] })));
+
+    await resize(member, { requests: { cpu: "2" } });
+
+    expect(containerOf(await member.pod("a"))).toMatchObject({ restartCount: 1, ready: true, resources: { requests: { cpu: "2" } } });
+  });
+
+  test("keeps what it has while the node has no more, and gets it when there is room", async () => {
+    const member = await start({ nodes: 1, nodeOptions: { cpu: "4" } });
+    await member.create(makePod("other", sized("2")), makePod("a", sized("1")));
+
+    await resize(member, { requests: { cpu: "3" } });
+    const deferred = await member.pod("a");
+    await member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name: "other" });
+    await member.pass(30_000);
+    const given = await member.pod("a");
+    await resize(member, { requests: { cpu: "5" } });
+    const refused = await member.pod("a");
+
+    expect([conditionsOf(deferred)["PodResizePending"], containerOf(deferred)?.resources?.requests]).toEqual(["True Deferred", { cpu: "1" }]);
+    expect([conditionsOf(given)["PodResizePending"], containerOf(given)?.resources?.requests]).toEqual([undefined, { cpu: "3" }]);
+    expect(conditionsOf(refused)["PodResizePending"]).toBe("True Infeasible");
+  });
+
+  test("is told apart by the variables that come from its metadata", async () => {
+    const hashes = { plain: () => 1, variables: (_container: unknown, { labels }: { readonly labels?: Readonly<Record<string, string>> }) => Number(labels?.["version"] ?? 0) };
+    const member = await start({ hashes });
+    const env = [{ name: "VERSION", valueFrom: { fieldRef: { fieldPath: "metadata.labels['version']" } } }];
+    await member.create(makePod("a", { containers: [{ name: "main", image: "web:1", env }], readinessGates: [{ conditionType: "InPlaceUpdateReady" }] }, {}, { labels: { version: "7" } }));
+    const noted = await member.pod("a");
+    const gate = async (status: "True" | "False"): Promise<void> => {
+      const pod = await member.pod("a");
+      await member.client.updateStatus(Pod, MEMBER, { ...pod, status: { ...pod.status, conditions: [...(pod.status?.conditions ?? []).filter(({ type }) => type !== "InPlaceUpdateReady"), { type: "InPlaceUpdateReady", status }] } });
+      await member.settle();
+    };
+
+    await member.change(Pod, "a", (pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, version: "8" } } }));
+    const unasked = containerOf(await member.pod("a"))?.restartCount;
+    await gate("False");
+    const restarted = await member.pod("a");
+
+    expect(JSON.parse(noted.metadata.annotations?.["apps.kruise.io/runtime-containers-meta"] ?? "{}")).toEqual({ containers: [{ name: "main", containerID: containerOf(noted)?.containerID, restartCount: 0, hashes: { plainHash: 1, extractedEnvFromMetadataHash: 7 } }] });
+    expect([unasked, containerOf(restarted)?.restartCount]).toEqual([0, 1]);
+    expect(restarted.metadata.annotations?.["apps.kruise.io/runtime-containers-meta"]).toContain('"extractedEnvFromMetadataHash":8');
+  });
+});
+
+describe("a pod that is deleted", () => {
+  test("is gone after the time it takes to stop, or its grace period where that is shorter", async () => {
+    const member = await start({ times: { startMs: 0, stopMs: 5_000 } });
+    await member.create(makePod("slow"), makePod("quick", { terminationGracePeriodSeconds: 1 }));
+    for (const name of ["slow", "quick"]) await member.delete(Pod, name);
+
+    const left: number[] = [];
+    for (const ms of [999, 1, 3_999, 1]) {
+      await member.pass(ms);
+      left.push((await member.client.list(Pod, { cluster: MEMBER })).items.length);
+    }
+
+    expect(left).toEqual([2, 1, 1, 0]);
+  });
+
+  test("runs nothing any more while a finalizer holds it", async () => {
+    const member = await start();
+    await member.create(makePod("a", {}, {}, { finalizers: ["example.com/hold"] }));
+
+    await member.delete(Pod, "a");
+    await member.pass(1_000);
+
+    const held = await member.pod("a");
+    expect([held.status?.phase, conditionsOf(held)["Ready"], containerOf(held)?.state?.terminated?.exitCode]).toEqual(["Succeeded", "False PodCompleted", 0]);
+    member.writes.reset();
+    await member.pass(600_000);
+    expect(member.writes.total()).toBe(0);
+  });
+});
+
+test("a pod that names a node without room for its port is turned away", async () => {
+  const member = await start();
+  const ports: Partial<PodSpec> = { nodeName: "node-000", containers: [{ name: "main", image: "web:1", ports: [{ containerPort: 80, hostPort: 80 }] }] };
+  await member.create(makePod("a", ports));
+
+  await member.create(makePod("b", ports));
+
+  expect([(await member.pod("a")).status?.phase, (await member.pod("b")).status]).toMatchObject(["Running", { phase: "Failed", reason: "NodePorts" }]);
+});
+
+test("asking for nodes that are there writes nothing", async () => {
+  const member = await start({ nodes: 2 });
+
+  await member.simulation.ensureNodes(MEMBER, 2);
+
+  expect(member.writes.total()).toBe(0);
+});

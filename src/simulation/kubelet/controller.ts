@@ -1,0 +1,151 @@
+/**
+ * The kubelets of all simulated nodes: bound pods start, run, end, take new images in place, and stop.
+ *
+ * Reads:  Pod, Node; ConfigMap and Secret once a container's variables come from one.
+ * Writes: Pod status; removes pods that have stopped.
+ * Before: placement sets `spec.nodeName`. A pod that starts costs one write, when it is up: what is in between (pulling, creating)
+ * would be overwritten within a second. A converged pod costs none, and has no timer.
+ */
+import { Node, Pod } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import { defineController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Informers, Result } from "../../runtime/index.ts";
+import { START_SECONDS, secondsOf } from "../annotations.ts";
+import { isLost } from "../nodes/lifecycle-controller.ts";
+import type { ClusterViews } from "../placement/views.ts";
+import { createWaits } from "../waits.ts";
+import { unlessChanged } from "../writes.ts";
+import type { PodAddresses } from "./addresses.ts";
+import type { ContainerConfig } from "./config.ts";
+import { CONTAINERS_META, hasStaleVariables, planContainersMeta, takesPart } from "./container-meta.ts";
+import type { ContainerHashes } from "./container-meta.ts";
+import { planPodEvents } from "./events.ts";
+import { endedStatus, outdatedContainers, planPodStatus, stoppingStatus } from "./pod-status.ts";
+import type { Surroundings } from "./pod-status.ts";
+import { roomBeside, whyRejected } from "./admit.ts";
+
+type ReadonlyPod = DeepReadonly<Pod>;
+type ReadonlyNode = DeepReadonly<Node>;
+
+export interface KubeletTimes {
+  /** From bound to running. */
+  startMs: number;
+  /** From a changed image to running again. */
+  restartMs: number;
+  /** From deleted to gone; never longer than the pod's own grace period. */
+  stopMs: number;
+}
+
+export const DEFAULT_TIMES: KubeletTimes = { startMs: 1_000, restartMs: 1_000, stopMs: 1_000 };
+
+export interface KubeletDependencies {
+  client: Client;
+  informers: Informers;
+  clock: Clock;
+  views: ClusterViews;
+  addresses: PodAddresses;
+  config: ContainerConfig;
+  hashes?: ContainerHashes | undefined;
+  times?: Partial<KubeletTimes> | undefined;
+  events?: EventRecorder | undefined;
+}
+
+/** A resize that waits for room is looked at again this often; who leaves the node does not know who waits. */
+const RESIZE_RETRY_MS = 30_000;
+
+export function createKubeletController({ client, informers, clock, views, addresses, config, hashes, times, events }: KubeletDependencies): Controller<ObjectKey> {
+  const { startMs, restartMs, stopMs } = { ...DEFAULT_TIMES, ...times };
+  const nodes = informers.of(Node);
+  const waits = createWaits(clock);
+
+  return defineController({
+    name: "kubelet",
+    for: Pod,
+    watches: [
+      { source: config.source },
+      // A kubelet that comes, or comes back, takes up its pods.
+      watch(Node, ({ cluster, object, old, deleted }) => (deleted || !old || isLost(old) !== isLost(object) ? Array.from(views.of(cluster).podsOn(object.metadata.name), ({ pod }) => keyOf(cluster, pod)) : [])),
+    ],
+    writes: [Pod],
+    // Every pod of every member passes here; a reconcile is one write, and writes share commits.
+    concurrency: 32,
+
+    async reconcile(pod, { key, signal }) {
+      if (!pod.spec.nodeName) return done; // Placement has not been here yet.
+      const node = nodes.get({ cluster: key.cluster, name: pod.spec.nodeName });
+      if (node && isLost(node)) return done;
+      // Also when the node is gone: nobody else would let the pod go.
+      if (pod.metadata.deletionTimestamp) return stop(pod, key, signal);
+      if (!node || isOver(pod)) return done;
+      return run(pod, node, key, signal);
+    },
+    forget: (key) => waits.over(idOfKey(key)),
+  });
+
+  async function run(pod: ReadonlyPod, node: ReadonlyNode, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+    const id = idOfKey(key);
+    const around = surroundingsOf(pod, node, key.cluster);
+    const rejected = pod.status?.startTime === undefined ? whyRejected(pod, views.of(key.cluster)) : undefined;
+    if (rejected) {
+      await write(pod, key.cluster, { ...pod.status, phase: "Failed", ...rejected, startTime: endedStatus(pod, clock.now(), { exitCode: 0 }).startTime ?? "" }, signal);
+      return done;
+    }
+    const outdated = outdatedContainers(pod, around);
+    if (outdated.length > 0) {
+      const isRunning = pod.status?.phase === "Running";
+      const takesMs = Math.max((secondsOf(pod, START_SECONDS) ?? 0) * 1000, isRunning ? restartMs : startMs);
+      const leftMs = waits.leftMs(id, `${pod.metadata.uid} ${outdated.join(" ")}`, takesMs);
+      if (leftMs > 0) {
+        const isReady = pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
+        if (isReady) await write(pod, key.cluster, stoppingStatus(pod, outdated, clock.now()), signal);
+        return { requeueAfterMs: leftMs };
+      }
+    }
+    const { status, dueMs } = planPodStatus(pod, around);
+    await write(pod, key.cluster, status, signal);
+    waits.over(id);
+    const isDeferred = status.conditions?.some(({ type, reason }) => type === "PodResizePending" && reason === "Deferred");
+    const againMs = Math.min(dueMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, dueMs - clock.now()), isDeferred ? RESIZE_RETRY_MS : Number.POSITIVE_INFINITY);
+    return Number.isFinite(againMs) ? { requeueAfterMs: againMs } : done;
+  }
+
+  function surroundingsOf(pod: ReadonlyPod, node: ReadonlyNode, cluster: string): Surroundings {
+    const { namespace = "", uid = "" } = pod.metadata;
+    return {
+      nowMs: clock.now(),
+      hostIP: node.status?.addresses?.find(({ type }) => type === "InternalIP")?.address,
+      podIP: () => addresses.of(cluster, uid),
+      problemOf: (container) => (container.env || container.envFrom ? config.problemOf(cluster, namespace, container) : undefined),
+      ...(hashes && takesPart(pod) && { hasStaleVariables: (container: ReadonlyPod["spec"]["containers"][number]) => hasStaleVariables(pod, container, hashes) }),
+      room: () => roomBeside(pod, views.of(cluster)),
+    };
+  }
+
+  async function write(pod: ReadonlyPod, cluster: string, status: DeepReadonly<Pod["status"]> & object, signal: AbortSignal): Promise<void> {
+    // What the daemon notes goes with the status: one write.
+    const note = hashes && takesPart(pod) ? planContainersMeta(pod, status, hashes) : undefined;
+    const isNoted = note === undefined || pod.metadata.annotations?.[CONTAINERS_META] === note;
+    if (isNoted && equalJson(status, pod.status)) return;
+    const metadata = isNoted ? pod.metadata : { ...pod.metadata, annotations: { ...pod.metadata.annotations, [CONTAINERS_META]: note } };
+    const written = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, metadata, status }, { signal }));
+    if (written && events) for (const event of planPodEvents(pod, status)) events.record(cluster, pod, event);
+  }
+
+  async function stop(pod: ReadonlyPod, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+    const { uid = "", deletionGracePeriodSeconds = 0, finalizers } = pod.metadata;
+    const leftMs = waits.leftMs(idOfKey(key), `${uid} stop`, Math.min(stopMs, deletionGracePeriodSeconds * 1000));
+    if (leftMs > 0) return { requeueAfterMs: leftMs };
+    // Whoever holds the pod sees that nothing runs in it any more.
+    if (finalizers?.length && !isOver(pod)) {
+      await write(pod, key.cluster, endedStatus(pod, clock.now(), { exitCode: 0 }), signal);
+      if (deletionGracePeriodSeconds > 0) return { requeueAfterMs: 0 };
+    }
+    // With a grace period of 0 we were here before, and only finalizers hold the pod.
+    if (deletionGracePeriodSeconds > 0) await unlessChanged(client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid }, signal }));
+    return done;
+  }
+}
+
+const isOver = ({ status }: ReadonlyPod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";

@@ -1,0 +1,201 @@
+/**
+ * What the kubelet of a simulated node reports about a pod: its containers as they are by now, and the phase and conditions that
+ * follow; and when something will change by itself.
+ *
+ * Pure: from a pod to the status it should have. A status that is right comes out equal, so a converged pod costs no write.
+ */
+import type { Container, ContainerStatus, Pod, PodStatus } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { behaviourOf } from "./behaviour.ts";
+import type { Behaviour } from "./behaviour.ts";
+import { mergeConditions, withConditions } from "./conditions.ts";
+import { stepContainer, terminatedOf, waiting } from "./container.ts";
+import type { ContainerSituation, Step } from "./container.ts";
+import { reportedImage } from "./images.ts";
+import { planResize, restartsForResize } from "./resize.ts";
+import type { ResizePlan, Room } from "./resize.ts";
+
+type ReadonlyPod = DeepReadonly<Pod>;
+type ReadonlyContainer = DeepReadonly<Container>;
+type Status = DeepReadonly<PodStatus>;
+type Item = DeepReadonly<ContainerStatus>;
+
+export interface Surroundings {
+  readonly nowMs: number;
+  readonly hostIP?: string | undefined;
+  /** An address for a pod that has none yet. */
+  podIP(): string;
+  /** Why a container cannot be made: what it refers to is missing. */
+  problemOf?(container: ReadonlyContainer): string | undefined;
+  /** A container whose variables changed with the pod's metadata. */
+  hasStaleVariables?(container: ReadonlyContainer): boolean;
+  room?(): Room | undefined;
+}
+
+export interface PodPlan {
+  readonly status: Status;
+  /** When something will change by itself. */
+  readonly dueMs?: number;
+}
+
+/** Sidecars outlive what the pod is for; these are done when they are done. */
+const isSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
+const ENDLESS: Behaviour = { fault: undefined, runMs: undefined, exitCode: 0 };
+const AT_ONCE: Behaviour = { fault: undefined, runMs: 0, exitCode: 0 };
+
+const byName = (statuses: readonly Item[] | undefined): Map<string, Item> => new Map(statuses?.map((item) => [item.name, item]));
+
+/** Containers that do not run what the spec asks for, and are not already being dealt with. */
+export function outdatedContainers(pod: ReadonlyPod, around: Pick<Surroundings, "hasStaleVariables" | "room"> = {}): string[] {
+  const { spec, status } = pod;
+  const known = byName(status?.containerStatuses);
+  const isHeld = (): boolean => planResize(pod, known, around.room ?? (() => undefined)).isHeld;
+  const isOutdated = (container: ReadonlyContainer): boolean => {
+    const before = known.get(container.name);
+    if (before?.image !== reportedImage(container.image ?? "")) return true;
+    return (around.hasStaleVariables?.(container) ?? false) || (restartsForResize(container, before) && !isHeld());
+  };
+  const init = byName(status?.initContainerStatuses);
+  const sidecars = (spec.initContainers ?? []).filter((container) => isSidecar(container) && init.get(container.name)?.image !== reportedImage(container.image ?? ""));
+  return [...sidecars, ...spec.containers.filter(isOutdated)].map(({ name }) => name);
+}
+
+/** The status while these containers are down for something new. Only asked for when the pod would otherwise claim to be ready. */
+export function stoppingStatus(pod: ReadonlyPod, containers: readonly string[], nowMs: number): Status {
+  const down = (items: readonly Item[] | undefined): Item[] => (items ?? []).map((item) => (containers.includes(item.name) ? { ...item, ready: false, started: false } : item));
+  const { initContainerStatuses } = pod.status ?? {};
+  return withConditions(pod, { ...pod.status, containerStatuses: down(pod.status?.containerStatuses), ...(initContainerStatuses && { initContainerStatuses: down(initContainerStatuses) }) }, nowMs);
+}
+
+/** The status now that nothing keeps containers from starting any more. */
+export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
+  const { spec, status = {} } = pod;
+  const { nowMs } = around;
+  const deadlineMs = deadlineOf(pod, nowMs);
+  if (deadlineMs !== undefined && deadlineMs <= nowMs) return { status: endedStatus(pod, nowMs, { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline", exitCode: 137 }) };
+
+  const resize = planResize(pod, byName([...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]), around.room ?? (() => undefined));
+  const init = stepInit(pod, around, resize);
+  const main = init.isDone ? spec.containers.map((container) => stepMain(pod, container, around, resize)) : spec.containers.map((container) => held(container, byName(status.containerStatuses).get(container.name), nowMs));
+  const ephemeral = (spec.ephemeralContainers ?? []).map((container) => stepContainer(container as ReadonlyContainer, byName(status.ephemeralContainerStatuses).get(container.name), { ...situationOf(pod, container as ReadonlyContainer, around, resize), behaviour: ENDLESS }));
+  const containerStatuses = main.map((step) => step.status);
+  const phase = phaseOf(status, containerStatuses);
+  const isEnded = phase === "Succeeded" || phase === "Failed";
+  const initContainerStatuses = isEnded ? init.steps.map((step) => stopped(step.status, nowMs)) : init.steps.map((step) => step.status);
+  const hasStarted = phase !== "Pending";
+  const podIP = status.podIP ?? (hasStarted ? (spec.hostNetwork ? around.hostIP : around.podIP()) : undefined);
+  const { nominatedNodeName: _, ...rest } = status;
+  const next: Status = {
+    ...rest,
+    ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
+    phase,
+    ...(around.hostIP && { hostIP: around.hostIP, hostIPs: [{ ip: around.hostIP }] }),
+    ...(podIP && { podIP, podIPs: [{ ip: podIP }] }),
+    startTime: status.startTime ?? formatTime(nowMs),
+    ...(initContainerStatuses.length > 0 && { initContainerStatuses }),
+    containerStatuses,
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map((step) => step.status) }),
+  };
+  const dues = isEnded ? [] : [...init.steps, ...main].flatMap(({ dueMs }) => dueMs ?? []);
+  if (deadlineMs !== undefined && !isEnded) dues.push(deadlineMs);
+  return { status: withResize(withConditions(pod, next, nowMs), resize, nowMs), ...(dues.length > 0 && { dueMs: Math.min(...dues) }) };
+}
+
+function deadlineOf({ spec, status }: ReadonlyPod, nowMs: number): number | undefined {
+  const { activeDeadlineSeconds: seconds } = spec;
+  return seconds === undefined ? undefined : (status?.startTime === undefined ? nowMs : Date.parse(status.startTime)) + seconds * 1000;
+}
+
+function situationOf(pod: ReadonlyPod, container: ReadonlyContainer, around: Surroundings, resize: ResizePlan): ContainerSituation {
+  const { metadata, spec, status } = pod;
+  const before = byNameOne(status, container.name);
+  return {
+    uid: metadata.uid ?? "",
+    about: `${metadata.name}_${metadata.namespace ?? ""}(${metadata.uid ?? ""})`,
+    nowMs: around.nowMs,
+    behaviour: behaviourOf(pod),
+    restartPolicy: spec.restartPolicy ?? "Always",
+    problem: around.problemOf?.(container),
+    mustRestart: (around.hasStaleVariables?.(container) ?? false) || (!resize.isHeld && restartsForResize(container, before)),
+    ...(resize.isHeld && before?.resources && { resources: before.resources }),
+  };
+}
+
+function byNameOne(status: Status | undefined, container: string): Item | undefined {
+  return status?.containerStatuses?.find(({ name }) => name === container) ?? status?.initContainerStatuses?.find(({ name }) => name === container);
+}
+
+const stepMain = (pod: ReadonlyPod, container: ReadonlyContainer, around: Surroundings, resize: ResizePlan): Step =>
+  stepContainer(container, pod.status?.containerStatuses?.find(({ name }) => name === container.name), situationOf(pod, container, around, resize));
+
+/** Init containers one after the other, each done at once; sidecars among them stay and do not hold up the next. */
+function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): { steps: Step[]; isDone: boolean } {
+  const { spec, status } = pod;
+  const containers = spec.initContainers ?? [];
+  if (containers.length === 0) return { steps: [], isDone: true };
+  const known = byName(status?.initContainerStatuses);
+  // Who runs has been initialized; init containers do not run again for a new image.
+  const wasDone = status?.containerStatuses?.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated) ?? false;
+  const steps: Step[] = [];
+  let isDone = true;
+  for (const container of containers) {
+    const before = known.get(container.name);
+    if (!isDone) steps.push(held(container, before, around.nowMs));
+    else if (wasDone && !isSidecar(container) && before) steps.push({ status: before });
+    else {
+      const situation = situationOf(pod, container, around, resize);
+      const { fault } = situation.behaviour;
+      const pull = fault === "image-pull-error" ? { fault } : {};
+      const step = isSidecar(container)
+        ? stepContainer(container, before, { ...situation, restartPolicy: "Always", behaviour: { ...ENDLESS, ...pull } })
+        : stepContainer(container, before, { ...situation, restartPolicy: "Never", behaviour: { ...AT_ONCE, ...pull } });
+      const finished = step.status.state?.terminated;
+      // kubelets call an init container that succeeded ready.
+      const done = finished && !step.status.ready ? { ...step.status, ready: true } : step.status;
+      steps.push({ ...step, status: done });
+      isDone = isSidecar(container) ? step.status.started === true : finished !== undefined;
+    }
+  }
+  return { steps, isDone: isDone || wasDone };
+}
+
+/** Waits for those before it. */
+function held(container: ReadonlyContainer, before: Item | undefined, nowMs: number): Step {
+  return { status: waiting(container, before, { nowMs }, "PodInitializing") };
+}
+
+function phaseOf({ phase }: Status, containers: readonly Item[]): NonNullable<Status["phase"]> {
+  if (containers.length > 0 && containers.every(({ state }) => state?.terminated)) return containers.every(({ state }) => state?.terminated?.exitCode === 0) ? "Succeeded" : "Failed";
+  const hasRun = containers.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
+  return hasRun || phase === "Running" ? "Running" : "Pending";
+}
+
+function stopped(item: Item, nowMs: number, exitCode = 0): Item {
+  return item.state?.terminated ? item : { ...item, state: { terminated: terminatedOf(item, exitCode, nowMs) }, ready: false, started: false };
+}
+
+/** The status of a pod that is over: everything in it has stopped. */
+export function endedStatus(pod: ReadonlyPod, nowMs: number, why: { reason?: string; message?: string; exitCode: number }): Status {
+  const { status = {} } = pod;
+  const { reason, message, exitCode } = why;
+  const containerStatuses = pod.spec.containers.map((container) => stopped(byNameOne(status, container.name) ?? waiting(container, undefined, { nowMs }, "ContainerCreating"), nowMs, exitCode));
+  const initContainerStatuses = status.initContainerStatuses?.map((item) => stopped(item, nowMs));
+  const hasFailed = reason !== undefined || containerStatuses.some(({ state }) => state?.terminated?.exitCode !== 0);
+  const next: Status = {
+    ...status,
+    phase: hasFailed ? "Failed" : "Succeeded",
+    ...(reason !== undefined && { reason, ...(message !== undefined && { message }) }),
+    startTime: status.startTime ?? formatTime(nowMs),
+    containerStatuses,
+    ...(initContainerStatuses && { initContainerStatuses }),
+  };
+  return withConditions(pod, next, nowMs);
+}
+
+/** That a resize waits is told as long as it does. */
+function withResize(status: Status, { condition }: ResizePlan, nowMs: number): Status {
+  const conditions = status.conditions ?? [];
+  if (condition) return { ...status, conditions: mergeConditions(conditions, [condition], nowMs) };
+  return conditions.some(({ type }) => type === "PodResizePending") ? { ...status, conditions: conditions.filter(({ type }) => type !== "PodResizePending") } : status;
+}

@@ -1,0 +1,108 @@
+/**
+ * `metrics.k8s.io`: what a metrics server serves on real clusters, for `kubectl top` and whoever scales by usage. The objects are
+ * made up on every read; nothing is stored.
+ *
+ * Reads: Pod, Node.
+ */
+import { Node, Pod } from "../../api/index.ts";
+import type { Column, Kind, ObjectSource } from "../../api/index.ts";
+import { compareText, formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
+import type { Schema } from "../../machinery/index.ts";
+import type { Informers } from "../../runtime/index.ts";
+import type { ClusterViews } from "../placement/views.ts";
+import { usageOf } from "./usage.ts";
+
+const GROUP = "metrics.k8s.io";
+const VERSION = "v1beta1";
+/** Metrics servers look every fifteen seconds, and say over which time they measured. */
+const WINDOW = "15s";
+/** What a node uses besides its pods. */
+const SYSTEM = { cpu: 100, memory: 512 * 2 ** 20 } as const;
+
+const usage: Schema = { type: "object", description: "What is used, by resource.", additionalProperties: { anyOf: [{ type: "integer" }, { type: "string" }], "x-kubernetes-int-or-string": true } };
+const shared = {
+  apiVersion: { type: "string" },
+  kind: { type: "string" },
+  metadata: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+  timestamp: { type: "string", format: "date-time", description: "When the measurement ended." },
+  window: { type: "string", description: "Over which time it was measured." },
+} as const satisfies Record<string, Schema>;
+const nodeSchema: Schema = { type: "object", description: "NodeMetrics is what a node uses.", properties: { ...shared, usage } };
+const podSchema: Schema = {
+  type: "object",
+  description: "PodMetrics is what the containers of a pod use.",
+  properties: { ...shared, containers: { type: "array", items: { type: "object", properties: { name: { type: "string" }, usage } } } },
+};
+
+export interface MetricsDependencies {
+  informers: Informers;
+  clock: Clock;
+  views: ClusterViews;
+}
+
+export function createMetricsSources({ informers, clock, views }: MetricsDependencies): { pods: ObjectSource; nodes: ObjectSource } {
+  const pods = informers.of(Pod);
+  const nodes = informers.of(Node);
+  const podMetrics = (pod: DeepReadonly<Pod>): JsonObject[] => {
+    const used = usageOf(pod);
+    if (!used) return [];
+    return [{ ...head("PodMetrics", pod, clock.now()), containers: used.containers.map(({ name, cpu, memory }) => ({ name, usage: amounts(cpu, memory) })) }];
+  };
+  const nodeMetrics = (cluster: string, node: DeepReadonly<Node>): JsonObject => {
+    let { cpu, memory }: { cpu: number; memory: number } = SYSTEM;
+    for (const { pod } of views.of(cluster).podsOn(node.metadata.name)) {
+      const used = usageOf(pod);
+      cpu += used?.cpu ?? 0;
+      memory += used?.memory ?? 0;
+    }
+    return { ...head("NodeMetrics", node, clock.now()), usage: amounts(cpu, memory) };
+  };
+  return {
+    pods: {
+      get(cluster, namespace = "", name) {
+        const pod = pods.get({ cluster, namespace, name });
+        return pod && podMetrics(pod)[0];
+      },
+      list: (cluster, namespace) => pods.list({ cluster, ...(namespace !== undefined && { namespace }) }).toSorted(byKey).flatMap(podMetrics),
+    },
+    nodes: {
+      get(cluster, _namespace, name) {
+        const node = nodes.get({ cluster, name });
+        return node && nodeMetrics(cluster, node);
+      },
+      list: (cluster) => nodes.list({ cluster }).toSorted(byKey).map((node) => nodeMetrics(cluster, node)),
+    },
+  };
+}
+
+type Named = { readonly metadata: { readonly namespace?: string; readonly name: string } };
+const byKey = ({ metadata: a }: Named, { metadata: b }: Named): number => compareText(`${a.namespace ?? ""}/${a.name}`, `${b.namespace ?? ""}/${b.name}`);
+
+function head(kind: string, { metadata: { name, namespace, labels } }: DeepReadonly<Pod | Node>, nowMs: number): JsonObject {
+  const now = formatTime(nowMs);
+  return { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name, ...(namespace !== undefined && { namespace }), creationTimestamp: now, ...(labels && { labels: { ...labels } }) }, timestamp: now, window: WINDOW };
+}
+
+const amounts = (cpuMilli: number, bytes: number): JsonObject => ({ cpu: `${cpuMilli}m`, memory: `${Math.ceil(bytes / 1024)}Ki` });
+
+const name: Column = { name: "Name", type: "string", format: "name", jsonPath: ".metadata.name" };
+const timestamp: Column = { name: "Timestamp", type: "date", jsonPath: ".timestamp" };
+
+/** The kinds as a profile serves them; `sources` is asked when somebody reads, so that what answers may be put together later. */
+export function metricsKinds(sources: () => { pods: ObjectSource; nodes: ObjectSource }): Kind[] {
+  const made = (kind: string, plural: "pods" | "nodes", scope: Kind["scope"], schema: Schema): Kind => ({
+    group: GROUP,
+    kind,
+    plural,
+    scope,
+    storageVersion: VERSION,
+    versions: { [VERSION]: { schema, columns: [name, timestamp] } },
+    subresources: {},
+    verbs: ["get", "list"],
+    source: { get: (...where) => sources()[plural].get(...where), list: (...where) => sources()[plural].list(...where) },
+    builtIn: true,
+    hasGeneration: false,
+  });
+  return [made("NodeMetrics", "nodes", "Cluster", nodeSchema), made("PodMetrics", "pods", "Namespaced", podSchema)];
+}

@@ -1,0 +1,62 @@
+/**
+ * Whether a node is well, and what follows from it: conditions and taints, as Kubernetes' node lifecycle controller keeps them.
+ * Pure. A node whose kubelet was lost is believed for a grace period; then nobody knows what goes on there.
+ */
+import type { Node, NodeCondition, Taint } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { healthyConditions } from "./nodes.ts";
+
+type ReadonlyNode = DeepReadonly<Node>;
+type Condition = DeepReadonly<NodeCondition>;
+type ReadonlyTaint = DeepReadonly<Taint>;
+
+const NOT_READY = "node.kubernetes.io/not-ready";
+const UNREACHABLE = "node.kubernetes.io/unreachable";
+const CORDONED = "node.kubernetes.io/unschedulable";
+/** Conditions that are bad when they are True, and the taint that says so. */
+const PRESSURES: Readonly<Record<string, string>> = {
+  MemoryPressure: "node.kubernetes.io/memory-pressure",
+  DiskPressure: "node.kubernetes.io/disk-pressure",
+  PIDPressure: "node.kubernetes.io/pid-pressure",
+  NetworkUnavailable: "node.kubernetes.io/network-unavailable",
+};
+const OURS = new Set([NOT_READY, UNREACHABLE, CORDONED, ...Object.values(PRESSURES)]);
+const SILENT = "NodeStatusUnknown";
+
+/** The conditions that the node should have; the same list when they are right. */
+export function planConditions({ status }: ReadonlyNode, isSilent: boolean, nowMs: number): readonly Condition[] {
+  const conditions = status?.conditions ?? [];
+  if (isSilent) {
+    if (conditions.every(isUnknown)) return conditions;
+    const lastTransitionTime = formatTime(nowMs);
+    return conditions.map((condition) => (isUnknown(condition) ? condition : { ...condition, status: "Unknown", reason: SILENT, message: "Kubelet stopped posting node status.", lastTransitionTime }));
+  }
+  // What people write about a node stays; only what we did is undone.
+  if (!conditions.some(isUnknown)) return conditions;
+  const healthy = new Map(healthyConditions(nowMs).map((condition) => [condition.type, condition]));
+  return conditions.map((condition) => (isUnknown(condition) ? (healthy.get(condition.type) ?? condition) : condition));
+}
+
+const isUnknown = ({ status, reason }: Condition): boolean => status === "Unknown" && reason === SILENT;
+
+/** The taints that follow from conditions and the cordon, beside those of others; undefined when they are right already. */
+export function planTaints({ spec }: ReadonlyNode, conditions: readonly Condition[], nowMs: number): readonly ReadonlyTaint[] | undefined {
+  const taints = spec?.taints ?? [];
+  const wanted: ReadonlyTaint[] = [];
+  const ready = conditions.find(({ type }) => type === "Ready")?.status;
+  if (ready !== undefined && ready !== "True") {
+    const key = ready === "Unknown" ? UNREACHABLE : NOT_READY;
+    wanted.push({ key, effect: "NoSchedule" }, { key, effect: "NoExecute" });
+  }
+  for (const { type, status } of conditions) {
+    const key = PRESSURES[type];
+    if (key !== undefined && status === "True") wanted.push({ key, effect: "NoSchedule" });
+  }
+  if (spec?.unschedulable) wanted.push({ key: CORDONED, effect: "NoSchedule" });
+  const isWanted = (taint: ReadonlyTaint): boolean => wanted.some(({ key, effect }) => key === taint.key && effect === taint.effect);
+  const kept = taints.filter((taint) => !OURS.has(taint.key) || isWanted(taint));
+  const missing = wanted.filter(({ key, effect }) => !taints.some((taint) => taint.key === key && taint.effect === effect));
+  if (kept.length === taints.length && missing.length === 0) return undefined;
+  return [...kept, ...missing.map((taint) => ({ ...taint, timeAdded: formatTime(nowMs) }))];
+}

@@ -1,0 +1,147 @@
+/**
+ * One member cluster as placement sees it: its nodes and what they carry. Every change of a pod or node costs the same however
+ * many there are; nothing here scans pods. Planning is synchronous, so preemption may lift pods for a moment to see what would fit.
+ */
+import type { Node } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { addAmounts, amountsOf } from "../amounts.ts";
+import type { Amounts } from "../amounts.ts";
+import { createPodCounts } from "./pod-counts.ts";
+import type { PodCounts } from "./pod-counts.ts";
+import type { PodView } from "./pod-view.ts";
+
+export interface NodeView {
+  readonly name: string;
+  readonly node: DeepReadonly<Node>;
+  /** What it can give, in thousandths. */
+  readonly allocatable: Amounts;
+  readonly load: Load;
+}
+
+/** What a node carries. It outlives changes of the node, and is there before the node is when its pods are seen first. */
+export interface Load {
+  readonly pods: ReadonlyMap<string, PodView>;
+  readonly used: Amounts;
+  /** What counts when nodes are compared: a pod that asks for nothing takes something all the same. */
+  readonly weighed: { readonly cpu: number; readonly memory: number };
+  /** Pods by what made them. */
+  readonly owners: ReadonlyMap<string, number>;
+  /** Pods with host ports; few. */
+  readonly withPorts: ReadonlySet<PodView>;
+  /** Pods that wait for others to leave this node for them. */
+  readonly nominated: ReadonlyMap<string, PodView>;
+}
+
+interface MutableLoad extends Load {
+  pods: Map<string, PodView>;
+  used: Map<string, number>;
+  weighed: { cpu: number; memory: number };
+  owners: Map<string, number>;
+  withPorts: Set<PodView>;
+  nominated: Map<string, PodView>;
+}
+
+/** As kube-scheduler assumes of containers that ask for nothing: a tenth of a core and 200 MB. */
+const ASSUMED_CPU = 100;
+const ASSUMED_MEMORY = 200 * 2 ** 20 * 1000;
+
+export class ClusterView {
+  readonly #nodes = new Map<string, NodeView>();
+  readonly #loads = new Map<string, MutableLoad>();
+  /** By pod UID: where it counts. */
+  readonly #places = new Map<string, { pod: PodView; node: string }>();
+  readonly #nominations = new Map<string, string>();
+  /** Pods that keep others away; few, compared to all. */
+  readonly #avoiding = new Map<PodView, string>();
+  readonly counts: PodCounts = createPodCounts(() => this.#places.values());
+
+  get nodes(): ReadonlyMap<string, NodeView> {
+    return this.#nodes;
+  }
+
+  /** Pods whose anti-affinity others must respect, with the node they are on. */
+  get avoiding(): ReadonlyMap<PodView, string> {
+    return this.#avoiding;
+  }
+
+  get isEmpty(): boolean {
+    return this.#nodes.size === 0 && this.#places.size === 0;
+  }
+
+  setNode(node: DeepReadonly<Node>): void {
+    const { name } = node.metadata;
+    this.#nodes.set(name, { name, node, allocatable: amountsOf(node.status?.allocatable ?? node.status?.capacity), load: this.#loadOf(name) });
+  }
+
+  removeNode(name: string): void {
+    this.#nodes.delete(name);
+    this.#dropLoad(name);
+  }
+
+  placeOf(uid: string): { readonly pod: PodView; readonly node: string } | undefined {
+    return this.#places.get(uid);
+  }
+
+  podsOn(node: string): Iterable<PodView> {
+    return this.#loads.get(node)?.pods.values() ?? [];
+  }
+
+  put(pod: PodView, node: string): void {
+    this.lift(pod.uid);
+    this.#places.set(pod.uid, { pod, node });
+    const load = this.#loadOf(node);
+    load.pods.set(pod.uid, pod);
+    this.#weigh(load, pod, 1);
+    if (pod.hostPorts.length > 0) load.withPorts.add(pod);
+    if (pod.avoids.length > 0) this.#avoiding.set(pod, node);
+    this.counts.add(pod, node, 1);
+  }
+
+  lift(uid: string): void {
+    const place = this.#places.get(uid);
+    if (!place) return;
+    const { pod, node } = place;
+    this.#places.delete(uid);
+    const load = this.#loadOf(node);
+    load.pods.delete(uid);
+    this.#weigh(load, pod, -1);
+    load.withPorts.delete(pod);
+    this.#avoiding.delete(pod);
+    this.counts.add(pod, node, -1);
+    this.#dropLoad(node);
+  }
+
+  /** The pod waits for room on this node; unset ends the wait. */
+  nominate(pod: PodView, node: string | undefined): void {
+    const before = this.#nominations.get(pod.uid);
+    if (before !== undefined && before !== node) {
+      this.#loads.get(before)?.nominated.delete(pod.uid);
+      this.#nominations.delete(pod.uid);
+      this.#dropLoad(before);
+    }
+    if (node === undefined) return;
+    this.#nominations.set(pod.uid, node);
+    this.#loadOf(node).nominated.set(pod.uid, pod);
+  }
+
+  #weigh(load: MutableLoad, { requests, owner }: PodView, sign: 1 | -1): void {
+    addAmounts(load.used, requests, sign);
+    load.weighed.cpu += sign * (requests.get("cpu") || ASSUMED_CPU);
+    load.weighed.memory += sign * (requests.get("memory") || ASSUMED_MEMORY);
+    if (!owner) return;
+    const count = (load.owners.get(owner) ?? 0) + sign;
+    if (count > 0) load.owners.set(owner, count);
+    else load.owners.delete(owner);
+  }
+
+  #loadOf(node: string): MutableLoad {
+    let load = this.#loads.get(node);
+    if (!load) this.#loads.set(node, (load = { pods: new Map(), used: new Map(), weighed: { cpu: 0, memory: 0 }, owners: new Map(), withPorts: new Set(), nominated: new Map() }));
+    return load;
+  }
+
+  #dropLoad(node: string): void {
+    const load = this.#loads.get(node);
+    if (load && !this.#nodes.has(node) && load.pods.size === 0 && load.nominated.size === 0) this.#loads.delete(node);
+  }
+}

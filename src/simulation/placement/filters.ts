@@ -1,0 +1,77 @@
+/**
+ * Whether a pod may run on a node, and why not, in kube-scheduler's words and order: the first rule that refuses is the one that
+ * people read. A refusal that other pods cause may end when they go; a final one will not.
+ */
+import type { AffinityRules } from "./pod-affinity.ts";
+import type { NodeView } from "./cluster-view.ts";
+import { isRepelled, toleratesTaint, wantsNode } from "./node-rules.ts";
+import { portsCollide } from "./pod-view.ts";
+import type { PodView } from "./pod-view.ts";
+import type { SpreadRules } from "./spread.ts";
+
+export interface Refusal {
+  readonly reasons: readonly string[];
+  /** No pod that leaves the node would help. */
+  readonly isFinal: boolean;
+}
+
+/** What is asked of every node for one pod, worked out once. */
+export interface Rules {
+  readonly affinity: AffinityRules | undefined;
+  readonly spread: SpreadRules | undefined;
+  /** What the pod's volumes say about a node. */
+  readonly volumes: ((node: NodeView) => string | undefined) | undefined;
+}
+
+const CORDONED = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" } as const;
+const final = (reason: string): Refusal => ({ reasons: [reason], isFinal: true });
+const passing = (reason: string): Refusal => ({ reasons: [reason], isFinal: false });
+
+const UNSCHEDULABLE = final("node(s) were unschedulable");
+const TAINTED = final("node(s) had untolerated taint(s)");
+const UNWANTED = final("node(s) didn't match Pod's node affinity/selector");
+const PORTS_TAKEN = passing("node(s) didn't have free ports for the requested pod ports");
+
+/** Undefined when the pod fits. */
+export function whyNot(pod: PodView, node: NodeView, rules: Rules): Refusal | undefined {
+  if (node.node.spec?.unschedulable && !toleratesTaint(pod.pod, CORDONED)) return UNSCHEDULABLE;
+  if (isRepelled(pod.pod, node.node)) return TAINTED;
+  if (!wantsNode(pod.pod, node.node)) return UNWANTED;
+  return whyNoRoom(pod, node) ?? whyNotBeside(node, rules);
+}
+
+function whyNotBeside(node: NodeView, { affinity, spread, volumes }: Rules): Refusal | undefined {
+  const volume = volumes?.(node);
+  if (volume !== undefined) return final(volume);
+  const uneven = spread?.refuse(node);
+  if (uneven) return { reasons: [uneven.reason], isFinal: uneven.isFinal };
+  const company = affinity?.refuse(node);
+  return company === undefined ? undefined : passing(company);
+}
+
+/** Ports and resources. Pods that wait for others to leave the node for them have their place already. */
+function whyNoRoom(pod: PodView, { load, allocatable }: NodeView): Refusal | undefined {
+  const waiting: PodView[] = [];
+  for (const other of load.nominated.values()) if (other.uid !== pod.uid && other.priority >= pod.priority) waiting.push(other);
+  if (pod.hostPorts.length > 0) {
+    for (const other of [...load.withPorts, ...waiting]) if (other.uid !== pod.uid && other.hostPorts.some((taken) => pod.hostPorts.some((port) => portsCollide(port, taken)))) return PORTS_TAKEN;
+  }
+  let reasons: string[] | undefined;
+  let isFinal = false;
+  const others = load.pods.size + waiting.length - (load.pods.has(pod.uid) ? 1 : 0);
+  const places = (allocatable.get("pods") ?? 0) / 1000;
+  if (others + 1 > places) {
+    (reasons ??= []).push("Too many pods");
+    isFinal ||= places < 1;
+  }
+  for (const [name, wanted] of pod.requests) {
+    if (wanted === 0) continue;
+    const total = allocatable.get(name) ?? 0;
+    let used = load.used.get(name) ?? 0;
+    for (const other of waiting) used += other.requests.get(name) ?? 0;
+    if (used + wanted <= total) continue;
+    (reasons ??= []).push(`Insufficient ${name}`);
+    isFinal ||= wanted > total;
+  }
+  return reasons && { reasons, isFinal };
+}

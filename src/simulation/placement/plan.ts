@@ -1,0 +1,91 @@
+/**
+ * Where a pod goes: the best of the nodes that fit, or why none does, in kube-scheduler's words. Pure over the view, except that
+ * preemption lifts pods off it and puts them back.
+ */
+import type { PodDisruptionBudget } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ClusterView, NodeView } from "./cluster-view.ts";
+import { whyNot } from "./filters.ts";
+import type { Refusal, Rules } from "./filters.ts";
+import { namedNodes } from "./node-rules.ts";
+import { affinityRules } from "./pod-affinity.ts";
+import type { NamespaceLabels } from "./pod-affinity.ts";
+import type { PodView } from "./pod-view.ts";
+import { planPreemption } from "./preemption.ts";
+import type { Preemption } from "./preemption.ts";
+import { bestNode } from "./scores.ts";
+import { spreadRules } from "./spread.ts";
+import type { VolumeNeeds } from "./volume-needs.ts";
+
+export type Verdict = { node: string } | { unschedulable: string; preemption?: Preemption };
+
+export interface Surroundings {
+  /** Asked only where a rule selects namespaces by their labels. */
+  namespaces(): NamespaceLabels;
+  /** Asked only when somebody would have to go. */
+  budgets(): readonly DeepReadonly<PodDisruptionBudget>[];
+  /** What the pod's volumes need. */
+  volumes: VolumeNeeds;
+}
+
+/** Enough to find a good place; in larger clusters looking at every node for every pod would take longer than it is worth. */
+const MIN_FEASIBLE = 100;
+const PERCENT_OF_LARGE = 10;
+
+export function planPlacement(view: ClusterView, pod: PodView, around: Surroundings): Verdict {
+  const { volumes } = around;
+  const total = view.nodes.size;
+  const nobody = (why: string): Verdict => ({ unschedulable: `0/${total} nodes are available: ${why}. ${notHelpful(total)}` });
+  if (volumes.problem !== undefined) return nobody(volumes.problem);
+  const rules = rulesOf(view, pod, around);
+  const named = namedNodes(pod.pod);
+  const refusals = new Map<NodeView, Refusal>();
+  const fitting = [...fittingNodes(view, pod, rules, named, volumes.preferred, refusals)];
+  const chosen = volumes.preferred === undefined ? undefined : fitting.find(({ name }) => name === volumes.preferred);
+  const nominated = fitting.find(({ name }) => name === pod.pod.status?.nominatedNodeName);
+  const best = chosen ?? nominated ?? bestNode(pod, fitting, rules);
+  if (best) return { node: best.name };
+
+  // Nodes that the pod's affinity does not name were never looked at; kube-scheduler says this of them.
+  const unnamed = total - refusals.size;
+  const why = histogram([...refusals.values().flatMap(({ reasons }) => reasons), ...Array.from({ length: unnamed }, () => "node(s) didn't satisfy plugin(s) [NodeAffinity]")]);
+  const message = `0/${total} nodes are available: ${why}.`;
+  const outcome = planPreemption(view, pod, refusals, { budgets: around.budgets, rulesOf: () => rulesOf(view, pod, around) });
+  if ("preemption" in outcome) return { unschedulable: message, preemption: outcome.preemption };
+  return { unschedulable: `${message} ${"reason" in outcome ? `preemption: ${outcome.reason}` : notHelpful(total, outcome.reasons)}` };
+}
+
+function rulesOf(view: ClusterView, pod: PodView, { namespaces, volumes }: Surroundings): Rules {
+  return { affinity: affinityRules(view, pod, namespaces), spread: spreadRules(view, pod), volumes: volumes.refuse };
+}
+
+/** Stops early in large clusters, beginning where the pod's name says, so that not all begin at the same node. */
+function* fittingNodes(view: ClusterView, pod: PodView, rules: Rules, named: ReadonlySet<string> | undefined, preferred: string | undefined, refusals: Map<NodeView, Refusal>): Generator<NodeView> {
+  const candidates = named ? [...named].flatMap((name) => view.nodes.get(name) ?? []) : [...view.nodes.values()];
+  const enough = candidates.length <= MIN_FEASIBLE || preferred !== undefined ? candidates.length : Math.max(MIN_FEASIBLE, Math.ceil((candidates.length * PERCENT_OF_LARGE) / 100));
+  const start = enough === candidates.length ? 0 : (refusals.size + pod.uid.charCodeAt(0) * 997) % candidates.length;
+  let found = 0;
+  for (let index = 0; index < candidates.length && found < enough; index++) {
+    const node = candidates[(start + index) % candidates.length];
+    if (!node) continue;
+    const refusal = whyNot(pod, node, rules);
+    if (refusal) refusals.set(node, refusal);
+    else {
+      found++;
+      yield node;
+    }
+  }
+}
+
+/** `1 Insufficient cpu, 2 node(s) were unschedulable`: sorted as text, as upstream does. */
+export function histogram(reasons: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return Array.from(counts, ([reason, count]) => `${count} ${reason}`).sort().join(", ");
+}
+
+/** What preemption has to say when it cannot help either; `reasons` are those of the nodes that were tried. */
+function notHelpful(total: number, reasons: readonly string[] = []): string {
+  const rest = Array.from({ length: total - reasons.length }, () => "Preemption is not helpful for scheduling");
+  return `preemption: 0/${total} nodes are available: ${histogram([...reasons, ...rest])}.`;
+}

@@ -1,0 +1,68 @@
+/**
+ * Which of the nodes that fit is the best: kube-scheduler's default plugins and weights. Every part gives 0 to 100. The sum is not
+ * rounded, so that two nodes that differ by one small pod still differ; equal ones are taken by name, which makes a run repeatable.
+ */
+import type { NodeView } from "./cluster-view.ts";
+import type { Rules } from "./filters.ts";
+import { matchesTerm, toleratesTaint } from "./node-rules.ts";
+import type { PodView } from "./pod-view.ts";
+
+const WEIGHTS = { taints: 3, nodeAffinity: 2, spread: 2, podAffinity: 2, room: 1, balance: 1 } as const;
+const BEST = 100;
+
+export function bestNode(pod: PodView, nodes: readonly NodeView[], rules: Rules): NodeView | undefined {
+  const [only] = nodes;
+  if (nodes.length <= 1) return only;
+  const scores = nodes.map((node) => WEIGHTS.room * room(node) + WEIGHTS.balance * balance(node));
+  const wishes = pod.pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
+  if (wishes?.length) add(scores, WEIGHTS.nodeAffinity, highIsGood(nodes.map(({ node }) => wishes.reduce((sum, { weight, preference }) => sum + (matchesTerm(preference, node) ? weight : 0), 0))));
+  const repelling = nodes.map((node) => repulsion(pod, node));
+  if (repelling.some((count) => count > 0)) add(scores, WEIGHTS.taints, lowIsGood(repelling));
+  const { spread, affinity } = rules;
+  if (spread?.hasCrowd) add(scores, WEIGHTS.spread, lowIsGood(nodes.map((node) => spread.crowd(node))));
+  if (affinity?.hasScores) add(scores, WEIGHTS.podAffinity, highIsGood(nodes.map((node) => affinity.score(node))));
+  let best = 0;
+  for (const [index, score] of scores.entries()) if (score > (scores[best] ?? 0) || (score === scores[best] && isBefore(nodes[index], nodes[best]))) best = index;
+  return nodes[best];
+}
+
+function isBefore(a: NodeView | undefined, b: NodeView | undefined): boolean {
+  if (!a || !b) return false;
+  return a.load.pods.size === b.load.pods.size ? a.name < b.name : a.load.pods.size < b.load.pods.size;
+}
+
+function add(scores: number[], weight: number, parts: readonly number[]): void {
+  for (const [index, part] of parts.entries()) scores[index] = (scores[index] ?? 0) + weight * part;
+}
+
+/** The share of cpu and memory that is free. */
+function room({ allocatable, load }: NodeView): number {
+  return ((free(allocatable.get("cpu"), load.weighed.cpu) + free(allocatable.get("memory"), load.weighed.memory)) / 2) * BEST;
+}
+
+const free = (total = 0, used: number): number => (total <= 0 ? 0 : Math.max(0, total - used) / total);
+
+/** Nodes whose cpu and memory fill up alike have more use for what is left. */
+function balance({ allocatable, load }: NodeView): number {
+  const cpu = free(allocatable.get("cpu"), load.weighed.cpu);
+  const memory = free(allocatable.get("memory"), load.weighed.memory);
+  return (1 - Math.abs(cpu - memory) / 2) * BEST;
+}
+
+/** Taints that would rather not have the pod. */
+function repulsion({ pod }: PodView, { node }: NodeView): number {
+  return node.spec?.taints?.filter((taint) => taint.effect === "PreferNoSchedule" && !toleratesTaint(pod, taint)).length ?? 0;
+}
+
+function highIsGood(values: readonly number[]): number[] {
+  const low = Math.min(...values);
+  const span = Math.max(...values) - low;
+  return values.map((value) => (span === 0 ? 0 : ((value - low) / span) * BEST));
+}
+
+function lowIsGood(values: readonly number[]): number[] {
+  const known = values.filter((value) => Number.isFinite(value));
+  const high = Math.max(0, ...known);
+  const low = Math.min(high, ...known);
+  return values.map((value) => (!Number.isFinite(value) ? 0 : high === 0 ? BEST : ((high + low - value) / high) * BEST));
+}

@@ -1,0 +1,104 @@
+/**
+ * Topology spread: how evenly the pods of a workload are divided over zones, nodes or whatever else labels say. Hard constraints
+ * refuse a node, soft ones and the default ones make it less welcome. Pure over the view.
+ */
+import type { Pod } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ClusterView, NodeView } from "./cluster-view.ts";
+import { isRepelled, wantsNode } from "./node-rules.ts";
+import type { PodQuery } from "./pod-counts.ts";
+import type { PodView } from "./pod-view.ts";
+
+type Constraint = NonNullable<DeepReadonly<Pod>["spec"]["topologySpreadConstraints"]>[number];
+
+export interface SpreadRules {
+  refuse(node: NodeView): { reason: string; isFinal: boolean } | undefined;
+  /** How crowded the node's domains are with pods of the same kind; smaller is better. */
+  crowd(node: NodeView): number;
+  readonly hasCrowd: boolean;
+}
+
+const REFUSED = "node(s) didn't match pod topology spread constraints";
+const ZONE = "topology.kubernetes.io/zone";
+
+interface Domains {
+  readonly key: string;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+export function spreadRules(view: ClusterView, pod: PodView): SpreadRules | undefined {
+  const constraints = pod.pod.spec.topologySpreadConstraints;
+  if (!constraints?.length) return pod.owner ? defaultSpread(view, pod) : undefined;
+  const hard = constraints.filter(({ whenUnsatisfiable }) => whenUnsatisfiable !== "ScheduleAnyway");
+  const soft = constraints.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway");
+  const limits = hard.map((constraint) => limitOf(view, pod, constraint, hard));
+  const crowds = soft.map((constraint) => ({ ...domainsOf(view, pod, constraint, soft), maxSkew: constraint.maxSkew }));
+  return {
+    refuse({ node }) {
+      for (const { key, counts, lowest, self, maxSkew } of limits) {
+        const domain = node.metadata.labels?.[key];
+        if (domain === undefined) return { reason: `${REFUSED} (missing required label)`, isFinal: true };
+        if ((counts.get(domain) ?? 0) + self - lowest > maxSkew) return { reason: REFUSED, isFinal: false };
+      }
+      return undefined;
+    },
+    hasCrowd: crowds.length > 0,
+    crowd({ node }) {
+      let crowd = 0;
+      for (const { key, counts, maxSkew } of crowds) {
+        const domain = node.metadata.labels?.[key];
+        // A node outside of every domain takes part in no spreading; kube-scheduler gives it the lowest score.
+        if (domain === undefined) return Number.POSITIVE_INFINITY;
+        // The fewer domains there are, the more one pod more in one of them matters.
+        crowd += (counts.get(domain) ?? 0) * Math.log(counts.size + 2) + (maxSkew - 1);
+      }
+      return crowd;
+    },
+  };
+}
+
+function limitOf(view: ClusterView, pod: PodView, constraint: Constraint, siblings: readonly Constraint[]): Domains & { lowest: number; self: number; maxSkew: number } {
+  const domains = domainsOf(view, pod, constraint, siblings);
+  const lowest = domains.counts.size < (constraint.minDomains ?? 1) ? 0 : Math.min(...domains.counts.values());
+  const self = view.counts.of([queryOf(pod, constraint)]).matches(pod) ? 1 : 0;
+  return { ...domains, lowest: Number.isFinite(lowest) ? lowest : 0, self, maxSkew: constraint.maxSkew };
+}
+
+/** The domains of the nodes that the pod could use, with the pods that each has already. */
+function domainsOf(view: ClusterView, pod: PodView, constraint: Constraint, siblings: readonly Constraint[]): Domains {
+  const { topologyKey: key, nodeAffinityPolicy = "Honor", nodeTaintsPolicy = "Ignore" } = constraint;
+  const { byNode } = view.counts.of([queryOf(pod, constraint)]);
+  const counts = new Map<string, number>();
+  for (const { name, node } of view.nodes.values()) {
+    const labels = node.metadata.labels ?? {};
+    const domain = labels[key];
+    if (domain === undefined || siblings.some(({ topologyKey }) => labels[topologyKey] === undefined)) continue;
+    if (nodeAffinityPolicy === "Honor" && !wantsNode(pod.pod, node)) continue;
+    if (nodeTaintsPolicy === "Honor" && (node.spec?.unschedulable || isRepelled(pod.pod, node))) continue;
+    counts.set(domain, (counts.get(domain) ?? 0) + (byNode.get(name) ?? 0));
+  }
+  return { key, counts };
+}
+
+function queryOf({ namespace, pod }: PodView, { labelSelector, matchLabelKeys = [] }: Constraint): PodQuery {
+  const labels = pod.metadata.labels ?? {};
+  const rules = matchLabelKeys.flatMap((key) => (labels[key] === undefined ? [] : [{ key, operator: "In", values: [labels[key]] }]));
+  const selector = rules.length === 0 ? labelSelector : { ...labelSelector, matchExpressions: [...(labelSelector?.matchExpressions ?? []), ...rules] };
+  return { namespaces: [namespace], selector, isLasting: true };
+}
+
+/** Pods of one owner are spread over nodes, and less eagerly over zones, unless they say how. */
+function defaultSpread(view: ClusterView, { owner }: PodView): SpreadRules {
+  const zones = new Map<string, number>();
+  for (const { node, load } of view.nodes.values()) {
+    const zone = node.metadata.labels?.[ZONE];
+    if (zone !== undefined) zones.set(zone, (zones.get(zone) ?? 0) + (load.owners.get(owner) ?? 0));
+  }
+  const perNode = Math.log(view.nodes.size + 2);
+  const perZone = Math.log(zones.size + 2);
+  return {
+    refuse: () => undefined,
+    hasCrowd: true,
+    crowd: ({ node, load }) => (load.owners.get(owner) ?? 0) * perNode + (zones.get(node.metadata.labels?.[ZONE] ?? "") ?? 0) * perZone,
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * The views of all members, fed by the informers. A pod that was just placed counts at once, before the informer shows it; so
+ * does one that is being evicted as long as it is there.
+ */
+import { Node, Pod } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Informers } from "../../runtime/index.ts";
+import { ClusterView } from "./cluster-view.ts";
+import { podView } from "./pod-view.ts";
+
+type ReadonlyPod = DeepReadonly<Pod>;
+
+export interface ClusterViews {
+  of(cluster: string): ClusterView;
+  /** The pod was placed; its own change confirms it later. */
+  assume(cluster: string, pod: ReadonlyPod, node: string): void;
+  /** The placement failed. */
+  release(cluster: string, pod: ReadonlyPod): void;
+}
+
+/** To be called once for a set of informers. */
+export function createClusterViews(informers: Informers): ClusterViews {
+  const views = new Map<string, ClusterView>();
+  const viewOf = (cluster: string): ClusterView => {
+    let view = views.get(cluster);
+    if (!view) views.set(cluster, (view = new ClusterView()));
+    return view;
+  };
+  const dropIfEmpty = (cluster: string): void => {
+    if (views.get(cluster)?.isEmpty) views.delete(cluster);
+  };
+
+  informers.of(Node).subscribe(({ cluster, object, deleted }) => {
+    if (!deleted) return viewOf(cluster).setNode(object);
+    viewOf(cluster).removeNode(object.metadata.name);
+    dropIfEmpty(cluster);
+  });
+  informers.of(Pod).subscribe(({ cluster, object, deleted, old }) => {
+    const view = viewOf(cluster);
+    const uid = object.metadata.uid ?? "";
+    if (deleted || isOver(object)) {
+      view.lift(uid);
+      if (old?.status?.nominatedNodeName) view.nominate(podView(object), undefined);
+      if (deleted) dropIfEmpty(cluster);
+      return;
+    }
+    const { nodeName } = object.spec;
+    if (nodeName) {
+      if (old?.status?.nominatedNodeName) view.nominate(podView(object), undefined);
+      // Most changes of a pod are of its status, which placement does not look at.
+      const before = view.placeOf(uid);
+      if (before?.node !== nodeName || weighsOtherwise(before.pod.pod, object)) view.put(podView(object), nodeName);
+      else before.pod.pod = object;
+      // A change from before the placement must not take back what was assumed.
+    } else if (object.status?.nominatedNodeName || old?.status?.nominatedNodeName) view.nominate(podView(object), object.status?.nominatedNodeName);
+  });
+  return {
+    of: viewOf,
+    assume: (cluster, pod, node) => viewOf(cluster).put(podView(pod), node),
+    release: (cluster, pod) => viewOf(cluster).lift(pod.metadata.uid ?? ""),
+  };
+}
+
+export const isOver = ({ status }: ReadonlyPod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";
+
+function weighsOtherwise(before: ReadonlyPod, now: ReadonlyPod): boolean {
+  const { metadata: was, spec: from } = before;
+  const { metadata: is, spec: to } = now;
+  return was.deletionTimestamp !== is.deletionTimestamp || !sameLabels(was.labels, is.labels) || was.ownerReferences?.length !== is.ownerReferences?.length || (from !== to && from.containers.some(({ resources }, index) => !sameRequests(resources?.requests, to.containers[index]?.resources?.requests)));
+}
+
+type Flat = Readonly<Record<string, string | number>> | undefined;
+
+function sameLabels(a: Flat, b: Flat): boolean {
+  return a === b || sameRequests(a, b);
+}
+
+function sameRequests(a: Flat = {}, b: Flat = {}): boolean {
+  if (a === b) return true;
+  let left = 0;
+  for (const key in a) {
+    if (a[key] !== b[key]) return false;
+    left++;
+  }
+  for (const _ in b) left--;
+  return left === 0;
+}

@@ -1,0 +1,66 @@
+/**
+ * Ephemeral volumes: a pod that brings a template gets a claim of its own, which goes with it.
+ *
+ * Reads:  Pod. Writes: PersistentVolumeClaim.
+ */
+import { PersistentVolumeClaim, Pod } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { isAlreadyExists } from "../../machinery/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
+import type { Controller } from "../../runtime/index.ts";
+import type { VolumeDependencies } from "./claim-controller.ts";
+
+type ReadonlyPod = DeepReadonly<Pod>;
+
+/** Pure: the claims that the pod's ephemeral volumes stand for. */
+export function planEphemeralClaims({ metadata, spec }: ReadonlyPod): DeepReadonly<PersistentVolumeClaim>[] {
+  return (spec.volumes ?? []).flatMap(({ name, ephemeral }) => {
+    const template = ephemeral?.volumeClaimTemplate;
+    if (!template) return [];
+    const { labels, annotations } = template.metadata ?? {};
+    return {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: {
+        name: `${metadata.name}-${name}`,
+        ...(metadata.namespace && { namespace: metadata.namespace }),
+        ...(labels && { labels }),
+        ...(annotations && { annotations }),
+        ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: metadata.name, uid: metadata.uid ?? "", controller: true, blockOwnerDeletion: true }],
+      },
+      ...(template.spec && { spec: template.spec }),
+    };
+  });
+}
+
+export function createEphemeralVolumeController({ client, informers, volumes: { claims }, events }: VolumeDependencies): Controller<ObjectKey> {
+  const pods = informers.of(Pod);
+  const hasEphemeral = ({ spec }: ReadonlyPod): boolean => spec.volumes?.some(({ ephemeral }) => ephemeral) ?? false;
+  return defineKeyedController<ObjectKey>({
+    name: "ephemeral-volumes",
+    writes: [PersistentVolumeClaim],
+    // Few pods have any, so only those take part.
+    sources: [watch(Pod, ({ cluster, object, deleted }) => (!deleted && hasEphemeral(object) ? [keyOf(cluster, object)] : []))],
+    idOf: idOfKey,
+
+    async reconcile(key, { signal }) {
+      const pod = pods.get(key);
+      if (!pod || pod.metadata.deletionTimestamp) return done;
+      for (const claim of planEphemeralClaims(pod)) {
+        const found = claims.get({ ...key, name: claim.metadata.name });
+        if (found) {
+          const isOurs = found.metadata.ownerReferences?.some(({ uid }) => uid === pod.metadata.uid);
+          if (!isOurs) events?.record(key.cluster, pod, { type: "Warning", reason: "FailedBinding", message: `PVC ${key.namespace ?? ""}/${claim.metadata.name} was not created for pod ${key.namespace ?? ""}/${key.name} (pod is not owner)` });
+          continue;
+        }
+        try {
+          await client.create(PersistentVolumeClaim, key.cluster, claim, { signal });
+        } catch (error) {
+          if (!isAlreadyExists(error)) throw error;
+        }
+      }
+      return done;
+    },
+  });
+}

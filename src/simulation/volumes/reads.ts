@@ -1,0 +1,52 @@
+/** Claims, volumes and classes of the members as the simulation reads them, with the indexes that make each question cheap. */
+import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Informer, Informers } from "../../runtime/index.ts";
+import { claimNamesOf, classNameOf } from "../placement/volume-needs.ts";
+import type { VolumeReader } from "../placement/volume-needs.ts";
+import { volumeClassOf, volumesFor } from "./match.ts";
+
+type ReadonlyPod = DeepReadonly<Pod>;
+
+export interface VolumeReads {
+  readonly claims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly classes: Informer<StorageClass>;
+  podsUsing(cluster: string, namespace: string, claim: string): ReadonlyPod[];
+  /** What the volumes of one pod are. */
+  reader(cluster: string, pod: ReadonlyPod): VolumeReader;
+  candidates(cluster: string, claim: DeepReadonly<PersistentVolumeClaim>): DeepReadonly<PersistentVolume>[];
+}
+
+const BY_CLAIM = "simulation-claim";
+const UNBOUND = "simulation-unbound";
+
+/** To be called once for a set of informers, because it adds indexes to them. */
+export function createVolumeReads(informers: Informers): VolumeReads {
+  const pods = informers.of(Pod);
+  const claims = informers.of(PersistentVolumeClaim);
+  const volumes = informers.of(PersistentVolume);
+  const classes = informers.of(StorageClass);
+  pods.addIndex(BY_CLAIM, (pod, cluster) => (pod.spec.volumes?.length ? claimNamesOf(pod).map((name) => `${cluster}/${pod.metadata.namespace}/${name}`) : []));
+  // Most volumes are bound for good; only the others are ever looked through.
+  volumes.addIndex(UNBOUND, (volume, cluster) => (volume.status?.phase === "Bound" || volume.status?.phase === "Released" ? [] : [`${cluster}/${volumeClassOf(volume)}`]));
+
+  const podsUsing = (cluster: string, namespace: string, claim: string): ReadonlyPod[] => pods.by(BY_CLAIM, `${cluster}/${namespace}/${claim}`);
+  const candidates: VolumeReads["candidates"] = (cluster, claim) => volumesFor(claim, volumes.by(UNBOUND, `${cluster}/${classNameOf(claim)}`));
+  return {
+    claims,
+    volumes,
+    classes,
+    podsUsing,
+    candidates,
+    reader(cluster, { metadata: { namespace = "", uid } }) {
+      return {
+        claim: (name) => claims.get({ cluster, namespace, name }),
+        volume: (name) => volumes.get({ cluster, name }),
+        storageClass: (name) => classes.get({ cluster, name }),
+        candidates: (claim) => candidates(cluster, claim),
+        isUsedByOther: (name) => podsUsing(cluster, namespace, name).some(({ metadata, spec, status }) => metadata.uid !== uid && spec.nodeName && status?.phase !== "Succeeded" && status?.phase !== "Failed"),
+      };
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** The class of storage that simulated members have from the start. */
+import type { KubernetesObject } from "../../api/index.ts";
+
+/** Whoever makes volumes for claims of a simulated member. Classes of other provisioners are served by it, too. */
+export const PROVISIONER = "simulation.flotilla.dev/volumes";
+
+export function standardStorageClass(): KubernetesObject {
+  return {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: { name: "standard", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+    provisioner: PROVISIONER,
+    reclaimPolicy: "Delete",
+    volumeBindingMode: "Immediate",
+    allowVolumeExpansion: true,
+  } as KubernetesObject;
+}

@@ -1,0 +1,64 @@
+/**
+ * Volumes of simulated members: free ones say so, those whose claim is gone are released, and deleted where their policy says so.
+ *
+ * Reads:  PersistentVolume, PersistentVolumeClaim.
+ * Writes: PersistentVolume: its phase, and the finalizer that keeps one while it is bound. Deletes released volumes.
+ */
+import { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { defineController, done, watch } from "../../runtime/index.ts";
+import type { Controller } from "../../runtime/index.ts";
+import { unlessChanged } from "../writes.ts";
+import type { VolumeDependencies } from "./claim-controller.ts";
+
+type Volume = DeepReadonly<PersistentVolume>;
+type Claim = DeepReadonly<PersistentVolumeClaim>;
+
+const PROTECTION = "kubernetes.io/pv-protection";
+
+/** Pure. `claim` is the one that the volume names, if there is one of that name. */
+export function planVolumePhase({ spec, status }: Volume, claim: Claim | undefined): "Available" | "Bound" | "Released" | "Pending" {
+  const { claimRef } = spec ?? {};
+  if (!claimRef?.uid) return "Available";
+  if (claim?.metadata.uid !== claimRef.uid) return "Released";
+  return status?.phase === "Bound" || claim.status?.phase === "Bound" ? "Bound" : "Pending";
+}
+
+export function createVolumeController({ client, volumes: reads }: VolumeDependencies): Controller<ObjectKey> {
+  const claimOf = (cluster: string, { spec }: Volume): Claim | undefined => {
+    const { namespace, name } = spec?.claimRef ?? {};
+    return name && namespace ? reads.claims.get({ cluster, namespace, name }) : undefined;
+  };
+  return defineController({
+    name: "volumes",
+    for: PersistentVolume,
+    watches: [watch(PersistentVolumeClaim, ({ cluster, object: { spec }, deleted }) => (deleted && spec?.volumeName ? [{ cluster, name: spec.volumeName }] : []))],
+    writes: [PersistentVolume],
+
+    async reconcile(volume, { key, signal }) {
+      const { cluster } = key;
+      const { metadata, spec } = volume;
+      const phase = planVolumePhase(volume, claimOf(cluster, volume));
+      if (metadata.deletionTimestamp) {
+        if (phase === "Bound" || !metadata.finalizers?.includes(PROTECTION)) return done;
+        await unlessChanged(client.update(PersistentVolume, cluster, { ...volume, metadata: { ...metadata, finalizers: metadata.finalizers.filter((item) => item !== PROTECTION) } }, { signal }));
+        return done;
+      }
+      // A claim that was not seen is not necessarily gone.
+      if (phase === "Released" && !reads.claims.fresh) return { requeueAfterMs: 1_000 };
+      if (phase === "Released" && spec?.persistentVolumeReclaimPolicy === "Delete") {
+        await unlessChanged(client.delete(PersistentVolume, key, { preconditions: { uid: metadata.uid ?? "" }, signal }));
+        return done;
+      }
+      if (phase === "Released" && spec?.persistentVolumeReclaimPolicy === "Recycle") {
+        const { claimRef: _, ...free } = spec;
+        await unlessChanged(client.update(PersistentVolume, cluster, { ...volume, spec: free }, { signal }));
+        return done;
+      }
+      // While a claim is being bound, its controller writes the phase.
+      if (phase !== "Pending" && phase !== volume.status?.phase) await unlessChanged(client.updateStatus(PersistentVolume, cluster, { ...volume, status: { ...volume.status, phase } }, { signal }));
+      return done;
+    },
+  });
+}

@@ -1,0 +1,32 @@
+/** Writes that several parts of the simulation make. */
+import { Pod } from "../api/index.ts";
+import { formatTime } from "../base/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
+import type { Client } from "../client/index.ts";
+import { isConflict, isNotFound, withCondition } from "../machinery/index.ts";
+import { keyOf } from "../runtime/index.ts";
+
+/** What changed or went meanwhile comes back as an event, and with it whoever wanted to write; undefined then. */
+export async function unlessChanged<T>(write: Promise<T>): Promise<T | undefined> {
+  try {
+    return await write;
+  } catch (error) {
+    if (isConflict(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Marks a pod with why it has to go, then deletes it. False when somebody else changed it meanwhile. */
+export async function disrupt(
+  { client, clock }: { client: Client; clock: Clock },
+  cluster: string,
+  pod: DeepReadonly<Pod>,
+  why: { reason: string; message: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (pod.metadata.deletionTimestamp) return false;
+  const conditions = withCondition(pod.status?.conditions, { type: "DisruptionTarget", status: "True", ...why }, formatTime(clock.now()));
+  const marked = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, status: { ...pod.status, conditions: [...conditions] } }, { signal }));
+  if (!marked) return false;
+  return (await unlessChanged(client.delete(Pod, keyOf(cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }).then(() => true))) ?? false;
+}

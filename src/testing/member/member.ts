@@ -1,0 +1,129 @@
+/**
+ * One simulated member on a clock that stands still: an API server with every kind of Kubernetes, simulated nodes, and the
+ * controllers that a test names. What the controllers write is counted, and what they tell is kept.
+ */
+import { CloneSet, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
+import type { AnyAdmission, Kind, KubernetesObject, Pod as PodType } from "../../api/index.ts";
+import { Pod } from "../../api/index.ts";
+import { createApiServer } from "../../apiserver/index.ts";
+import { createFakeClock, createSeededRandom, formatTime, silentLog } from "../../base/index.ts";
+import type { Clock, DeepReadonly, FakeClock, Log, Random } from "../../base/index.ts";
+import { createClient } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import { createInformers, createManager, createWriteThroughClient } from "../../runtime/index.ts";
+import type { Controller, EventRecorders, SharedInformers } from "../../runtime/index.ts";
+import { createSimulation } from "../../simulation/index.ts";
+import type { ContainerHashes, KubeletTimes } from "../../simulation/index.ts";
+import { createCache, createMemoryEngine } from "../../store/index.ts";
+import { countWrites } from "../count-writes.ts";
+import type { WriteCounter } from "../count-writes.ts";
+import { reconcileUntilQuiet } from "../reconcile-until-quiet.ts";
+
+export const MEMBER = "member1";
+export const NAMESPACE = "shop";
+const USER = { name: "system:flotilla", groups: ["system:masters"] };
+
+export interface TestMemberDependencies {
+  client: Client;
+  informers: SharedInformers;
+  clock: Clock;
+  random: Random;
+  events: EventRecorders;
+}
+
+export interface TestMemberOptions {
+  controllers(deps: TestMemberDependencies): readonly Controller[];
+  /** 0 leaves pods where they are, for tests that play the kubelet themselves. */
+  nodes?: number;
+  times?: Partial<KubeletTimes>;
+  /** Of OpenKruise's node daemon; unset leaves it out. */
+  hashes?: ContainerHashes;
+  customs?: readonly Kind[];
+  admissions?: readonly AnyAdmission[];
+  objects?: readonly KubernetesObject[];
+  seed?: number;
+  log?: Log;
+}
+
+export interface TestMember {
+  client: Client;
+  clock: FakeClock;
+  informers: SharedInformers;
+  writes: WriteCounter;
+  /** `Job/pi Normal Completed: Job completed`, in the order in which it was told. */
+  events: string[];
+  /** Lets everything happen that happens within this time. */
+  pass(ms: number): Promise<void>;
+  pods(): DeepReadonly<PodType>[];
+  /** Changes an object as a user does, with everything in between settled. */
+  change<T extends KubernetesObject>(kind: Kind<T>, name: string, edit: (object: DeepReadonly<T>) => DeepReadonly<T>): Promise<DeepReadonly<T>>;
+  get<T extends KubernetesObject>(kind: Kind<T>, name: string): Promise<DeepReadonly<T>>;
+  list<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]>;
+  /** Plays the kubelet of a pod whose containers end. */
+  finish(pod: DeepReadonly<PodType>, exitCode: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startTestMember(options: TestMemberOptions): Promise<TestMember> {
+  const clock = createFakeClock();
+  const log = options.log ?? silentLog;
+  const seed = options.seed ?? 1;
+  const cache = await createCache(createMemoryEngine());
+  const namespaces = [NAMESPACE, "kube-system"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+  const profiles = { member: { builtIns: kubernetesKinds, customs: options.customs ?? [CloneSet], objects: [...namespaces, ...(options.objects ?? [])] } };
+  const server = await createApiServer({ cache, clock, random: createSeededRandom(seed), log, admissions: [...builtInAdmissions, ...(options.admissions ?? [])], profiles, freeze: true });
+  await server.addCluster(MEMBER, "member");
+  const writes = countWrites(server.transport(USER));
+  const plain = createClient({ transport: writes.transport, fieldManager: "controllers" });
+  const client = createClient({ transport: server.transport(USER), fieldManager: "user" });
+  const informers = createInformers({ client: plain, clock, log, scope: { cluster: "*", where: (cluster) => cluster !== "hub" }, random: createSeededRandom(seed + 1) });
+  const controllerClient = createWriteThroughClient(plain, [informers]);
+  const told: string[] = [];
+  const events: EventRecorders = () => ({
+    record: (_cluster, { kind, metadata }, { type, reason, message }) => void told.push(`${kind}/${metadata.name} ${type} ${reason}: ${message}`),
+  });
+  const manager = createManager({ client: controllerClient, informers, clock, log });
+  const controllers = options.controllers({ client: controllerClient, informers, clock, random: createSeededRandom(seed + 2), events });
+  const simulation = createSimulation({ client: controllerClient, informers, clock, ...(options.times && { times: options.times }), ...(options.hashes && { hashes: options.hashes }) });
+  const nodes = options.nodes ?? 3;
+  manager.add(...controllers, ...(nodes > 0 ? simulation.controllers : []));
+  await simulation.ensureNodes(MEMBER, nodes);
+  manager.start(new AbortController().signal);
+
+  const member: TestMember = {
+    client,
+    clock,
+    informers,
+    writes,
+    events: told,
+    async pass(ms) {
+      const until = clock.now() + ms;
+      for (;;) {
+        await reconcileUntilQuiet({ managers: [manager], server });
+        const due = clock.nextDue();
+        if (due === undefined || due > until) break;
+        clock.advance(Math.max(0, due - clock.now()));
+      }
+      clock.advance(until - clock.now());
+      await reconcileUntilQuiet({ managers: [manager], server });
+    },
+    pods: () => informers.of(Pod).list({ cluster: MEMBER }).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
+    async change(kind, name, edit) {
+      return client.update(kind, MEMBER, edit(await member.get(kind, name)));
+    },
+    get: (kind, name) => client.get(kind, { cluster: MEMBER, name, ...(kind.scope === "Namespaced" && { namespace: NAMESPACE }) }),
+    list: async (kind) => (await client.list(kind, { cluster: MEMBER })).items,
+    async finish(pod, exitCode) {
+      const finishedAt = formatTime(clock.now());
+      const containerStatuses = pod.spec.containers.map(({ name, image = "" }) => ({ name, image, imageID: "", ready: false, restartCount: 0, state: { terminated: { exitCode, finishedAt, reason: exitCode === 0 ? "Completed" : "Error" } } }));
+      const conditions = pod.status?.conditions?.filter(({ type }) => type !== "Ready") ?? [];
+      await client.updateStatus(Pod, MEMBER, { ...pod, status: { ...pod.status, phase: exitCode === 0 ? "Succeeded" : "Failed", containerStatuses, conditions } });
+    },
+    async stop() {
+      await manager.stop();
+      informers.close();
+      await server.close();
+    },
+  };
+  return member;
+}
