@@ -10,7 +10,7 @@ import type { RequestContext } from "./context.ts";
 import { listQuery } from "./request/options.ts";
 import { authorize, findCluster, findResource, listMetadata, operate } from "./operations.ts";
 import type { Answer, Input, OperationDependencies, Verb } from "./operations.ts";
-import { objectAt, objectIn, sharedObjectIn } from "./read/render.ts";
+import { objectAt, objectIn } from "./read/render.ts";
 import type { ApiRequest, ApiResponse, ByteStream, UserInfo } from "./request/request.ts";
 import { keyOf } from "./clusters/resources.ts";
 import { startWatch } from "./watch/watch.ts";
@@ -148,18 +148,18 @@ function storedObject({ store }: OperationDependencies, { cluster, served, names
 function toObject(answer: Answer): JsonObject {
   switch (answer.type) {
     case "entry":
-      return sharedObjectIn(answer.entry, answer.served);
+      return objectIn(answer.entry, answer.served);
     case "object":
       return answer.object;
     default: {
       const { served, result } = answer;
-      return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: result.entries.map((entry) => sharedObjectIn(entry, served)) };
+      return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: result.entries.map((entry) => objectIn(entry, served)) };
     }
   }
 }
 
 function eventOf({ type, cluster, served, entry, revision }: Notice, all: boolean): TransportWatchEvent {
-  return { type, ...(all && { cluster: cluster.name }), object: objectAt(entry, served, revision, sharedObjectIn) };
+  return { type, ...(all && { cluster: cluster.name }), object: objectAt(entry, served, revision) };
 }
 
 function initialEnd({ group, version }: ResourcePath, revision: number): TransportWatchEvent {

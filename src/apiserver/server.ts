@@ -23,6 +23,7 @@ import { createDefaultRange } from "./allocation/service-ranges.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
+import { createEventExpiry } from "./background/event-expiry.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
@@ -141,6 +142,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const house = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
   const collector = createGarbageCollector(house);
   const cleanup = createCleanup({ house, store, clusters, clock, inFlight });
+  const eventExpiry = createEventExpiry({ house, cache, clock });
   const health = { draining: false };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
   const endpointsRemoval = createEndpointsRemoval(house);
@@ -153,6 +155,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       leases.observe(event);
       collector.observe(event);
       cleanup.observe(event);
+      eventExpiry.observe(event);
       allocation.observe(event);
       endpointsRemoval.observe(event);
       addresses.observe(event);
@@ -169,6 +172,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   leases.load(present);
   collector.load(present);
   cleanup.load(present);
+  eventExpiry.load(present);
   addresses.load(present);
   await clusters.finishRemovals();
   await definitions.settleAll();
@@ -221,6 +225,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       stopping.abort(new Error("the API server is stopping"));
       stopWatching();
       leases.close();
+      eventExpiry.close();
       await background.close();
       authorizer.close();
       clusters.close();

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { findDuplicateKeys } from "./duplicate-keys.ts";
+import { findDuplicateKeys, hasDuplicateKeys } from "./duplicate-keys.ts";
 
 const cases: Record<string, [json: string, want: string[]]> = {
   "an object without duplicates has none": ['{"a":1,"b":{"a":1},"c":[{"a":1},{"a":2}]}', []],
@@ -16,13 +16,17 @@ const cases: Record<string, [json: string, want: string[]]> = {
 for (const [behaviour, [json, want]] of Object.entries(cases)) {
   test(behaviour, () => {
     expect(findDuplicateKeys(json)).toEqual(want);
+    expect(hasDuplicateKeys(json, JSON.parse(json))).toBe(want.length > 0);
   });
 }
 
 test("what JSON.stringify writes has no duplicates", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      expect(findDuplicateKeys(JSON.stringify(value))).toEqual([]);
+      const text = JSON.stringify(value);
+
+      expect(findDuplicateKeys(text)).toEqual([]);
+      expect(hasDuplicateKeys(text, JSON.parse(text))).toBe(false);
     }),
   );
 });

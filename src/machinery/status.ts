@@ -55,6 +55,9 @@ export const verbNotSupported = (resource: ResourceName, verb: string): ApiError
 export const notAcceptable = (message: string): ApiError => failure(406, "NotAcceptable", message, {});
 export const alreadyExists = (resource: ResourceName, name: string): ApiError =>
   failure(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, about(resource, name));
+/** The same for an object that has a `generateName`, also when it came with a name. */
+export const generatedNameTaken = (resource: ResourceName, name: string): ApiError =>
+  failure(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`, { ...about(resource, name), retryAfterSeconds: 1 });
 export const conflict = (resource: ResourceName, name: string, why: string): ApiError =>
   failure(409, "Conflict", `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, about(resource, name));
 export const CHANGED_MEANWHILE = "the object has been modified; please apply your changes to the latest version and try again";

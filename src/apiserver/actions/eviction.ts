@@ -12,6 +12,7 @@ import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
 import { invalidValue, plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
+import { admitDeletion, deletionOf, reserve } from "../write/admit.ts";
 import { deleteObject } from "../write/delete.ts";
 import { deletionOptions } from "../write/delete-options.ts";
 import type { DeletionOptions } from "../write/delete-options.ts";
@@ -48,8 +49,17 @@ export const podEviction: Action = {
     const asked = deletionOptions(context, sent);
     const options: DeletionOptions = { ...asked, dryRun: asked.dryRun || writeOptions(context, "CreateOptions").dryRun };
     const pod = podOf(deps, context);
-    const version = mayIgnoreBudgets(pod) ? (isEnding(pod) ? undefined : pod.metadata.resourceVersion) : await charge(deps, context, pod, options);
-    await remove(deps, context, options, version);
+    // Rules that look at deletions are told that this one is an eviction, and they are asked before a disruption budget is charged.
+    const object = pod as unknown as JsonObject;
+    admitDeletion(deps, context, object, options.dryRun);
+    const giveBack = options.dryRun ? undefined : await reserve(deps, deletionOf(context, object, false));
+    try {
+      const version = mayIgnoreBudgets(pod) ? (isEnding(pod) ? undefined : pod.metadata.resourceVersion) : await charge(deps, context, pod, options);
+      await remove(deps, context, { ...options, isAdmitted: true }, version);
+    } catch (error) {
+      await giveBack?.();
+      throw error;
+    }
     return { type: "object", object: SUCCESS, code: 201 };
   },
 };

@@ -8,7 +8,7 @@ import type { Clock, Log, Timer } from "../../base/index.ts";
 export interface Background {
   /** Runs `work` soon. While the same key waits, it is not queued again; while it runs, it runs once more afterwards. */
   enqueue(key: string, work: () => Promise<void>): void;
-  /** True when nothing runs, waits or is due to be tried again. */
+  /** True when nothing runs or waits for its turn. What failed and waits for the clock counts as quiet. */
   isQuiet(): boolean;
   /** Lets what runs come to its end and starts nothing more. */
   close(): Promise<void>;
@@ -88,7 +88,7 @@ export function createBackground({ clock, log }: { clock: Clock; log: Log }): Ba
       job.work = work;
       if (job.state === "running") job.state = "again";
     },
-    isQuiet: () => jobs.size === 0,
+    isQuiet: () => jobs.values().every(({ state }) => state === "delayed"),
     async close() {
       closed = true;
       for (const timer of timers) timer.cancel();

@@ -9,7 +9,6 @@ import type { LogicalCluster } from "./clusters.ts";
 import { encodeSharing } from "../write/encode.ts";
 import { clusterPlace } from "../write/in-flight.ts";
 import type { InFlight } from "../write/in-flight.ts";
-import { keepRecent } from "../read/recently-parsed.ts";
 import { encodeObject, formerOf } from "../read/render.ts";
 import type { WrittenView } from "../read/render.ts";
 import { prefixOf } from "./resources.ts";
@@ -124,7 +123,6 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
       const { value, layout } = former ? encodeSharing(object, formerOf(former, view.served)) : { value: encodeObject(object), layout: undefined };
       // Where the parts of a new object lie is worked out when it is first changed: most are changed never or often.
       if (layout) view.layout = layout;
-      keepRecent(view, value.byteLength);
       const outcome = await write(cluster, { key, expect, value }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);

@@ -1,6 +1,6 @@
 /**
  * Objects as they are served. Bytes are the truth: the stored value goes out as it is, with `resourceVersion` spliced in. What
- * had to be computed (another version) is kept beside the entry and goes with it; the parsed form for a while (`recently-parsed.ts`).
+ * had to be computed (another version) is kept beside the entry and goes with it; the parsed form while somebody reads it.
  *
  * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the place to splice is found in its first bytes.
  */
@@ -11,12 +11,12 @@ import { encodeSharing, FIRST_FIELDS } from "../write/encode.ts";
 import type { Former, Layout } from "../write/encode.ts";
 import type { ByteWriter } from "../request/byte-writer.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
-import { keepRecent, parsedIn, shareParsed } from "./recently-parsed.ts";
-import type { Parsed } from "./recently-parsed.ts";
 
 /** An object in one version; the entries of other versions hang on `next`, and almost every entry has one view only. */
-export interface View extends Parsed {
+export interface View {
   readonly served: ServedVersion;
+  /** Held by whoever reads it, an informer above all; when nobody does, the bytes are parsed again. */
+  object?: WeakRef<JsonObject>;
   /** The stored value is what this version serves, byte for byte. */
   verbatim?: boolean;
   /** The object passed admission and validation in this very version, so what a later write shares with it is known to be right. */
@@ -56,7 +56,7 @@ export function ordered(object: JsonObject): JsonObject {
 
 /** What a writer already has, to be kept beside the entry it writes. */
 export function viewOfWritten(served: ServedVersion, object: JsonObject, settled: boolean): WrittenView {
-  return { object, view: { served, recent: object, verbatim: true, settled } };
+  return { object, view: { served, object: new WeakRef(object), verbatim: true, settled } };
 }
 
 /** The object in a version when it is known to have passed admission and validation in it. */
@@ -64,17 +64,10 @@ export function settledIn(entry: CachedEntry, served: ServedVersion): JsonObject
   return viewOf(entry, served).settled ? objectIn(entry, served) : undefined;
 }
 
-/** The object in a version, for a reader in this process that may hold on to it: all of them get the same one. */
-export function sharedObjectIn(entry: CachedEntry, served: ServedVersion): JsonObject {
-  const object = objectIn(entry, served);
-  shareParsed(viewOf(entry, served), object);
-  return object;
-}
-
-/** The object in a version, with its resourceVersion. Nobody may change it. */
+/** The object in a version, with its resourceVersion. Shared: nobody may change it. */
 export function objectIn(entry: CachedEntry, served: ServedVersion): JsonObject {
   const view = viewOf(entry, served);
-  const object = parsedIn(view) ?? readInto(view, entry);
+  const object = view.object?.deref() ?? readInto(view, entry);
   const metadata = object.metadata as JsonObject;
   if (metadata.resourceVersion === undefined && entry.revision > 0) {
     metadata.resourceVersion = String(entry.revision);
@@ -85,27 +78,25 @@ export function objectIn(entry: CachedEntry, served: ServedVersion): JsonObject 
 function readInto(view: View, entry: CachedEntry): JsonObject {
   const { served } = view;
   const object = served.isStorage ? parseStored(entry, served) : convertFromStorage(entry, served);
-  view.recent = object;
-  keepRecent(view, entry.value.byteLength);
+  view.object = new WeakRef(object);
   return object;
 }
 
 /** The object in whatever version somebody already has it; undefined when it would have to be parsed. */
 export function knownObject({ memo }: CachedEntry): JsonObject | undefined {
-  return memo === undefined ? undefined : parsedIn(memo as View);
+  return (memo as View | undefined)?.object?.deref();
 }
 
 /** The bytes of an entry, for a write that shares parts with its object. */
 export function formerOf(entry: CachedEntry, served: ServedVersion): Former | undefined {
-  const view = viewOf(entry, served);
-  const { layout } = view;
-  const former = layout && parsedIn(view);
+  const { layout, object } = viewOf(entry, served);
+  const former = layout && object?.deref();
   return former && { object: former, value: entry.value, layout };
 }
 
 /** The object as it was, at the revision of the change that removed it from sight. */
-export function objectAt(entry: CachedEntry, served: ServedVersion, revision: number, read = objectIn): JsonObject {
-  const object = read(entry, served);
+export function objectAt(entry: CachedEntry, served: ServedVersion, revision: number): JsonObject {
+  const object = objectIn(entry, served);
   if (entry.revision === revision) return object;
   return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(revision) } };
 }

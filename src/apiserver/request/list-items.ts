@@ -29,7 +29,7 @@ const ITEM_BYTES = 1024;
 const MAX_ASKED = 8;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
-/** The newest first. Weak, so that a full collection takes lists that nobody is just being sent, with the entries that only they still name. */
+/** The newest first. Weak, so that a full collection takes them, with the entries that only they still name: nothing is held for nobody. */
 const asked: WeakRef<AskedList>[] = [];
 
 export function listItems(entries: readonly CachedEntry[], served: ServedVersion): ListItems {

@@ -1,7 +1,7 @@
 /** From the bytes of a request to an object: JSON, YAML, and the one place where protobuf is plugged in. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { ApiError, badRequest, findDuplicateKeys, jsonTypeName, notImplemented, parseYaml, parseYamlBody, readRepeatedKeys, tooLarge, undecodable, unsupportedMediaType } from "../../machinery/index.ts";
+import { ApiError, badRequest, findDuplicateKeys, hasDuplicateKeys, jsonTypeName, notImplemented, parseYaml, parseYamlBody, readRepeatedKeys, tooLarge, undecodable, unsupportedMediaType } from "../../machinery/index.ts";
 import { infiniteNumber, wellFormed } from "./exact-json.ts";
 import { yamlProblem } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
@@ -46,7 +46,7 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
       const infinite = infiniteNumber(text);
       if (infinite !== undefined) throw undecodable({ sent: kind.kind, version: served.version, kind: kind.kind }, tooLargeNumber(infinite));
       if (!kind.builtIn) requireKind(object, text, served);
-      const duplicates = findDuplicateKeys(text);
+      const duplicates = hasDuplicateKeys(text, object) ? findDuplicateKeys(text) : [];
       if (duplicates.length === 0) return { object, duplicates };
       // A struct takes the second value of a field on top of the first; a map takes the second alone, as JSON.parse does.
       return { object: kind.builtIn ? (wellFormed(readRepeatedKeys(text), text) as JsonObject) : object, duplicates, text };
@@ -91,7 +91,7 @@ export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
     const value = wellFormed(JSON.parse(text) as Json, text);
     const infinite = infiniteNumber(text);
     if (infinite !== undefined) throw badRequest(`error decoding patch: ${tooLargeNumber(infinite)}`);
-    const duplicates = findDuplicateKeys(text);
+    const duplicates = hasDuplicateKeys(text, value) ? findDuplicateKeys(text) : [];
     return { value, duplicates, ...(duplicates.length > 0 && { text }) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

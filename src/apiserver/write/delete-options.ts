@@ -20,6 +20,8 @@ export interface DeletionOptions {
   /** The old way to say what becomes of dependents. Answers differ a little for those who still use it. */
   orphanDependents?: boolean;
   preconditions: { uid?: string; resourceVersion?: string };
+  /** Whoever deletes has asked the rules already: to them an eviction is not a deletion. */
+  isAdmitted?: true;
 }
 
 export function deletionOptions({ query }: RequestContext, body: Json | undefined): DeletionOptions {

@@ -46,9 +46,9 @@ export async function deleteObject(deps: WriteDependencies, context: RequestCont
       if (!found.entry) throw notFound(resource.name, name);
       const object = objectIn(found.entry, served);
       checkPreconditions(resource, name, object, options);
-      admitDeletion(deps, context, object, options.dryRun);
+      if (!options.isAdmitted) admitDeletion(deps, context, object, options.dryRun);
       if (isJob(resource) && options.propagation === undefined) context.warn(JOB_WARNING);
-      const giveBack = options.dryRun ? undefined : await reserve(deps, deletionOf(context, object, false));
+      const giveBack = options.dryRun || options.isAdmitted ? undefined : await reserve(deps, deletionOf(context, object, false));
       let deleted: Deleted | undefined;
       try {
         deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);

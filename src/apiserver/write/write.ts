@@ -4,7 +4,7 @@
  */
 import { equalJson, isObject } from "../../base/index.ts";
 import type { Clock, Json, JsonObject } from "../../base/index.ts";
-import { CHANGED_MEANWHILE, DecodeError, alreadyExists, conflict, copySharing, forbidden, invalid, notFound, pathNotFound } from "../../machinery/index.ts";
+import { CHANGED_MEANWHILE, DecodeError, alreadyExists, conflict, copySharing, forbidden, generatedNameTaken, invalid, notFound, pathNotFound } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Cache, CachedEntry } from "../../store/index.ts";
 import { admitObject, reserve } from "./admit.ts";
@@ -66,7 +66,7 @@ export async function createObject(deps: WriteDependencies, context: RequestCont
     const name = generated ?? (typeof metadata.name === "string" ? metadata.name : "");
     const entry = await insertObject(deps, context, options, body, name);
     if (entry) return { entry, created: true };
-    if (generated === undefined || attempt === MAX_GENERATED_NAMES) throw alreadyExists(context.served.resource.name, name);
+    if (generated === undefined || attempt === MAX_GENERATED_NAMES) throw (metadata.generateName ? generatedNameTaken : alreadyExists)(context.served.resource.name, name);
   }
 }
 

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { builtInAdmissions, ConfigMap } from "../../api/index.ts";
+import type { AnyAdmission, Operation } from "../../api/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import { createTestServer, makeConfigMap } from "../test-server.ts";
+
+const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+const problem = (field: string): FieldError => ({ type: "Forbidden", field, message: "Forbidden: no" });
+
+function webhook(name: string, on: Operation[], problems: FieldError[], asked: string[] = []): AnyAdmission {
+  return {
+    for: ConfigMap,
+    on,
+    webhook: { name, code: (operation) => (operation === "CREATE" ? 500 : 422) },
+    validate: () => {
+      asked.push(name);
+      return problems;
+    },
+  };
+}
+
+test("a rule that is a webhook upstream refuses in its name and with its code, and gives no reason", async () => {
+  const { request } = await createTestServer({ admissions: [...builtInAdmissions, webhook("vmap.kb.io", ["CREATE"], [problem("data.a"), problem("data.b")])] });
+
+  const { status, body } = await request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+  expect(status).toBe(500);
+  expect(body).toEqual({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: 'admission webhook "vmap.kb.io" denied the request: [data.a: Forbidden: no, data.b: Forbidden: no]',
+    code: 500,
+  });
+});
+
+test("the first webhook that refuses ends it", async () => {
+  const asked: string[] = [];
+  const { request } = await createTestServer({ admissions: [...builtInAdmissions, webhook("one", ["CREATE"], [problem("data")], asked), webhook("two", ["CREATE"], [], asked)] });
+
+  await request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+  expect(asked).toEqual(["one"]);
+});
+
+test("webhooks are not asked about what the server itself refuses", async () => {
+  const asked: string[] = [];
+  const { request } = await createTestServer({ admissions: [...builtInAdmissions, webhook("one", ["CREATE"], [], asked)] });
+
+  const { status } = await request("POST", CONFIG_MAPS, { ...makeConfigMap("m"), data: { "not/a/key": "1" } });
+
+  expect({ status, asked }).toEqual({ status: 422, asked: [] });
+});
+
+test("a webhook can keep an object from being deleted", async () => {
+  const { request } = await createTestServer({ admissions: [...builtInAdmissions, webhook("vmap.kb.io", ["DELETE"], [problem("metadata.labels")])] });
+  await request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+  const { status, body } = await request("DELETE", `${CONFIG_MAPS}/m`);
+
+  expect(status).toBe(422);
+  expect(body.message).toBe('admission webhook "vmap.kb.io" denied the request: metadata.labels: Forbidden: no');
+});
