@@ -19,6 +19,7 @@ export { matchesAnyTerm, matchesTerm, tolerates, toleratesTaint, wantsNode } fro
 export { PersistentVolumeClaim, prepareClaim } from "./core/persistent-volume-claim.ts";
 export { PersistentVolume } from "./core/persistent-volume.ts";
 export { Pod } from "./core/pod.ts";
+export { completePod } from "./core/pod-defaults.ts";
 export { qosClassOf } from "./core/pod-prepare.ts";
 export { Binding } from "./core/pod-binding.ts";
 export { Eviction } from "./core/pod-eviction.ts";
@@ -100,6 +101,7 @@ export { SidecarSet } from "./kruise/sidecar-set.ts";
 export { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, sidecarSetHashedText, sidecarSetHashes, type SidecarSetHashes } from "./kruise/sidecar-set-hash.ts";
 export { evaluateExpression, expressionQuantity, type ExpressionResult, type ExpressionValue } from "./kruise/resource-expression.ts";
 export { UnitedDeployment } from "./kruise/united-deployment.ts";
+export { subsetReplicas } from "./kruise/united-deployment-subsets.ts";
 export { Workflow } from "./argo/workflow.ts";
 
 export type { JSONSchemaProps } from "./facts/apiextensions-v1.ts";

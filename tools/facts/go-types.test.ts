@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { readGoPackage } from "./go-types.ts";
 import { buildTables } from "./tables.ts";
+import { renderTypes } from "./typescript.ts";
 
 const source = `package v1
 
@@ -89,4 +90,12 @@ test("names a type that it cannot find", () => {
   const broken = readGoPackage(['package v1\n\ntype Lease struct {\n\tX Missing `json:"x"`\n}\n']);
 
   expect(() => buildTables({ of: () => broken }, ["coordination-v1"])).toThrow("declares no Missing");
+});
+
+test("types of one name from several packages get names of their own", () => {
+  const text = renderTypes("m", [], { Spec: { a: "first-v1.Spec 1 optional", b: "second-v1.Spec 2 optional", c: "Spec 3 optional" } });
+
+  expect(text).toContain('import type { Spec as BaseSpec } from "./first-v1.ts";');
+  expect(text).toContain('import type { Spec as SecondV1Spec } from "./second-v1.ts";');
+  expect(text).toContain("a?: BaseSpec;\n  b?: SecondV1Spec;\n  c?: Spec;");
 });

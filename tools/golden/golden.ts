@@ -23,6 +23,8 @@ export interface CaseRunner {
   check(line: GoldenCase): string | undefined | Promise<string | undefined>;
   /** How many cases may run beside each other; one unless stated. */
   readonly concurrency?: number;
+  /** Why a whole group of cases differs on purpose, for what is known without looking at each. */
+  reasonFor?(line: GoldenCase): string | undefined;
   /** Cases that must run alone; they come last. */
   isSerial?(line: GoldenCase): boolean;
   close?(): Promise<void>;
@@ -103,7 +105,7 @@ async function runFile(file: string, cases: readonly GoldenCase[], runner: CaseR
   const outcomes = await checkCases(runner, cases);
   for (const [index, line] of cases.entries()) {
     const difference = outcomes[index];
-    const reason = Object.hasOwn(known, line.name) ? known[line.name] : undefined;
+    const reason = Object.hasOwn(known, line.name) ? known[line.name] : runner.reasonFor?.(line);
     if (difference === undefined) {
       result.passed++;
       if (reason !== undefined) result.stale.push(line.name);

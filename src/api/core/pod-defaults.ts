@@ -17,16 +17,21 @@ type PullPolicy = NonNullable<Container["imagePullPolicy"]>;
 /** 0644, the mode of files from ConfigMaps and Secrets. */
 const FILE_MODE = 0o644;
 
-/** `pullPolicy` is for projects that do not look at the tag. */
 interface TemplateOptions {
+  /** For projects that do not look at the tag. */
   pullPolicy?: PullPolicy;
+  /**
+   * For projects that take over the outer layer of Kubernetes' defaulting alone: the old name of the service account, probes by gRPC and
+   * claims and images among volumes stay as they are. Hashes are made of what comes out.
+   */
+  outerLayer?: true;
 }
 
 export function defaultPodTemplate(template: Read<PodTemplateSpec>, options?: TemplateOptions): Read<PodTemplateSpec> {
   return change(template, "spec", (spec) => defaultPodSpec(spec, options));
 }
 
-function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy }: TemplateOptions = {}): Read<PodSpec> {
+function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy, outerLayer }: TemplateOptions = {}): Read<PodSpec> {
   let result: Read<PodSpec> = fill(spec, {
     dnsPolicy: "ClusterFirst",
     restartPolicy: "Always",
@@ -36,18 +41,18 @@ function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy }: TemplateOptions = {
   });
   const account = spec.serviceAccountName ?? spec.serviceAccount;
   // The old name of the field is still written beside the new one, which wins.
-  if (account !== undefined && (spec.serviceAccountName !== account || spec.serviceAccount !== account)) result = { ...result, serviceAccountName: account, serviceAccount: account };
-  result = change(result, "containers", (list) => changeItems<Container>(list, (item) => defaultContainer(pullPolicy ? fill(item, { imagePullPolicy: pullPolicy }) : item)));
-  result = change(result, "initContainers", (list) => changeItems<Container>(list, defaultContainer));
-  result = change(result, "ephemeralContainers", (list) => changeItems<EphemeralContainer>(list, defaultContainer));
+  if (!outerLayer && account !== undefined && (spec.serviceAccountName !== account || spec.serviceAccount !== account)) result = { ...result, serviceAccountName: account, serviceAccount: account };
+  result = change(result, "containers", (list) => changeItems<Container>(list, (item) => defaultContainer(pullPolicy ? fill(item, { imagePullPolicy: pullPolicy }) : item, outerLayer)));
+  result = change(result, "initContainers", (list) => changeItems<Container>(list, (item) => defaultContainer(item, outerLayer)));
+  result = change(result, "ephemeralContainers", (list) => changeItems<EphemeralContainer>(list, (item) => defaultContainer(item, outerLayer)));
   result = change(result, "overhead", roundAmounts);
   result = change(result, "resources", roundResources);
-  return change(result, "volumes", (list) => changeItems<Volume>(list, defaultVolume));
+  return change(result, "volumes", (list) => changeItems<Volume>(list, (item) => defaultVolume(item, outerLayer)));
 }
 
 const roundResources = (resources: Read<ResourceRequirements>): Read<ResourceRequirements> => change(change(resources, "limits", roundAmounts), "requests", roundAmounts);
 
-export function defaultContainer<T extends Read<Container>>(container: T): T {
+export function defaultContainer<T extends Read<Container>>(container: T, outerLayer?: true): T {
   let result: Read<Container> = container;
   if (!container.imagePullPolicy || !container.terminationMessagePath || !container.terminationMessagePolicy) {
     result = fill(container as Read<Container>, {
@@ -59,7 +64,7 @@ export function defaultContainer<T extends Read<Container>>(container: T): T {
   result = change(result, "ports", (ports) => changeItems<ContainerPort>(ports, (port) => fill(port, { protocol: "TCP" })));
   result = change(result, "env", (list) => changeItems<EnvVar>(list, defaultVariable));
   result = change(result, "resources", roundResources);
-  for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"] as const) result = change(result, probe, defaultProbe);
+  for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"] as const) result = change(result, probe, (value) => defaultProbe(value, outerLayer));
   result = change(result, "lifecycle", (lifecycle) => change(change(lifecycle, "postStart", defaultHandler), "preStop", defaultHandler));
   return (result.lifecycle?.stopSignal === undefined ? result : withoutStopSignal(result)) as T;
 }
@@ -74,23 +79,25 @@ function defaultVariable(variable: Read<EnvVar>): Read<EnvVar> {
   return variable.valueFrom ? change(variable, "valueFrom", (source) => change(source, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" }))) : variable;
 }
 
-function defaultProbe(probe: Read<Probe>): Read<Probe> {
+function defaultProbe(probe: Read<Probe>, outerLayer: true | undefined): Read<Probe> {
   const result: Read<Probe> = fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
-  return change(change(result, "httpGet", defaultHttpGet), "grpc", (grpc) => fill(grpc, { service: "" }));
+  const settled = change(result, "httpGet", defaultHttpGet);
+  return outerLayer ? settled : change(settled, "grpc", (grpc) => fill(grpc, { service: "" }));
 }
 
 const defaultHandler = (handler: Read<LifecycleHandler>): Read<LifecycleHandler> => change(handler, "httpGet", defaultHttpGet);
 const defaultHttpGet = (action: Read<HTTPGetAction>): Read<HTTPGetAction> => fill(action, { path: "/", scheme: "HTTP" });
 
-export function defaultVolume(volume: Read<Volume>): Read<Volume> {
+export function defaultVolume(volume: Read<Volume>, outerLayer?: true): Read<Volume> {
   let result: Read<Volume> = hasSource(volume) ? volume : { ...volume, emptyDir: {} };
   result = change(result, "secret", (source) => fill(source, { defaultMode: FILE_MODE }));
   result = change(result, "configMap", (source) => fill(source, { defaultMode: FILE_MODE }));
   result = change(result, "downwardAPI", (source) => change(fill(source, { defaultMode: FILE_MODE }), "items", defaultDownward));
   result = change(result, "projected", (source) => change(fill(source, { defaultMode: FILE_MODE }), "sources", (list) => changeItems<VolumeProjection>(list, defaultProjection)));
+  result = change(result, "hostPath", (source) => fill(source, { type: "" }));
+  if (outerLayer) return result;
   result = change(result, "image", (source) => fill(source, { pullPolicy: pullPolicyOf(source.reference ?? "") }));
-  result = change(result, "ephemeral", (source) => change(source, "volumeClaimTemplate", (template) => change(template, "spec", (claim) => fill(claim, { volumeMode: "Filesystem" }))));
-  return change(result, "hostPath", (source) => fill(source, { type: "" }));
+  return change(result, "ephemeral", (source) => change(source, "volumeClaimTemplate", (template) => change(template, "spec", (claim) => fill(claim, { volumeMode: "Filesystem" }))));
 }
 
 function defaultProjection(projection: Read<VolumeProjection>): Read<VolumeProjection> {

@@ -5,7 +5,6 @@ import type { Review } from "../admission.ts";
 import type { IntOrString } from "../facts/scalars.ts";
 import { checkNotNegative, checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
-import type { Kind } from "../kind.ts";
 import type { AdvancedDaemonSet, AdvancedDaemonSetRollingUpdate, AdvancedDaemonSetSpec, AdvancedDaemonSetUpdateStrategy } from "./advanced-daemon-set-types.ts";
 import { goIntOrString, goSelector, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
@@ -18,10 +17,10 @@ type Rolling = Read<AdvancedDaemonSetRollingUpdate>;
 
 const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion === "apps.kruise.io/v1alpha1";
 
-export function completeDaemonSet(set: Read<AdvancedDaemonSet>, { warn }: Review<AdvancedDaemonSet>): Read<AdvancedDaemonSet> {
+export function completeDaemonSet(set: Read<AdvancedDaemonSet>, review: Review<AdvancedDaemonSet>): Read<AdvancedDaemonSet> {
   return change(set, "spec", (given) => {
     const spec: Spec = fill(given, { burstReplicas: 250, updateStrategy: {}, revisionHistoryLimit: 10 });
-    const selecting = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", warn);
+    const selecting = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", review);
     return change(selecting, "updateStrategy", (strategy) => completeStrategy(strategy, isAlpha(set)));
   });
 }
@@ -37,16 +36,14 @@ function completeStrategy(strategy: Read<AdvancedDaemonSetUpdateStrategy>, isOld
   });
 }
 
-export const checkDaemonSet =
-  (kind: Kind<AdvancedDaemonSet>) =>
-  (review: Review<AdvancedDaemonSet>): FieldError[] => {
-    const { object, oldObject } = review;
-    const errors: FieldError[] = [];
-    if (oldObject) checkChange(errors, object, oldObject);
-    else checkMetadata(errors, kind as Kind, object.metadata, dnsSubdomainProblems);
-    checkSpec(errors, review);
-    return errors;
-  };
+export function checkDaemonSet(review: Review<AdvancedDaemonSet>): FieldError[] {
+  const { object, oldObject } = review;
+  const errors: FieldError[] = [];
+  if (oldObject) checkChange(errors, object, oldObject);
+  else checkMetadata(errors, object.metadata, dnsSubdomainProblems);
+  checkSpec(errors, review);
+  return errors;
+}
 
 function checkChange(errors: FieldError[], now: Read<AdvancedDaemonSet>, before: Read<AdvancedDaemonSet>): void {
   if (equalJson(now.spec.selector ?? null, before.spec.selector ?? null)) return;

@@ -7,6 +7,7 @@ import type { AdvancedDaemonSet as AdvancedDaemonSetType } from "./advanced-daem
 import { fromStorage, toStorage } from "./advanced-daemon-set-versions.ts";
 import { AGE_AND_CONTAINERS, count } from "./columns.ts";
 import { checkDaemonSet, completeDaemonSet } from "./advanced-daemon-set-rules.ts";
+import { OPEN_TEMPLATES, withSelector } from "./template-rules.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
 export type AdvancedDaemonSet = AdvancedDaemonSetType;
@@ -43,7 +44,9 @@ export const admissions: AnyAdmission[] = [
     name: "daemonset",
     code: (operation) => (operation === "CREATE" ? 500 : 422),
     tables: { v1alpha1: "apps-kruise-v1alpha1", v1beta1: "apps-kruise-v1beta1" },
+    open: OPEN_TEMPLATES,
     complete: completeDaemonSet,
-    check: checkDaemonSet(AdvancedDaemonSet),
+    check: checkDaemonSet,
+    prepare: withSelector,
   }),
 ];

@@ -2,12 +2,10 @@
 import { equalJson, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { compareQuantities, deniedByWebhook, dnsLabelProblems, parseQuantity, type FieldError } from "../../machinery/index.ts";
 import type { ClusterReader, Review } from "../admission.ts";
-import { checkAnnotationKeys, checkPodAnnotations } from "../core/pod-annotations.ts";
-import type { PersistentVolumeClaim, PodTemplateSpec } from "../facts/core-v1.ts";
+import type { PersistentVolumeClaim } from "../facts/core-v1.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-import { checkLabels, checkNotNegative, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkNotNegative, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
-import type { Kind } from "../kind.ts";
 import { isDefaultStorageClass, type StorageClass } from "../storage/storage-class.ts";
 import type { AdvancedStatefulSet, AdvancedStatefulSetRollingUpdate, AdvancedStatefulSetSpec, AdvancedStatefulSetUpdateStrategy } from "./advanced-stateful-set-types.ts";
 import { toStorage } from "./advanced-stateful-set-versions.ts";
@@ -15,7 +13,7 @@ import type { KruiseGates } from "./gates.ts";
 import { goIntOrString, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { checkIntOrPercent, priorityProblem } from "./strategy-rules.ts";
-import { changeBeyondImages, checkOwnSelector, checkRunsOn, checkSelects, completeClaims, completeSelector, completesTemplate, completeTemplate } from "./template-rules.ts";
+import { changeBeyondImages, checkOwnSelector, checkRunsOn, checkTemplateMetadata, completeClaims, completeSelector, completesTemplate, completeTemplate } from "./template-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<AdvancedStatefulSetSpec>;
@@ -30,14 +28,14 @@ const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => ap
 
 export const completeStatefulSet =
   (gates: KruiseGates) =>
-  (set: Read<AdvancedStatefulSet>, { oldObject, warn }: Review<AdvancedStatefulSet>): Read<AdvancedStatefulSet> =>
+  (set: Read<AdvancedStatefulSet>, review: Review<AdvancedStatefulSet>): Read<AdvancedStatefulSet> =>
     change(set, "spec", (given) => {
       let spec: Spec = fill(given, { podManagementPolicy: "OrderedReady", updateStrategy: {}, replicas: 1, revisionHistoryLimit: 10 });
-      spec = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", warn);
+      spec = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", review);
       spec = change(spec, "updateStrategy", completeStrategy);
       // v1alpha1 has no such fields, and loses what upstream puts there.
       if (!isAlpha(set)) spec = completeClaimPolicies(spec, gates);
-      if (!completesTemplate(spec.template, oldObject, gates)) return spec;
+      if (!completesTemplate(spec.template, review.oldObject, gates)) return spec;
       return change(change(spec, "template", completeTemplate), "volumeClaimTemplates", completeClaims);
     });
 
@@ -57,11 +55,11 @@ function completeClaimPolicies(given: Spec, gates: KruiseGates): Spec {
 }
 
 export const checkStatefulSet =
-  (kind: Kind<AdvancedStatefulSet>, gates: KruiseGates) =>
+  (gates: KruiseGates) =>
   ({ object, oldObject, read }: Review<AdvancedStatefulSet>): FieldError[] => {
     const errors: FieldError[] = [];
     const now = inBeta(object);
-    checkMetadata(errors, kind as Kind, now.metadata, dnsLabelProblems);
+    checkMetadata(errors, now.metadata, dnsLabelProblems);
     checkSpec(errors, now.spec);
     if (!oldObject) return errors;
     const before = inBeta(oldObject);
@@ -83,17 +81,8 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
   checkStrategy(errors, spec);
   checkRetention(errors, spec);
   errors.push(...checkNotNegative("spec.replicas", spec.replicas));
-  if (checkOwnSelector(errors, selector, "statefulset")) checkOwnTemplate(errors, spec);
+  if (checkOwnSelector(errors, selector, "statefulset")) checkTemplateMetadata(errors, "spec.template", template ?? {}, selector);
   checkRunsOn(errors, "spec.template", template, "StatefulSet");
-}
-
-/** Upstream looks at what the template's metadata says and leaves its pods to the server that will be asked to create them. */
-function checkOwnTemplate(errors: FieldError[], { selector, template = {} }: { readonly selector?: Spec["selector"]; readonly template?: Read<PodTemplateSpec> }): void {
-  const { labels, annotations } = template.metadata ?? {};
-  checkSelects(errors, "spec.template.metadata.labels", selector, labels);
-  errors.push(...checkLabels("spec.template.labels", labels));
-  checkAnnotationKeys(errors, "spec.template.annotations", annotations);
-  checkPodAnnotations(errors, "spec.template.annotations", annotations, template.spec ?? { containers: [] });
 }
 
 /** Numbers, and ranges of them: `3`, `5-8`. */

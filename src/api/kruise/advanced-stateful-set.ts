@@ -8,6 +8,7 @@ import { fromStorage, toStorage } from "./advanced-stateful-set-versions.ts";
 import { AGE_AND_CONTAINERS, count, SCALE } from "./columns.ts";
 import { checkStatefulSet, completeStatefulSet } from "./advanced-stateful-set-rules.ts";
 import type { KruiseGates } from "./gates.ts";
+import { OPEN_TEMPLATES, withSelector } from "./template-rules.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
 export type AdvancedStatefulSet = AdvancedStatefulSetType;
@@ -43,7 +44,9 @@ export const admissions = (gates: KruiseGates): AnyAdmission[] => [
     name: "statefulset",
     code: 422,
     tables: { v1alpha1: "apps-kruise-v1alpha1", v1beta1: "apps-kruise-v1beta1" },
+    open: OPEN_TEMPLATES,
     complete: completeStatefulSet(gates),
-    check: checkStatefulSet(AdvancedStatefulSet, gates),
+    check: checkStatefulSet(gates),
+    prepare: withSelector,
   }),
 ];

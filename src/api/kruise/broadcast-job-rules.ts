@@ -5,7 +5,6 @@ import type { Review } from "../admission.ts";
 import type { BroadcastJob, BroadcastJobSpec } from "../facts/apps-kruise-v1beta1.ts";
 import { wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
-import type { Kind } from "../kind.ts";
 import type { KruiseGates } from "./gates.ts";
 import { goMap, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
@@ -28,24 +27,22 @@ export const completeBroadcastJob =
       return completesTemplate(spec.template, oldObject, gates) ? change(spec, "template", completeTemplate) : spec;
     });
 
-export const checkBroadcastJob =
-  (kind: Kind<BroadcastJob>) =>
-  (review: Review<BroadcastJob>): FieldError[] => {
-    const { object } = review;
-    const { completionPolicy = {}, template } = object.spec;
-    const errors: FieldError[] = [];
-    checkMetadata(errors, kind as Kind, object.metadata, plainNameProblems("BroadcastJob"));
-    if (completionPolicy.type === "Never") {
-      for (const name of ["ttlSecondsAfterFinished", "activeDeadlineSeconds"] as const) {
-        if (completionPolicy[name] !== undefined) errors.push(wrong(`spec.completionPolicy.${name}`, completionPolicy[name], `${name} can just work with Always CompletionPolicyType`));
-      }
+export function checkBroadcastJob(review: Review<BroadcastJob>): FieldError[] {
+  const { object } = review;
+  const { completionPolicy = {}, template } = object.spec;
+  const errors: FieldError[] = [];
+  checkMetadata(errors, object.metadata, plainNameProblems("BroadcastJob"));
+  if (completionPolicy.type === "Never") {
+    for (const name of ["ttlSecondsAfterFinished", "activeDeadlineSeconds"] as const) {
+      if (completionPolicy[name] !== undefined) errors.push(wrong(`spec.completionPolicy.${name}`, completionPolicy[name], `${name} can just work with Always CompletionPolicyType`));
     }
-    const { restartPolicy = "Always" } = template?.spec ?? {};
-    if (restartPolicy !== "OnFailure" && restartPolicy !== "Never") errors.push(wrong("spec.template.spec.restartPolicy", restartPolicy, "pod restartPolicy can only be Never or OnFailure"));
-    const labels = template?.metadata?.labels;
-    if (labels?.[NAME_LABEL] || labels?.[CONTROLLER_LABEL]) {
-      errors.push(wrongValue("spec.template.metadata.labels", goMap(labels), `"${NAME_LABEL}" and "${CONTROLLER_LABEL}" are not allowed to preset in pod labels`));
-    }
-    if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {});
-    return errors;
-  };
+  }
+  const { restartPolicy = "Always" } = template?.spec ?? {};
+  if (restartPolicy !== "OnFailure" && restartPolicy !== "Never") errors.push(wrong("spec.template.spec.restartPolicy", restartPolicy, "pod restartPolicy can only be Never or OnFailure"));
+  const labels = template?.metadata?.labels;
+  if (labels?.[NAME_LABEL] || labels?.[CONTROLLER_LABEL]) {
+    errors.push(wrongValue("spec.template.metadata.labels", goMap(labels), `"${NAME_LABEL}" and "${CONTROLLER_LABEL}" are not allowed to preset in pod labels`));
+  }
+  if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {});
+  return errors;
+}

@@ -8,6 +8,7 @@ import type { Column, Kind } from "../kind.ts";
 import { count } from "./columns.ts";
 import { checkBroadcastJob, completeBroadcastJob } from "./broadcast-job-rules.ts";
 import type { KruiseGates } from "./gates.ts";
+import { OPEN_TEMPLATES } from "./template-rules.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
 export type BroadcastJob = BroadcastJobFacts;
@@ -40,7 +41,8 @@ export const admissions = (gates: KruiseGates): AnyAdmission[] => [
     name: "broadcastjob",
     code: 500,
     tables: { v1alpha1: "apps-kruise-v1alpha1", v1beta1: "apps-kruise-v1beta1" },
+    open: OPEN_TEMPLATES,
     complete: completeBroadcastJob(gates),
-    check: checkBroadcastJob(BroadcastJob),
+    check: checkBroadcastJob,
   }),
 ];

@@ -7,7 +7,6 @@ import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts"
 import type { Review } from "../admission.ts";
 import { checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
-import type { Kind } from "../kind.ts";
 import { controllerOf, type KubernetesObject } from "../meta.ts";
 import type { CloneSet, CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./clone-set-types.ts";
 import type { KruiseGates } from "./gates.ts";
@@ -29,16 +28,35 @@ const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => ap
 
 export const completeCloneSet =
   (gates: KruiseGates) =>
-  (cloneSet: Read<CloneSet>, { oldObject, warn }: Review<CloneSet>): Read<CloneSet> =>
+  (cloneSet: Read<CloneSet>, review: Review<CloneSet>): Read<CloneSet> =>
     change(cloneSet, "spec", (given) => {
       let spec: Read<CloneSetSpec> = fill(isAlpha(cloneSet) ? given : decodeTemplates(given, refusalOf("cloneset")), { replicas: 1, revisionHistoryLimit: 10, updateStrategy: {} });
-      spec = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", warn);
-      if (completesTemplate(spec.template, oldObject, gates)) {
+      spec = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", review);
+      if (completesTemplate(spec.template, review.oldObject, gates)) {
         spec = change(spec, "template", completeTemplate);
         spec = change(spec, "volumeClaimTemplates", completeClaims);
       }
-      return change(spec, "updateStrategy", isAlpha(cloneSet) ? completeAlpha : completeBeta);
+      return change(spec, "updateStrategy", isAlpha(cloneSet) ? completeAlpha : (strategy) => completeBeta(inBetaForm(strategy, review.warn)));
     });
+
+/** What v1alpha1 has in `updateStrategy` and v1beta1 in `rollingUpdate`. */
+const MOVED = ["partition", "maxUnavailable", "maxSurge", "paused", "priorityStrategy", "scatterStrategy", "inPlaceUpdateStrategy"] as const;
+
+/**
+ * People patch `spec.updateStrategy.partition`, as every published OpenKruise has it, and kubectl sends that in the newest version
+ * there is. Dropped as unknown it would update every pod that was to be kept, so it is taken for what it means.
+ */
+function inBetaForm(strategy: Read<CloneSetUpdateStrategy>, warn: (message: string) => void): Read<CloneSetUpdateStrategy> {
+  const { type, rollingUpdate, ...rest } = strategy as AlphaStrategy & { readonly rollingUpdate?: Read<CloneSetRollingUpdate> };
+  const moved = MOVED.filter((field) => rest[field] !== undefined);
+  const policy = POLICIES.find((name) => name === type);
+  if (moved.length === 0 && policy === undefined) return strategy;
+  for (const field of moved) warn(`spec.updateStrategy.${field}: this is spec.updateStrategy.rollingUpdate.${field} in apps.kruise.io/v1beta1 and was taken as such`);
+  if (policy) warn(`spec.updateStrategy.type: "${policy}" is spec.updateStrategy.rollingUpdate.podUpdatePolicy in apps.kruise.io/v1beta1 and was taken as such`);
+  const others = Object.fromEntries(Object.entries(rest).filter(([field]) => !MOVED.some((name) => name === field)));
+  const values = Object.fromEntries(moved.map((field) => [field, rest[field]]));
+  return { ...others, type: policy ? "RollingUpdate" : type, rollingUpdate: { ...rollingUpdate, ...values, ...(policy && { podUpdatePolicy: policy }) } } as Read<CloneSetUpdateStrategy>;
+}
 
 function completeBeta(strategy: Read<CloneSetUpdateStrategy>): Read<CloneSetUpdateStrategy> {
   const typed: Read<CloneSetUpdateStrategy> = fill(strategy, { type: "RollingUpdate" });
@@ -59,16 +77,14 @@ function completeRolling<T extends Rolling>(rolling: T, policy: string | undefin
   return fill<Rolling>(rolling, { partition: 0, maxUnavailable: "20%", maxSurge: 0, ...(isInPlace && { inPlaceUpdateStrategy: {} }) }) as T;
 }
 
-export const checkCloneSet =
-  (kind: Kind<CloneSet>) =>
-  (review: Review<CloneSet>): FieldError[] => {
-    const { object, oldObject } = review;
-    const errors: FieldError[] = [];
-    if (oldObject) checkChange(errors, object, oldObject);
-    checkMetadata(errors, kind as Kind, object.metadata, dnsSubdomainProblems);
-    checkSpec(errors, review);
-    return errors;
-  };
+export function checkCloneSet(review: Review<CloneSet>): FieldError[] {
+  const { object, oldObject } = review;
+  const errors: FieldError[] = [];
+  if (oldObject) checkChange(errors, object, oldObject);
+  checkMetadata(errors, object.metadata, dnsSubdomainProblems);
+  checkSpec(errors, review);
+  return errors;
+}
 
 const MUTABLE = "updates to cloneset spec for fields other than 'replicas', 'template', 'lifecycle', 'scaleStrategy', 'updateStrategy', 'minReadySeconds', 'progressDeadlineSeconds', 'volumeClaimTemplates' and 'revisionHistoryLimit' are forbidden";
 

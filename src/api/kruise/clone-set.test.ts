@@ -88,6 +88,16 @@ test("containers of a template are always pulled, whatever their tag", () => {
   expect(completed(cloneSet("v1beta1", {})).spec.template.spec?.containers[0]).toMatchObject({ image: "i:1", imagePullPolicy: "Always", terminationMessagePolicy: "File" });
 });
 
+test("what a pod template does not have is dropped, with a warning", () => {
+  const warnings: string[] = [];
+  const template = { ...base.template, spec: { containers: [{ name: "c", image: "i:1", imege: "i:2" }] } };
+
+  const { spec } = completed(cloneSet("v1beta1", { template }), warnings);
+
+  expect(spec.template.spec?.containers[0]).not.toHaveProperty("imege");
+  expect(warnings).toEqual(['unknown field "spec.template.spec.containers[0].imege"']);
+});
+
 test("a missing selector is taken from the template, with a warning", () => {
   const warnings: string[] = [];
 
@@ -134,4 +144,14 @@ test("refuses to change the selector", () => {
 
 test("is served in both versions and stored in v1beta1", () => {
   expect([CloneSet.storageVersion, ...Object.keys(CloneSet.versions)]).toEqual(["v1beta1", "v1beta1", "v1alpha1"]);
+});
+
+test("a patch in the words of v1alpha1 keeps its meaning in v1beta1, with a warning", () => {
+  const warnings: string[] = [];
+
+  const { spec } = completed(cloneSet("v1beta1", { updateStrategy: { type: "InPlaceIfPossible", partition: 7, rollingUpdate: { partition: 0, maxUnavailable: 1 } } }), warnings);
+
+  expect(spec.updateStrategy).toMatchObject({ type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: 7, maxUnavailable: 1 } });
+  expect(spec.updateStrategy).not.toHaveProperty("partition");
+  expect(warnings).toHaveLength(2);
 });

@@ -7,6 +7,7 @@ import { checkCloneSet, completeCloneSet } from "./clone-set-rules.ts";
 import { fromStorage, toStorage, v1beta1Schema } from "./clone-set-versions.ts";
 import type { CloneSet as CloneSetType } from "./clone-set-types.ts";
 import type { KruiseGates } from "./gates.ts";
+import { OPEN_TEMPLATES, withSelector } from "./template-rules.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
 export type CloneSet = CloneSetType;
@@ -44,5 +45,5 @@ export const CloneSet: Kind<CloneSet> = {
 };
 
 export const admissions = (gates: KruiseGates): AnyAdmission[] => [
-  kruiseAdmission(CloneSet, { name: "cloneset", code: 422, tables: { v1alpha1: "apps-kruise-v1alpha1" }, complete: completeCloneSet(gates), check: checkCloneSet(CloneSet) }),
+  kruiseAdmission(CloneSet, { name: "cloneset", code: 422, tables: { v1alpha1: "apps-kruise-v1alpha1" }, open: OPEN_TEMPLATES, complete: completeCloneSet(gates), check: checkCloneSet, prepare: withSelector }),
 ];

@@ -8,7 +8,7 @@ import { checkText, missing } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
 import type { ObjectMeta } from "../meta.ts";
 
-export function checkMetadata(errors: FieldError[], { scope }: Kind, { name, generateName, namespace }: DeepReadonly<Partial<ObjectMeta>>, nameProblems: (name: string) => readonly string[]): void {
+export function checkMetadata(errors: FieldError[], { name, generateName, namespace }: DeepReadonly<Partial<ObjectMeta>>, nameProblems: (name: string) => readonly string[], scope: Kind["scope"] = "Namespaced"): void {
   if (generateName) errors.push(...checkText("metadata.generateName", generateName, (text) => nameProblems(text.replace(/-+$/, "a"))));
   if (!name) {
     if (!generateName) errors.push(missing("metadata.name", "name or generateName is required"));

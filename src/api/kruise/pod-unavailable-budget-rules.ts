@@ -43,7 +43,7 @@ function checkAnnotations(errors: FieldError[], annotations: Readonly<Record<str
 
 const isInt32 = (text: string): boolean => /^[+-]?\d+$/.test(text) && Number(text) < 2 ** 31 && Number(text) >= -(2 ** 31);
 
-function checkSpec(errors: FieldError[], { selector, targetRef, maxUnavailable, minAvailable }: Spec): void {
+function checkSpec(errors: FieldError[], { selector, targetRef, maxUnavailable, minAvailable, ignoredPodSelector }: Spec): void {
   const bound = "spec.selector, targetRef";
   if (!selector && !targetRef) errors.push(missing(bound, "no selector or targetRef defined in PodUnavailableBudget"));
   else if (selector && targetRef) errors.push(missing(bound, "selector and targetRef are mutually exclusive"));
@@ -54,6 +54,7 @@ function checkSpec(errors: FieldError[], { selector, targetRef, maxUnavailable, 
     if (isEmptySelector(selector)) errors.push(wrongValue("spec.selector", goSelector(selector), "empty selector is not valid for PodUnavailableBudget."));
     if (problems.length > 0) errors.push(wrongValue("spec.selector", goSelector(selector), ""));
   }
+  if (ignoredPodSelector) errors.push(...checkSelector("spec.ignoredPodSelector", ignoredPodSelector));
   const amounts = "spec.maxUnavailable, minAvailable";
   if (maxUnavailable === undefined && minAvailable === undefined) errors.push(missing(amounts, "no maxUnavailable or minAvailable defined in PodUnavailableBudget"));
   else if (maxUnavailable !== undefined && minAvailable !== undefined) errors.push(missing(amounts, "maxUnavailable and minAvailable are mutually exclusive"));

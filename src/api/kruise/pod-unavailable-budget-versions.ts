@@ -28,7 +28,7 @@ export function fromStorage(object: JsonObject): JsonObject {
   const annotations = objectAt(objectAt(object, "metadata"), "annotations");
   const { protectOperations: operations, protectTotalReplicas: replicas } = objectAt(object, "spec");
   const changes: Record<string, string | undefined> = {};
-  if (Array.isArray(operations) && operations.length > 0) changes[PROTECT_OPERATIONS_ANNOTATION] = operations.join(",");
+  if (Array.isArray(operations) && operations.length > 0) changes[PROTECT_OPERATIONS_ANNOTATION] = operations.filter((operation) => typeof operation === "string").join(",");
   else if (readOperations(annotations[PROTECT_OPERATIONS_ANNOTATION])) changes[PROTECT_OPERATIONS_ANNOTATION] = undefined;
   if (typeof replicas === "number") changes[PROTECT_TOTAL_REPLICAS_ANNOTATION] = String(replicas);
   else if (readReplicas(annotations[PROTECT_TOTAL_REPLICAS_ANNOTATION]) !== undefined) changes[PROTECT_TOTAL_REPLICAS_ANNOTATION] = undefined;

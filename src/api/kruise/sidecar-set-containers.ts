@@ -12,7 +12,7 @@ import type { SidecarContainer, SidecarSetSpec } from "./sidecar-set-types.ts";
 type Read<T> = DeepReadonly<T>;
 
 /** A pod needs a container that is not an init container. */
-const STAND_IN: Read<Container> = { name: "test", image: "busybox", imagePullPolicy: "IfNotPresent", terminationMessagePolicy: "File" } as Container;
+const STAND_IN: Read<Container> = { name: "test", image: "busybox", imagePullPolicy: "IfNotPresent", terminationMessagePolicy: "File" };
 
 export function checkSidecarContainers(errors: FieldError[], { initContainers = [], containers = [], volumes }: Read<SidecarSetSpec>): void {
   for (const [index, container] of initContainers.entries()) {
@@ -45,7 +45,7 @@ function podWith(initContainers: readonly Read<Container>[], containers: readonl
       serviceAccountName: "default",
       terminationGracePeriodSeconds: 30,
     },
-  } as Read<Pod>;
+  };
 }
 
 /** Paths of a pod that can name a container, each with one of its labels or annotations in brackets where it has them. */
@@ -71,7 +71,7 @@ function checkResourcesPolicy(errors: FieldError[], at: string, { resources }: R
   if (Object.keys(resources?.limits ?? {}).length + Object.keys(resources?.requests ?? {}).length > 0) {
     return void errors.push(wrong(at, policy, "resourcesPolicy and resources cannot be configured together"));
   }
-  const { targetContainersNameRegex: names = "", resourcesExpr = {} } = policy;
+  const { targetContainersNameRegex: names = "", resourcesExpr } = policy;
   if (names === "") errors.push(missing(`${at}.targetContainersNameRegex`, "invalid empty regex"));
   else {
     const problem = patternProblem(names);

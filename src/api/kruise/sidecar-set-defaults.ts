@@ -12,12 +12,22 @@ export function completeSidecarSet(set: Read<SidecarSet>): Read<SidecarSet> {
   return withHashes(change(set, "spec", completeSpec));
 }
 
+/**
+ * The one default that the definition states for containers. A server fills it in before any webhook sees the set, and it is part of
+ * the hash.
+ */
+export function fillDefinitionDefaults(set: Read<SidecarSet>): Read<SidecarSet> {
+  const filled = (list: readonly Read<SidecarContainer>[]): readonly Read<SidecarContainer>[] =>
+    changeItems<SidecarContainer>(list, (container) => change(container, "resourcesPolicy", (policy) => fill(policy, { targetContainersNameRegex: ".*" })));
+  return change(set, "spec", (spec) => change(change(spec, "initContainers", filled), "containers", filled));
+}
+
 function completeSpec(given: Read<SidecarSetSpec>): Read<SidecarSetSpec> {
   let spec: Read<SidecarSetSpec> = fill(given, { updateStrategy: {}, revisionHistoryLimit: 10 });
   spec = change(spec, "updateStrategy", (strategy) => fill(strategy, { type: "RollingUpdate", maxUnavailable: 1, partition: 0 }));
   spec = change(spec, "initContainers", (list) => changeItems<SidecarContainer>(list, (container) => completeContainer(container, "AfterAppContainer")));
   spec = change(spec, "containers", (list) => changeItems<SidecarContainer>(list, (container) => completeContainer(container, "BeforeAppContainer")));
-  spec = change(spec, "volumes", (list) => changeItems<Volume>(list, defaultVolume));
+  spec = change(spec, "volumes", (list) => changeItems<Volume>(list, (volume) => defaultVolume(volume, true)));
   spec = change(spec, "patchPodMetadata", (list) => changeItems<SidecarSetPatchPodMetadata>(list, (patch) => fill(patch, { patchPolicy: "Retain" })));
   return change(spec, "injectionStrategy", (strategy) => change(strategy, "revision", (revision) => fill(revision, { policy: "Always" })));
 }
@@ -25,7 +35,7 @@ function completeSpec(given: Read<SidecarSetSpec>): Read<SidecarSetSpec> {
 function completeContainer(given: Read<SidecarContainer>, podInjectPolicy: string): Read<SidecarContainer> {
   // Upstream leaves this probe as it is, and it is part of the hash.
   const { startupProbe, ...plain } = given;
-  let container: Read<SidecarContainer> = fill(defaultContainer(plain as Read<SidecarContainer>), { podInjectPolicy, upgradeStrategy: {}, shareVolumePolicy: {} });
+  let container: Read<SidecarContainer> = fill(defaultContainer(plain as Read<SidecarContainer>, true), { podInjectPolicy, upgradeStrategy: {}, shareVolumePolicy: {} });
   if (startupProbe) container = { ...container, startupProbe };
   container = change(container, "upgradeStrategy", (strategy) => fill(strategy, { upgradeType: "ColdUpgrade" }));
   container = change(container, "shareVolumePolicy", (policy) => fill(policy, { type: "disabled" }));

@@ -29,8 +29,8 @@ export function sidecarSetHashes(spec: Spec): SidecarSetHashes {
 }
 
 function withoutImages({ containers, initContainers }: Spec): Spec {
-  const plain = (list: Spec["containers"]): Spec["containers"] => list?.map(({ image: _, ...container }) => container);
-  return { ...(containers && { containers: plain(containers) }), ...(initContainers && { initContainers: plain(initContainers) }) } as Spec;
+  const plain = (list: Spec["containers"]): Spec["containers"] => list?.map(({ image: _image, ...container }) => container);
+  return { ...(containers && { containers: plain(containers) }), ...(initContainers && { initContainers: plain(initContainers) }) };
 }
 
 const hashOf = (text: string): string => safeEncode(createHash("sha256").update(text).digest("hex"));

@@ -5,7 +5,6 @@ import type { ClusterReader, Review } from "../admission.ts";
 import { checkAnnotationKeys } from "../core/pod-annotations.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkSelector, missing, wrong } from "../field-errors.ts";
-import type { Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
 import { goSelector, NOTHING, wrongValue } from "./go-text.ts";
@@ -27,11 +26,11 @@ const SET_NAME_LABEL = "kruise.io/sidecarset-name";
 const nameProblems = plainNameProblems("sidecarset");
 
 export const checkSidecarSet =
-  (kind: Kind<SidecarSet>, gates: KruiseGates) =>
+  (gates: KruiseGates) =>
   (review: Review<SidecarSet>): FieldError[] => {
     const set = inBeta(review.object);
     const errors: FieldError[] = [];
-    checkMetadata(errors, kind as Kind, set.metadata, nameProblems);
+    checkMetadata(errors, set.metadata, nameProblems, "Cluster");
     checkSpec(errors, set, review, gates);
     if (review.oldObject) checkChange(errors, set, inBeta(review.oldObject));
     // The sets of the hub may be for different members.

@@ -9,7 +9,8 @@ export const CUSTOM_VERSION_LABEL = "apps.kruise.io/sidecarset-custom-version";
 const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
 
 export function toStorage(object: JsonObject): JsonObject {
-  const version = objectAt(objectAt(object, "metadata"), "labels")[CUSTOM_VERSION_LABEL];
+  // Without a spec there is no place for it.
+  const version = isObject(object["spec"]) ? objectAt(objectAt(object, "metadata"), "labels")[CUSTOM_VERSION_LABEL] : undefined;
   const unlabelled = version === undefined ? object : withMap(object, "labels", { [CUSTOM_VERSION_LABEL]: undefined });
   return changeObject({ ...unlabelled, apiVersion: "apps.kruise.io/v1beta1" }, "spec", ({ namespace, ...spec }) => ({
     ...spec,

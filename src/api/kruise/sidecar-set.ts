@@ -1,5 +1,5 @@
 /** OpenKruise's SidecarSet: containers that are injected into pods as they are created, and updated with them running. */
-import type { AnyAdmission } from "../admission.ts";
+import type { Admission, AnyAdmission } from "../admission.ts";
 import { AGE, lazyVersion } from "../define.ts";
 import { definitionSchema } from "../facts.ts";
 import type { Column, Kind } from "../kind.ts";
@@ -7,7 +7,7 @@ import { count } from "./columns.ts";
 import type { SidecarSet as SidecarSetType } from "./sidecar-set-types.ts";
 import { fromStorage, toStorage } from "./sidecar-set-versions.ts";
 import type { KruiseGates } from "./gates.ts";
-import { completeSidecarSet } from "./sidecar-set-defaults.ts";
+import { completeSidecarSet, fillDefinitionDefaults } from "./sidecar-set-defaults.ts";
 import { checkSidecarSet } from "./sidecar-set-rules.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
@@ -33,11 +33,13 @@ export const SidecarSet: Kind<SidecarSet> = {
 };
 
 export const admissions = (gates: KruiseGates): AnyAdmission[] => [
+  { for: SidecarSet, on: ["CREATE", "UPDATE"], mutate: ({ object, subresource }) => (subresource === undefined ? fillDefinitionDefaults(object) : object) } satisfies Admission<SidecarSet>,
   kruiseAdmission(SidecarSet, {
     name: "sidecarset",
     code: 500,
     tables: { v1alpha1: "apps-kruise-v1alpha1", v1beta1: "apps-kruise-v1beta1" },
+    open: { containers: "apps-kruise-v1beta1.SidecarContainer", initContainers: "apps-kruise-v1beta1.SidecarContainer", volumes: "core-v1.Volume" },
     complete: completeSidecarSet,
-    check: checkSidecarSet(SidecarSet, gates),
+    check: checkSidecarSet(gates),
   }),
 ];

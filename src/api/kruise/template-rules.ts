@@ -1,22 +1,26 @@
 /** Pod templates and claims in OpenKruise's kinds: defaults, rules, and what may change in place. */
-import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
+import { equalJson, isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import { labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import type { Review } from "../admission.ts";
 import { decodedPart } from "../canonical.ts";
+import { checkAnnotationKeys, checkPodAnnotations } from "../core/pod-annotations.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
 import { roundAmounts } from "../core/resource-names.ts";
 import { checkTemplate } from "../core/pod-validation.ts";
 import type { PersistentVolumeClaim, PodTemplateSpec } from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
-import { checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
+import { checkLabels, checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
 import { goMap, goSelector, NOTHING, wrongValue } from "./go-text.ts";
+import { isHub } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Template = Read<PodTemplateSpec>;
 
 /** Ordinary containers are always pulled, whatever their tag: an update in place must not start what a node happens to have. */
-export const completeTemplate = (template: Template): Template => defaultPodTemplate(template, { pullPolicy: "Always" });
+const ALWAYS = { pullPolicy: "Always" } as const;
+export const completeTemplate = (template: Template): Template => defaultPodTemplate(template, { ...ALWAYS, outerLayer: true });
 
 /** Templates are completed when they are new, so that what is stored does not change under a workload. */
 export function completesTemplate(template: unknown, oldObject: { readonly spec?: { readonly template?: unknown } } | undefined, gates: KruiseGates): boolean {
@@ -29,6 +33,9 @@ export const completeClaims = (claims: readonly Read<PersistentVolumeClaim>[]): 
     return change(phased, "spec", (spec) => change(spec, "resources", (resources) => change(change(resources, "limits", roundAmounts), "requests", roundAmounts)));
   });
 
+/** What the definitions of workloads leave open. */
+export const OPEN_TEMPLATES = { template: "core-v1.PodTemplateSpec", volumeClaimTemplates: "core-v1.PersistentVolumeClaim" } as const;
+
 interface Templated {
   readonly template?: Template;
   readonly volumeClaimTemplates?: readonly Read<PersistentVolumeClaim>[];
@@ -36,18 +43,23 @@ interface Templated {
 
 /** Reads the open parts of a spec of which there is no table. */
 export function decodeTemplates<S extends Templated>(spec: S, refusal: (problem: string) => Error): S {
-  const read = (name: string, value: unknown): Json => (isObject(value as Json) ? decodedPart("core-v1", name, value as JsonObject, refusal) : (value as Json));
+  const read = (name: string, value: unknown): Json => (isObject(value) ? decodedPart("core-v1", name, value, refusal) : (value as Json));
   const template = spec.template === undefined ? undefined : read("PodTemplateSpec", spec.template);
   const claims = Array.isArray(spec.volumeClaimTemplates) ? spec.volumeClaimTemplates.map((claim: unknown) => read("PersistentVolumeClaim", claim)) : undefined;
   const isSame = template === spec.template && (claims ?? []).every((claim, index) => claim === (spec.volumeClaimTemplates as unknown[])[index]);
   return isSame ? spec : { ...spec, ...(template !== undefined && { template }), ...(claims && { volumeClaimTemplates: claims }) };
 }
 
-/** The selector that a workload leaves out is that of its pods, which people take for granted; they are told. */
-export function completeSelector<S extends { readonly selector?: Read<LabelSelector> }>(spec: S, labels: Readonly<Record<string, string>> | undefined, labelsAt: string, warn: (text: string) => void): S {
-  if (spec.selector || !isObject(labels as Json) || Object.keys(labels ?? {}).length === 0) return spec;
-  warn(`spec.selector is missing and was taken from ${labelsAt}; write it as spec.selector.matchLabels`);
+/** A workload that leaves out its selector gets that of its pods on the hub. People take it for granted; they are told. */
+export function completeSelector<S extends { readonly selector?: Read<LabelSelector> }>(spec: S, labels: Readonly<Record<string, string>> | undefined, labelsAt: string, review: Pick<Review<unknown>, "cluster" | "warn">): S {
+  if (spec.selector || !isHub(review) || !isObject(labels) || Object.keys(labels).length === 0) return spec;
+  review.warn(`spec.selector is missing and was taken from ${labelsAt}; write it as spec.selector.matchLabels`);
   return { ...spec, selector: { matchLabels: labels } };
+}
+
+/** A selector that is still missing is null, as the webhook writes a pointer to nothing; the definition then refuses it as that. */
+export function withSelector<T extends { readonly spec?: { readonly selector?: unknown } }>({ object, subresource }: { object: T; subresource?: string }): T {
+  return subresource !== undefined || object.spec?.selector !== undefined ? object : { ...object, spec: { ...object.spec, selector: null } };
 }
 
 export const isEmptySelector = ({ matchLabels, matchExpressions }: Read<LabelSelector>): boolean => Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
@@ -74,9 +86,18 @@ export function checkSelects(errors: FieldError[], at: string, selector: Read<La
 
 /** The template as a pod template, with the claims that its pods will have as volumes. */
 export function checkOwnTemplate(errors: FieldError[], at: string, template: Template, claims: readonly Read<PersistentVolumeClaim>[] = []): void {
-  const completed = completeTemplate(template);
+  const completed = defaultPodTemplate(template, ALWAYS);
   const volumes = claims.map(({ metadata }) => ({ name: metadata?.name ?? "", persistentVolumeClaim: { claimName: metadata?.name ?? "" } }));
   checkTemplate(errors, at, volumes.length === 0 ? completed : change(completed, "spec", (spec) => ({ ...spec, volumes: [...(spec.volumes ?? []), ...volumes] })));
+}
+
+/** Of StatefulSets upstream looks at the metadata of the template, and leaves the pods to the server that will be asked to create them. */
+export function checkTemplateMetadata(errors: FieldError[], at: string, template: Template, selector: Read<LabelSelector> | undefined): void {
+  const { labels, annotations } = template.metadata ?? {};
+  checkSelects(errors, `${at}.metadata.labels`, selector, labels);
+  errors.push(...checkLabels(`${at}.labels`, labels));
+  checkAnnotationKeys(errors, `${at}.annotations`, annotations);
+  checkPodAnnotations(errors, `${at}.annotations`, annotations, template.spec ?? { containers: [] });
 }
 
 /** Pods that are replaced cannot end by themselves. */

@@ -1,6 +1,6 @@
 /**
- * What OpenKruise's webhook fills in for a UnitedDeployment, and two short forms that it would refuse: `topology.pools` for subsets, and
- * a bare pod template, which becomes one of Deployments.
+ * What OpenKruise's webhook fills in for a UnitedDeployment, and two short forms that it would refuse and the hub takes:
+ * `topology.pools` for subsets, and a bare pod template, which becomes one of Deployments.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
@@ -9,7 +9,7 @@ import { change, changeItems, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
 import { completeClaims, completeSelector, completesTemplate, completeTemplate, decodeTemplates } from "./template-rules.ts";
 import type { UnitedDeployment, UnitedDeploymentSpec, UnitedDeploymentSubset, UnitedDeploymentTemplate, UnitedDeploymentTopology } from "./united-deployment-types.ts";
-import { refusalOf } from "./webhook.ts";
+import { isHub, refusalOf } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<UnitedDeploymentSpec>;
@@ -18,18 +18,18 @@ const NAME = "uniteddeployment";
 
 export const completeUnitedDeployment =
   (gates: KruiseGates) =>
-  (deployment: Read<UnitedDeployment>, { oldObject, warn }: Review<UnitedDeployment>): Read<UnitedDeployment> =>
+  (deployment: Read<UnitedDeployment>, review: Review<UnitedDeployment>): Read<UnitedDeployment> =>
     change(deployment, "spec", (given) => {
       const isAlpha = deployment.apiVersion === "apps.kruise.io/v1alpha1";
-      let spec: Spec = writtenOut(given, isAlpha, warn);
+      let spec: Spec = isHub(review) ? writtenOut(given, isAlpha, review.warn) : given;
       if (!isAlpha) spec = change(spec, "template", decodeTemplate);
       spec = fill(spec, { revisionHistoryLimit: 10, updateStrategy: {} });
-      spec = completeSelector(spec, labelsOf(spec.template), "the labels of the template", warn);
+      spec = completeSelector(spec, labelsOf(spec.template), "the labels of the template", review);
       spec = change(spec, "updateStrategy", (strategy) => {
         const typed = fill(strategy, { type: "Manual" });
         return typed.type === "Manual" ? fill(typed, { manualUpdate: {} }) : typed;
       });
-      if (completesTemplate(spec.template, oldObject, gates)) spec = change(spec, "template", completeStatefulSets);
+      if (completesTemplate(spec.template, review.oldObject, gates)) spec = change(spec, "template", completeStatefulSets);
       return change(spec, "topology", (topology) => change(topology, "subsets", completeSubsets));
     });
 

@@ -3,30 +3,25 @@ import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import { checkNodeSelectorTerm } from "../core/node-selector.ts";
-import { checkAnnotationKeys, checkPodAnnotations } from "../core/pod-annotations.ts";
 import { checkToleration } from "../core/pod-validation.ts";
-import type { PodTemplateSpec } from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
-import { checkLabels, checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
-import type { Kind } from "../kind.ts";
+import { checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
 import { goMap, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
-import { checkOwnSelector, checkOwnTemplate, checkRunsOn, checkSelects } from "./template-rules.ts";
+import { checkOwnSelector, checkOwnTemplate, checkRunsOn, checkSelects, checkTemplateMetadata } from "./template-rules.ts";
 import { checkSubsetReplicas } from "./united-deployment-subsets.ts";
 import type { UnitedDeployment, UnitedDeploymentSpec, UnitedDeploymentSubset, UnitedDeploymentTemplate } from "./united-deployment-types.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<UnitedDeploymentSpec>;
 
-export const checkUnitedDeployment =
-  (kind: Kind<UnitedDeployment>) =>
-  ({ object, oldObject }: Review<UnitedDeployment>): FieldError[] => {
-    const errors: FieldError[] = [];
-    checkMetadata(errors, kind as Kind, object.metadata, dnsSubdomainProblems);
-    checkSpec(errors, object.spec);
-    if (oldObject) checkChange(errors, object.spec, oldObject.spec);
-    return errors;
-  };
+export function checkUnitedDeployment({ object, oldObject }: Review<UnitedDeployment>): FieldError[] {
+  const errors: FieldError[] = [];
+  checkMetadata(errors, object.metadata, dnsSubdomainProblems);
+  checkSpec(errors, object.spec);
+  if (oldObject) checkChange(errors, object.spec, oldObject.spec);
+  return errors;
+}
 
 function checkSpec(errors: FieldError[], spec: Spec): void {
   const { replicas, selector, template = {}, topology = {}, updateStrategy } = spec;
@@ -62,7 +57,7 @@ function checkSubsetTemplate(errors: FieldError[], template: Read<UnitedDeployme
     // Upstream names the same field for both.
     checkOwnLabels(errors, `${at}.statefulSetTemplate`, sets.metadata?.labels, selector);
     checkUnused(errors, `${at}.${name}.spec`, sets.spec, `in ${name} will not be used`);
-    checkPodMetadata(errors, `${at}.${name}.spec.template`, sets.spec?.template ?? {}, selector);
+    checkTemplateMetadata(errors, `${at}.${name}.spec.template`, sets.spec?.template ?? {}, selector);
   } else if (deploymentTemplate) {
     const pods = deploymentTemplate.spec?.template ?? {};
     const field = `${at}.deploymentTemplate`;
@@ -87,14 +82,6 @@ function checkUnused(errors: FieldError[], at: string, { replicas, updateStrateg
   if (replicas !== undefined) errors.push(wrong(`${at}.replicas`, replicas, `replicas ${problem}`));
   const partition = updateStrategy?.rollingUpdate?.partition;
   if (updateStrategy?.type === "RollingUpdate" && partition !== undefined) errors.push(wrong(`${at}.updateStrategy.rollingUpdate.partition`, partition, `partition ${problem}`));
-}
-
-function checkPodMetadata(errors: FieldError[], at: string, template: Read<PodTemplateSpec>, selector: Read<LabelSelector> | undefined): void {
-  const { labels, annotations } = template.metadata ?? {};
-  checkSelects(errors, `${at}.metadata.labels`, selector, labels);
-  errors.push(...checkLabels(`${at}.labels`, labels));
-  checkAnnotationKeys(errors, `${at}.annotations`, annotations);
-  checkPodAnnotations(errors, `${at}.annotations`, annotations, template.spec ?? { containers: [] });
 }
 
 function checkSubsets(errors: FieldError[], subsets: readonly Read<UnitedDeploymentSubset>[], isAdaptive: boolean): void {
@@ -135,9 +122,9 @@ function isSame(a: unknown, b: unknown): boolean {
   return equalJson(given(a), given(b));
 }
 
-function checkSets(errors: FieldError[], field: string, word: string, now: object | undefined, before: object | undefined): void {
-  const fixed = (spec: object = {}): unknown => Object.fromEntries(Object.entries(spec).filter(([key]) => !["replicas", "template", "updateStrategy"].includes(key)));
+function checkSets(errors: FieldError[], field: string, word: string, now: Sets | undefined, before: Sets | undefined): void {
+  const fixed = (spec: Sets = {}): unknown => Object.fromEntries(Object.entries(spec).filter(([key]) => !["replicas", "template", "updateStrategy"].includes(key)));
   const at = `spec.template.${field}.spec`;
   if (!equalJson(fixed(now), fixed(before))) errors.push(forbiddenField(at, `updates to ${word} spec for fields other than 'template', and 'updateStrategy' are forbidden`));
-  errors.push(...checkNotNegative(`${at}.replicas`, (now as { replicas?: number } | undefined)?.replicas));
+  errors.push(...checkNotNegative(`${at}.replicas`, now?.replicas));
 }

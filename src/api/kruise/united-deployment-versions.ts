@@ -41,8 +41,7 @@ function statusToBeta({ subsetReplicas, updateStatus, ...status }: JsonObject): 
 }
 
 function statusToAlpha({ updatedRevision, ...status }: JsonObject): JsonObject {
-  const subsets = subsetsOf(status).filter(({ name }) => typeof name === "string" && name !== "");
-  const mapOf = (field: string): JsonObject => Object.fromEntries(subsets.map((subset) => [String(subset["name"]), subset[field] ?? 0]));
+  const mapOf = (field: string): JsonObject => Object.fromEntries(subsetsOf(status).flatMap((subset) => (typeof subset["name"] === "string" && subset["name"] !== "" ? [[subset["name"], subset[field] ?? 0]] : [])));
   const updateStatus = { ...(updatedRevision !== undefined && { updatedRevision }), ...orNothing("currentPartitions", mapOf("partition")) };
   return { ...status, ...orNothing("subsetReplicas", mapOf("replicas")), ...orNothing("updateStatus", updateStatus) };
 }

@@ -9,6 +9,7 @@ import { fromStorage, toStorage, v1beta1Schema } from "./united-deployment-versi
 import type { KruiseGates } from "./gates.ts";
 import { completeUnitedDeployment } from "./united-deployment-defaults.ts";
 import { checkUnitedDeployment } from "./united-deployment-rules.ts";
+import { withSelector } from "./template-rules.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
 export type UnitedDeployment = UnitedDeploymentType;
@@ -37,6 +38,7 @@ export const admissions = (gates: KruiseGates): AnyAdmission[] => [
     code: 422,
     tables: { v1alpha1: "apps-kruise-v1alpha1" },
     complete: completeUnitedDeployment(gates),
-    check: checkUnitedDeployment(UnitedDeployment),
+    check: checkUnitedDeployment,
+    prepare: withSelector,
   }),
 ];

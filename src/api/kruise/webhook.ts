@@ -2,12 +2,13 @@
  * How OpenKruise's webhooks look at an object: they read it as a Go struct, complete it, and say what is wrong with it. A status or a
  * scale is not theirs to see.
  */
-import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
 import type { Admission, Operation, Review } from "../admission.ts";
 import { decodedPart } from "../canonical.ts";
 import type { Kind } from "../kind.ts";
 import { parseApiVersion, type KubernetesObject } from "../meta.ts";
+import { knownFields } from "./known-fields.ts";
 
 type Read<T> = DeepReadonly<T>;
 
@@ -22,11 +23,15 @@ interface KruiseRules<T> {
   code: number | ((operation: Operation) => number);
   /** The fact tables of the versions that upstream has published. */
   tables: Readonly<Record<string, string>>;
+  /** Fields of the spec that the definition leaves open, and what the webhook takes each, or each item of it, for: `core-v1.Volume`. */
+  open?: Readonly<Record<string, string>>;
   complete?(object: Read<T>, review: Review<T>): Read<T>;
   check(review: Review<T>): FieldError[];
+  /** What the server sees after the webhooks. */
+  prepare?(review: Review<T>): Read<T>;
 }
 
-export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, { name, code, tables, complete, check }: KruiseRules<T>): Admission<T> {
+export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, { name, code, tables, open = {}, complete, check, prepare }: KruiseRules<T>): Admission<T> {
   const reads = (review: Review<T>): Read<T> => decoded(review, tables[versionOf(review.object)], kind.kind, refusalOf(name));
   return {
     for: kind,
@@ -34,9 +39,10 @@ export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, { nam
     webhook: { name: `v${name}.kb.io`, code: typeof code === "number" ? () => code : code },
     mutate(review) {
       if (review.subresource !== undefined || isSettled(review)) return review.object;
-      const object = reads(review);
+      const object = withKnownFields(reads(review), open, review);
       return complete ? complete(object, { ...review, object }) : object;
     },
+    ...(prepare && { prepare }),
     validate: (review) => (review.subresource !== undefined || isSettled(review) ? [] : check(review)),
   };
 }
@@ -52,10 +58,27 @@ export const refusalOf =
 function decoded<T>({ object, settled }: Review<T>, table: string | undefined, kind: string, refusal: (problem: string) => Error): Read<T> {
   const { spec } = object as JsonObject;
   // A struct that is not given is one whose fields are not given.
-  if (table === undefined) return spec === undefined || spec === null ? ({ ...object, spec: {} } as Read<T>) : object;
+  if (table === undefined) return spec === undefined || spec === null ? { ...object, spec: {} } : object;
   const known = (settled as JsonObject | undefined)?.["spec"];
   const read = decodedPart(table, kind, spec === undefined ? {} : { spec }, refusal, known === undefined ? undefined : { spec: known })["spec"];
-  return read === spec ? object : ({ ...object, spec: read } as Read<T>);
+  return read === spec ? object : { ...object, spec: read };
+}
+
+/** What a Go struct has no place for does not come back from it. Upstream drops it without a word; here somebody may want to know. */
+function withKnownFields<T>(object: Read<T>, open: Readonly<Record<string, string>>, { settled, warn }: Review<T>): Read<T> {
+  const { spec } = object as { spec?: Json };
+  const known = (settled as { spec?: JsonObject } | undefined)?.spec;
+  if (!isObject(spec)) return object;
+  let result: JsonObject = spec;
+  for (const [field, type] of Object.entries(open)) {
+    const value = spec[field];
+    if (value === undefined || value === known?.[field]) continue;
+    const [table = "", name = ""] = type.split(".");
+    const pruned = (part: Json, at: string): Json => (isObject(part) ? knownFields(table, name, part, at, (path) => warn(`unknown field ${JSON.stringify(path)}`)) : part);
+    const kept = Array.isArray(value) ? value.map((item, index) => pruned(item, `spec.${field}[${index}]`)) : pruned(value, `spec.${field}`);
+    if (!equalJson(kept, value)) result = { ...result, [field]: kept };
+  }
+  return result === spec ? object : { ...object, spec: result };
 }
 
 /** True when everything that rules look at has passed them before. */

@@ -8,5 +8,9 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   division: async () => (await import("./division.ts")).division,
   match: async () => (await import("./match.ts")).match,
   names: async () => (await import("./names.ts")).names,
+  "openkruise-cloneset": async () => (await import("./openkruise-functions.ts")).openKruiseCloneSet,
+  "openkruise-inplace": async () => (await import("./openkruise-functions.ts")).openKruiseInPlace,
+  "openkruise-scenarios": async () => (await import("./openkruise-scenarios/index.ts")).openKruiseScenarios,
+  "openkruise-validation": async () => (await import("./openkruise-validation.ts")).openKruiseValidation,
   overrides: async () => (await import("./overrides.ts")).overrides,
 };

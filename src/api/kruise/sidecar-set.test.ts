@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../base/index.ts";
+import type { ClusterReader } from "../admission.ts";
+import { completedBy, emptyCluster, makeReview, problemsOf } from "../test-review.ts";
+import { DEFAULT_KRUISE_GATES } from "./gates.ts";
+import { admissions as admissionsWith, type SidecarSet } from "./sidecar-set.ts";
+
+const admissions = admissionsWith(DEFAULT_KRUISE_GATES);
+const base = { selector: { matchLabels: { app: "a" } }, containers: [{ name: "log", image: "log:1" }] };
+const set = (spec: object = {}, version = "v1beta1"): SidecarSet => ({ apiVersion: `apps.kruise.io/${version}`, kind: "SidecarSet", metadata: { name: "log" }, spec: { ...base, ...spec } });
+const HASH = "kruise.io/sidecarset-hash";
+const WITHOUT_IMAGE = "kruise.io/sidecarset-hash-without-image";
+
+test("a new image changes the hash, and not the one without images", () => {
+  const before = completedBy(admissions, set()).metadata.annotations;
+
+  const after = completedBy(admissions, set({ containers: [{ name: "log", image: "log:2" }] })).metadata.annotations;
+
+  expect(after?.[HASH]).not.toBe(before?.[HASH]);
+  expect(after?.[WITHOUT_IMAGE]).toBe(before?.[WITHOUT_IMAGE]);
+});
+
+test("has the same hashes in both versions", () => {
+  expect(completedBy(admissions, set({}, "v1alpha1")).metadata.annotations).toEqual(completedBy(admissions, set()).metadata.annotations);
+});
+
+test("hashes what is stored, with what the definition fills in", () => {
+  const policy = { targetContainersMode: "sum", resourcesExpr: { limits: { cpu: "cpu*50%" } } };
+  const completed = completedBy(admissions, set({ containers: [{ name: "log", image: "log:1", resourcesPolicy: policy }] }));
+
+  expect(completed.spec.containers?.[0]?.resourcesPolicy?.targetContainersNameRegex).toBe(".*");
+  expect(completedBy(admissions, completed as SidecarSet).metadata.annotations).toEqual(completed.metadata.annotations);
+});
+
+test("the hub takes a set that refers to what only members have", () => {
+  const spec = { injectionStrategy: { revision: { customVersion: "v1" } }, patchPodMetadata: [{ annotations: { a: "b" } }] };
+
+  expect(problemsOf(admissions, completedBy(admissions, set(spec)) as SidecarSet)).toEqual([]);
+});
+
+test("a member refuses a set whose containers another one brings to the same pods", () => {
+  const object = completedBy(admissions, set());
+  const other: unknown = { ...object, metadata: { name: "other" } };
+  const read: ClusterReader = { ...emptyCluster, list: () => [other as JsonObject] };
+
+  const problems = admissions.flatMap(({ validate }) => validate?.({ ...makeReview<SidecarSet>(object), cluster: "member1", read }) ?? []);
+
+  expect(problems).toEqual([{ type: "Invalid", field: "spec.containers", message: 'Invalid value: "log": container log already exist in other' }]);
+});

@@ -1,0 +1,115 @@
+/**
+ * The cluster that scenarios are played on: ten nodes in three zones, every controller, OpenKruise's webhooks, and a clock that
+ * stands still until a step waits. Its kubelet is quick, as that of the recordings was.
+ */
+import { createBuiltInAdmissions, Event, kruiseKinds, kubernetesKinds, Pod } from "../../../../src/api/index.ts";
+import { createApiServer } from "../../../../src/apiserver/index.ts";
+import { createFakeClock, createSeededRandom, silentLog, type JsonObject } from "../../../../src/base/index.ts";
+import { createClient } from "../../../../src/client/index.ts";
+import { createEventRecorders, createInformers, createManager, createWriteThroughClient, type ObjectEvent } from "../../../../src/runtime/index.ts";
+import { createSimulation, standardStorageClass } from "../../../../src/simulation/index.ts";
+import { createCache, createMemoryEngine } from "../../../../src/store/index.ts";
+import { reconcileUntilQuiet } from "../../../../src/testing/index.ts";
+import { createFeatureGates, createKruiseAdmissions, createWorkloadControllers } from "../../../../src/workloads/index.ts";
+
+const CLUSTER = "member1";
+export const NAMESPACE = "golden";
+const NODES = 10;
+const USER = { name: "system:flotilla", groups: ["system:masters"] };
+/** Pods start at once; a restart takes long enough to be seen as unready. */
+const TIMES = { startMs: 0, restartMs: 10, stopMs: 10 };
+/** A step is over when nothing has changed for this long. */
+const QUIET_MS = 2_200;
+/** Controllers that act for ever are not what was recorded. */
+const MAX_STEP_MS = 600_000;
+
+export interface Answer {
+  status: number;
+  body: JsonObject;
+}
+
+export interface ScenarioMember {
+  send(method: string, path: string, body?: unknown, contentType?: string): Promise<Answer>;
+  /** `Normal CloneSet SuccessfulCreate (cloneset-controller)` for every event that was made or counted up. */
+  events: string[];
+  onPodChange(listener: (event: ObjectEvent<Pod>) => void): void;
+  /** Lets time pass until nothing changes any more, and at least this long. */
+  settle(atLeastMs: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startMember(gateText: string | undefined): Promise<ScenarioMember> {
+  const gates = createFeatureGates(parseGates(gateText));
+  const clock = createFakeClock();
+  const cache = await createCache(createMemoryEngine());
+  const admissions = [...createBuiltInAdmissions(gates), ...createKruiseAdmissions({ appliesTo: () => true, gates, nowMs: () => clock.now() })];
+  const namespaces = [NAMESPACE, "kruise-system", "kube-system"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+  const profiles = { member: { builtIns: kubernetesKinds, customs: [...kruiseKinds], objects: [...namespaces, standardStorageClass()] } };
+  const server = await createApiServer({ cache, clock, random: createSeededRandom(3), log: silentLog, admissions, profiles });
+  await server.addCluster(CLUSTER, "member");
+
+  const transport = server.transport(USER);
+  const plain = createClient({ transport, fieldManager: "controllers" });
+  const informers = createInformers({ client: plain, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster === CLUSTER }, random: createSeededRandom(1) });
+  const client = createWriteThroughClient(plain, [informers]);
+  const told: string[] = [];
+  const events = createEventRecorders({ client: plain, clock, log: silentLog });
+  // Without OpenKruise's node daemon, which was not there either.
+  const simulation = createSimulation({ client, informers, clock, times: TIMES });
+  const manager = createManager({ client, informers, clock, log: silentLog });
+  manager.add(...createWorkloadControllers({ client, informers, clock, random: createSeededRandom(2), events: events.recorders, gates }), ...simulation.controllers);
+  await simulation.ensureNodes(CLUSTER, NODES);
+  manager.start(new AbortController().signal);
+  // A watcher of its own sees each change once; the informers of the controllers also hear of their own writes.
+  const watcher = createInformers({ client: plain, clock, log: silentLog, scope: { cluster: CLUSTER } });
+  watcher.of(Event).subscribe(({ object: { type, involvedObject, reason, source }, deleted }) => {
+    if (!deleted) told.push(`${type} ${involvedObject.kind} ${reason} (${source?.component})`);
+  });
+  const quiet = (): Promise<void> => reconcileUntilQuiet({ managers: [manager], server, others: [watcher, events] });
+  await quiet();
+
+  return {
+    events: told,
+    async send(method, path, body, contentType = "application/json") {
+      const response = await transport.raw({
+        cluster: CLUSTER,
+        method,
+        path,
+        headers: { accept: "application/json", ...(body !== undefined && { "content-type": contentType }) },
+        ...(body !== undefined && { body: new TextEncoder().encode(JSON.stringify(body)) }),
+      });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of response.body) chunks.push(chunk);
+      return { status: response.status, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) as JsonObject };
+    },
+    onPodChange: (listener) => void watcher.of(Pod).subscribe(listener),
+    async settle(atLeastMs) {
+      await quiet();
+      const startedAt = clock.now();
+      let changedAt = startedAt;
+      let seen = cache.revision;
+      for (;;) {
+        const until = Math.max(changedAt + QUIET_MS, startedAt + atLeastMs);
+        const due = clock.nextDue();
+        clock.advance(Math.max(0, Math.min(due ?? until, until) - clock.now()));
+        await quiet();
+        const revision = cache.revision;
+        if (revision !== seen) [seen, changedAt] = [revision, clock.now()];
+        else if (clock.now() >= until) return;
+        if (clock.now() - startedAt > MAX_STEP_MS) throw new Error("still changing after ten minutes");
+      }
+    },
+    async stop() {
+      await manager.stop();
+      await events.stop();
+      watcher.close();
+      informers.close();
+      await server.close();
+    },
+  };
+}
+
+function parseGates(text = ""): Record<string, boolean> {
+  const pairs = text.split(",").filter((pair) => pair !== "");
+  return Object.fromEntries(pairs.map((pair) => [pair.split("=")[0] ?? "", pair.endsWith("=true")]));
+}

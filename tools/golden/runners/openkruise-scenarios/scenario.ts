@@ -1,0 +1,73 @@
+/** The format of `openkruise-scenarios.jsonl`: what is done to an empty namespace, and what stands there when all is quiet again. */
+import type { KubernetesObject } from "../../../../src/api/index.ts";
+import type { Json, JsonObject } from "../../../../src/base/index.ts";
+
+export interface Scenario {
+  name: string;
+  /** `Name=true,Other=false`; everything else as OpenKruise ships it. */
+  gates?: string;
+  steps: Step[];
+}
+
+export interface Step {
+  note?: string;
+  /** Names for pods, each any one that fits and has no name yet. */
+  let?: Record<string, { labels?: Record<string, string>; image?: string }>;
+  do: Action;
+  /** Seconds that pass at least. */
+  wait?: number;
+  want?: Outcome;
+  wantAnyOf?: Outcome[];
+  events?: string[];
+  eventsSometimes?: string[];
+  during?: During;
+  order?: string[];
+}
+
+export interface Action {
+  create?: KubernetesObject[];
+  patch?: Patch | Patch[];
+  delete?: Target | Target[];
+  evict?: { name: string } | { name: string }[];
+}
+
+export interface Target {
+  kind: string;
+  name: string;
+}
+
+export interface Patch extends Target {
+  body: Json;
+  type?: string;
+  subresource?: string;
+}
+
+export interface Outcome {
+  results?: Result[];
+  objects?: JsonObject[];
+  pods?: JsonObject[];
+  events?: string[];
+  eventsSometimes?: string[];
+  during?: During;
+  order?: string[];
+}
+
+export interface Result {
+  code: number;
+  reason?: string;
+  message?: string;
+}
+
+export interface During {
+  minReady: number;
+  maxPods: number;
+}
+
+export const listOf = <T>(value: T | T[] | undefined): T[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
+
+/** Values for the placeholders of one run, put into whatever a step says. */
+export function fillIn<T>(value: T, names: ReadonlyMap<string, string>): T {
+  if (names.size === 0 || value === undefined) return value;
+  // Placeholders stand in strings only, and the values are names, which need no escaping in JSON.
+  return JSON.parse(JSON.stringify(value).replaceAll(/\{\{(\w+)\}\}/g, (text, name: string) => names.get(name) ?? text)) as T;
+}

@@ -1,0 +1,22 @@
+/** `openkruise-validation.jsonl`: what OpenKruise's webhooks default, refuse and convert. Messages are loose; which field is wrong, and how, is not. */
+import { answerTo, LATER, recordedAnswer, type Recorded } from "../../../src/api/kruise/testdata/recorded-webhooks.ts";
+import { equalJson, isObject, type Json } from "../../../src/base/index.ts";
+import type { CaseRunner, GoldenCase } from "../golden.ts";
+
+const kindOf = (line: GoldenCase): string => (line as unknown as Recorded).input.object.kind;
+
+export const openKruiseValidation: CaseRunner = {
+  check(line) {
+    if (LATER.includes(kindOf(line))) return `${kindOf(line)} is not served yet`;
+    const one = line as unknown as Recorded;
+    const [got, want] = [withoutMessage(answerTo(one)), withoutMessage(recordedAnswer(one))];
+    return equalJson(got, want) ? undefined : `got ${JSON.stringify(got)}, want ${JSON.stringify(want)}`;
+  },
+  reasonFor: (line) => (LATER.includes(kindOf(line)) ? "The definitions of OpenKruise's other kinds are served when their controllers exist." : undefined),
+};
+
+function withoutMessage(answer: Json): Json {
+  if (!isObject(answer)) return answer;
+  const { message: _message, ...rest } = answer;
+  return rest;
+}
