@@ -1,6 +1,6 @@
 /** The edge of the API server: a request comes in, is routed, authorised and answered. Whatever goes wrong becomes a Status here. */
 import { randomUuid } from "../base/index.ts";
-import type { Log } from "../base/index.ts";
+import type { Log, MetricsText } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
 import { ApiError, badRequest, internalError, methodNotAllowed, pathNotFound, unavailable } from "../machinery/index.ts";
 import { accessOf } from "./access/attributes.ts";
@@ -40,6 +40,8 @@ export interface HandlerOptions {
   stopping: AbortSignal;
   health: HealthState;
   metrics: ServerMetrics;
+  /** The figures of the controllers in this process. */
+  writeControllerMetrics?(text: MetricsText): void;
   /** What runs the containers of the clusters, where something does. */
   connect?: ConnectBackend;
 }

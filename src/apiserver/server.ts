@@ -4,7 +4,7 @@
  */
 import type { AnyAdmission } from "../api/index.ts";
 import { FlotillaError } from "../base/index.ts";
-import type { Clock, Log, Random } from "../base/index.ts";
+import type { Clock, Log, MetricsText, Random } from "../base/index.ts";
 import type { Transport } from "../client/index.ts";
 import type { Cache } from "../store/index.ts";
 import { createAccountTokens } from "./access/account-tokens.ts";
@@ -65,6 +65,8 @@ export interface ApiServerOptions {
   version?: VersionInfo;
   /** What runs the containers of the clusters, for logs, commands and proxies. */
   connect?: ConnectBackend;
+  /** The controllers that run in this process: their figures are on the hub's `/metrics`, and they have a check in `/readyz`. */
+  controllers?: { writeMetrics(text: MetricsText): void; problems(): readonly string[] };
   /** For tests: whatever is handed out is frozen. */
   freeze?: boolean;
 }
@@ -87,6 +89,10 @@ export interface ApiServer {
   clusterId(name: string): string;
   /** Tells of clusters that are gone with everything in them; another of the name may be there already. `id` is what `clusterId` said. */
   onClusterGone(listener: (name: string, id: string) => void): () => void;
+  /** Whether a cluster serves a resource now, in some version. */
+  serves(cluster: string, group: string, resource: string): boolean;
+  /** Tells of every cluster that is there, and from then on of those that are added or whose kinds change. */
+  onServed(listener: (cluster: string) => void): () => void;
   /** Whose bearer tokens are, for the front door; tokens can be added while it runs. */
   readonly tokens: BearerTokens;
   /** A token for a service account that is good as long as the Secret that holds it. */
@@ -143,7 +149,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const collector = createGarbageCollector(house);
   const cleanup = createCleanup({ house, store, clusters, clock, inFlight });
   const eventExpiry = createEventExpiry({ house, cache, clock });
-  const health = { draining: false };
+  const health = { draining: false, areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0 };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
   const endpointsRemoval = createEndpointsRemoval(house);
   const addresses = createServiceAddresses({ house, cache, holderOf: allocation.holderOf });
@@ -184,6 +190,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     stopping: stopping.signal,
     health,
     metrics,
+    ...(options.controllers && { writeControllerMetrics: options.controllers.writeMetrics }),
     ...(options.connect && { connect: options.connect }),
     ...(options.decodeProtobuf && { decodeProtobuf: options.decodeProtobuf }),
   });
@@ -209,6 +216,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       clusters.subscribe(({ type, cluster }) => {
         if (type === "gone") listener(cluster.name, idOf(cluster));
       }),
+    serves: (cluster, group, resource) => clusters.get(cluster)?.table.resource(group, resource) !== undefined,
+    onServed(listener) {
+      for (const { name } of clusters.all()) listener(name);
+      return clusters.subscribe(({ type, cluster }) => {
+        if (type === "added" || type === "table") listener(cluster.name);
+      });
+    },
     tokens,
     async issueSecretToken(clusterName, namespace, account, secret) {
       const cluster = clusters.get(clusterName);

@@ -46,6 +46,7 @@ export interface TestServerOptions {
   user?: UserInfo;
   connect?: ConnectBackend;
   serviceAccounts?: ApiServerOptions["serviceAccounts"];
+  controllers?: ApiServerOptions["controllers"];
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -62,6 +63,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     freeze: true,
     ...(options.connect && { connect: options.connect }),
     ...(options.serviceAccounts && { serviceAccounts: options.serviceAccounts }),
+    ...(options.controllers && { controllers: options.controllers }),
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" })) await server.addCluster(name, profile);
   const user = options.user ?? ADMIN;

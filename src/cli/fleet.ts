@@ -3,8 +3,12 @@ export interface FleetOptions {
   members: number;
   /** Simulated nodes per member; 0 gives members that store but run nothing. */
   nodes: number;
+  /** How long simulated pods take to start, to restart and to stop; unset is a second. */
+  startMs?: number;
   /** Whether members have OpenKruise. */
   kruise: "installed" | "none";
+  /** Feature gates of OpenKruise that differ from its defaults: `AllAlpha=true,CloneSetShortHash=false`. */
+  kruiseGates?: string;
   /** Where state, certificates and kubeconfigs live. */
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */

@@ -2,17 +2,22 @@
  * One server over HTTP/2, or over HTTP/1.1 where it speaks nothing newer.
  *
  * A session is shared by all requests; another is opened only when watches have filled it. A session that stops answering
- * pings is given up, and so are its requests: behind a NAT a dead peer looks exactly like a quiet one. After a failed
+ * pings is given up, and so are its requests: behind a NAT a dead peer looks exactly like a quiet one. When the certificate
+ * with which we say who we are changes, new connections are opened and the old ones end after a while. After a failed
  * attempt to connect, requests fail at once until the back-off is over, so that a dead member costs its callers nothing.
  */
 import type { Agent, IncomingHttpHeaders } from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
-import type { Readable } from "node:stream";
+import { isIP } from "node:net";
+import type { Duplex, Readable } from "node:stream";
 import tls from "node:tls";
 import type { Clock, Timer } from "../base/index.ts";
+import { sameIdentity } from "./credentials.ts";
+import type { Credentials } from "./credentials.ts";
 import { UnreachableError } from "./errors.ts";
 import { codeOf } from "./explain-failure.ts";
+import { KEEP_ALIVE, openTunnel } from "./tunnel.ts";
 
 /** An import would make a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB. */
 const http = process.getBuiltinModule("node:http");
@@ -32,7 +37,8 @@ export interface TlsOptions {
 export interface HttpRequest {
   method: string;
   path: string;
-  headers: Record<string, string>;
+  /** A list is sent as several headers of the name. */
+  headers: Record<string, string | string[]>;
   body?: Uint8Array;
 }
 
@@ -43,8 +49,11 @@ export interface HttpResponse {
 }
 
 export interface HttpConnection {
-  /** Resolves with the head of the answer; `stop` gives the request up at any time, also while the body is read. */
-  open(request: HttpRequest, stop: AbortSignal): Promise<HttpResponse>;
+  /**
+   * Resolves with the head of the answer; `stop` gives the request up at any time, also while the body is read. `identity` is the
+   * certificate to connect with; unset uses the one of the options.
+   */
+  open(request: HttpRequest, stop: AbortSignal, identity?: Pick<Credentials, "cert" | "key">): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 
@@ -65,6 +74,8 @@ const CONNECTION_WINDOW_BYTES = 16 * 1024 * 1024;
 /** Node's own bound of 10 MB per session is reached by a thousand watches. */
 const SESSION_MEMORY_MB = 512;
 const MAX_HTTP1_SOCKETS = 256;
+/** What was begun under an old identity may come to its end; watches, which have none, are cut then. */
+const RETIRE_AFTER_MS = 30_000;
 const NEVER_PROCESSED: ReadonlySet<string | undefined> = new Set(["ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_INVALID_SESSION"]);
 
 interface Session {
@@ -73,10 +84,20 @@ interface Session {
   limit: number;
 }
 
-export function createHttpConnection(options: { server: URL; tls: TlsOptions; clock: Clock }): HttpConnection {
-  const { server, clock } = options;
+export interface HttpConnectionOptions {
+  server: URL;
+  tls: TlsOptions;
+  clock: Clock;
+  /** Where every connection goes through. */
+  proxy?: URL;
+}
+
+export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }: HttpConnectionOptions): HttpConnection {
+  let settings = tlsSettings;
   const sessions = new Set<Session>();
-  let http1: Agent | undefined = server.protocol === "http:" ? new http.Agent({ keepAlive: true, maxSockets: MAX_HTTP1_SOCKETS }) : undefined;
+  const retiring = new Set<() => void>();
+  const makeAgent = (): Agent => createAgent(server, settings, clock, proxy);
+  let http1: Agent | undefined = server.protocol === "http:" ? makeAgent() : undefined;
   let connecting: Promise<void> | undefined;
   let failure: { error: unknown; retryAtMs: number; backOffMs: number } | undefined;
   let closed = false;
@@ -90,13 +111,15 @@ export function createHttpConnection(options: { server: URL; tls: TlsOptions; cl
 
   const connect = async (): Promise<void> => {
     try {
-      const socket = await openTls(server, options.tls, clock);
-      if (closed) socket.destroy();
-      else if (socket.alpnProtocol === "h2") await addSession(socket);
+      const used = settings;
+      const socket = await openTls(server, used, clock, proxy);
+      // Closed, or somebody else by now: whoever waits connects again.
+      if (closed || used !== settings) socket.destroy();
+      else if (socket.alpnProtocol === "h2") await addSession(socket, used);
       else {
         // The probe's socket is handed back: an HTTP/1.1 agent opens its own, one per request at a time.
         socket.destroy();
-        http1 = new https.Agent({ ...tlsOptions(server, options.tls), keepAlive: true, maxSockets: MAX_HTTP1_SOCKETS });
+        http1 = makeAgent();
       }
       failure = undefined;
     } catch (error) {
@@ -108,18 +131,19 @@ export function createHttpConnection(options: { server: URL; tls: TlsOptions; cl
     }
   };
 
-  const addSession = async (socket: tls.TLSSocket): Promise<void> => {
+  const addSession = async (socket: tls.TLSSocket, used: TlsOptions): Promise<void> => {
     const session: Session = {
       http2: http2.connect(server, { createConnection: () => socket, settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES }, maxSessionMemory: SESSION_MEMORY_MB }),
       active: 0,
       limit: 0,
     };
     // The server's settings tell how many streams it allows; before them Node would assume a hundred.
-    const settings = await firstEvent<http2.Settings>(session.http2, "remoteSettings", clock);
-    session.limit = Math.max(1, settings.maxConcurrentStreams ?? Number.MAX_SAFE_INTEGER);
+    const limits = await firstEvent<http2.Settings>(session.http2, "remoteSettings", clock);
+    session.limit = Math.max(1, limits.maxConcurrentStreams ?? Number.MAX_SAFE_INTEGER);
     session.http2.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     // What ends a session ends its streams with the same error, and they report it.
     session.http2.on("error", () => {});
+    if (used !== settings) return session.http2.destroy();
     session.http2.on("remoteSettings", (changed) => (session.limit = Math.max(1, changed.maxConcurrentStreams ?? Number.MAX_SAFE_INTEGER)));
     const stopPinging = pingWhileBusy(session, clock);
     session.http2.once("close", () => {
@@ -129,7 +153,36 @@ export function createHttpConnection(options: { server: URL; tls: TlsOptions; cl
     sessions.add(session);
   };
 
-  const acquire = async (stop: AbortSignal): Promise<Session | Agent> => {
+  /** Ends what was opened under another identity, after a while. */
+  const retire = (end: () => void, onEnd: (forget: () => void) => void): void => {
+    const timer = clock.after(RETIRE_AFTER_MS, () => now());
+    const forget = (): void => {
+      timer.cancel();
+      retiring.delete(now);
+    };
+    const now = (): void => {
+      forget();
+      end();
+    };
+    retiring.add(now);
+    onEnd(forget);
+  };
+  const become = ({ cert, key }: Pick<Credentials, "cert" | "key">): void => {
+    settings = { ...settings, ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+    failure = undefined;
+    for (const { http2: session } of sessions) {
+      session.close();
+      retire(() => session.destroy(), (forget) => void session.once("close", forget));
+    }
+    sessions.clear();
+    const agent = http1;
+    if (!agent || server.protocol === "http:") return;
+    http1 = undefined;
+    retire(() => agent.destroy(), () => {});
+  };
+
+  const acquire = async (stop: AbortSignal, identity: Pick<Credentials, "cert" | "key"> | undefined): Promise<Session | Agent> => {
+    if (identity && identity.cert !== undefined && !sameIdentity(identity, settings)) become(identity);
     for (;;) {
       if (closed) throw new UnreachableError("this connection was closed; open a new one");
       if (http1) return http1;
@@ -148,9 +201,9 @@ export function createHttpConnection(options: { server: URL; tls: TlsOptions; cl
   };
 
   return {
-    async open(request, stop) {
+    async open(request, stop, identity) {
       stop.throwIfAborted();
-      const by = await acquire(stop);
+      const by = await acquire(stop, identity);
       // A session that was taken is given back by the request itself, also when it is too late to start it.
       return "http2" in by ? requestHttp2(by, request, stop) : requestHttp1(server, by, request, stop);
     },
@@ -160,6 +213,7 @@ export function createHttpConnection(options: { server: URL; tls: TlsOptions; cl
       // Whoever still waits for an attempt to connect learns its failure from it, not from here.
       await Promise.allSettled([connecting]);
       for (const session of sessions) session.http2.destroy();
+      for (const end of retiring) end();
     },
   };
 }
@@ -248,23 +302,42 @@ function pingWhileBusy(session: Session, clock: Clock): () => void {
 }
 
 function tlsOptions(server: URL, options: TlsOptions): tls.ConnectionOptions {
+  const name = options.serverName ?? hostOf(server);
   return {
     host: hostOf(server),
     port: portOf(server),
     minVersion: "TLSv1.2",
     rejectUnauthorized: !options.insecure,
-    ...(options.serverName !== undefined && { servername: options.serverName }),
+    // An address cannot be named in TLS; it is only compared with the certificate.
+    ...(isIP(name) === 0 ? { servername: name } : { checkServerIdentity: (_host: string, certificate: tls.PeerCertificate) => tls.checkServerIdentity(name, certificate) }),
     ...(options.ca !== undefined && { ca: options.ca }),
     ...(options.cert !== undefined && { cert: options.cert }),
     ...(options.key !== undefined && { key: options.key }),
   };
 }
 
-async function openTls(server: URL, options: TlsOptions, clock: Clock): Promise<tls.TLSSocket> {
-  const socket = tls.connect({ ...tlsOptions(server, options), ALPNProtocols: ["h2", "http/1.1"] });
+async function openTls(server: URL, options: TlsOptions, clock: Clock, proxy: URL | undefined): Promise<tls.TLSSocket> {
+  const through = proxy && (await openTunnel(proxy, { host: hostOf(server), port: portOf(server) }, clock));
+  const socket = tls.connect({ ...tlsOptions(server, options), ...(through && { socket: through }), ALPNProtocols: ["h2", "http/1.1"] });
   socket.setNoDelay(true);
   await firstEvent(socket, "secureConnect", clock);
   return socket;
+}
+
+/** For servers that speak HTTP/1.1 only: a socket per request at a time, each through the proxy if there is one. */
+function createAgent(server: URL, settings: TlsOptions, clock: Clock, proxy: URL | undefined): Agent {
+  const kept = { ...KEEP_ALIVE, maxSockets: MAX_HTTP1_SOCKETS };
+  const agent = server.protocol === "http:" ? new http.Agent(kept) : new https.Agent({ ...tlsOptions(server, settings), ...kept });
+  if (!proxy) return agent;
+  agent.createConnection = (_options, onCreated) => {
+    openTunnel(proxy, { host: hostOf(server), port: portOf(server) }, clock).then(
+      (socket) => onCreated?.(null, server.protocol === "http:" ? socket : tls.connect({ ...tlsOptions(server, settings), socket })),
+      // The type wants a socket also for a failure, of which there is none.
+      (error: Error) => onCreated?.(error, undefined as unknown as Duplex),
+    );
+    return undefined;
+  };
+  return agent;
 }
 
 /** Waits for the event, and destroys the emitter when an error, its end or too much time comes first. */
@@ -286,7 +359,8 @@ function firstEvent<T>(emitter: tls.TLSSocket | http2.ClientHttp2Session, name: 
   });
 }
 
-function untilStopped(promise: Promise<void>, stop: AbortSignal): Promise<void> {
+/** What the promise gives, or the signal's reason when that comes first. The promise itself goes on. */
+export function untilStopped<T>(promise: Promise<T>, stop: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const give = (): void => reject(stop.reason as Error);
     stop.addEventListener("abort", give, { once: true });

@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeClock } from "../base/index.ts";
 import type { FakeClock } from "../base/index.ts";
+import { CredentialsError } from "./credentials.ts";
+import type { CredentialSource } from "./credentials.ts";
 import { createHttp2Transport } from "./http2-transport.ts";
 import type { Http2TransportOptions } from "./http2-transport.ts";
 import type { Transport } from "./transport.ts";
@@ -187,13 +189,13 @@ describe("watch", () => {
   const watchAll = (transport: Transport): Promise<unknown[]> => Array.fromAsync(transport.watch({ path: pods, query: { resourceVersion: "5" } }, new AbortController().signal)).then((batches) => batches.flat());
 
   test("asks for a watch and gives events until the server ends it", async () => {
-    const { transport, urls } = await connect((_request, response) => answer(response, 200, line("ADDED", { a: 1 }) + line("BOOKMARK", {})));
+    const { transport, urls } = await connect((_request, response) => answer(response, 200, line("ADDED", { a: 1 }) + line("BOOKMARK", {})), { random: { next: () => 0.5, bytes: (length) => new Uint8Array(length) } });
 
     expect(await watchAll(transport)).toEqual([
       { type: "ADDED", object: { a: 1 } },
       { type: "BOOKMARK", object: {} },
     ]);
-    expect(urls).toEqual(["/api/v1/pods?resourceVersion=5&watch=true"]);
+    expect(urls).toEqual(["/api/v1/pods?resourceVersion=5&timeoutSeconds=450&watch=true"]);
   });
 
   test("outlives the deadline of a request", async () => {
@@ -202,10 +204,23 @@ describe("watch", () => {
     const watch = transport.watch({ path: pods }, new AbortController().signal)[Symbol.asyncIterator]();
 
     await watch.next();
-    clock.advance(3_600_000);
+    clock.advance(300_000);
+    const ended = await Promise.race([watch.next(), new Promise((resolve) => setImmediate(resolve, "open"))]);
 
+    expect(ended).toBe("open");
+  });
+
+  test("that says nothing any more is given up when the server should have ended it", async () => {
+    const clock = createFakeClock();
+    const { transport } = await connect((_request, response) => void response.writeHead(200).write(line("ADDED", {})), { clock });
+    const watch = transport.watch({ path: pods, query: { timeoutSeconds: "300" } }, new AbortController().signal)[Symbol.asyncIterator]();
+
+    await watch.next();
+    const next = watch.next();
+    clock.advance(330_000);
+
+    await expect(next).rejects.toMatchObject({ code: "Unreachable", message: expect.stringContaining("neither said anything nor ended the watch in time") as string });
     expect(clock.nextDue()).toBeUndefined();
-    await watch.return?.();
   });
 
   const failing: Record<string, { handler: Handler; want: object }> = {
@@ -258,4 +273,72 @@ test("sends the current token, the agent and the media type, and passes warnings
     ["Bearer t2", "flotilla/test", "application/json"],
   ]);
   expect(warnings).toEqual(['use "b"', "and c", 'use "b"', "and c"]);
+});
+
+test("asks to be treated as somebody else, with a header for each group and value", async () => {
+  const seen: string[][] = [];
+  const { transport } = await connect(
+    (request, response) => {
+      const pairs = Array.from({ length: request.rawHeaders.length / 2 }, (_, index) => request.rawHeaders.slice(index * 2, index * 2 + 2));
+      seen.push(...pairs.filter(([name]) => name?.toLowerCase().startsWith("impersonate")).map(([name = "", value = ""]) => [name.toLowerCase(), value]));
+      answer(response, 200, "{}");
+    },
+    { impersonate: { user: "eve", uid: "7", groups: ["admins", "a, b"], extra: { "example.com/Scopes": ["read", "write"], "50%": ["x"] } } },
+  );
+
+  await getPod(transport);
+
+  expect(seen).toEqual([
+    ["impersonate-user", "eve"],
+    ["impersonate-uid", "7"],
+    ["impersonate-group", "admins"],
+    ["impersonate-group", "a, b"],
+    ["impersonate-extra-example.com%2fscopes", "read"],
+    ["impersonate-extra-example.com%2fscopes", "write"],
+    ["impersonate-extra-50%25", "x"],
+  ]);
+});
+
+describe("credentials that change", () => {
+  const makeSource = (...tokens: string[]): CredentialSource => ({
+    current: async () => ({ token: tokens[0] ?? "" }),
+    async replace() {
+      if (tokens.length === 1) return undefined;
+      tokens.shift();
+      return { token: tokens[0] ?? "" };
+    },
+  });
+  const refuseOld: Handler = (request, response) => answer(response, request.headers.authorization === "Bearer new" ? 200 : 401, "{}");
+
+  test("a request that is refused is sent again with others, writes too", async () => {
+    const { transport, urls } = await connect(refuseOld, { credentials: makeSource("old", "new") });
+
+    const answers = [await transport.send({ verb: "create", path: pod, body: {} }), await getPod(transport)];
+
+    expect(answers).toEqual([{}, {}]);
+    expect(urls).toHaveLength(3);
+  });
+
+  const refused: Record<string, { tokens: string[]; requests: number }> = {
+    "without others the refusal stands": { tokens: ["old"], requests: 1 },
+    "and so it does when the others are refused too": { tokens: ["old", "older", "new"], requests: 2 },
+  };
+  for (const [behaviour, { tokens, requests }] of Object.entries(refused)) {
+    test(behaviour, async () => {
+      const { transport, urls } = await connect(refuseOld, { credentials: makeSource(...tokens) });
+
+      await expect(getPod(transport)).rejects.toMatchObject({ status: { code: 401 } });
+
+      expect(urls).toHaveLength(requests);
+    });
+  }
+
+  test("nothing is sent when there are none", async () => {
+    const broken = { current: () => Promise.reject(new CredentialsError("the plugin is missing")), replace: async () => undefined };
+    const { transport, urls } = await connect(refuseOld, { credentials: broken });
+
+    await expect(getPod(transport)).rejects.toThrow("the plugin is missing");
+
+    expect(urls).toEqual([]);
+  });
 });

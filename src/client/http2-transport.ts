@@ -1,18 +1,21 @@
 /**
  * The transport to an API server anywhere: Flotilla's hub with all its logical clusters, or one real cluster.
  *
- * Every request has a deadline; a watch has one until it is answered, and then lives as long as it is read. A watch whose
- * reader is slow is not read ahead: HTTP/2 flow control lets the server wait. 429 and 503 are tried again when the server
- * says when, within bounds.
+ * Every request has a deadline; a watch has one until it is answered, and then lives for some minutes: the server is asked to end
+ * it, and one that says nothing any more is ended from here. A watch whose reader is slow is not read ahead: HTTP/2 flow control
+ * lets the server wait. 429 and 503 are tried again when the server says when, within bounds; 401 is when we have other credentials.
  */
-import { isObject, messageOf, sleep, systemClock } from "../base/index.ts";
-import type { Clock, JsonObject } from "../base/index.ts";
+import { isObject, messageOf, sleep, systemClock, systemRandom } from "../base/index.ts";
+import type { Clock, JsonObject, Random } from "../base/index.ts";
 import { ApiError, badRequest } from "../machinery/index.ts";
 import { readBody, readFailure } from "./answer.ts";
+import type { Credentials, CredentialSource } from "./credentials.ts";
 import { UnreachableError } from "./errors.ts";
 import { codeOf, explainFailure } from "./explain-failure.ts";
-import { NotProcessedError, createHttpConnection } from "./http-connection.ts";
+import { NotProcessedError, createHttpConnection, untilStopped } from "./http-connection.ts";
 import type { HttpRequest, HttpResponse, TlsOptions } from "./http-connection.ts";
+import { impersonationHeaders } from "./impersonation.ts";
+import type { Impersonation } from "./impersonation.ts";
 import { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath, segment } from "./request-path.ts";
 import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "./transport.ts";
 import { createWatchDecoder } from "./watch-decoder.ts";
@@ -29,23 +32,35 @@ export interface Http2TransportOptions extends TlsOptions {
   cluster: ClusterMapping;
   /** A bearer token, or where to get the current one. */
   token?: string | (() => Promise<string>);
+  /** Token and certificate, where they change while we run; takes the place of `token`, `cert` and `key`. */
+  credentials?: CredentialSource;
+  /** Whom our requests are to be treated as. */
+  impersonate?: Impersonation;
+  /** An HTTP, HTTPS or SOCKS5 proxy, through which all connections go. */
+  proxy?: URL;
   userAgent?: string;
   /** How long one request may take with all its repetitions. */
   requestTimeoutMs?: number;
   /** Called with the text of every Warning header. */
   onWarning?: (message: string) => void;
   clock?: Clock;
+  random?: Random;
 }
 
 /** Servers give up a request after a minute. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_REPETITIONS = 4;
 const MAX_RETRY_AFTER_MS = 10_000;
+/** Watches end after this long, or up to twice as long by chance, so that those of many do not return together; as in client-go. */
+const WATCH_SECONDS = 300;
+/** A server that should have ended a watch by then has gone. */
+const WATCH_GRACE_SECONDS = 30;
 const READ_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 export function createHttp2Transport(options: Http2TransportOptions): Transport {
-  const { server, cluster: mapping, token, onWarning, clock = systemClock, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const connection = createHttpConnection({ server, tls: options, clock });
+  const { server, cluster: mapping, token, credentials, onWarning, clock = systemClock, random = systemRandom, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const connection = createHttpConnection({ server, tls: options, clock, ...(options.proxy && { proxy: options.proxy }) });
+  const impersonation = options.impersonate ? impersonationHeaders(options.impersonate) : {};
   const basePath = server.pathname.replace(/\/+$/, "");
   const authority = server.host;
   const userAgent = options.userAgent ?? "flotilla";
@@ -56,28 +71,52 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     throw badRequest(`${authority} is the API server of cluster ${mapping.only}, not of ${cluster}`);
   };
 
-  const headersFor = async (extra: Record<string, string>): Promise<Record<string, string>> => {
-    const headers: Record<string, string> = { host: authority, "user-agent": userAgent, accept: "application/json", ...extra };
+  const headersFor = (extra: Record<string, string>): HttpRequest["headers"] => ({ host: authority, "user-agent": userAgent, accept: "application/json", ...extra, ...impersonation });
+
+  /** Who we are now. Not within a request's deadline: a plugin may have to ask a person. */
+  const identityNow = async (signal: AbortSignal | undefined): Promise<Credentials> => {
+    signal?.throwIfAborted();
+    if (credentials) return signal ? untilStopped(credentials.current(), signal) : credentials.current();
     const bearer = typeof token === "function" ? await token() : token;
-    if (bearer !== undefined) headers["authorization"] = `Bearer ${bearer}`;
-    return headers;
+    return bearer === undefined ? {} : { token: bearer };
   };
+  const withToken = (request: HttpRequest, bearer: string | undefined): HttpRequest => (bearer === undefined ? request : { ...request, headers: { ...request.headers, authorization: `Bearer ${bearer}` } });
 
   /** Sends until an answer comes that is worth reading, or the deadline is over. */
-  const exchange = async (doing: string, request: HttpRequest, stop: AbortSignal): Promise<HttpResponse> => {
+  const exchange = async (doing: string, request: HttpRequest, used: Credentials, stop: AbortSignal): Promise<HttpResponse> => {
+    let identity = used;
+    let mayReplace = credentials !== undefined;
     for (let repetition = 0; ; repetition++) {
       let response: HttpResponse;
       try {
-        response = await connection.open(request, stop);
+        response = await connection.open(withToken(request, identity.token), stop, credentials && identity);
       } catch (error) {
         if (stop.aborted) throw stop.reason;
         if (repetition === 0 && mayRepeat(error, request.method)) continue;
         throw explainFailure(doing, error);
       }
+      const other = response.status === 401 && mayReplace ? await otherThan(identity, response, stop) : undefined;
+      if (other) {
+        mayReplace = false;
+        identity = other;
+        continue;
+      }
       const waitMs = repetition < MAX_REPETITIONS ? retryAfterMs(response) : undefined;
       if (waitMs === undefined) return response;
-      response.body.on("error", () => {}).resume();
+      drain(response);
       await sleep(clock, waitMs, stop);
+    }
+  };
+
+  /** Other credentials after a 401; whoever was refused was not served, so any request may be sent again. */
+  const otherThan = async (refused: Credentials, response: HttpResponse, stop: AbortSignal): Promise<Credentials | undefined> => {
+    try {
+      const other = credentials && (await untilStopped(credentials.replace(refused), stop));
+      if (other) drain(response);
+      return other;
+    } catch (error) {
+      drain(response);
+      throw error;
     }
   };
 
@@ -117,11 +156,13 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
       const { verb, path, patchType, body } = request;
       const doing = describe(verb, path, authority);
       const url = prefixOf(path.cluster) + resourcePath(path) + queryText(request.query);
-      const headers = await headersFor(body === undefined ? {} : { "content-type": patchType ? PATCH_MEDIA_TYPES[patchType] : "application/json" });
+      const headers = headersFor(body === undefined ? {} : { "content-type": patchType ? PATCH_MEDIA_TYPES[patchType] : "application/json" });
       const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
 
+      const identity = await identityNow(signal);
+
       return withDeadline(doing, signal, async (stop) => {
-        const response = await exchange(doing, { method: METHODS[verb], path: url, headers, ...(bytes && { body: bytes }) }, stop);
+        const response = await exchange(doing, { method: METHODS[verb], path: url, headers, ...(bytes && { body: bytes }) }, identity, stop);
         warn(response);
         const text = await readBody(response.body, stop).catch((error: unknown) => {
           throw stop.aborted ? stop.reason : explainFailure(doing, error);
@@ -135,30 +176,38 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
       if (signal.aborted) return;
       const doing = describe("watch", path, authority);
       if (path.cluster === "*") throw badRequest("a watch of every logical cluster is possible only inside the hub's process");
-      const url = prefixOf(path.cluster) + resourcePath(path) + queryText({ ...query, watch: "true" });
-      const headers = await headersFor({});
-      const response = await withDeadline(doing, signal, async (stop, stream) => {
-        const head = await exchange(doing, { method: "GET", path: url, headers }, stop);
+      const seconds = Number(query?.["timeoutSeconds"] ?? Math.floor(WATCH_SECONDS * (1 + random.next())));
+      const url = prefixOf(path.cluster) + resourcePath(path) + queryText({ ...query, timeoutSeconds: String(seconds), watch: "true" });
+      const headers = headersFor({});
+      const answered = identityNow(signal).then((identity) => withDeadline(doing, signal, async (stop, stream) => {
+        const head = await exchange(doing, { method: "GET", path: url, headers }, identity, stop);
         if (head.status !== 200) throw readFailure(head, await readBody(head.body, stop));
         stream(head);
         return head;
-      }).catch((error: unknown) => {
+      }));
+      const response = await answered.catch((error: unknown) => {
         if (signal.aborted) return undefined;
         throw error;
       });
       if (!response) return;
       warn(response);
-      yield* readWatch(doing, response, signal);
+      const silence = clock.after((seconds + WATCH_GRACE_SECONDS) * 1000, () => response.body.destroy(new UnreachableError("the server neither said anything nor ended the watch in time; watch again")));
+      try {
+        yield* readWatch(doing, response, signal);
+      } finally {
+        silence.cancel();
+      }
     },
 
     async raw(request: RawRequest, signal): Promise<RawResponse> {
       const doing = `${request.method} ${request.path.split("?", 1)[0]} at ${authority}`;
       if (!request.path.startsWith("/")) throw badRequest(`a raw request needs a path that starts with a slash, not ${JSON.stringify(request.path)}`);
-      const headers = await headersFor({ ...request.headers });
+      const headers = headersFor({ ...request.headers });
       const url = prefixOf(request.cluster) + request.path;
+      const identity = await identityNow(signal);
 
       return withDeadline(doing, signal, async (stop, stream) => {
-        const response = await exchange(doing, { method: request.method, path: url, headers, ...(request.body && { body: request.body }) }, stop);
+        const response = await exchange(doing, { method: request.method, path: url, headers, ...(request.body && { body: request.body }) }, identity, stop);
         stream(response);
         return { status: response.status, headers: response.headers, body: response.body as AsyncIterable<Uint8Array> };
       });
@@ -181,6 +230,11 @@ async function* readWatch(doing: string, response: HttpResponse, signal: AbortSi
     throw error instanceof ApiError ? error : explainFailure(doing, error);
   }
   if (decoder.incomplete && !signal.aborted) throw new UnreachableError(`${doing}: the stream ended inside an event; watch again`);
+}
+
+/** Nobody reads the rest, and the connection is used again. */
+function drain({ body }: HttpResponse): void {
+  body.on("error", () => {}).resume();
 }
 
 /** Anything may be repeated when the server did not look at it; reads also when the connection broke. */

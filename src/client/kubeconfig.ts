@@ -1,16 +1,13 @@
 /**
  * Kubeconfig files: which server, how to trust it, who we are.
  *
- * Parsing is pure; only `loadKubeconfig` and `connectionOf` read files. What we cannot do yet (exec plugins, auth providers, proxies,
- * user names with passwords, impersonation) is refused rather than ignored: a connection without them would be another
- * identity than the one that was asked for.
+ * Parsing is pure; only `loadKubeconfig` reads a file. What a context of it means is in `kubeconfig-connection.ts`.
  */
 import { readFile } from "node:fs/promises";
-import { dirname, isAbsolute, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { load } from "js-yaml";
 import { UsageError, isObject, messageOf } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
-import type { TlsOptions } from "./http-connection.ts";
 
 export interface Kubeconfig {
   /** What messages call it: the path, or what the caller said. */
@@ -23,20 +20,8 @@ export interface Kubeconfig {
   readonly users: ReadonlyMap<string, JsonObject>;
 }
 
-/** What `createHttp2Transport` needs to reach the server. */
-export interface KubeconfigConnection extends TlsOptions {
-  server: URL;
-  token?: string | (() => Promise<string>);
-  /** The context's namespace. */
-  namespace?: string;
-}
-
 /** Kubeconfigs hold certificates, not data. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Tokens in files are rotated by whoever mounts them, well before they expire. */
-const TOKEN_FILE_TTL_MS = 60_000;
-const REFUSED_USER_FIELDS = ["exec", "auth-provider", "username", "password", "as", "as-uid", "as-groups", "as-user-extra"];
-const REFUSED_CLUSTER_FIELDS = ["proxy-url"];
 
 export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -65,39 +50,6 @@ export function parseKubeconfig(text: string, where: { source?: string; director
     ),
     clusters: named(document, "clusters", "cluster", source),
     users: named(document, "users", "user", source),
-  };
-}
-
-/** The connection that a context describes; the current one unless named. Reads the files that it refers to. */
-export async function connectionOf(config: Kubeconfig, contextName: string | undefined = config.currentContext): Promise<KubeconfigConnection> {
-  const { source } = config;
-  if (contextName === undefined) throw new UsageError(`${source} names no current context; choose one of ${listOf(config.contexts)}`);
-  const context = config.contexts.get(contextName);
-  if (!context) throw new UsageError(`${source} has no context ${contextName}; it has ${listOf(config.contexts)}`);
-  const cluster = config.clusters.get(context.cluster);
-  if (!cluster) throw new UsageError(`context ${contextName} of ${source} refers to cluster "${context.cluster}", which is not there; it has ${listOf(config.clusters)}`);
-  const user = context.user === "" ? {} : config.users.get(context.user);
-  if (!user) throw new UsageError(`context ${contextName} of ${source} refers to user "${context.user}", which is not there; it has ${listOf(config.users)}`);
-  refuse(source, `user ${context.user}`, user, REFUSED_USER_FIELDS);
-  refuse(source, `cluster ${context.cluster}`, cluster, REFUSED_CLUSTER_FIELDS);
-
-  const [ca, cert, key] = await Promise.all([
-    material(config, cluster, "certificate-authority"),
-    material(config, user, "client-certificate"),
-    material(config, user, "client-key"),
-  ]);
-  if ((cert === undefined) !== (key === undefined)) throw new UsageError(`user ${context.user} of ${source} needs both a client certificate and its key, or neither`);
-  const serverName = stringAt(cluster, "tls-server-name");
-  const token = tokenOf(config, user);
-  return {
-    server: serverOf(source, context.cluster, cluster),
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    ...(token !== undefined && { token }),
-    ...(cluster["insecure-skip-tls-verify"] === true && { insecure: true }),
-    ...(serverName !== undefined && { serverName }),
-    ...(context.namespace !== undefined && { namespace: context.namespace }),
   };
 }
 
@@ -151,56 +103,8 @@ function named(document: JsonObject, list: string, field: string, source: string
   return result;
 }
 
-function serverOf(source: string, name: string, cluster: JsonObject): URL {
-  const server = stringAt(cluster, "server");
-  if (server === undefined) throw new UsageError(`cluster ${name} of ${source} has no server address`);
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) throw new UsageError(`cluster ${name} of ${source} has the server address ${JSON.stringify(server)}; it must be an https:// or http:// URL`);
-  return url;
-}
-
-/** PEM from `<field>-data`, which is base64 and wins, or from the file that `<field>` names. */
-async function material(config: Kubeconfig, entry: JsonObject, field: string): Promise<string | undefined> {
-  const inline = stringAt(entry, `${field}-data`);
-  if (inline !== undefined) return Buffer.from(inline, "base64").toString("utf8");
-  const file = stringAt(entry, field);
-  return file === undefined ? undefined : readReferenced(config, field, file);
-}
-
-function tokenOf(config: Kubeconfig, user: JsonObject): KubeconfigConnection["token"] {
-  // A token file is preferred over a token, since it is the one that is kept fresh.
-  const file = stringAt(user, "tokenFile");
-  if (file === undefined) return stringAt(user, "token");
-  let current: Promise<string> | undefined;
-  let readAtMs = 0;
-  return () => {
-    const nowMs = performance.now();
-    if (!current || nowMs - readAtMs > TOKEN_FILE_TTL_MS) {
-      readAtMs = nowMs;
-      current = readReferenced(config, "tokenFile", file).then((text) => text.trim());
-      current.catch(() => (current = undefined));
-    }
-    return current;
-  };
-}
-
-async function readReferenced(config: Kubeconfig, field: string, file: string): Promise<string> {
-  const path = isAbsolute(file) ? file : resolve(config.directory, file);
-  return readFile(path, "utf8").catch((cause: unknown) => {
-    throw new UsageError(`${config.source} refers to ${path} as ${field}, which cannot be read; check the path and its permissions`, { cause });
-  });
-}
-
-function refuse(source: string, what: string, entry: JsonObject, fields: readonly string[]): void {
-  const field = fields.find((name) => entry[name] !== undefined && entry[name] !== null && entry[name] !== "");
-  if (field !== undefined) throw new UsageError(`${what} of ${source} uses ${field}, which Flotilla does not support yet; use a client certificate or a token, and a direct address`);
-}
-
-function stringAt(entry: JsonObject, field: string): string | undefined {
+/** Text that is there; an empty one counts as absent. */
+export function stringAt(entry: JsonObject, field: string): string | undefined {
   const value = entry[field];
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function listOf(entries: ReadonlyMap<string, unknown>): string {
-  return entries.size === 0 ? "none" : [...entries.keys()].join(", ");
 }

@@ -9,6 +9,7 @@ import { Cluster } from "../api/index.ts";
 import { isConditionTrue } from "../machinery/index.ts";
 import { createMemoryEngine, openSqliteEngine } from "../store/index.ts";
 import type { Engine } from "../store/index.ts";
+import { createFeatureGates, parseFeatureGates } from "../workloads/index.ts";
 import { ensureDirectory } from "./data-directory.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import { createHub, HUB } from "./hub.ts";
@@ -63,7 +64,9 @@ async function startParts(
     random: systemRandom,
     log,
     kruise: options.kruise,
+    ...(options.kruiseGates !== undefined && { kruiseGates: createFeatureGates(parseFeatureGates(options.kruiseGates)) }),
     nodes: options.nodes,
+    ...(options.startMs !== undefined && { times: { startMs: options.startMs, restartMs: options.startMs, stopMs: options.startMs } }),
     rootCertificate: certificates.authority.certificate,
     signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
     clusterKubeconfig: (cluster) => access.kubeconfig(cluster),

@@ -2,7 +2,7 @@
  * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no files:
  * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { builtInAdmissions, Cluster, decodeProtobuf, logicalClusterAdmission } from "../api/index.ts";
+import { CloneSet, Cluster, createBuiltInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../api/index.ts";
 import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createApiServer, HUB } from "../apiserver/index.ts";
@@ -14,13 +14,15 @@ import type { Delivery } from "../delivery/index.ts";
 import { createInterpreter } from "../interpreter/index.ts";
 import { createMembershipController, joinCluster, membershipAdmissions } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
-import { createEventRecorders, createInformers, createManager, createWriteThroughClient, standAside } from "../runtime/index.ts";
+import { createEventRecorders, createInformers, createManager, createWriteThroughClient, standAside, writeControllerMetrics } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
-import { createSimulation } from "../simulation/index.ts";
+import { createComponentLogs, createKruiseInstallController, createSimulation, KRUISE_MANAGER } from "../simulation/index.ts";
+import type { SimulationDependencies } from "../simulation/index.ts";
 import { createSystemControllers } from "../system/index.ts";
 import { createCache, StoreError } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
-import { containerHashes, createKruiseAdmissions, createWorkloadControllers } from "../workloads/index.ts";
+import { containerHashes, createKruiseAdmissions, createWorkloadControllerGroups } from "../workloads/index.ts";
+import type { FeatureGates } from "../workloads/index.ts";
 import { createProfiles } from "./profiles.ts";
 
 export { HUB };
@@ -36,8 +38,12 @@ export interface HubOptions {
   random: Random;
   log: Log;
   kruise: "installed" | "none";
+  /** Of OpenKruise on the members; unset means its defaults. */
+  kruiseGates?: FeatureGates;
   /** Simulated nodes per member; with 0 nothing runs there. */
   nodes: number;
+  /** How long pods take to start, restart and stop, and how long a silent node is believed. */
+  times?: SimulationDependencies["times"];
   /** PEM; how workloads know that they talk to this server. Every namespace has it. */
   rootCertificate?: string;
   /** PEM of the key for service account tokens, when it is first needed; unset makes one that lives as long as the process. */
@@ -69,23 +75,28 @@ export interface Hub {
 
 export async function createHub(options: HubOptions): Promise<Hub> {
   const { engine, clock, random, log, kruise, nodes, rootCertificate = "", wrap = (transport) => transport, freeze = false } = options;
+  const gates = options.kruiseGates ? { gates: options.kruiseGates } : {};
+  // On a member that was made without OpenKruise it works as soon as its kinds are there.
+  const hasKruise = (cluster: string): boolean => isSimulated(cluster) && server.serves(cluster, CloneSet.group, CloneSet.plural);
   const cache = await createCache(engine, {
     onError(error) {
       log.error("store failed", { error });
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), metrics: () => simulation.metrics, ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }) });
+  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), nodes, nowMs: clock.now(), ...(nodes > 0 && { metrics: () => simulation.metrics }), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }) });
   const server = await createApiServer({
     cache,
     clock,
     random,
     log,
-    admissions: [...builtInAdmissions, ...membershipAdmissions, ...createKruiseAdmissions({ appliesTo: (cluster) => cluster !== HUB, nowMs: () => clock.now() }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
+    admissions: [...createBuiltInAdmissions(options.kruiseGates), ...membershipAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
     decodeProtobuf,
     profiles,
     ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
     freeze,
+    // The managers are put together below, like the members; nobody asks before.
+    controllers: { writeMetrics: (text) => writeControllerMetrics(text, managers), problems: () => managers.flatMap((manager) => manager.problems()) },
     // Who runs the members is put together below; nobody asks before.
     connect: { runtimeOf: (cluster) => (nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? simulation.runtime : undefined) },
   });
@@ -148,12 +159,19 @@ export async function createHub(options: HubOptions): Promise<Hub> {
 
   const memberClient = clientFor("member");
   const events = createEventRecorders({ client: memberClient, clock, log: log.with({ part: "members" }) });
-  const memberManager = createManager({ client: memberClient, informers: memberInformers, clock, log: log.with({ part: "members" }) });
-  const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock, hashes: containerHashes, events: events.recorders });
+  const componentLogs = createComponentLogs({ clock, componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined) });
+  server.onClusterGone((cluster) => componentLogs.forget(cluster));
+  const memberManager = createManager({ client: memberClient, informers: memberInformers, clock, log: componentLogs.keep(log.with({ part: "members" })) });
+  const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock, hashes: containerHashes, componentLogs, events: events.recorders, ...(options.times && { times: options.times }) });
   // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
   const elsewhere = { isForeign: (cluster: string) => server.profileOf(cluster) === "empty", isTaken: server.isManagedElsewhere };
-  const runsMembers = [...createWorkloadControllers({ client: memberClient, informers: memberInformers, clock, random, events: events.recorders, usage: simulation }), ...simulation.controllers];
-  if (nodes > 0) memberManager.add(...runsMembers.map((controller) => standAside(controller, elsewhere)));
+  const workloads = createWorkloadControllerGroups({ ...gates, client: memberClient, informers: memberInformers, clock, random, events: events.recorders, usage: simulation });
+  const kruiseControllers = new Set(workloads.kruise.map(({ name }) => name));
+  const install = createKruiseInstallController({ client: memberClient, isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster), onServed: server.onServed });
+  const runsMembers = [...Object.values(workloads).flat(), ...simulation.controllers];
+  if (nodes > 0) memberManager.add(install, ...runsMembers.map((controller) => standAside(controller, elsewhere)));
+
+  const managers: readonly Manager[] = [hubManager, memberManager, systemManager];
 
   async function addCluster(name: string): Promise<void> {
     try {
@@ -168,11 +186,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     server,
     cache,
     client,
-    managers: [hubManager, memberManager, systemManager],
+    managers,
     isQuiet: () => server.isQuiet() && propagation.isQuiet() && events.isQuiet(),
     async start(signal) {
-      const managers = [systemManager, hubManager, memberManager];
-      for (const manager of managers) manager.start(signal);
+      for (const manager of managers.toReversed()) manager.start(signal);
       await Promise.all(managers.map((manager) => manager.whenSynced(signal)));
     },
     async addMembers(names, endpointOf, signal) {

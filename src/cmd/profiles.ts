@@ -14,11 +14,11 @@ import {
   logicalClusterKind,
   systemPriorityClasses,
 } from "../api/index.ts";
-import type { ConnectHandler, Kind, KubernetesObject } from "../api/index.ts";
+import type { ConnectHandler, Kind, KubernetesObject, Namespace } from "../api/index.ts";
 import { HUB } from "../apiserver/index.ts";
 import type { Profile } from "../apiserver/index.ts";
 import { methodNotAllowed, pathNotFound } from "../machinery/index.ts";
-import { metricsKinds, standardStorageClass } from "../simulation/index.ts";
+import { kruiseLayer, kruiseNamespace, metricsKinds, nodeLayer, standardStorageClass } from "../simulation/index.ts";
 import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
@@ -32,7 +32,10 @@ export interface ProfileOptions {
   /** The day on which this server began to note when tokens in Secrets are used. */
   startedOn: string;
   clusterKubeconfig?(cluster: string): Promise<string>;
-  /** What pods and nodes of members use; asked when somebody reads it. Unset serves no metrics. */
+  /** How many simulated nodes every member has, and since when. */
+  nodes?: number;
+  nowMs?: number;
+  /** What pods and nodes of members use; asked when somebody reads it. Unset: nothing runs there, so there is no storage driver either. */
   metrics?: Parameters<typeof metricsKinds>[0];
 }
 
@@ -49,26 +52,27 @@ function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): 
  * A kind is listed here only when its controller works; docs/compatibility.md says what is missing. What controllers put into every
  * namespace is there from the start, so that an empty cluster stores nothing.
  */
-export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, metrics }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
-  const namespaces = (...names: string[]): KubernetesObject[] =>
-    names.flatMap((name) => [
-      { apiVersion: "v1", kind: "Namespace", metadata: { name } },
-      defaultServiceAccount(name),
-      ...(rootCertificate === "" ? [] : [rootCertificateConfigMap(name, rootCertificate)]),
-    ]);
+export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, nodes = 0, nowMs = 0, metrics }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
+  const namespaces = (...given: (string | Namespace)[]): KubernetesObject[] =>
+    given.flatMap((item) => {
+      const namespace = typeof item === "string" ? { apiVersion: "v1", kind: "Namespace", metadata: { name: item } } : item;
+      const { name } = namespace.metadata;
+      return [namespace, defaultServiceAccount(name), ...(rootCertificate === "" ? [] : [rootCertificateConfigMap(name, rootCertificate)])];
+    });
   const shared = [...bootstrapRbac(), ...systemPriorityClasses(), tokenTrackingConfigMap(startedOn)];
   // No traffic flows through simulated clusters, so it matters that the server's Service is there, not where it leads.
   const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
   const memberBare: Profile = { builtIns: kubernetesKinds, customs: [], objects: [...namespaces(...CLUSTER_NAMESPACES), ...apiServer, ...shared] };
   // What a metrics server and a storage driver add to a real cluster.
-  const simulated: Profile = { ...memberBare, builtIns: [...kubernetesKinds, ...(metrics ? metricsKinds(metrics) : [])], objects: [...memberBare.objects, standardStorageClass()] };
+  const simulated: Profile = metrics ? { ...memberBare, builtIns: [...kubernetesKinds, ...metricsKinds(metrics)], objects: [...memberBare.objects, standardStorageClass(), ...nodeLayer({ nodes, nowMs })] } : memberBare;
   return {
     hub: {
       builtIns: [...kubernetesKinds, Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig))],
       customs: [PropagationPolicy, OverridePolicy, ClusterOverridePolicy, ResourceBinding, Work, ...WORKLOAD_KINDS],
       objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster"), ...apiServer, ...shared],
     },
-    member: { ...simulated, customs: [...WORKLOAD_KINDS] },
+    // OpenKruise keeps the history of SidecarSets in its own namespace.
+    member: { ...simulated, customs: [...WORKLOAD_KINDS], objects: [...simulated.objects, ...namespaces(kruiseNamespace()), ...kruiseLayer({ nodes, nowMs })] },
     "member-bare": simulated,
     empty: memberBare,
   };

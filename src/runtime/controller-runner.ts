@@ -1,5 +1,5 @@
 /** One controller at work: its queue, its sources and its workers. The manager owns it. */
-import { FlotillaError, TerminalError, type Clock, type Log } from "../base/index.ts";
+import { FlotillaError, Histogram, TerminalError, type Clock, type Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import { abortable } from "./abortable.ts";
 import type { Controller, Informer, Result, RunContext, Source } from "./controller.ts";
@@ -14,14 +14,41 @@ const FAILURES_BEFORE_ERROR = 13;
 /** How many keys an answer about what is busy names. */
 const MAX_NAMED_KEYS = 5;
 
+/** A reconcile, or a key that is ready, of this age means that nothing moves any more: requests end after a minute. */
+const STUCK_AFTER_MS = 10 * 60_000;
+/** Without a single success for this long, a controller is broken rather than unlucky. */
+const FAILING_AFTER_MS = 10 * 60_000;
+/** One object that nobody can reconcile is its owner's problem; several, and no success, are the controller's. */
+const FAILING_KEYS = 3;
+
+/** Upper bounds in seconds, those of controller-runtime and of client-go's queues, so that their dashboards work. */
+const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60];
+const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
+
 /** Counts since the start, and what is there now. */
 export interface ControllerMetrics {
   reconciles: number;
   /** Reconciles that threw, terminal ones included. */
   failures: number;
+  /** Of these, those that are not tried again by themselves. */
+  terminalFailures: number;
+  /** Reconciles that asked to be called again after a while. */
+  requeues: number;
   queueLength: number;
   running: number;
   delayed: number;
+  concurrency: number;
+  /** How often a key became ready, and how often because it had failed. */
+  adds: number;
+  retries: number;
+  /** How long the key waits that is ready for longest; 0 when none is. */
+  oldestQueuedMs: number;
+  /** How long the reconciles that run now have been running: the longest, and all together. */
+  longestRunningMs: number;
+  allRunningMs: number;
+  /** In seconds. */
+  reconcileTime: Histogram;
+  queueTime: Histogram;
 }
 
 export interface RunnerOptions<K> {
@@ -39,18 +66,24 @@ export class ControllerRunner<K> {
   readonly #log: Log;
   readonly #queue: Queue<K>;
   readonly #sources: Source<K>[] = [];
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, { sinceMs: number; work: Promise<void> }>();
+  readonly #reconcileTime = new Histogram(RECONCILE_BUCKETS);
+  readonly #queueTime = new Histogram(QUEUE_BUCKETS);
   readonly #ready = Promise.withResolvers<void>();
   #isReady = false;
   #pumping = false;
   #reconciles = 0;
   #failures = 0;
+  #terminalFailures = 0;
+  #requeues = 0;
+  /** When the first reconcile failed after the last that succeeded. */
+  #failingSinceMs: number | undefined;
 
   constructor(options: RunnerOptions<K>) {
     this.#options = options;
     this.#controller = options.controller;
     this.#log = options.log.with({ controller: options.controller.name });
-    this.#queue = createQueue({ clock: options.clock, idOf: (key) => this.#controller.idOf(key), onReady: () => this.#pumpSoon() });
+    this.#queue = createQueue({ clock: options.clock, idOf: (key) => this.#controller.idOf(key), onReady: () => this.#pumpSoon(), onTake: (waitedMs) => this.#queueTime.observe(waitedMs / 1000) });
   }
 
   start(): void {
@@ -90,7 +123,7 @@ export class ControllerRunner<K> {
 
   async stop(): Promise<void> {
     this.#queue.close();
-    await Promise.all(this.#running.values());
+    await Promise.all(Array.from(this.#running.values(), ({ work }) => work));
   }
 
   runningIds(): string[] {
@@ -109,7 +142,40 @@ export class ControllerRunner<K> {
   }
 
   metrics(): ControllerMetrics {
-    return { reconciles: this.#reconciles, failures: this.#failures, queueLength: this.#queue.length, running: this.#running.size, delayed: this.#queue.delayed };
+    const nowMs = this.#options.clock.now();
+    const ages = Array.from(this.#running.values(), ({ sinceMs }) => nowMs - sinceMs);
+    return {
+      reconciles: this.#reconciles,
+      failures: this.#failures,
+      terminalFailures: this.#terminalFailures,
+      requeues: this.#requeues,
+      queueLength: this.#queue.length,
+      running: this.#running.size,
+      delayed: this.#queue.delayed,
+      concurrency: this.#controller.concurrency,
+      adds: this.#queue.adds,
+      retries: this.#queue.retries,
+      oldestQueuedMs: nowMs - (this.#queue.oldestMs() ?? nowMs),
+      longestRunningMs: Math.max(0, ...ages),
+      allRunningMs: ages.reduce((sum, age) => sum + age, 0),
+      reconcileTime: this.#reconcileTime,
+      queueTime: this.#queueTime,
+    };
+  }
+
+  /** What does not get better by itself, for people. A controller that waits for a kind that is not served has no problem. */
+  problems(): string[] {
+    if (!this.#isReady) return [];
+    const { name } = this.#controller;
+    const nowMs = this.#options.clock.now();
+    const problems: string[] = [];
+    const stuck = Array.from(this.#running).find(([, { sinceMs }]) => nowMs - sinceMs >= STUCK_AFTER_MS);
+    if (stuck) problems.push(`${name} has been reconciling ${stuck[0]} for ${minutes(nowMs - stuck[1].sinceMs)}`);
+    const oldestMs = this.#queue.oldestMs() ?? nowMs;
+    if (nowMs - oldestMs >= STUCK_AFTER_MS) problems.push(`${name} has not come to a key for ${minutes(nowMs - oldestMs)}`);
+    const failingMs = nowMs - (this.#failingSinceMs ?? nowMs);
+    if (failingMs >= FAILING_AFTER_MS && this.#queue.failing >= FAILING_KEYS) problems.push(`${name} has failed with everything for ${minutes(failingMs)}, with ${this.#queue.failing} keys now`);
+    return problems;
   }
 
   /** In the next turn of the event loop: what arrives in this one is joined, and other work gets its chance. */
@@ -127,7 +193,7 @@ export class ControllerRunner<K> {
       const key = this.#queue.take();
       if (key === undefined) return;
       const id = this.#controller.idOf(key);
-      this.#running.set(id, this.#work(key, id));
+      this.#running.set(id, { sinceMs: this.#options.clock.now(), work: this.#work(key, id) });
     }
   }
 
@@ -135,12 +201,14 @@ export class ControllerRunner<K> {
     const { client, informers, signal } = this.#options;
     const log = this.#log.with({ key: id });
     this.#reconciles++;
+    const startMs = performance.now();
     try {
       this.#succeed(key, log, await this.#call(key, { client, informers, log, signal }));
     } catch (error) {
       // What a stopping manager interrupts is no failure.
       if (!signal.aborted) this.#fail(key, log, error);
     }
+    this.#reconcileTime.observe((performance.now() - startMs) / 1000);
     this.#queue.finish(key);
     this.#running.delete(id);
     this.#pumpSoon();
@@ -152,14 +220,20 @@ export class ControllerRunner<K> {
   }
 
   #succeed(key: K, log: Log, { requeueAfterMs }: Result): void {
-    if (requeueAfterMs !== undefined) this.#queue.addAfter(key, requeueAfterMs);
+    this.#failingSinceMs = undefined;
+    if (requeueAfterMs !== undefined) {
+      this.#requeues++;
+      this.#queue.addAfter(key, requeueAfterMs);
+    }
     const failures = this.#queue.succeeded(key);
     if (failures >= FAILURES_BEFORE_WARNING) log.info("reconcile works again", { failures });
   }
 
   #fail(key: K, log: Log, error: unknown): void {
     this.#failures++;
+    this.#failingSinceMs ??= this.#options.clock.now();
     if (error instanceof TerminalError) {
+      this.#terminalFailures++;
       this.#queue.succeeded(key);
       log.warn("reconcile failed until something changes", { error });
       return;
@@ -174,4 +248,8 @@ export class ControllerRunner<K> {
     // Not one of the errors we know, so probably a mistake of ours: where it happened matters more than what it says.
     else log.error("reconcile failed unexpectedly, trying again", { failures, error, stack: error instanceof Error ? error.stack : undefined });
   }
+}
+
+function minutes(ms: number): string {
+  return `${Math.floor(ms / 60_000)} min`;
 }

@@ -9,6 +9,11 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
+  /** The oldest item, which stays; undefined when it is empty. */
+  peek(): T | undefined {
+    return this.#items[this.#head];
+  }
+
   /** The oldest item, which leaves the queue; undefined when it is empty. */
   shift(): T | undefined {
     if (this.#head === this.#items.length) return undefined;

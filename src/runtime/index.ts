@@ -1,10 +1,12 @@
 export * from "./controller.ts";
+export { writeControllerMetrics } from "./controller-metrics.ts";
 export type { ControllerMetrics } from "./controller-runner.ts";
 export { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
 export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";
 export { createEventRecorders, type EventRecordersOptions, type SharedEventRecorders } from "./create-event-recorders.ts";
 export type * from "./events.ts";
 export { createInformers, type InformersOptions, type SharedInformers } from "./informers.ts";
+export { createLeaderElection, type LeaderElection, type LeaderElectionOptions, type LeaderElectionTimes } from "./leader-election.ts";
 export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
 export { createOwnedSet, OwnedSetError, type Changes, type OwnedSet, type OwnedSetOptions } from "./owned-set.ts";
 export { standAside, type Elsewhere } from "./stand-aside.ts";

@@ -38,6 +38,7 @@ type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
 
 export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly kind: Kind<T>;
+  readonly openedMs: number;
   readonly #options: InformerOptions<T>;
   readonly #log: Log;
   readonly #covers: (cluster: string) => boolean;
@@ -47,6 +48,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   /** Replaced, never changed, so that a listener may subscribe another while events are handed out. */
   #listeners: readonly Listener<T>[] = [];
   #synced = false;
+  #isAnswered = false;
   #state: "listing" | "following" | "waiting" = "listing";
   /** Everything up to this version was seen; unset asks for a list. */
   #resourceVersion: string | undefined;
@@ -61,11 +63,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   constructor(options: InformerOptions<T>) {
     this.kind = options.kind;
+    this.openedMs = options.clock.now();
     this.#options = options;
     this.#covers = options.scope.where ?? (() => true);
     this.#log = options.log.with({ kind: options.kind.kind, group: options.kind.group, cluster: options.scope.cluster });
     // An informer that is closed before its first list is no failure unless somebody waits for it.
     this.#firstList.promise.then(this.#firstAnswer.resolve, this.#firstAnswer.resolve);
+    void this.#firstAnswer.promise.then(() => (this.#isAnswered = true));
     void this.#run();
   }
 
@@ -79,6 +83,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   whenSynced(signal: AbortSignal): Promise<void> {
     return abortable(this.#firstList.promise, signal);
+  }
+
+  /** What `whenAnswered` waits for has happened. */
+  get isAnswered(): boolean {
+    return this.#isAnswered;
   }
 
   /** Resolves when the first list is complete, or the server said that it does not have the kind. */

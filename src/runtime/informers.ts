@@ -21,6 +21,8 @@ export interface SharedInformers extends Informers {
   isQuiet(): boolean;
   /** The kinds whose list is under way. */
   busy(): string[];
+  /** The kinds that were asked for at least this long ago, and of which the server has said nothing yet: nobody knows what there is. */
+  unanswered(sinceMs: number): string[];
   /** Tells the informer of this kind, if there is one for this cluster, what a write of ours brought about. */
   note(kind: Kind, cluster: string, object: DeepReadonly<KubernetesObject>): void;
   /** Ends all watches. */
@@ -47,6 +49,7 @@ export function createInformers(options: InformersOptions): SharedInformers {
     },
     isQuiet: () => opened.values().every((informer) => informer.isQuiet()),
     busy: () => Array.from(opened.values().filter((informer) => !informer.isQuiet()), ({ kind }) => kind.plural),
+    unanswered: (sinceMs) => Array.from(opened.values().filter(({ isAnswered, openedMs }) => !isAnswered && clock.now() - openedMs >= sinceMs), ({ kind }) => kind.plural),
     note(kind, cluster, object) {
       if (covers(cluster)) opened.get(idOf(kind))?.note(cluster, object);
     },

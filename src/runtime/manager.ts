@@ -10,6 +10,8 @@ import type { SharedInformers } from "./informers.ts";
 
 /** How long `stop` waits for reconciles that do not mind the signal. */
 const STOP_LIMIT_MS = 10_000;
+/** Controllers ask for more kinds while they run, as users name them; only what takes longer than this is a problem. */
+const UNANSWERED_AFTER_MS = 60_000;
 
 export interface ManagerOptions {
   client: Client;
@@ -32,6 +34,12 @@ export interface Manager {
   isQuiet(): boolean;
   /** What keeps it from being quiet, for people. */
   busy(): string[];
+  /**
+   * What does not get better by itself, for people; empty when it is healthy. It is not before it has started and has an answer
+   * about everything that it reads, and not while a reconcile or a queue stands still or a controller fails with everything, for
+   * longer than a bound.
+   */
+  problems(): string[];
   /** By controller name. */
   metrics(): ReadonlyMap<string, ControllerMetrics>;
 }
@@ -41,6 +49,8 @@ export function createManager(options: ManagerOptions): Manager {
   const runners = new Map<string, ControllerRunner<unknown>>();
   const stopping = new AbortController();
   let started = false;
+  /** It has had an answer about everything that it reads. */
+  let hasBegun = false;
   let stopped: Promise<void> | undefined;
 
   const stop = async (): Promise<void> => {
@@ -77,6 +87,12 @@ export function createManager(options: ManagerOptions): Manager {
     },
     isQuiet: () => informers.isQuiet() && runners.values().every((runner) => runner.isQuiet()),
     busy: () => [...informers.busy().map((kind) => `listing ${kind}`), ...Array.from(runners.values().flatMap((runner) => runner.busy()))],
+    problems() {
+      if (!started || stopping.signal.aborted) return [started ? "the controllers are stopping" : "the controllers have not started"];
+      const unanswered = informers.unanswered(hasBegun ? UNANSWERED_AFTER_MS : 0);
+      hasBegun ||= unanswered.length === 0;
+      return [...unanswered.map((kind) => `nothing is known of ${kind} yet`), ...Array.from(runners.values().flatMap((runner) => runner.problems()))];
+    },
     metrics: () => new Map(Array.from(runners, ([name, runner]) => [name, runner.metrics()])),
   };
   return manager;

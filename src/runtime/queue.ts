@@ -21,6 +21,8 @@ interface Item<K> extends Due {
   key: K;
   /** The lane it waits in. */
   lane: Lane | undefined;
+  /** Since when it waits in a lane. */
+  sinceMs: number;
   running: boolean;
   /** It was added while running, in this lane. */
   again: Lane | undefined;
@@ -42,26 +44,38 @@ export interface Queue<K> {
   readonly length: number;
   /** Keys that wait for the clock. */
   readonly delayed: number;
+  /** Keys that failed the last time. */
+  readonly failing: number;
+  /** How often a key became ready, since the start. */
+  readonly adds: number;
+  /** How often a key came back because it had failed, since the start. */
+  readonly retries: number;
+  /** Since when the key waits that is ready for longest; undefined when none is. */
+  oldestMs(): number | undefined;
   /** Nothing is ready and nothing is running. Delayed keys do not count. */
   isIdle(): boolean;
   /** Forgets everything and stops its timer. */
   close(): void;
 }
 
-export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string; onReady: () => void }): Queue<K> {
-  const { clock, idOf, onReady } = options;
+/** `onTake` is told how long a key waited from being ready to being taken. */
+export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string; onReady: () => void; onTake?: (waitedMs: number) => void }): Queue<K> {
+  const { clock, idOf, onReady, onTake } = options;
   const items = new Map<string, Item<K>>();
   const lanes: Record<Lane, Fifo<Item<K>>> = { fresh: new Fifo(), resync: new Fifo() };
   const delayed = new DueHeap<Item<K>>();
   let timer: { atMs: number; handle: Timer } | undefined;
   let ready = 0;
   let running = 0;
+  let failing = 0;
+  let adds = 0;
+  let retries = 0;
   let closed = false;
 
   const itemOf = (key: K): Item<K> => {
     const id = idOf(key);
     let item = items.get(id);
-    if (!item) items.set(id, (item = { id, key, lane: undefined, running: false, again: undefined, failures: 0, dueMs: 0, place: -1 }));
+    if (!item) items.set(id, (item = { id, key, lane: undefined, sinceMs: 0, running: false, again: undefined, failures: 0, dueMs: 0, place: -1 }));
     return item;
   };
   const dropIfUnused = (item: Item<K>): void => {
@@ -75,13 +89,25 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
     }
     if (item.lane === lane || item.lane === "fresh") return;
     // An item that moves up leaves an empty place in the slower lane, which `next` skips.
-    if (!item.lane) ready++;
+    if (!item.lane) {
+      ready++;
+      adds++;
+      item.sinceMs = clock.now();
+    }
     item.lane = lane;
     lanes[lane].push(item);
     onReady();
   };
   const nextIn = (lane: Lane): Item<K> | undefined => {
     for (let item = lanes[lane].shift(); item; item = lanes[lane].shift()) if (item.lane === lane) return item;
+    return undefined;
+  };
+
+  const firstIn = (lane: Lane): Item<K> | undefined => {
+    for (let item = lanes[lane].peek(); item; item = lanes[lane].peek()) {
+      if (item.lane === lane) return item;
+      lanes[lane].shift();
+    }
     return undefined;
   };
 
@@ -120,12 +146,15 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
       if (closed) return 1;
       const item = itemOf(key);
       delay(item, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** item.failures));
+      retries++;
+      if (item.failures === 0) failing++;
       return ++item.failures;
     },
     succeeded(key) {
       const item = items.get(idOf(key));
       if (!item) return 0;
       const { failures } = item;
+      if (failures > 0) failing--;
       item.failures = 0;
       dropIfUnused(item);
       return failures;
@@ -133,6 +162,7 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
     take() {
       const item = nextIn("fresh") ?? nextIn("resync");
       if (!item) return undefined;
+      onTake?.(clock.now() - item.sinceMs);
       ready--;
       running++;
       item.lane = undefined;
@@ -158,6 +188,20 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
     get delayed() {
       return delayed.size;
     },
+    get failing() {
+      return failing;
+    },
+    get adds() {
+      return adds;
+    },
+    get retries() {
+      return retries;
+    },
+    oldestMs() {
+      const [fresh, resync] = [firstIn("fresh"), firstIn("resync")];
+      if (!fresh || !resync) return (fresh ?? resync)?.sinceMs;
+      return Math.min(fresh.sinceMs, resync.sinceMs);
+    },
     isIdle: () => ready === 0 && running === 0,
     close() {
       closed = true;
@@ -168,6 +212,7 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
       lanes.resync = new Fifo();
       ready = 0;
       running = 0;
+      failing = 0;
       for (let item = delayed.first(); item; item = delayed.first()) delayed.remove(item);
     },
   };

@@ -42,11 +42,28 @@ function raise(target: Map<string, number>, amounts: Amounts): void {
   for (const [name, amount] of amounts) if (amount > (target.get(name) ?? 0)) target.set(name, amount);
 }
 
+const requestsKnown = new Map<string, Amounts>();
+
 /**
- * What the scheduler counts: the containers that run side by side, or an init container together with the sidecars that were
- * started before it where that is more; then what the pod states as a whole; then its overhead.
+ * What the scheduler counts. Replicas ask for the same, so they share the answer: a hundred thousand pods hold a handful of them.
  */
 export function requestsOf({ spec }: DeepReadonly<Pick<Pod, "spec">>): Amounts {
+  const { containers, initContainers, resources, overhead } = spec;
+  const key = JSON.stringify([containers.map((container) => container.resources?.requests), initContainers?.map((container) => [container.restartPolicy, container.resources?.requests]), resources?.requests, overhead]);
+  let requests = requestsKnown.get(key);
+  if (!requests) {
+    requests = countRequests(spec);
+    if (requestsKnown.size >= MAX_KNOWN) requestsKnown.clear();
+    requestsKnown.set(key, requests);
+  }
+  return requests;
+}
+
+/**
+ * The containers that run side by side, or an init container together with the sidecars that were
+ * started before it where that is more; then what the pod states as a whole; then its overhead.
+ */
+function countRequests(spec: DeepReadonly<PodSpec>): Amounts {
   const total = new Map<string, number>();
   for (const { resources } of spec.containers) if (resources?.requests) addAmounts(total, amountsOf(resources.requests));
   if (spec.initContainers?.length) addInit(total, spec.initContainers);

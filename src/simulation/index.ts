@@ -3,6 +3,8 @@ import type { ObjectSource, Pod } from "../api/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
+import type { ComponentLogs } from "./components/component-logs.ts";
+import { withComponentLogs } from "./components/component-runtime.ts";
 import { createPodAddresses } from "./kubelet/addresses.ts";
 import { createContainerConfig } from "./kubelet/config.ts";
 import type { ContainerHashes } from "./kubelet/container-meta.ts";
@@ -25,6 +27,10 @@ import { createEphemeralVolumeController } from "./volumes/ephemeral-controller.
 import { createVolumeReads } from "./volumes/reads.ts";
 import { createVolumeController } from "./volumes/volume-controller.ts";
 
+export { createComponentLogs, type ComponentLogs } from "./components/component-logs.ts";
+export { createKruiseInstallController } from "./components/install-controller.ts";
+export { kruiseLayer, nodeLayer } from "./components/kruise-layer.ts";
+export { DAEMON as KRUISE_DAEMON, KRUISE_NAMESPACE, MANAGER as KRUISE_MANAGER, kruiseNamespace } from "./components/kruise-manifests.ts";
 export type { ContainerHashes } from "./kubelet/container-meta.ts";
 export type { KubeletTimes } from "./kubelet/controller.ts";
 export type { NodeTimes } from "./nodes/lifecycle-controller.ts";
@@ -43,6 +49,8 @@ export interface SimulationDependencies {
   events?: EventRecorders;
   /** How OpenKruise tells containers apart; unset leaves out what its node daemon does. */
   hashes?: ContainerHashes;
+  /** What parts of this process wrote, for the pods that stand for them; unset has none. */
+  componentLogs?: ComponentLogs;
 }
 
 export interface Simulation {
@@ -74,7 +82,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
       createVolumeController(storage),
       createEphemeralVolumeController(storage),
     ],
-    runtime: createSimulatedRuntime(deps),
+    runtime: deps.componentLogs ? withComponentLogs(createSimulatedRuntime(deps), deps.componentLogs) : createSimulatedRuntime(deps),
     metrics: createMetricsSources({ ...deps, views }),
     podUsage: (_cluster, pod) => usageOf(pod),
     ensureNodes: (cluster, count, options, signal) => ensureNodes(deps, cluster, count, options, signal),

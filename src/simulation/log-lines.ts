@@ -26,9 +26,11 @@ export function logLines(pod: ReadPod, container: string, previous = false): Log
   const status = statusOf(pod, container);
   if (previous) {
     if (!status?.lastState?.terminated) throw badRequest(`previous terminated ${about} not found`);
-    return linesOf(pod, status, status.lastState, status.restartCount - 1);
+    return linesOf(pod, status, status.lastState, Math.max(0, status.restartCount - (status.state?.waiting ? 0 : 1)));
   }
   if (status?.state?.running || status?.state?.terminated) return linesOf(pod, status, status.state, status.restartCount);
+  // Between two runs of a container that keeps ending, its last words are what there is.
+  if (status?.lastState?.terminated && status.state?.waiting?.reason === "CrashLoopBackOff") return linesOf(pod, status, status.lastState, status.restartCount);
   throw badRequest(`${about} is waiting to start: ${waitingFor(status)}`);
 }
 
@@ -41,7 +43,7 @@ function linesOf({ metadata, spec, status }: ReadPod, { name, image, ready }: St
   const startMs = timeOf(running?.startedAt ?? terminated?.startedAt);
   const lines: LogLine[] = [
     { timeMs: startMs, text: `container ${name} of pod ${metadata.namespace ?? ""}/${metadata.name} starts on node ${spec.nodeName ?? ""}${restarts > 0 ? `, restart ${restarts}` : ""}` },
-    { timeMs: startMs, text: `image ${image}` },
+    { timeMs: startMs, text: `image ${image}; the container is simulated, no process runs` },
   ];
   const readyAt = status?.conditions?.find((condition) => condition.type === "Ready" && condition.status === "True")?.lastTransitionTime;
   if (running && ready && readyAt !== undefined) lines.push({ timeMs: Math.max(startMs, timeOf(readyAt)), text: "ready" });

@@ -18,14 +18,20 @@ const told = (lines: readonly LogLine[]): string[] => lines.map(({ timeMs, text 
 
 describe("the log of a simulated container", () => {
   test("tells when and where it started, what it runs, and that it is ready", () => {
-    expect(told(logLines(running(makePod()), "main"))).toEqual(["0 container main of pod shop/p starts on node node-000", "0 image web:1", "0 ready"]);
+    expect(told(logLines(running(makePod()), "main"))).toEqual(["0 container main of pod shop/p starts on node node-000", "0 image web:1; the container is simulated, no process runs", "0 ready"]);
   });
 
   test("begins anew when the container is restarted, and the former one can be asked for", () => {
     const updated = running({ ...running(makePod()), spec: makePod("web:2").spec }, NOW + 60_000);
 
-    expect(told(logLines(updated, "main"))).toEqual(["60 container main of pod shop/p starts on node node-000, restart 1", "60 image web:2", "60 ready"]);
+    expect(told(logLines(updated, "main"))).toEqual(["60 container main of pod shop/p starts on node node-000, restart 1", "60 image web:2; the container is simulated, no process runs", "60 ready"]);
     expect(told(logLines(updated, "main", true)).at(-1)).toBe("60 stopped with exit code 0");
+  });
+
+  test("of a container that keeps crashing is that of its last run", () => {
+    const crashing = { ...makePod(), metadata: { ...makePod().metadata, annotations: { "simulation.flotilla.dev/fault": "crash-loop" } } };
+
+    expect(told(logLines(running(crashing), "main")).at(-1)).toBe("0 stopped with exit code 1");
   });
 
   const refused: Record<string, { pod: DeepReadonly<Pod>; previous?: boolean; want: string }> = {
@@ -76,7 +82,7 @@ describe("who follows a log", () => {
     await client.delete(Pod, { cluster: "paris", namespace: "shop", name: "p" }, { gracePeriodSeconds: 0 });
     const end = await following.next();
 
-    expect(log.lines.map(({ text }) => text)).toEqual(["container main of pod shop/p starts on node node-000", "image web:1"]);
+    expect(log.lines.map(({ text }) => text)).toEqual(["container main of pod shop/p starts on node node-000", "image web:1; the container is simulated, no process runs"]);
     expect([added.value, end.done]).toEqual([{ timeMs: NOW + 1000, text: "ready" }, true]);
     informers.close();
   });

@@ -4,15 +4,28 @@ import type { Controller } from "../runtime/index.ts";
 import type { WorkloadDependencies } from "./dependencies.ts";
 import { createKubernetesControllers } from "./kubernetes/index.ts";
 import { createKruiseControllers } from "./kruise/index.ts";
+import { createWorkflowController } from "./argo/controller.ts";
 import { indexByController } from "./ownership.ts";
 
 export { createKruiseAdmissions, type KruiseAdmissions } from "./kruise/index.ts";
 export { containerHashes } from "./kruise/in-place/container-hashes.ts";
-export { createFeatureGates, type FeatureGates } from "./kruise/feature-gates.ts";
+export { createFeatureGates, parseFeatureGates, type FeatureGates } from "./kruise/feature-gates.ts";
 export type { WorkloadDependencies } from "./dependencies.ts";
 
+/** The controllers by the program that has them in a real cluster. */
+export interface WorkloadControllers {
+  kubernetes: Controller<ObjectKey>[];
+  kruise: Controller<ObjectKey>[];
+  argo: Controller<ObjectKey>[];
+}
+
 /** To be called once for a set of informers, because it adds indexes to them. */
-export function createWorkloadControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {
+export function createWorkloadControllerGroups(deps: WorkloadDependencies): WorkloadControllers {
   indexByController(deps.informers);
-  return [...createKubernetesControllers(deps), ...createKruiseControllers(deps)];
+  return { kubernetes: createKubernetesControllers(deps), kruise: createKruiseControllers(deps), argo: [createWorkflowController(deps)] };
+}
+
+/** The same as one list. */
+export function createWorkloadControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {
+  return Object.values(createWorkloadControllerGroups(deps)).flat();
 }

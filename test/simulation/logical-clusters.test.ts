@@ -8,7 +8,7 @@ import { makeDeployment } from "../../src/testing/index.ts";
 
 const addLogicalCluster = (fleet: TestFleet, name: string): Promise<unknown> =>
   fleet.client.create(LogicalCluster, "hub", { apiVersion: "flotilla.dev/v1alpha1", kind: "LogicalCluster", metadata: { name }, spec: { profile: "empty" } });
-const replicaSets = async ({ client }: TestFleet, cluster: string): Promise<number> => (await client.list(ReplicaSet, { cluster })).items.length;
+const replicaSets = async ({ client }: TestFleet, cluster: string): Promise<number> => (await client.list(ReplicaSet, { cluster, namespace: "default" })).items.length;
 
 test("nothing runs in an empty cluster", async () => {
   const fleet = await startTestFleet({ members: ["member1"], nodes: 2 });

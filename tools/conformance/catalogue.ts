@@ -9,7 +9,8 @@ import { join } from "node:path";
 export interface CatalogueEntry {
   /** The name without tags, as `plainName` makes it. */
   name: string;
-  suite: "conformance" | "api-machinery" | "other";
+  /** What it is counted under; of OpenKruise the file without its suffix, which a name needs beside it to be unique. */
+  suite: string;
   /** What Flotilla does not have yet and the test is about; such a test runs only on demand. */
   needs?: string;
 }

@@ -1,7 +1,6 @@
 /** Nodes without anything behind them: enough for tests that look for a place to run and never wait for a container. */
 
-export function bareNodes(count: number): { names: string[]; list: object } {
-  const names = Array.from({ length: count }, (_, index) => `bare-${index}`);
+export function bareNodes(names: readonly string[]): { names: readonly string[]; list: object } {
   return { names, list: { apiVersion: "v1", kind: "List", items: names.map(bareNode) } };
 }
 

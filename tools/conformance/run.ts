@@ -9,26 +9,33 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/index.ts";
 import { startFlotilla } from "../bench/process.ts";
-import { listTests, readCatalogue, selectTests } from "./catalogue.ts";
 import type { Test } from "./catalogue.ts";
+import { kruiseSuite } from "./kruise.ts";
+import { kubernetesSuite } from "./kubernetes.ts";
+import type { UpstreamSuite } from "./kubernetes.ts";
 import { bareNodes } from "./nodes.ts";
 import { renderLine, renderSummary, renderTable } from "./report.ts";
 import { runSuite } from "./suite.ts";
 
 const USAGE = `Usage: npm run conformance -- [flags]
 
-  --focus REGEX      run the tests of the whole suite whose names match; default: the list in tools/conformance/tests.json
+  --suite NAME       kubernetes (default) or kruise: e2e.test, or OpenKruise's kruise-e2e.test
+  --focus REGEX      run the tests of the whole suite whose names match; default: the list of the suite in tools/conformance
   --all              also run the listed tests that need what Flotilla does not have yet
-  --nodes N          simulated nodes of the member; 0 (default) gives two nodes that exist and run nothing
+  --nodes N          simulated nodes of the member (default 0, for kruise 3); 0 gives two nodes that exist and run nothing
+  --start-ms MS      how long simulated pods take to start, to restart and to stop
   --kubeconfig FILE  test this cluster instead of starting one
   --jobs N           tests at a time (default 2)
   --limit SECONDS    for one test (default 150; one waits 90 s by itself)
   --logs DIR         where each test's output goes (default: a new folder under the temporary folder)
   --table FILE       write the result as the Markdown table of docs/conformance.md
 
-e2e.test and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.cache/flotilla/real).
+The suites and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.cache/flotilla/real).
 Exit code 0: every test passed or was skipped by the suite; 1: one failed; 2: wrong usage, or the programs are absent.
 `;
+
+const NOT_READY = "node.kubernetes.io/not-ready";
+const SUITES: Readonly<Record<string, UpstreamSuite>> = { kubernetes: kubernetesSuite, kruise: kruiseSuite };
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -45,26 +52,28 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const bin = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
-  const programs = { binary: join(bin, "e2e.test"), kubectl: join(bin, "kubectl") };
-  const absent = Object.values(programs).find((file) => !existsSync(file));
+  const absent = options.suite.programs.map((name) => join(bin, name)).find((file) => !existsSync(file));
   if (absent !== undefined) {
-    process.stderr.write(`conformance: ${absent} is not there; set REAL_BIN to a folder with e2e.test and kubectl of Kubernetes 1.36\n`);
+    process.stderr.write(`conformance: ${absent} is not there; set REAL_BIN to a folder with ${options.suite.programs.join(" and ")}\n`);
     return 2;
   }
-  const tests = selectTests(readCatalogue(), listTests(programs.binary), options.focus).filter(({ needs }) => options.all || options.focus !== undefined || needs === undefined);
-  return await run(tests, programs, options);
+  const tests = options.suite.select(bin, options.focus).filter(({ needs }) => options.all || options.focus !== undefined || needs === undefined);
+  return await run(tests, bin, options);
 }
 
-async function run(tests: Test[], programs: { binary: string; kubectl: string }, options: Options): Promise<number> {
-  const fleet = options.kubeconfig === undefined ? await startFlotilla(["--members", "1", "--nodes", String(options.nodes)]) : undefined;
+async function run(tests: Test[], bin: string, options: Options): Promise<number> {
+  const fleet = options.kubeconfig === undefined ? await startFlotilla(["--members", "1", "--nodes", String(options.nodes), "--ephemeral", ...options.upFlags]) : undefined;
   const kubeconfig = fleet?.kubeconfig("member1") ?? options.kubeconfig ?? "";
   try {
-    if (fleet && options.nodes === 0) makeNodes(programs.kubectl, kubeconfig);
+    if (fleet && options.nodes === 0) makeNodes(join(bin, "kubectl"), kubeconfig, bareNodes(["bare-0", "bare-1"]));
+    // Some specs of OpenKruise label this node of upstream's test cluster by its name.
+    if (fleet && options.suite === kruiseSuite) makeNodes(join(bin, "kubectl"), kubeconfig, bareNodes(["ci-testing-worker"]));
     const logs = options.logs ?? mkdtempSync(join(tmpdir(), "flotilla-conformance-"));
     process.stdout.write(`${tests.length} tests, output in ${logs}\n`);
     const results = await runSuite(tests, {
-      ...programs,
+      binary: join(bin, options.suite.binary),
       kubeconfig,
+      flagsOf: (test) => options.suite.flagsOf(test, { bin, kubeconfig, limitMs: options.limitMs }),
       jobs: options.jobs,
       limitMs: options.limitMs,
       logs,
@@ -79,15 +88,21 @@ async function run(tests: Test[], programs: { binary: string; kubectl: string },
 }
 
 /** A new node is not to be used until something vouches for it; here that is us. */
-function makeNodes(kubectl: string, kubeconfig: string): void {
-  const { names, list } = bareNodes(2);
+function makeNodes(kubectl: string, kubeconfig: string, { names, list }: ReturnType<typeof bareNodes>): void {
   const run = (args: string[], input = ""): void => void execFileSync(kubectl, ["--kubeconfig", kubeconfig, ...args], { input, stdio: ["pipe", "ignore", "inherit"] });
   run(["create", "-f", "-"], JSON.stringify(list));
-  run(["taint", "nodes", ...names, "node.kubernetes.io/not-ready-"]);
+  // Where nodes are simulated somebody else vouches as well, and may have been first.
+  for (const { name, taints } of taintsOf(kubectl, kubeconfig, names)) if (taints.includes(NOT_READY)) run(["taint", "nodes", name, `${NOT_READY}-`]);
+}
+
+function taintsOf(kubectl: string, kubeconfig: string, names: readonly string[]): { name: string; taints: string }[] {
+  return names.map((name) => ({ name, taints: execFileSync(kubectl, ["--kubeconfig", kubeconfig, "get", "node", name, "-o", "jsonpath={.spec.taints[*].key}"], { encoding: "utf8" }) }));
 }
 
 interface Options {
   help: boolean;
+  suite: UpstreamSuite;
+  upFlags: readonly string[];
   all: boolean;
   focus?: RegExp;
   kubeconfig?: string;
@@ -108,15 +123,22 @@ function parseOptions(args: string[]): Options {
       kubeconfig: { type: "string" },
       logs: { type: "string" },
       table: { type: "string" },
-      nodes: { type: "string", default: "0" },
+      suite: { type: "string", default: "kubernetes" },
+      nodes: { type: "string" },
+      "start-ms": { type: "string" },
       jobs: { type: "string", default: "2" },
       limit: { type: "string", default: "150" },
     },
   });
+  const suite = SUITES[values.suite];
+  if (!suite) throw new TypeError(`--suite is ${Object.keys(SUITES).join(" or ")}, not '${values.suite}'`);
+  const startMs = values["start-ms"];
   return {
     help: values.help,
     all: values.all,
-    nodes: count("nodes", values.nodes, 0),
+    suite,
+    upFlags: [...suite.upFlags, ...(startMs === undefined ? [] : ["--start-ms", String(count("start-ms", startMs, 0))])],
+    nodes: count("nodes", values.nodes ?? (suite === kruiseSuite ? "3" : "0"), 0),
     jobs: count("jobs", values.jobs, 1),
     limitMs: count("limit", values.limit, 1) * 1000,
     ...(values.focus !== undefined && { focus: new RegExp(values.focus) }),

@@ -1,4 +1,4 @@
-/** Runs tests of upstream's `e2e.test`, each in a process of its own so that none sees what another left behind. */
+/** Runs tests of one of upstream's compiled suites, each in a process of its own so that none sees what another left behind. */
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,8 +9,10 @@ import type { Outcome } from "./outcome.ts";
 export interface SuiteOptions {
   /** The compiled suite. */
   binary: string;
-  kubectl: string;
+  /** In the environment of every test; a suite may want it as a flag as well. */
   kubeconfig: string;
+  /** What it is told for this test, beside how to print. */
+  flagsOf(test: Test): readonly string[];
   /** How many run at a time; serial tests run alone after the others. */
   jobs: number;
   limitMs: number;
@@ -47,24 +49,14 @@ export async function runSuite(tests: readonly Test[], options: SuiteOptions): P
 
 async function runTest(test: Test, options: SuiteOptions): Promise<TestResult> {
   const started = performance.now();
-  const { output, timedOut } = await runProcess(options, [
-    `--kubeconfig=${options.kubeconfig}`,
-    `--kubectl-path=${options.kubectl}`,
-    `--ginkgo.focus=${escapePattern(test.fullName)}$`,
-    "--provider=skeleton",
-    "--allowed-not-ready-nodes=-1",
-    "--disable-log-dump",
-    "--dump-logs-on-failure=false",
-    "--ginkgo.no-color",
-    "--ginkgo.silence-skips",
-  ]);
-  writeFileSync(join(options.logs, `${test.name.replaceAll(/[^\w-]+/g, "-").slice(0, 150)}.log`), output.replaceAll(/^S+$/gm, ""));
+  const { output, timedOut } = await runProcess(options, [...options.flagsOf(test), "--ginkgo.no-color", "--ginkgo.silence-skips"]);
+  writeFileSync(join(options.logs, `${`${test.suite} ${test.name}`.replaceAll(/[^\w-]+/g, "-").slice(0, 150)}.log`), output.replaceAll(/^S+$/gm, ""));
   return { test, ...readOutcome(output, timedOut), seconds: (performance.now() - started) / 1000 };
 }
 
-function runProcess({ binary, limitMs }: SuiteOptions, flags: readonly string[]): Promise<{ output: string; timedOut: boolean }> {
+function runProcess({ binary, kubeconfig, limitMs }: SuiteOptions, flags: readonly string[]): Promise<{ output: string; timedOut: boolean }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(binary, flags, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(binary, flags, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, KUBECONFIG: kubeconfig } });
     let output = "";
     let timedOut = false;
     const stop = setTimeout(() => {
@@ -82,6 +74,7 @@ function runProcess({ binary, limitMs }: SuiteOptions, flags: readonly string[])
   });
 }
 
-function escapePattern(text: string): string {
+/** A regular expression that matches this text alone. */
+export function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }

@@ -40,7 +40,9 @@ export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, { nam
     mutate(review) {
       if (review.subresource !== undefined || isSettled(review)) return review.object;
       const object = withKnownFields(reads(review), open, review);
-      return complete ? complete(object, { ...review, object }) : object;
+      const completed = complete ? complete(object, { ...review, object }) : object;
+      // Upstream's webhook answers with its own form of the object only when it completed something; else zeros that were sent stay.
+      return equalJson(completed, object) ? review.object : completed;
     },
     ...(prepare && { prepare }),
     validate: (review) => (review.subresource !== undefined || isSettled(review) ? [] : check(review)),

@@ -4,7 +4,7 @@
  * hold one copy of OpenKruise's definitions.
  */
 import { hash } from "node:crypto";
-import { asNewNamespace, gvkOf } from "../../api/index.ts";
+import { asNewNamespace, gvkOf, parseApiVersion } from "../../api/index.ts";
 import type { Kind, KubernetesObject, Namespace } from "../../api/index.ts";
 import { copy, invariant } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -42,6 +42,14 @@ interface LayerObject {
   relativeKey: string;
   /** Made on first use: a definition carries its whole schema. */
   object(): JsonObject;
+  /** Bootstrap objects that this one belongs to: their uids derive from the cluster too. */
+  owners: readonly LayerOwner[];
+}
+
+interface LayerOwner {
+  reference: JsonObject;
+  prefix: string;
+  relativeKey: string;
 }
 
 export function createProfileLayer(name: string, profile: Profile): ProfileLayer {
@@ -50,20 +58,28 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   const layer = new Map<string, Map<string, LayerObject>>();
   /** Prefix and namespace of what is in one. */
   const namespaces = new Set<string>();
-  const add = (resource: Resource, relativeKey: string, object: () => JsonObject): void => {
+  const add = (resource: Resource, relativeKey: string, object: () => JsonObject, owners: readonly LayerOwner[] = []): void => {
     let objects = layer.get(resource.prefix);
     if (!objects) layer.set(resource.prefix, (objects = new Map()));
     let made: JsonObject | undefined;
-    objects.set(relativeKey, { served: resource.storage, relativeKey, object: () => (made ??= object()) });
+    objects.set(relativeKey, { served: resource.storage, relativeKey, object: () => (made ??= object()), owners });
   };
+
+  const resourceOf = ({ group, kind }: { group: string; kind: string }): Resource | undefined => resources.find((candidate) => candidate.kind.group === group && candidate.kind.kind === kind);
+  const ownersOf = ({ metadata: { namespace, name: owned, ownerReferences = [] } }: KubernetesObject): LayerOwner[] =>
+    ownerReferences.map((reference) => {
+      const owner = resourceOf({ group: parseApiVersion(reference.apiVersion).group, kind: reference.kind });
+      invariant(owner, `the owner ${reference.kind} ${reference.name} of the bootstrap object ${owned} of profile ${name} is of a kind it serves`);
+      return { reference: reference as unknown as JsonObject, prefix: owner.prefix, relativeKey: owner.namespaced ? `${namespace ?? ""}/${reference.name}` : reference.name };
+    });
 
   for (const object of profile.objects) {
     const { group, version, kind } = gvkOf(object);
-    const resource = resources.find((candidate) => candidate.kind.group === group && candidate.kind.kind === kind);
+    const resource = resourceOf({ group, kind });
     invariant(resource && resource.storage.version === version, `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} is of a kind it serves, in its storage version`);
     const { namespace, name: objectName } = object.metadata;
     if (resource.namespaced) namespaces.add(`${resource.prefix}${namespace ?? ""}`);
-    add(resource, resource.namespaced ? `${namespace ?? ""}/${objectName}` : objectName, () => complete(resource, object));
+    add(resource, resource.namespaced ? `${namespace ?? ""}/${objectName}` : objectName, () => complete(resource, object), ownersOf(object));
   }
   const definitions = table.resource("apiextensions.k8s.io", "customresourcedefinitions");
   if (definitions) {
@@ -107,10 +123,12 @@ function complete(resource: Resource, object: KubernetesObject): JsonObject {
 }
 
 /** An entry that is not stored. It shares everything but its metadata with all other clusters of the profile. */
-function layerEntry({ served, relativeKey, object }: LayerObject, prefix: string, viewer: LayerViewer): CachedEntry {
-  const key = `${prefix}${viewer.name}/${relativeKey}`;
+function layerEntry({ served, relativeKey, object, owners }: LayerObject, prefix: string, viewer: LayerViewer): CachedEntry {
+  const keyOf = (place: string, relative: string): string => `${place}${viewer.name}/${relative}`;
+  const key = keyOf(prefix, relativeKey);
   const shared = object();
-  const metadata: JsonObject = { ...(shared.metadata as JsonObject), uid: derivedUid(key, viewer), creationTimestamp: viewer.createdAt };
+  const ownerReferences = owners.map((owner): JsonObject => ({ ...owner.reference, uid: derivedUid(keyOf(owner.prefix, owner.relativeKey), viewer) }));
+  const metadata: JsonObject = { ...(shared.metadata as JsonObject), uid: derivedUid(key, viewer), creationTimestamp: viewer.createdAt, ...(owners.length > 0 && { ownerReferences }) };
   const own: JsonObject = { ...shared, metadata };
   return {
     key,

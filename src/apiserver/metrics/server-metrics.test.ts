@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { MetricsText } from "../../base/index.ts";
 import { createTestServer, makeConfigMap } from "../test-server.ts";
 import { createServerMetrics } from "./server-metrics.ts";
 import type { ObservedRequest } from "./server-metrics.ts";
@@ -36,6 +37,16 @@ describe("the figures of a server", () => {
     await server.addCluster("paris", "hub");
 
     expect((await request("GET", "/clusters/paris/metrics")).text).not.toContain('verb="LIST"');
+  });
+
+  test("tell of the controllers in this process on the hub, once for all clusters", async () => {
+    const controllers = { problems: () => [], writeMetrics: (text: MetricsText) => text.sample("workqueue_depth", [["name", "deployment"]], 3) };
+    const { request } = await createTestServer({ controllers, clusters: { hub: "hub", paris: "hub" } });
+
+    const [hub, member] = [await request("GET", "/metrics"), await request("GET", "/clusters/paris/metrics")];
+
+    expect(hub.text).toContain('workqueue_depth{name="deployment"} 3\n');
+    expect(member.text).not.toContain("workqueue_depth");
   });
 
   test("leave out requests that are answered when their cluster is gone", () => {

@@ -28,8 +28,8 @@ export interface ServerMetrics {
   end(isMutating: boolean, request: ObservedRequest, code: number, seconds: number): void;
   /** A watch begins: what counts its events, and what ends it. */
   watch(request: ObservedRequest): WatchMeter;
-  /** The figures of one cluster as text. `objects` are the stored objects by resource. */
-  render(cluster: string, objects: ReadonlyMap<string, number>): string;
+  /** The figures of one cluster as text. `objects` are the stored objects by resource; `more` adds figures of other parts. */
+  render(cluster: string, objects: ReadonlyMap<string, number>, more?: (text: MetricsText) => void): string;
   /** The cluster is gone: a later one of its name starts at zero. */
   forget(cluster: string): void;
 }
@@ -100,7 +100,7 @@ export function createServerMetrics(isServed: (cluster: string) => boolean = () 
         },
       };
     },
-    render(cluster, objects) {
+    render(cluster, objects, more) {
       const text = new MetricsText();
       const { requests, watches } = seriesOf(cluster);
       writeRequests(text, [...requests.values()]);
@@ -111,6 +111,7 @@ export function createServerMetrics(isServed: (cluster: string) => boolean = () 
       text.family("apiserver_storage_objects", "gauge", "Stored objects by resource.");
       for (const [resource, count] of objects) text.sample("apiserver_storage_objects", [["resource", resource]], count);
       writeProcess(text);
+      more?.(text);
       return text.finish();
     },
     forget: (cluster) => void clusters.delete(cluster),

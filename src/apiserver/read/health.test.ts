@@ -34,4 +34,17 @@ describe("health", () => {
     expect((await request("GET", "/livez")).status).toBe(200);
     expect((await request("GET", "/api/v1/namespaces")).status).toBe(200);
   });
+
+  test("is not ready while the controllers beside it are not healthy", async () => {
+    let problems: string[] = ["the controllers have not started"];
+    const { request } = await createTestServer({ controllers: { problems: () => problems, writeMetrics() {} } });
+
+    const before = await request("GET", "/readyz");
+    const alive = await request("GET", "/livez");
+    problems = [];
+    const after = await request("GET", "/readyz");
+
+    expect(before.text).toContain("[-]controllers failed: reason withheld\n");
+    expect([before.status, alive.status, after.status]).toEqual([500, 200, 200]);
+  });
 });

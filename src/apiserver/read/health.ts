@@ -1,6 +1,7 @@
 /**
  * `/healthz`, `/livez` and `/readyz`: checks by name, each of which can be asked for or left out. A server that answers at all has
- * opened its store and built what it serves, so most checks can only succeed; what changes is whether it is about to stop.
+ * opened its store and built what it serves, so most checks can only succeed; what changes is whether it is about to stop, and how
+ * the controllers are that run beside it.
  */
 import type { ApiResponse } from "../request/request.ts";
 import { textResponse } from "../request/respond.ts";
@@ -9,6 +10,8 @@ import type { Route } from "../request/router.ts";
 export interface HealthState {
   /** The server will stop: clients should go elsewhere, and may still finish what they began. */
   readonly draining: boolean;
+  /** The controllers that run in this process do their work. */
+  areControllersHealthy?(): boolean;
 }
 
 type Endpoint = Extract<Route, { type: "health" }>["endpoint"];
@@ -33,6 +36,7 @@ const CHECKS: readonly Check[] = [
   { name: "poststarthook/rbac/bootstrap-roles" },
   { name: "poststarthook/scheduling/bootstrap-system-priority-classes" },
   { name: "poststarthook/bootstrap-controller" },
+  { name: "controllers", isReadiness: true, passes: (state) => state.areControllersHealthy?.() ?? true },
   { name: "shutdown", isReadiness: true, passes: ({ draining }) => !draining },
 ];
 

@@ -1,5 +1,6 @@
 /** Everything that is not about a resource: discovery, OpenAPI, health, metrics, and the list of what there is. */
 import { openIdConfiguration, openIdKeys } from "../access/openid.ts";
+import type { MetricsText } from "../../base/index.ts";
 import { methodNotAllowed } from "../../machinery/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { discoveryResponse } from "./discovery.ts";
@@ -11,6 +12,7 @@ import { PageNotFound } from "../operations.ts";
 import type { OperationDependencies } from "../operations.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { encode, jsonResponse } from "../request/respond.ts";
+import { HUB } from "../request/router.ts";
 import type { ResourceRoute, Route } from "../request/router.ts";
 import type { VersionInfo } from "./version.ts";
 
@@ -19,11 +21,12 @@ export interface PageOptions {
   version: VersionInfo;
   health: HealthState;
   metrics: ServerMetrics;
+  writeControllerMetrics?(text: MetricsText): void;
 }
 
 export type PageRoute = Exclude<Route, ResourceRoute>;
 
-export function pageResponse({ deps, version, health, metrics }: PageOptions, cluster: LogicalCluster, route: PageRoute, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
+export function pageResponse({ deps, version, health, metrics, writeControllerMetrics }: PageOptions, cluster: LogicalCluster, route: PageRoute, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   if (route.type === "unknown") throw new PageNotFound();
   // Health is answered whatever the method, as in Kubernetes.
   if (route.type === "health") return healthResponse(route, request.query, health);
@@ -42,20 +45,21 @@ export function pageResponse({ deps, version, health, metrics }: PageOptions, cl
     case "version":
       return jsonResponse(200, version);
     case "metrics":
-      return metricsResponse(metrics, deps, cluster);
+      // One set of controllers serves all clusters, so its figures are told once.
+      return metricsResponse(metrics, deps, cluster, cluster.name === HUB ? writeControllerMetrics : undefined);
     default:
       return jsonResponse(200, { paths: rootPaths(cluster) });
   }
 }
 
-function metricsResponse(metrics: ServerMetrics, { store }: OperationDependencies, cluster: LogicalCluster): ApiResponse {
+function metricsResponse(metrics: ServerMetrics, { store }: OperationDependencies, cluster: LogicalCluster, more: PageOptions["writeControllerMetrics"]): ApiResponse {
   const objects = new Map<string, number>();
   for (const resource of cluster.table.resources) {
     const { group, resource: name } = resource.name;
     const { verbs } = resource.kind;
     if (!verbs || verbs.includes("list")) objects.set(group ? `${name}.${group}` : name, store.count(cluster, resource));
   }
-  return { status: 200, headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-cache, private" }, body: encode(metrics.render(cluster.name, objects)) };
+  return { status: 200, headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-cache, private" }, body: encode(metrics.render(cluster.name, objects, more)) };
 }
 
 function rootPaths({ table }: LogicalCluster): string[] {

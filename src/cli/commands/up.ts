@@ -12,7 +12,9 @@ export const upCommand = defineCommand({
   flags: {
     members: { type: "integer", default: 3, maximum: 10_000, description: "how many member clusters to simulate" },
     nodes: { type: "integer", default: 3, maximum: 5_000, description: "simulated nodes per member; 0 gives members that store but run nothing" },
+    "start-ms": { type: "integer", value: "MS", default: 1000, maximum: 3_600_000, description: "how long simulated pods take to start, to restart and to stop" },
     kruise: { type: "string", choices: ["installed", "none"], default: "installed", description: "whether members have OpenKruise" },
+    "kruise-gates": { type: "string", value: "GATES", description: "feature gates of OpenKruise, as its manager takes them: CloneSetShortHash=true,…" },
     data: { type: "string", value: "DIR", description: "where to keep state, certificates and kubeconfigs (default ~/.flotilla)" },
     port: { type: "integer", value: "P", default: 6443, maximum: 65_535, description: "port of the API server on 127.0.0.1; 0 takes any free one" },
     ephemeral: { type: "boolean", description: "keep objects in memory only; they are gone after a stop" },
@@ -25,7 +27,9 @@ export const upCommand = defineCommand({
       {
         members: flags.members,
         nodes: flags.nodes,
+        startMs: flags["start-ms"],
         kruise: flags.kruise === "none" ? "none" : "installed",
+        ...(flags["kruise-gates"] !== undefined && { kruiseGates: flags["kruise-gates"] }),
         data,
         port: flags.port,
         ephemeral: flags.ephemeral,

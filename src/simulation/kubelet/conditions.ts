@@ -7,7 +7,8 @@ type Status = DeepReadonly<PodStatus>;
 type Condition = DeepReadonly<PodCondition>;
 type ContainerState = DeepReadonly<ContainerStatus>;
 
-export function withConditions({ spec }: DeepReadonly<Pod>, status: Status, nowMs: number): Status {
+/** `isPrepared`: volumes and network of the pod are there. */
+export function withConditions({ spec }: DeepReadonly<Pod>, status: Status, nowMs: number, isPrepared = true): Status {
   const { containerStatuses = [], initContainerStatuses = [], phase } = status;
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
   const isInitialized = ({ name, state, started }: ContainerState): boolean => (sidecars.has(name) ? started === true : state?.terminated?.exitCode === 0);
@@ -15,7 +16,7 @@ export function withConditions({ spec }: DeepReadonly<Pod>, status: Status, nowM
   const unready = [...initContainerStatuses.filter(({ name, ready }) => sidecars.has(name) && !ready), ...containerStatuses.filter(({ ready }) => !ready)].map(({ name }) => name);
   const containers = containersCondition(phase, unready);
   const ours: Condition[] = [
-    { type: "PodReadyToStartContainers", status: "True" },
+    { type: "PodReadyToStartContainers", status: isPrepared ? "True" : "False" },
     uninitialized.length > 0 ? { type: "Initialized", status: "False", reason: "ContainersNotInitialized", message: `containers with incomplete status: [${uninitialized.join(" ")}]` } : { type: "Initialized", status: "True" },
     containers ? { type: "Ready", status: "False", ...containers } : readyCondition(spec, status),
     containers ? { type: "ContainersReady", status: "False", ...containers } : { type: "ContainersReady", status: "True" },

@@ -1,6 +1,7 @@
 /**
- * ConfigMaps and Secrets that a container's variables come from: one that is missing keeps the container from being made, as
- * kubelets have it, and its appearance lets it go on. OpenKruise holds containers back with such a key to start them in order.
+ * ConfigMaps and Secrets that a pod refers to: one that is missing keeps a container from being made, or the whole pod where a
+ * volume is filled from it, as kubelets have it; its appearance lets them go on. OpenKruise holds containers back with such a key
+ * to start them in order.
  *
  * The kinds are watched only once a pod refers to one: most members never need it, and there may be thousands of members.
  */
@@ -24,8 +25,12 @@ interface Reference {
 export interface ContainerConfig {
   /** Pods that wait for an object which changed. */
   readonly source: Source<ObjectKey>;
+  /** False while what the pod refers to has not been listed yet. */
+  isKnown(pod: ReadonlyPod): boolean;
   /** What a container of this namespace refers to and cannot have; undefined when nothing is missing. */
   problemOf(cluster: string, namespace: string, container: ReadonlyContainer): string | undefined;
+  /** The same for the volumes of a pod. */
+  mountProblemOf(cluster: string, pod: ReadonlyPod): string | undefined;
 }
 
 interface WithData extends KubernetesObject {
@@ -51,34 +56,68 @@ export function referencesOf({ env, envFrom }: ReadonlyContainer): Reference[] {
   return found;
 }
 
+/**
+ * What the volumes of a pod are filled from. Pure. The projected volume that every pod has for its service account is left out:
+ * what is in it comes with the namespace.
+ */
+export function mountsOf({ spec }: ReadonlyPod): (Reference & { volume: string })[] {
+  const found: (Reference & { volume: string })[] = [];
+  for (const { name: volume, configMap, secret } of spec.volumes ?? []) {
+    if (configMap?.name && !configMap.optional) found.push({ kind: "configmap", name: configMap.name, volume });
+    if (secret?.secretName && !secret.optional) found.push({ kind: "secret", name: secret.secretName, volume });
+  }
+  return found;
+}
+
 /** To be called once for a set of informers, because it adds an index to them. */
 export function createContainerConfig(informers: Informers): ContainerConfig {
   const pods = informers.of(Pod);
   pods.addIndex(BY_CONFIG, (pod, cluster) => namesIn(pod).map((name) => `${cluster}/${pod.metadata.namespace}/${name}`));
   const source = createDynamicSource<ObjectKey>(informers, ({ cluster, object: { kind, metadata } }) => pods.by(BY_CONFIG, `${cluster}/${metadata.namespace}/${kind.toLowerCase()}/${metadata.name}`).map((pod) => keyOf(cluster, pod)));
+  const find = (cluster: string, namespace: string, { kind, name }: Reference): DeepReadonly<WithData> | undefined => informers.of<WithData>(KINDS[kind]).get({ cluster, namespace, name });
   return {
     source,
-    problemOf(cluster, namespace, container) {
-      for (const { kind, name, key } of referencesOf(container)) {
+    isKnown(pod) {
+      let isKnown = true;
+      for (const kind of kindsIn(pod)) {
         source.add(KINDS[kind]);
-        const object: DeepReadonly<WithData> | undefined = informers.of<WithData>(KINDS[kind]).get({ cluster, namespace, name });
-        // Not seen yet is not missing; but a container must not start on a guess, and what comes wakes the pod.
+        isKnown &&= informers.of<WithData>(KINDS[kind]).synced;
+      }
+      return isKnown;
+    },
+    problemOf(cluster, namespace, container) {
+      for (const reference of referencesOf(container)) {
+        const { kind, name, key } = reference;
+        const object = find(cluster, namespace, reference);
         if (!object) return `${kind} ${JSON.stringify(name)} not found`;
         const has = key === undefined || Object.hasOwn(object.data ?? {}, key) || Object.hasOwn(object.binaryData ?? {}, key);
         if (!has) return `couldn't find key ${key} in ${kind === "configmap" ? "ConfigMap" : "Secret"} ${namespace}/${name}`;
       }
       return undefined;
     },
+    mountProblemOf(cluster, pod) {
+      const missing = mountsOf(pod).find((reference) => !find(cluster, pod.metadata.namespace ?? "", reference));
+      return missing && `MountVolume.SetUp failed for volume ${JSON.stringify(missing.volume)} : ${missing.kind} ${JSON.stringify(missing.name)} not found`;
+    },
   };
 }
 
 const NONE: readonly string[] = [];
 
-/** `configmap/<name>` for everything that the pod's containers must have. Asked for every change of every pod, so the usual pod costs nothing. */
-function namesIn({ spec }: ReadonlyPod): readonly string[] {
-  const refers = ({ env, envFrom }: ReadonlyContainer): boolean => env !== undefined || envFrom !== undefined;
-  if (!spec.containers.some(refers) && !spec.initContainers?.some(refers)) return NONE;
-  const names = new Set<string>();
-  for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) for (const { kind, name } of referencesOf(container)) names.add(`${kind}/${name}`);
-  return [...names];
+/** Asked for every change of every pod, so the usual pod costs next to nothing. */
+function* referencesIn(pod: ReadonlyPod): Generator<Reference> {
+  for (const container of pod.spec.containers) if (container.env || container.envFrom) yield* referencesOf(container);
+  for (const container of pod.spec.initContainers ?? []) if (container.env || container.envFrom) yield* referencesOf(container);
+  if (pod.spec.volumes?.some(({ configMap, secret }) => configMap ?? secret)) yield* mountsOf(pod);
+}
+
+/** `configmap/<name>` for everything that the pod must have. */
+function namesIn(pod: ReadonlyPod): readonly string[] {
+  let names: Set<string> | undefined;
+  for (const { kind, name } of referencesIn(pod)) (names ??= new Set()).add(`${kind}/${name}`);
+  return names ? [...names] : NONE;
+}
+
+function kindsIn(pod: ReadonlyPod): ReadonlySet<Reference["kind"]> {
+  return new Set(Array.from(referencesIn(pod), ({ kind }) => kind));
 }

@@ -20,7 +20,8 @@ export interface ContainerSituation {
   readonly about: string;
   readonly nowMs: number;
   readonly behaviour: Behaviour;
-  readonly restartPolicy: "Always" | "OnFailure" | "Never";
+  /** Whether it starts again when it has ended with this code. */
+  restarts(exitCode: number): boolean;
   /** Why it cannot be made, because something that it refers to is missing. */
   readonly problem: string | undefined;
   /** It has to start anew though its image is the same. */
@@ -103,10 +104,9 @@ function run(running: Status, container: ReadonlyContainer, situation: Container
 }
 
 function end(running: Status, container: ReadonlyContainer, situation: ContainerSituation, exitCode: number): Step {
-  const { restartPolicy, nowMs, about } = situation;
+  const { nowMs, about } = situation;
   const terminated = terminatedOf(running, exitCode, nowMs);
-  const restarts = restartPolicy === "Always" || (restartPolicy === "OnFailure" && exitCode !== 0);
-  if (!restarts) return { status: { ...running, state: { terminated }, ready: false, started: false } };
+  if (!situation.restarts(exitCode)) return { status: { ...running, state: { terminated }, ready: false, started: false } };
   const isForgiven = nowMs - timeOf(terminated.startedAt) >= FORGIVEN_MS;
   const delayMs = isForgiven ? 0 : backOffMs(running.restartCount);
   const stopped: Status = { ...running, state: { terminated }, ready: false, started: false };

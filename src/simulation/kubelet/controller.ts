@@ -7,10 +7,10 @@
  * would be overwritten within a second. A converged pod costs none, and has no timer.
  */
 import { Node, Pod } from "../../api/index.ts";
-import { equalJson } from "../../base/index.ts";
+import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { defineController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informers, Result } from "../../runtime/index.ts";
 import { START_SECONDS, secondsOf } from "../annotations.ts";
 import { isLost } from "../nodes/lifecycle-controller.ts";
@@ -52,18 +52,24 @@ export interface KubeletDependencies {
   events?: EventRecorder | undefined;
 }
 
+/** The first pod that refers to a ConfigMap or a Secret has them listed, which takes a moment. */
+const LISTING_MS = 20;
 /** A resize that waits for room is looked at again this often; who leaves the node does not know who waits. */
 const RESIZE_RETRY_MS = 30_000;
 
 export function createKubeletController({ client, informers, clock, views, addresses, config, hashes, times, events }: KubeletDependencies): Controller<ObjectKey> {
   const { startMs, restartMs, stopMs } = { ...DEFAULT_TIMES, ...times };
+  const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const waits = createWaits(clock);
+  /** Pods as we wrote them, in which everything runs and nothing is due: our own write comes back as an event, and needs no second look. */
+  const settled = new WeakSet<ReadonlyPod>();
 
-  return defineController({
+  return defineKeyedController<ObjectKey>({
     name: "kubelet",
-    for: Pod,
-    watches: [
+    sources: [
+      // A pod without a node is nobody's yet.
+      watch(Pod, ({ cluster, object, deleted }) => (object.spec.nodeName || deleted ? [keyOf(cluster, object)] : [])),
       { source: config.source },
       // A kubelet that comes, or comes back, takes up its pods.
       watch(Node, ({ cluster, object, old, deleted }) => (deleted || !old || isLost(old) !== isLost(object) ? Array.from(views.of(cluster).podsOn(object.metadata.name), ({ pod }) => keyOf(cluster, pod)) : [])),
@@ -71,9 +77,12 @@ export function createKubeletController({ client, informers, clock, views, addre
     writes: [Pod],
     // Every pod of every member passes here; a reconcile is one write, and writes share commits.
     concurrency: 32,
+    idOf: idOfKey,
 
-    async reconcile(pod, { key, signal }) {
-      if (!pod.spec.nodeName) return done; // Placement has not been here yet.
+    async reconcile(key, { signal }) {
+      const pod = pods.get(key);
+      if (!pod) waits.over(idOfKey(key));
+      if (!pod?.spec.nodeName || settled.has(pod)) return done;
       const node = nodes.get({ cluster: key.cluster, name: pod.spec.nodeName });
       if (node && isLost(node)) return done;
       // Also when the node is gone: nobody else would let the pod go.
@@ -81,34 +90,39 @@ export function createKubeletController({ client, informers, clock, views, addre
       if (!node || isOver(pod)) return done;
       return run(pod, node, key, signal);
     },
-    forget: (key) => waits.over(idOfKey(key)),
   });
 
   async function run(pod: ReadonlyPod, node: ReadonlyNode, key: ObjectKey, signal: AbortSignal): Promise<Result> {
-    const id = idOfKey(key);
-    const around = surroundingsOf(pod, node, key.cluster);
-    const rejected = pod.status?.startTime === undefined ? whyRejected(pod, views.of(key.cluster)) : undefined;
+    const { cluster } = key;
+    if (!config.isKnown(pod)) return { requeueAfterMs: LISTING_MS };
+    const around = surroundingsOf(pod, node, cluster);
+    const rejected = pod.status?.startTime === undefined ? whyRejected(pod, views.of(cluster)) : undefined;
     if (rejected) {
-      await write(pod, key.cluster, { ...pod.status, phase: "Failed", ...rejected, startTime: endedStatus(pod, clock.now(), { exitCode: 0 }).startTime ?? "" }, signal);
+      await write(pod, cluster, { ...pod.status, phase: "Failed", ...rejected, startTime: formatTime(clock.now()) }, signal);
       return done;
     }
     const outdated = outdatedContainers(pod, around);
-    if (outdated.length > 0) {
-      const isRunning = pod.status?.phase === "Running";
-      const takesMs = Math.max((secondsOf(pod, START_SECONDS) ?? 0) * 1000, isRunning ? restartMs : startMs);
-      const leftMs = waits.leftMs(id, `${pod.metadata.uid} ${outdated.join(" ")}`, takesMs);
-      if (leftMs > 0) {
-        const isReady = pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
-        if (isReady) await write(pod, key.cluster, stoppingStatus(pod, outdated, clock.now()), signal);
-        return { requeueAfterMs: leftMs };
-      }
+    const leftMs = outdated.length > 0 ? startsInMs(pod, outdated, idOfKey(key)) : 0;
+    if (leftMs > 0) {
+      const isReady = pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
+      if (isReady) await write(pod, cluster, stoppingStatus(pod, outdated, clock.now()), signal);
+      return { requeueAfterMs: leftMs };
     }
     const { status, dueMs } = planPodStatus(pod, around);
-    await write(pod, key.cluster, status, signal);
-    waits.over(id);
+    const current = await write(pod, cluster, status, signal, around.mountProblem);
+    if (!current) return done; // Changed meanwhile: it comes back as an event, and what was waited for stays waited for.
+    waits.over(idOfKey(key));
     const isDeferred = status.conditions?.some(({ type, reason }) => type === "PodResizePending" && reason === "Deferred");
-    const againMs = Math.min(dueMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, dueMs - clock.now()), isDeferred ? RESIZE_RETRY_MS : Number.POSITIVE_INFINITY);
-    return Number.isFinite(againMs) ? { requeueAfterMs: againMs } : done;
+    if (dueMs !== undefined) return { requeueAfterMs: Math.max(0, dueMs - clock.now()) };
+    if (isDeferred) return { requeueAfterMs: RESIZE_RETRY_MS };
+    if (isUp(status)) settled.add(current);
+    return done;
+  }
+
+  /** How long it still takes until containers with something new in them run. */
+  function startsInMs(pod: ReadonlyPod, containers: readonly string[], id: string): number {
+    const takesMs = Math.max((secondsOf(pod, START_SECONDS) ?? 0) * 1000, pod.status?.phase === "Running" ? restartMs : startMs);
+    return takesMs === 0 ? 0 : waits.leftMs(id, `${pod.metadata.uid} ${containers.join(" ")}`, takesMs);
   }
 
   function surroundingsOf(pod: ReadonlyPod, node: ReadonlyNode, cluster: string): Surroundings {
@@ -117,20 +131,23 @@ export function createKubeletController({ client, informers, clock, views, addre
       nowMs: clock.now(),
       hostIP: node.status?.addresses?.find(({ type }) => type === "InternalIP")?.address,
       podIP: () => addresses.of(cluster, uid),
+      mountProblem: pod.spec.volumes ? config.mountProblemOf(cluster, pod) : undefined,
       problemOf: (container) => (container.env || container.envFrom ? config.problemOf(cluster, namespace, container) : undefined),
       ...(hashes && takesPart(pod) && { hasStaleVariables: (container: ReadonlyPod["spec"]["containers"][number]) => hasStaleVariables(pod, container, hashes) }),
       room: () => roomBeside(pod, views.of(cluster)),
     };
   }
 
-  async function write(pod: ReadonlyPod, cluster: string, status: DeepReadonly<Pod["status"]> & object, signal: AbortSignal): Promise<void> {
+  /** The pod with this status; undefined when somebody else changed it meanwhile. */
+  async function write(pod: ReadonlyPod, cluster: string, status: DeepReadonly<Pod["status"]> & object, signal: AbortSignal, mountProblem?: string): Promise<ReadonlyPod | undefined> {
     // What the daemon notes goes with the status: one write.
     const note = hashes && takesPart(pod) ? planContainersMeta(pod, status, hashes) : undefined;
     const isNoted = note === undefined || pod.metadata.annotations?.[CONTAINERS_META] === note;
-    if (isNoted && equalJson(status, pod.status)) return;
+    if (isNoted && equalJson(status, pod.status)) return pod;
     const metadata = isNoted ? pod.metadata : { ...pod.metadata, annotations: { ...pod.metadata.annotations, [CONTAINERS_META]: note } };
     const written = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, metadata, status }, { signal }));
-    if (written && events) for (const event of planPodEvents(pod, status)) events.record(cluster, pod, event);
+    if (written && events) for (const event of planPodEvents(pod, status, mountProblem)) events.record(cluster, pod, event);
+    return written;
   }
 
   async function stop(pod: ReadonlyPod, key: ObjectKey, signal: AbortSignal): Promise<Result> {
@@ -148,4 +165,6 @@ export function createKubeletController({ client, informers, clock, views, addre
   }
 }
 
+/** Nothing that is missing now could come later. */
+const isUp = ({ conditions }: DeepReadonly<NonNullable<Pod["status"]>>): boolean => conditions?.every(({ type, status }) => type !== "ContainersReady" || status === "True") ?? false;
 const isOver = ({ status }: ReadonlyPod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";

@@ -10,10 +10,11 @@ type Item = DeepReadonly<ContainerStatus>;
 
 const both = (status: DeepReadonly<PodStatus> | undefined): Item[] => [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
 
-/** What the change from the pod's old status to this one is worth telling. */
-export function planPodEvents(pod: DeepReadonly<Pod>, status: DeepReadonly<PodStatus>): RecordedEvent[] {
+/** What the change from the pod's old status to this one is worth telling; `mountProblem` is why its volumes are not there. */
+export function planPodEvents(pod: DeepReadonly<Pod>, status: DeepReadonly<PodStatus>, mountProblem?: string): RecordedEvent[] {
   const before = new Map(both(pod.status).map((item) => [item.name, item]));
   const events = both(status).flatMap((item) => containerEvents(item, before.get(item.name)));
+  if (mountProblem !== undefined) events.push({ type: "Warning", reason: "FailedMount", message: mountProblem });
   if (status.reason !== undefined && status.reason !== pod.status?.reason) events.push({ type: "Warning", reason: status.reason, message: status.message ?? status.reason });
   return events;
 }

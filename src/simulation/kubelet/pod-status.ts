@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly hostIP?: string | undefined;
   /** An address for a pod that has none yet. */
   podIP(): string;
+  /** Why nothing of the pod can be made: a volume cannot be filled. */
+  readonly mountProblem?: string | undefined;
   /** Why a container cannot be made: what it refers to is missing. */
   problemOf?(container: ReadonlyContainer): string | undefined;
   /** A container whose variables changed with the pod's metadata. */
@@ -75,6 +77,8 @@ export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
   const deadlineMs = deadlineOf(pod, nowMs);
   if (deadlineMs !== undefined && deadlineMs <= nowMs) return { status: endedStatus(pod, nowMs, { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline", exitCode: 137 }) };
 
+  if (around.mountProblem !== undefined && !hasRun(status.containerStatuses ?? [])) return { status: unmountedStatus(pod, nowMs), ...(deadlineMs !== undefined && { dueMs: deadlineMs }) };
+
   const resize = planResize(pod, byName([...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]), around.room ?? (() => undefined));
   const init = stepInit(pod, around, resize);
   const main = init.isDone ? spec.containers.map((container) => stepMain(pod, container, around, resize)) : spec.containers.map((container) => held(container, byName(status.containerStatuses).get(container.name), nowMs));
@@ -83,8 +87,8 @@ export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
   const phase = phaseOf(status, containerStatuses);
   const isEnded = phase === "Succeeded" || phase === "Failed";
   const initContainerStatuses = isEnded ? init.steps.map((step) => stopped(step.status, nowMs)) : init.steps.map((step) => step.status);
-  const hasStarted = phase !== "Pending";
-  const podIP = status.podIP ?? (hasStarted ? (spec.hostNetwork ? around.hostIP : around.podIP()) : undefined);
+  // The network is there before the first image is.
+  const podIP = status.podIP ?? (spec.hostNetwork ? around.hostIP : around.podIP());
   const { nominatedNodeName: _, ...rest } = status;
   const next: Status = {
     ...rest,
@@ -115,11 +119,19 @@ function situationOf(pod: ReadonlyPod, container: ReadonlyContainer, around: Sur
     about: `${metadata.name}_${metadata.namespace ?? ""}(${metadata.uid ?? ""})`,
     nowMs: around.nowMs,
     behaviour: behaviourOf(pod),
-    restartPolicy: spec.restartPolicy ?? "Always",
+    restarts: (exitCode) => restartsAfter(container, spec.restartPolicy, exitCode),
     problem: around.problemOf?.(container),
     mustRestart: (around.hasStaleVariables?.(container) ?? false) || (!resize.isHeld && restartsForResize(container, before)),
     ...(resize.isHeld && before?.resources && { resources: before.resources }),
   };
+}
+
+/** A container's own rules come first, then its own policy, then that of its pod. */
+function restartsAfter({ restartPolicy, restartPolicyRules }: ReadonlyContainer, ofPod: string | undefined, exitCode: number): boolean {
+  const rule = restartPolicyRules?.find(({ exitCodes }) => exitCodes !== undefined && (exitCodes.values ?? []).includes(exitCode) === (exitCodes.operator === "In"));
+  if (rule?.action === "Restart") return true;
+  const policy = restartPolicy ?? ofPod ?? "Always";
+  return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 }
 
 function byNameOne(status: Status | undefined, container: string): Item | undefined {
@@ -136,7 +148,7 @@ function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): {
   if (containers.length === 0) return { steps: [], isDone: true };
   const known = byName(status?.initContainerStatuses);
   // Who runs has been initialized; init containers do not run again for a new image.
-  const wasDone = status?.containerStatuses?.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated) ?? false;
+  const wasDone = hasRun(status?.containerStatuses ?? []);
   const steps: Step[] = [];
   let isDone = true;
   for (const container of containers) {
@@ -148,8 +160,8 @@ function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): {
       const { fault } = situation.behaviour;
       const pull = fault === "image-pull-error" ? { fault } : {};
       const step = isSidecar(container)
-        ? stepContainer(container, before, { ...situation, restartPolicy: "Always", behaviour: { ...ENDLESS, ...pull } })
-        : stepContainer(container, before, { ...situation, restartPolicy: "Never", behaviour: { ...AT_ONCE, ...pull } });
+        ? stepContainer(container, before, { ...situation, restarts: () => true, behaviour: { ...ENDLESS, ...pull } })
+        : stepContainer(container, before, { ...situation, restarts: () => false, behaviour: { ...AT_ONCE, ...pull } });
       const finished = step.status.state?.terminated;
       // kubelets call an init container that succeeded ready.
       const done = finished && !step.status.ready ? { ...step.status, ready: true } : step.status;
@@ -167,8 +179,25 @@ function held(container: ReadonlyContainer, before: Item | undefined, nowMs: num
 
 function phaseOf({ phase }: Status, containers: readonly Item[]): NonNullable<Status["phase"]> {
   if (containers.length > 0 && containers.every(({ state }) => state?.terminated)) return containers.every(({ state }) => state?.terminated?.exitCode === 0) ? "Succeeded" : "Failed";
-  const hasRun = containers.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
-  return hasRun || phase === "Running" ? "Running" : "Pending";
+  return hasRun(containers) || phase === "Running" ? "Running" : "Pending";
+}
+
+const hasRun = (containers: readonly Item[]): boolean => containers.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
+
+/** The status of a pod whose volumes are not there yet: not even its network is. */
+function unmountedStatus(pod: ReadonlyPod, nowMs: number): Status {
+  const { spec, status = {} } = pod;
+  const reason = spec.initContainers?.length ? "PodInitializing" : "ContainerCreating";
+  const wait = (containers: readonly ReadonlyContainer[], before: readonly Item[] | undefined): Item[] => containers.map((container) => waiting(container, byName(before).get(container.name), { nowMs }, reason));
+  const next: Status = {
+    ...status,
+    ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
+    phase: "Pending",
+    startTime: status.startTime ?? formatTime(nowMs),
+    ...(spec.initContainers?.length && { initContainerStatuses: wait(spec.initContainers, status.initContainerStatuses) }),
+    containerStatuses: wait(spec.containers, status.containerStatuses),
+  };
+  return withConditions(pod, next, nowMs, false);
 }
 
 function stopped(item: Item, nowMs: number, exitCode = 0): Item {

@@ -29,6 +29,7 @@ export interface ResizePlan {
 const NOT_HELD: ResizePlan = { isHeld: false };
 
 export function planResize(pod: ReadonlyPod, statuses: ReadonlyMap<string, Status>, room: () => Room | undefined): ResizePlan {
+  if (statuses.size === 0) return NOT_HELD;
   const isResized = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].some((container) => {
     const status = statuses.get(container.name);
     return status?.state?.running !== undefined && status.resources !== undefined && !holds(status, container.resources);

@@ -64,4 +64,5 @@ test("it is in discovery, read-only", async () => {
     ["pods", "PodMetrics", "get", "list"],
   ]);
   expect(await member.read(`${PODS}/missing`)).toMatchObject({ code: 404, reason: "NotFound" });
+  expect(Object.keys(((await member.read("/openapi/v3/apis/metrics.k8s.io/v1beta1")) as { paths: object }).paths)).toContain("/apis/metrics.k8s.io/v1beta1/nodes/{name}");
 });

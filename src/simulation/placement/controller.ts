@@ -11,8 +11,8 @@ import { Namespace, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget } from
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { defineController, done, informerSource, keyOf } from "../../runtime/index.ts";
-import type { Controller, EventRecorder, Informers, ObjectEvent } from "../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, informerSource, keyOf, watch } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Informers, ObjectEvent, Result } from "../../runtime/index.ts";
 import { disrupt, unlessChanged } from "../writes.ts";
 import type { VolumeReads } from "../volumes/reads.ts";
 import { planPlacement } from "./plan.ts";
@@ -39,6 +39,7 @@ const DEFAULT_SCHEDULER = "default-scheduler";
 const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
 export function createPlacementController({ client, informers, clock, views, volumes, events }: PlacementDependencies): Controller<ObjectKey> {
+  const pods = informers.of(Pod);
   const namespaces = informers.of(Namespace);
   const budgets = informers.of(PodDisruptionBudget);
   const waiting = createWaiting(clock);
@@ -47,32 +48,32 @@ export function createPlacementController({ client, informers, clock, views, vol
   const consumers = ({ cluster, object: { metadata } }: ObjectEvent<PersistentVolumeClaim>): ObjectKey[] =>
     volumes.podsUsing(cluster, metadata.namespace ?? "", metadata.name).flatMap((pod) => (isUnplaced(pod) ? [keyOf(cluster, pod)] : []));
 
-  return defineController({
+  return defineKeyedController<ObjectKey>({
     name: "placement",
-    for: Pod,
-    watches: [
+    sources: [
+      // Pods change often after they were placed; only those that wait for a node are worth a look.
+      watch(Pod, noticePod),
       { source: waiting.source },
       { source: informerSource(informers.of(PersistentVolumeClaim), consumers) },
       // These have nothing to enqueue themselves: they wake pods that wait.
       { source: informerSource(informers.of(Node), ({ cluster, deleted }) => (deleted ? [] : wake(cluster, "room"))) },
-      { source: informerSource(informers.of(Pod), noticePod) },
       { source: informerSource(volumes.volumes, ({ cluster, object }) => (object.status?.phase === "Available" ? wake(cluster, "room") : [])) },
     ],
     writes: [Pod, PersistentVolumeClaim],
     concurrency: 32,
+    idOf: idOfKey,
 
-    async reconcile(pod, { key, signal }) {
-      if (!isUnplaced(pod)) {
+    async reconcile(key, { signal }) {
+      const pod = pods.get(key);
+      if (!pod || !isUnplaced(pod)) {
         waiting.remove(key);
         return done;
       }
       const view = views.of(key.cluster);
       // Placed by us, and the informer has not heard of it.
       if (view.placeOf(pod.metadata.uid ?? "")) return done;
-      const { priority = 0, affinity, topologySpreadConstraints } = pod.spec;
-      waiting.add({ key, priority, wantsCompany: affinity?.podAffinity !== undefined || topologySpreadConstraints !== undefined });
       // A member without nodes stores and runs nothing; nobody would read the condition of each pod.
-      if (view.nodes.size === 0) return done;
+      if (view.nodes.size === 0) return wait(pod, key);
 
       const needs = volumeNeeds(pod, volumes.reader(key.cluster, pod));
       const verdict = planPlacement(view, podView(pod), {
@@ -81,30 +82,37 @@ export function createPlacementController({ client, informers, clock, views, vol
         budgets: () => budgets.list({ cluster: key.cluster }),
       });
       if (!("node" in verdict)) {
+        // Before the write: what changes while it is under way may help already.
+        wait(pod, key);
         await refuse(pod, key, verdict.unschedulable, verdict.preemption, signal);
         return done;
       }
       if (needs.unbound.length > 0) {
+        wait(pod, key);
         await askForVolumes(needs.unbound, key, verdict.node, signal);
         return done; // The claims' own changes bring the pod back.
       }
       waiting.remove(key);
-      // Counted before the write, because others are placed while it is under way.
-      views.assume(key.cluster, pod, verdict.node);
       await bind(pod, key, verdict.node, signal);
       return done;
     },
-    forget: (key) => waiting.remove(key),
   });
+
+  function wait({ spec: { priority = 0, affinity, topologySpreadConstraints } }: ReadonlyPod, key: ObjectKey): Result {
+    waiting.add({ key, priority, wantsCompany: affinity?.podAffinity !== undefined || topologySpreadConstraints !== undefined });
+    return done;
+  }
 
   function wake(cluster: string, what: "room" | "company"): [] {
     waiting.wake(cluster, what);
     return [];
   }
 
-  function noticePod({ cluster, object, old, deleted }: ObjectEvent<Pod>): [] {
+  function noticePod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
+    // Also one that goes while it waits: it waits no more.
+    if (!object.spec.nodeName) return isUnplaced(object) || deleted || old ? [keyOf(cluster, object)] : [];
     const had = old?.spec.nodeName !== undefined && !isOver(old);
-    const has = object.spec.nodeName !== undefined && !deleted && !isOver(object);
+    const has = !deleted && !isOver(object);
     if (had && !has) return wake(cluster, "room");
     return has && (!had || old?.metadata.labels !== object.metadata.labels) ? wake(cluster, "company") : [];
   }
@@ -113,10 +121,12 @@ export function createPlacementController({ client, informers, clock, views, vol
     const where = views.of(cluster).nodes.get(nodeName)?.node.metadata.labels ?? {};
     const labels = { ...pod.metadata.labels };
     for (const key of TOPOLOGY) if (where[key] !== undefined) labels[key] = where[key];
+    const bound = { ...pod, metadata: { ...pod.metadata, labels }, spec: { ...pod.spec, nodeName } };
+    // Counted before the write, because others are placed while it is under way.
+    views.assume(cluster, bound, nodeName);
     try {
-      const bound = await unlessChanged(client.update(Pod, cluster, { ...pod, metadata: { ...pod.metadata, labels }, spec: { ...pod.spec, nodeName } }, { signal }));
       // Changed or gone meanwhile: it comes back as an event.
-      if (!bound) views.release(cluster, pod);
+      if (!(await unlessChanged(client.update(Pod, cluster, bound, { signal })))) views.release(cluster, pod);
     } catch (error) {
       views.release(cluster, pod);
       throw error;

@@ -8,6 +8,17 @@ export { matchesAnyTerm, matchesTerm, tolerates, toleratesTaint, wantsNode } fro
 type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyNode = DeepReadonly<Node>;
 
+/** A label by a key that somebody made up: `constructor` is a good name for a label, and no label of a node that has none. */
+export function labelOf(labels: Readonly<Record<string, string>> | undefined, key: string): string | undefined {
+  return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+/** A rule for pods that have the same value of a label as these labels have, or another one; none where they lack it. */
+export function valueRule(labels: Readonly<Record<string, string>> | undefined, key: string, operator: string): { key: string; operator: string; values: string[] }[] {
+  const value = labelOf(labels, key);
+  return value === undefined ? [] : [{ key, operator, values: [value] }];
+}
+
 /** A taint that keeps the pod away from the node. */
 export function isRepelled(pod: ReadonlyPod, { spec }: ReadonlyNode): boolean {
   return spec?.taints?.some((taint) => taint.effect !== "PreferNoSchedule" && !toleratesTaint(pod, taint)) ?? false;

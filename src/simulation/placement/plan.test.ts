@@ -256,6 +256,15 @@ describe("preemption", () => {
   });
 });
 
+test("in a large cluster only a part of the nodes is compared, and not always the same", () => {
+  const cluster = makeCluster({ count: 1000 });
+
+  const placed = cluster.placeAll(Array.from({ length: 300 }, () => makePod()));
+
+  expect(new Set(placed).size).toBe(300);
+  expect(placed.some((name) => name > "node-500")).toBe(true);
+});
+
 test("ten thousand pods find their nodes, each with a constraint, without looking at all the others", () => {
   const cluster = makeCluster({ count: 10, nodes: { pods: "2000" } });
   const labels = { app: "web" };

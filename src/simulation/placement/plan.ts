@@ -4,6 +4,7 @@
  */
 import type { PodDisruptionBudget } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
+import { fnv1a32 } from "../../machinery/index.ts";
 import type { ClusterView, NodeView } from "./cluster-view.ts";
 import { whyNot } from "./filters.ts";
 import type { Refusal, Rules } from "./filters.ts";
@@ -52,18 +53,18 @@ export function planPlacement(view: ClusterView, pod: PodView, around: Surroundi
   const message = `0/${total} nodes are available: ${why}.`;
   const outcome = planPreemption(view, pod, refusals, { budgets: around.budgets, rulesOf: () => rulesOf(view, pod, around) });
   if ("preemption" in outcome) return { unschedulable: message, preemption: outcome.preemption };
-  return { unschedulable: `${message} ${"reason" in outcome ? `preemption: ${outcome.reason}` : notHelpful(total, outcome.reasons)}` };
+  return { unschedulable: `${message} ${"reason" in outcome ? `preemption: ${outcome.reason}` : notHelpful(total, outcome.reasons, outcome.tried)}` };
 }
 
 function rulesOf(view: ClusterView, pod: PodView, { namespaces, volumes }: Surroundings): Rules {
   return { affinity: affinityRules(view, pod, namespaces), spread: spreadRules(view, pod), volumes: volumes.refuse };
 }
 
-/** Stops early in large clusters, beginning where the pod's name says, so that not all begin at the same node. */
+/** Stops early in large clusters, beginning where the pod's UID says, so that not all begin at the same node. */
 function* fittingNodes(view: ClusterView, pod: PodView, rules: Rules, named: ReadonlySet<string> | undefined, preferred: string | undefined, refusals: Map<NodeView, Refusal>): Generator<NodeView> {
   const candidates = named ? [...named].flatMap((name) => view.nodes.get(name) ?? []) : [...view.nodes.values()];
   const enough = candidates.length <= MIN_FEASIBLE || preferred !== undefined ? candidates.length : Math.max(MIN_FEASIBLE, Math.ceil((candidates.length * PERCENT_OF_LARGE) / 100));
-  const start = enough === candidates.length ? 0 : (refusals.size + pod.uid.charCodeAt(0) * 997) % candidates.length;
+  const start = enough === candidates.length ? 0 : fnv1a32(pod.uid) % candidates.length;
   let found = 0;
   for (let index = 0; index < candidates.length && found < enough; index++) {
     const node = candidates[(start + index) % candidates.length];
@@ -84,8 +85,8 @@ export function histogram(reasons: readonly string[]): string {
   return Array.from(counts, ([reason, count]) => `${count} ${reason}`).sort().join(", ");
 }
 
-/** What preemption has to say when it cannot help either; `reasons` are those of the nodes that were tried. */
-function notHelpful(total: number, reasons: readonly string[] = []): string {
-  const rest = Array.from({ length: total - reasons.length }, () => "Preemption is not helpful for scheduling");
+/** What preemption has to say when it cannot help either; `reasons` are those of the nodes that were tried, each of which may have several. */
+function notHelpful(total: number, reasons: readonly string[] = [], tried = 0): string {
+  const rest = Array.from({ length: total - tried }, () => "Preemption is not helpful for scheduling");
   return `preemption: 0/${total} nodes are available: ${histogram([...reasons, ...rest])}.`;
 }

@@ -4,6 +4,7 @@
  */
 import { labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import type { ClusterView, NodeView } from "./cluster-view.ts";
+import { labelOf, valueRule } from "./node-rules.ts";
 import { matcherOf } from "./pod-counts.ts";
 import type { PodCount, PodQuery } from "./pod-counts.ts";
 import type { PodView } from "./pod-view.ts";
@@ -46,18 +47,18 @@ export function affinityRules(view: ClusterView, pod: PodView, namespaces: () =>
   return {
     hasScores: wishes.length > 0,
     refuse({ node }) {
-      const labels = node.metadata.labels ?? {};
+      const { labels } = node.metadata;
       for (const [index, { topologyKey }] of required.entries()) {
-        const domain = labels[topologyKey];
+        const domain = labelOf(labels, topologyKey);
         if (domain === undefined || (!isFirst && !together[index]?.has(domain))) return AFFINITY;
       }
-      for (const { key, domains } of apart) if (labels[key] !== undefined && domains.has(labels[key])) return ANTI_AFFINITY;
-      for (const [key, domains] of taken) if (labels[key] !== undefined && domains.has(labels[key])) return EXISTING;
+      for (const { key, domains } of apart) if (domains.has(labelOf(labels, key) ?? "")) return ANTI_AFFINITY;
+      for (const [key, domains] of taken) if (domains.has(labelOf(labels, key) ?? "")) return EXISTING;
       return undefined;
     },
     score({ node }) {
       let score = 0;
-      for (const { key, weight, domains } of wishes) score += weight * (domains.get(node.metadata.labels?.[key] ?? "") ?? 0);
+      for (const { key, weight, domains } of wishes) score += weight * (domains.get(labelOf(node.metadata.labels, key) ?? "") ?? 0);
       return score;
     },
   };
@@ -70,9 +71,8 @@ function domainsTaken(view: ClusterView, pod: PodView, queryOf: (term: Term, own
   const verdicts = new Map<string, boolean>();
   for (const [other, nodeName] of view.avoiding) {
     const labels = view.nodes.get(nodeName)?.node.metadata.labels;
-    if (!labels) continue;
     for (const term of other.avoids) {
-      const domain = labels[term.topologyKey];
+      const domain = labelOf(labels, term.topologyKey);
       if (domain === undefined) continue;
       const query = queryOf(term, other);
       const key = JSON.stringify(query);
@@ -91,7 +91,7 @@ function domainsTaken(view: ClusterView, pod: PodView, queryOf: (term: Term, own
 export function byDomain(view: ClusterView, { byNode }: PodCount, topologyKey: string): Map<string, number> {
   const domains = new Map<string, number>();
   for (const [name, count] of byNode) {
-    const domain = view.nodes.get(name)?.node.metadata.labels?.[topologyKey];
+    const domain = labelOf(view.nodes.get(name)?.node.metadata.labels, topologyKey);
     if (domain !== undefined) domains.set(domain, (domains.get(domain) ?? 0) + count);
   }
   return domains;
@@ -111,7 +111,6 @@ function termQuery(term: Term, owner: PodView, namespaces: () => NamespaceLabels
 /** The selector narrowed to pods that have the same value of these labels as the owner, or another one. */
 function withLabelKeys({ labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: Term, { pod }: PodView): PodQuery["selector"] {
   if (!labelSelector || matchLabelKeys.length + mismatchLabelKeys.length === 0) return labelSelector;
-  const labels = pod.metadata.labels ?? {};
-  const rules = (keys: readonly string[], operator: string) => keys.flatMap((key) => (labels[key] === undefined ? [] : [{ key, operator, values: [labels[key]] }]));
+  const rules = (keys: readonly string[], operator: string) => keys.flatMap((key) => valueRule(pod.metadata.labels, key, operator));
   return { ...labelSelector, matchExpressions: [...(labelSelector.matchExpressions ?? []), ...rules(matchLabelKeys, "In"), ...rules(mismatchLabelKeys, "NotIn")] };
 }

@@ -20,7 +20,8 @@ export interface Preemption {
   readonly victims: readonly PodView[];
 }
 
-export type PreemptionOutcome = { preemption: Preemption } | { reason: string } | { reasons: readonly string[] };
+/** Who has to go; or why the pod may not ask for it; or why it would not help on any of the nodes that were tried. */
+export type PreemptionOutcome = { preemption: Preemption } | { reason: string } | { reasons: readonly string[]; tried: number };
 
 export interface PreemptionContext {
   budgets(): readonly Budget[];
@@ -39,22 +40,24 @@ export function planPreemption(view: ClusterView, pod: PodView, refusals: Readon
   if (pod.pod.spec.preemptionPolicy === "Never") return { reason: "not eligible due to preemptionPolicy=Never." };
   if (awaitsVictims(view, pod, refusals)) return { reason: "not eligible due to a terminating pod on the nominated node." };
   const reasons: string[] = [];
+  let tried = 0;
   const candidates: Candidate[] = [];
   let budgets: readonly Budget[] | undefined;
   for (const [node, { isFinal }] of refusals) {
     if (isFinal) continue;
     if (candidates.length === MAX_CANDIDATES) break;
+    tried++;
     const lesser = [...node.load.pods.values()].filter(({ priority }) => priority < pod.priority);
     if (lesser.length === 0) {
       reasons.push("No preemption victims found for incoming pod");
       continue;
     }
-    const tried = victimsOn(view, pod, node, lesser, (budgets ??= context.budgets()), context.rulesOf);
-    if ("reasons" in tried) reasons.push(...tried.reasons);
-    else candidates.push(tried);
+    const found = victimsOn(view, pod, node, lesser, (budgets ??= context.budgets()), context.rulesOf);
+    if ("reasons" in found) reasons.push(...found.reasons);
+    else candidates.push(found);
   }
   const [best] = candidates.sort(byDamage);
-  return best ? { preemption: { node: best.node, victims: best.victims } } : { reasons };
+  return best ? { preemption: { node: best.node, victims: best.victims } } : { reasons, tried };
 }
 
 /** Victims of an earlier decision are still on their way out. */

@@ -5,7 +5,7 @@
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ClusterView, NodeView } from "./cluster-view.ts";
-import { isRepelled, wantsNode } from "./node-rules.ts";
+import { isRepelled, labelOf, valueRule, wantsNode } from "./node-rules.ts";
 import type { PodQuery } from "./pod-counts.ts";
 import type { PodView } from "./pod-view.ts";
 
@@ -36,7 +36,7 @@ export function spreadRules(view: ClusterView, pod: PodView): SpreadRules | unde
   return {
     refuse({ node }) {
       for (const { key, counts, lowest, self, maxSkew } of limits) {
-        const domain = node.metadata.labels?.[key];
+        const domain = labelOf(node.metadata.labels, key);
         if (domain === undefined) return { reason: `${REFUSED} (missing required label)`, isFinal: true };
         if ((counts.get(domain) ?? 0) + self - lowest > maxSkew) return { reason: REFUSED, isFinal: false };
       }
@@ -46,7 +46,7 @@ export function spreadRules(view: ClusterView, pod: PodView): SpreadRules | unde
     crowd({ node }) {
       let crowd = 0;
       for (const { key, counts, maxSkew } of crowds) {
-        const domain = node.metadata.labels?.[key];
+        const domain = labelOf(node.metadata.labels, key);
         // A node outside of every domain takes part in no spreading; kube-scheduler gives it the lowest score.
         if (domain === undefined) return Number.POSITIVE_INFINITY;
         // The fewer domains there are, the more one pod more in one of them matters.
@@ -70,9 +70,9 @@ function domainsOf(view: ClusterView, pod: PodView, constraint: Constraint, sibl
   const { byNode } = view.counts.of([queryOf(pod, constraint)]);
   const counts = new Map<string, number>();
   for (const { name, node } of view.nodes.values()) {
-    const labels = node.metadata.labels ?? {};
-    const domain = labels[key];
-    if (domain === undefined || siblings.some(({ topologyKey }) => labels[topologyKey] === undefined)) continue;
+    const { labels } = node.metadata;
+    const domain = labelOf(labels, key);
+    if (domain === undefined || siblings.some(({ topologyKey }) => labelOf(labels, topologyKey) === undefined)) continue;
     if (nodeAffinityPolicy === "Honor" && !wantsNode(pod.pod, node)) continue;
     if (nodeTaintsPolicy === "Honor" && (node.spec?.unschedulable || isRepelled(pod.pod, node))) continue;
     counts.set(domain, (counts.get(domain) ?? 0) + (byNode.get(name) ?? 0));
@@ -81,8 +81,7 @@ function domainsOf(view: ClusterView, pod: PodView, constraint: Constraint, sibl
 }
 
 function queryOf({ namespace, pod }: PodView, { labelSelector, matchLabelKeys = [] }: Constraint): PodQuery {
-  const labels = pod.metadata.labels ?? {};
-  const rules = matchLabelKeys.flatMap((key) => (labels[key] === undefined ? [] : [{ key, operator: "In", values: [labels[key]] }]));
+  const rules = matchLabelKeys.flatMap((key) => valueRule(pod.metadata.labels, key, "In"));
   const selector = rules.length === 0 ? labelSelector : { ...labelSelector, matchExpressions: [...(labelSelector?.matchExpressions ?? []), ...rules] };
   return { namespaces: [namespace], selector, isLasting: true };
 }

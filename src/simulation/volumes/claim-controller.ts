@@ -101,6 +101,8 @@ export function createClaimController({ client, informers, volumes: reads, event
       const volume = reads.volumes.get({ cluster, name: named });
       return volume && (!volume.spec?.claimRef || isReservedFor(volume, claim)) ? volume : undefined;
     }
+    const held = reads.heldBy(cluster, claim);
+    if (held) return held; // Binding got no further the last time.
     const className = classNameOf(claim);
     const storageClass = className === "" ? undefined : reads.classes.get({ cluster, name: className });
     const nodeName = claim.metadata.annotations?.[SELECTED_NODE];

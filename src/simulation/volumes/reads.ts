@@ -16,10 +16,13 @@ export interface VolumeReads {
   /** What the volumes of one pod are. */
   reader(cluster: string, pod: ReadonlyPod): VolumeReader;
   candidates(cluster: string, claim: DeepReadonly<PersistentVolumeClaim>): DeepReadonly<PersistentVolume>[];
+  /** The volume that is the claim's already, though the claim may not say so yet. */
+  heldBy(cluster: string, claim: DeepReadonly<PersistentVolumeClaim>): DeepReadonly<PersistentVolume> | undefined;
 }
 
 const BY_CLAIM = "simulation-claim";
 const UNBOUND = "simulation-unbound";
+const BY_HOLDER = "simulation-holder";
 
 /** To be called once for a set of informers, because it adds indexes to them. */
 export function createVolumeReads(informers: Informers): VolumeReads {
@@ -31,6 +34,8 @@ export function createVolumeReads(informers: Informers): VolumeReads {
   // Most volumes are bound for good; only the others are ever looked through.
   volumes.addIndex(UNBOUND, (volume, cluster) => (volume.status?.phase === "Bound" || volume.status?.phase === "Released" ? [] : [`${cluster}/${volumeClassOf(volume)}`]));
 
+  volumes.addIndex(BY_HOLDER, ({ spec }, cluster) => (spec?.claimRef?.uid ? [`${cluster}/${spec.claimRef.uid}`] : []));
+
   const podsUsing = (cluster: string, namespace: string, claim: string): ReadonlyPod[] => pods.by(BY_CLAIM, `${cluster}/${namespace}/${claim}`);
   const candidates: VolumeReads["candidates"] = (cluster, claim) => volumesFor(claim, volumes.by(UNBOUND, `${cluster}/${classNameOf(claim)}`));
   return {
@@ -39,6 +44,7 @@ export function createVolumeReads(informers: Informers): VolumeReads {
     classes,
     podsUsing,
     candidates,
+    heldBy: (cluster, { metadata }) => volumes.by(BY_HOLDER, `${cluster}/${metadata.uid ?? ""}`).find((volume) => !volume.metadata.deletionTimestamp),
     reader(cluster, { metadata: { namespace = "", uid } }) {
       return {
         claim: (name) => claims.get({ cluster, namespace, name }),

@@ -54,6 +54,16 @@ describe("a claim", () => {
     expect([before, (await claim(member, "data")).status?.phase]).toEqual(["Pending", "Bound"]);
   });
 
+  test("gets the volume that is its own already, though it did not say so yet", async () => {
+    const member = await start({ nodes: 1 });
+    await member.create(makeClaim("data", { storageClassName: "manual" }));
+    const { metadata } = await claim(member, "data");
+
+    await member.create(makeVolume("other", "1Gi", { storageClassName: "else" }), makeVolume("own", "1Gi", { claimRef: { namespace: NAMESPACE, name: "data", uid: metadata.uid } }));
+
+    expect((await claim(member, "data")).spec?.volumeName).toBe("own");
+  });
+
   test("grows when it asks for more", async () => {
     const member = await start();
     await member.create(makeClaim("data"));

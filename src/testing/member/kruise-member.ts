@@ -2,6 +2,8 @@
 import { CloneSet, Pod } from "../../api/index.ts";
 import type { PodTemplateSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
+import { standardStorageClass } from "../../simulation/index.ts";
+import type { EventRecorders } from "../../runtime/index.ts";
 import { containerHashes, createFeatureGates, createKruiseAdmissions, createWorkloadControllers } from "../../workloads/index.ts";
 import { MEMBER, NAMESPACE, startTestMember } from "./member.ts";
 import type { TestMember, TestMemberOptions } from "./member.ts";
@@ -26,12 +28,15 @@ export async function startKruiseMember({ gates: changes, ...options }: KruiseMe
   const gates = createFeatureGates(changes);
   // The member makes its clock; nobody asks before it stands.
   let nowMs = (): number => 0;
+  let events: EventRecorders | undefined;
   const member = await startTestMember({
     hashes: containerHashes,
-    admissions: createKruiseAdmissions({ appliesTo: () => true, gates, nowMs: () => nowMs() }),
+    objects: [standardStorageClass()],
+    admissions: createKruiseAdmissions({ appliesTo: () => true, gates, nowMs: () => nowMs(), tell: (component, cluster, pod, event) => events?.(component).record(cluster, pod, event) }),
     ...options,
     controllers(deps) {
       nowMs = () => deps.clock.now();
+      ({ events } = deps);
       return createWorkloadControllers({ ...deps, gates });
     },
   });

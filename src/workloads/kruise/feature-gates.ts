@@ -56,10 +56,35 @@ const NEEDS: readonly [needed: FeatureGate, gates: readonly FeatureGate[]][] = [
   ["ResourcesDeletionProtection", ["DeletionProtectionForCRDCascadingGate"]],
 ];
 
+/** In beta and off all the same; the others are off while they are in alpha. */
+const BETA_AND_OFF: ReadonlySet<string> = new Set(["ResourcesDeletionProtection"]);
+/** Names that stand for all gates of a stage that are not named themselves. */
+const STAGES: Readonly<Record<string, (gate: string, isOn: boolean) => boolean>> = {
+  AllAlpha: (gate, isOn) => !isOn && !BETA_AND_OFF.has(gate),
+  AllBeta: (gate, isOn) => isOn || BETA_AND_OFF.has(gate),
+};
+
+/** `AllAlpha=true,CloneSetShortHash=false`, as OpenKruise's manager takes it on its command line. Throws for what does not read like that. */
+export function parseFeatureGates(text: string): Record<string, boolean> {
+  const pairs = text.split(",").filter((pair) => pair.trim() !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, gate = "", value = ""] = /^\s*(\w+)=(true|false)\s*$/.exec(pair) ?? [];
+      if (gate === "") throw new FlotillaError("UnknownFeatureGate", `reading the feature gates of OpenKruise: ${JSON.stringify(pair)} is not NAME=true or NAME=false`);
+      return [gate, value === "true"];
+    }),
+  );
+}
+
 /** Throws for a gate that OpenKruise 1.9.1 does not have. */
 export function createFeatureGates(changes: Readonly<Record<string, boolean>> = {}): FeatureGates {
   const gates = new Map<string, boolean>(Object.entries(DEFAULTS));
+  for (const [stage, isOfStage] of Object.entries(STAGES)) {
+    const isOn = changes[stage];
+    if (isOn !== undefined) for (const [gate, byDefault] of Object.entries(DEFAULTS)) if (isOfStage(gate, byDefault)) gates.set(gate, isOn);
+  }
   for (const [gate, isOn] of Object.entries(changes)) {
+    if (Object.hasOwn(STAGES, gate)) continue;
     if (!gates.has(gate)) throw new FlotillaError("UnknownFeatureGate", `reading the feature gates of OpenKruise: ${gate} is not a gate of release 1.9.1; known gates: ${[...gates.keys()].join(", ")}`);
     gates.set(gate, isOn);
   }

@@ -3,7 +3,9 @@ import type { AnyAdmission } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Controller } from "../../runtime/index.ts";
 import type { WorkloadDependencies } from "../dependencies.ts";
+import { createBroadcastJobController } from "./broadcastjob/controller.ts";
 import { createCloneSetController } from "./cloneset/controller.ts";
+import { createAdvancedDaemonSetController } from "./daemonset/controller.ts";
 import { createDeletionProtectionAdmissions } from "./deletion-protection/admission.ts";
 import { DEFAULT_GATES } from "./feature-gates.ts";
 import type { FeatureGates } from "./feature-gates.ts";
@@ -11,9 +13,28 @@ import { createLaunchPriorityAdmission } from "./launch-priority/admission.ts";
 import { createLaunchPriorityController } from "./launch-priority/controller.ts";
 import { createPodStartAdmission } from "./pod-readiness/admission.ts";
 import { createPodReadinessController } from "./pod-readiness/controller.ts";
+import { createBudgetAdmissions } from "./pod-unavailable-budget/admission.ts";
+import type { BudgetAdmissionOptions } from "./pod-unavailable-budget/admission.ts";
+import { createBudgetController } from "./pod-unavailable-budget/controller.ts";
+import { createMayUpdatePod } from "./pod-unavailable-budget/may-update.ts";
+import { createSidecarSetAdmission } from "./sidecarset/admission.ts";
+import { createSidecarSetController } from "./sidecarset/controller.ts";
+import { createAdvancedStatefulSetController } from "./statefulset/controller.ts";
+import { createUnitedDeploymentController } from "./uniteddeployment/controller.ts";
 
 export function createKruiseControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {
-  return [createCloneSetController(deps), createPodReadinessController(deps), createLaunchPriorityController(deps)];
+  const mayUpdatePod = createMayUpdatePod(deps);
+  return [
+    createCloneSetController({ ...deps, ...(mayUpdatePod && { mayUpdatePod }) }),
+    createPodReadinessController(deps),
+    createLaunchPriorityController(deps),
+    createUnitedDeploymentController(deps),
+    createAdvancedStatefulSetController(deps),
+    createAdvancedDaemonSetController(deps),
+    createSidecarSetController(deps),
+    createBudgetController(deps),
+    createBroadcastJobController(deps),
+  ];
 }
 
 export interface KruiseAdmissions {
@@ -23,10 +44,18 @@ export interface KruiseAdmissions {
   nowMs(): number;
   /** Unset means OpenKruise's defaults. */
   gates?: FeatureGates;
+  /** Unset tells nobody. */
+  tell?: BudgetAdmissionOptions["tell"];
 }
 
 /** What OpenKruise's webhooks do that depends on other objects of the cluster. Pods pass through them in this order, as upstream. */
 export function createKruiseAdmissions({ gates = DEFAULT_GATES, ...rest }: KruiseAdmissions): AnyAdmission[] {
   const options = { ...rest, gates };
-  return [createPodStartAdmission(options), createLaunchPriorityAdmission(options), ...createDeletionProtectionAdmissions(options)];
+  return [
+    createPodStartAdmission(options),
+    createSidecarSetAdmission(options),
+    createLaunchPriorityAdmission(options),
+    ...createBudgetAdmissions(options),
+    ...createDeletionProtectionAdmissions(options),
+  ];
 }

@@ -1,7 +1,7 @@
 /** Where OpenKruise's webhooks apply: the clusters that run it, without the namespaces of control planes. */
-import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import type { ClusterReader, Review } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
-import type { Review } from "../../api/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 
 export interface KruiseAdmissionOptions {
@@ -18,8 +18,13 @@ export function isPodInScope({ cluster, object, read }: Pick<Review<{ metadata: 
   return appliesTo(cluster) && gates.isOn("PodWebhook") && labelsOf(read.get("", "namespaces", undefined, object.metadata.namespace ?? ""))?.[EXEMPT_LABEL] === undefined;
 }
 
-export function labelsOf(object: DeepReadonly<JsonObject> | undefined): DeepReadonly<JsonObject> | undefined {
+function labelsOf(object: DeepReadonly<JsonObject> | undefined): DeepReadonly<JsonObject> | undefined {
   const metadata = object?.["metadata"];
   const labels = isObject(metadata) ? metadata["labels"] : undefined;
   return isObject(labels) ? labels : undefined;
+}
+
+/** A member may be without OpenKruise. Asked only of the few objects that want something of it. */
+export function isKruiseInstalled(read: ClusterReader): boolean {
+  return read.get("apiextensions.k8s.io", "customresourcedefinitions", undefined, "clonesets.apps.kruise.io") !== undefined;
 }

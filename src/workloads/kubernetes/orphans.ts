@@ -31,7 +31,7 @@ function selects(selector: DeepReadonly<LabelSelectorFacts | Record<string, stri
   // ReplicationControllers are older than selectors with expressions.
   const isPlain = Object.values(selector).every((value) => typeof value === "string");
   try {
-    const parsed = labelSelectorOf(isPlain ? { matchLabels: selector as Readonly<Record<string, string>> } : (selector as DeepReadonly<LabelSelectorFacts>));
+    const parsed = labelSelectorOf(isPlain ? { matchLabels: selector as Readonly<Record<string, string>> } : selector);
     return parsed.requirements.length > 0 && matchesLabels(parsed, labels);
   } catch (error) {
     // The workload itself complains about a selector that cannot be read.

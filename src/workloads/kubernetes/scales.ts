@@ -5,7 +5,7 @@
 import { formatApiVersion, parseApiVersion } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import { UnknownKindError, createKindResolver } from "../../client/index.ts";
+import { createKindResolver } from "../../client/index.ts";
 import type { Client, KindResolver } from "../../client/index.ts";
 import { ApiError } from "../../machinery/index.ts";
 import type { Status } from "../../machinery/index.ts";
@@ -30,26 +30,21 @@ export interface Scale {
 }
 
 export interface Scales {
-  /** Undefined when there is no such object, or the kind is unknown or has no scale. */
-  read(target: ScaleTarget, signal: AbortSignal): Promise<Scale | undefined>;
-  /** Throws `ApiError`. */
+  /** Throws `ApiError`, which is NotFound when there is no such object or its kind has no scale, and `UnknownKindError`. */
+  read(target: ScaleTarget, signal: AbortSignal): Promise<Scale>;
+  /** Throws as `read` does. */
   write(target: ScaleTarget, scale: Scale, replicas: number, signal: AbortSignal): Promise<void>;
 }
 
 export function createScales(client: Client): Scales {
   const resolvers = new Map<string, KindResolver>();
 
-  async function pathOf({ cluster, apiVersion, kind, namespace, name }: ScaleTarget): Promise<string | undefined> {
+  async function pathOf({ cluster, apiVersion, kind, namespace, name }: ScaleTarget): Promise<string> {
     let resolver = resolvers.get(cluster);
     if (!resolver) resolvers.set(cluster, (resolver = createKindResolver({ client, cluster })));
-    try {
-      const { plural } = await resolver.resolve({ apiVersion, kind });
-      const { group, version } = parseApiVersion(apiVersion);
-      return `/${group ? "apis" : "api"}/${formatApiVersion(group, version)}/namespaces/${namespace}/${plural}/${encodeURIComponent(name)}/scale`;
-    } catch (error) {
-      if (error instanceof UnknownKindError) return undefined;
-      throw error;
-    }
+    const { plural } = await resolver.resolve({ apiVersion, kind });
+    const { group, version } = parseApiVersion(apiVersion);
+    return `/${group ? "apis" : "api"}/${formatApiVersion(group, version)}/namespaces/${namespace}/${plural}/${encodeURIComponent(name)}/scale`;
   }
 
   async function send(method: "GET" | "PUT", target: ScaleTarget, path: string, body: JsonObject | undefined, signal: AbortSignal): Promise<JsonObject> {
@@ -64,28 +59,19 @@ export function createScales(client: Client): Scales {
 
   return {
     async read(target, signal) {
-      const path = await pathOf(target);
-      if (path === undefined) return undefined;
-      try {
-        const object = await send("GET", target, path, undefined, signal);
-        const { metadata, spec, status } = object;
-        return {
-          uid: isObject(metadata) && typeof metadata["uid"] === "string" ? metadata["uid"] : "",
-          replicas: numberIn(spec, "replicas"),
-          currentReplicas: numberIn(status, "replicas"),
-          selector: isObject(status) && typeof status["selector"] === "string" ? status["selector"] : "",
-          object,
-        };
-      } catch (error) {
-        if (error instanceof ApiError && error.status.code === 404) return undefined;
-        throw error;
-      }
+      const object = await send("GET", target, await pathOf(target), undefined, signal);
+      const { metadata, spec, status } = object;
+      return {
+        uid: isObject(metadata) && typeof metadata["uid"] === "string" ? metadata["uid"] : "",
+        replicas: numberIn(spec, "replicas"),
+        currentReplicas: numberIn(status, "replicas"),
+        selector: isObject(status) && typeof status["selector"] === "string" ? status["selector"] : "",
+        object,
+      };
     },
     async write(target, { object }, replicas, signal) {
-      const path = await pathOf(target);
-      if (path === undefined) throw new UnknownKindError(target.cluster, target.apiVersion, target.kind);
       const spec = isObject(object["spec"]) ? object["spec"] : {};
-      await send("PUT", target, path, { ...object, spec: { ...spec, replicas } }, signal);
+      await send("PUT", target, await pathOf(target), { ...object, spec: { ...spec, replicas } }, signal);
     },
   };
 }

@@ -5,15 +5,17 @@
  * plan out with `write`. The kind must be among its watches: `owned(ControllerRevision)`.
  */
 import { ControllerRevision } from "../../api/index.ts";
-import type { Clock } from "../../base/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isAlreadyExists } from "../../machinery/index.ts";
+import type { LabelSelector } from "../../machinery/index.ts";
 import { keyOf } from "../../runtime/index.ts";
 import type { Informers } from "../../runtime/index.ts";
 import { createExpectations } from "../expectations.ts";
 import type { Owner } from "../expectations.ts";
 import { unlessChanged } from "../optimistic.ts";
-import { ownedBy } from "../ownership.ts";
+import { adopted, orphansOf, ownedBy } from "../ownership.ts";
 import type { ReadonlyRevision } from "./pod-template-data.ts";
 import type { RevisionPlan } from "./revisions.ts";
 
@@ -21,6 +23,8 @@ export interface RevisionHistory {
   /** Milliseconds to wait at most until what was written is seen; 0 when everything was. */
   waitMs(owner: Owner): number;
   of(owner: Owner): ReadonlyRevision[];
+  /** Takes over what the selector means and nobody owns, so that the pods of a workload that comes back keep their revisions. Says whether there was any. */
+  adopt(cluster: string, owner: DeepReadonly<KubernetesObject>, selector: LabelSelector, signal: AbortSignal): Promise<boolean>;
   /** `collision`: somebody else has a revision of this name. Count it in the status and plan again. */
   write(owner: Owner, plan: RevisionPlan, signal: AbortSignal): Promise<"written" | "collision">;
   remove(owner: Owner, revisions: readonly ReadonlyRevision[], signal: AbortSignal): Promise<void>;
@@ -33,6 +37,15 @@ export function createRevisionHistory({ client, informers, clock }: { client: Cl
   return {
     waitMs: (owner) => seen.waitMs(owner),
     of: ({ cluster, uid }) => ownedBy(revisions, cluster, uid),
+
+    async adopt(cluster, owner, selector, signal) {
+      const orphans = orphansOf(revisions, cluster, owner.metadata.namespace, selector);
+      for (const revision of orphans) {
+        const taken = await unlessChanged(client.update(ControllerRevision, cluster, adopted(revision, owner), { signal }));
+        if (taken) seen.wrote({ cluster, uid: owner.metadata.uid ?? "" }, taken);
+      }
+      return orphans.length > 0;
+    },
 
     async write(owner, { update, write }, signal) {
       try {

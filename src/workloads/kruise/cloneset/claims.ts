@@ -34,23 +34,15 @@ export interface Instances {
   claims: readonly ReadonlyClaim[];
 }
 
-/** Ids of claims that no pod uses any more, and of those whose pod has not quite gone: its successor needs the name. */
-function unusedIds({ active, pods, claims }: Instances): { free: Set<string>; held: Set<string> } {
+/**
+ * Ids for new pods: those of claims that no pod uses first, then new ones. An id is part of names, so none is used twice. The pod
+ * of a claim may not quite be gone; then the creation of its successor fails and is tried again, as upstream does.
+ */
+export function chooseInstanceIds(count: number, { active, pods, claims }: Instances, random: Random): string[] {
   const used = new Set(active.map(instanceIdOf));
-  const leaving = new Set(pods.map(instanceIdOf));
+  const taken = new Set([...pods, ...claims].map(instanceIdOf));
   const unused = new Set(claims.map(instanceIdOf).filter((id) => id !== "" && !used.has(id)));
-  return { free: unused.difference(leaving), held: unused.intersection(leaving) };
-}
-
-/** How many pods must not be created yet, because a pod of their name is still on its way out. */
-export function countHeld(instances: Instances): number {
-  return instances.claims.length === 0 ? 0 : unusedIds(instances).held.size;
-}
-
-/** Ids for new pods: those of claims that no pod uses first, then new ones. An id is part of names, so none is used twice. */
-export function chooseInstanceIds(count: number, instances: Instances, random: Random): string[] {
-  const taken = new Set([...instances.pods, ...instances.claims].map(instanceIdOf));
-  const ids = new Set([...unusedIds(instances).free].toSorted().slice(0, count));
+  const ids = new Set([...unused].toSorted().slice(0, count));
   while (ids.size < count) {
     const id = randomSuffix(random);
     if (!taken.has(id)) ids.add(id);

@@ -2,7 +2,7 @@
  * What must hold of every CloneSet at every moment, for random specs and random sequences of scaling and updating, on a member
  * whose pods are slow to start: its budgets are kept, it comes to an end, and then it is silent.
  */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { CloneSet, Pod } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -24,7 +24,7 @@ const rolling: fc.Arbitrary<CloneSetRolling> = fc
     partition: share,
   })
   // Both zero would be refused: nothing could ever move.
-  .map((strategy) => ({ ...strategy, maxUnavailable: strategy.maxUnavailable === 0 ? 1 : strategy.maxUnavailable }) as CloneSetRolling);
+  .map((strategy) => ({ ...strategy, maxUnavailable: strategy.maxUnavailable === 0 ? 1 : strategy.maxUnavailable }));
 
 const step = fc.oneof(
   fc.record({ replicas: fc.integer({ min: 0, max: 6 }) }),

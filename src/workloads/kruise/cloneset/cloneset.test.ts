@@ -16,8 +16,8 @@ async function start(cloneSet: CloneSet, options: KruiseMemberOptions = {}): Pro
 
 type ReadonlyPod = DeepReadonly<Pod>;
 const names = (): string[] => member.pods().map(({ metadata }) => metadata.name);
-const stateOf = ({ metadata }: ReadonlyPod): string | undefined => metadata.labels?.["lifecycle.apps.kruise.io/state"];
-const imageOf = ({ spec }: ReadonlyPod): string | undefined => spec.containers[0]?.image;
+const stateOf = ({ metadata }: ReadonlyPod): string => metadata.labels?.["lifecycle.apps.kruise.io/state"] ?? "";
+const imageOf = ({ spec }: ReadonlyPod): string => spec.containers[0]?.image ?? "";
 const restartsOf = ({ status }: ReadonlyPod): number | undefined => status?.containerStatuses?.[0]?.restartCount;
 const conditionOf = ({ status }: ReadonlyPod, type: string): string | undefined => status?.conditions?.find((condition) => condition.type === type)?.status;
 const withLabel = (key: string, value: string | undefined) => (pod: ReadonlyPod): ReadonlyPod => {
@@ -93,7 +93,7 @@ describe("Volume claims", () => {
     expect(names()).toEqual(before);
     expect(member.pods()[0]?.metadata.uid).not.toBe(victim?.metadata.uid);
     expect(await claimNames()).toEqual(before.map((name) => `data-${name}`));
-    expect((await member.cloneSet()).status?.conditions).toBeUndefined();
+    expect(member.pods().map((pod) => conditionOf(pod, "Ready"))).toEqual(["True", "True"]);
   });
 
   test("are not used again where reuse is off", async () => {
@@ -162,6 +162,28 @@ describe("An update in place", () => {
     expect(member.pods().map(({ metadata, status }) => `${metadata.uid} ${status?.podIP}`)).toEqual(before);
     expect(member.pods().map((pod) => `${imageOf(pod)} ${restartsOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`)).toEqual(Array<string>(3).fill("web:2 1 Normal True"));
     expect(member.events).toContain(`CloneSet/web Normal SuccessfulUpdatePodInPlace: successfully update pod ${names()[0]} in-place(revision ${(await member.cloneSet()).status?.updateRevision})`);
+  });
+
+  test("costs four writes a pod: out of traffic, new image, restarted, back in traffic", async () => {
+    await start(makeWebCloneSet(20, inPlace), { times: { startMs: 0, restartMs: 0 } });
+    member.writes.reset();
+
+    await member.edit(template("web:2"));
+    await member.pass(60_000);
+
+    expect(member.pods().map((pod) => `${imageOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`)).toEqual(Array<string>(20).fill("web:2 Normal True"));
+    expect(member.writes.total({ resource: "pods" })).toBe(80);
+  });
+
+  test("that cannot be read says which annotation is in the way", async () => {
+    await start(makeWebCloneSet(1, inPlace));
+    const [name = ""] = names();
+
+    await member.editPod(name, (pod) => ({ ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, "apps.kruise.io/inplace-update-grace": "{broken" } } }));
+    await member.pass(30_000);
+
+    const failure = (await member.cloneSet()).status?.conditions?.find(({ type }) => type === "FailedUpdate");
+    expect(failure?.message).toContain(`reading annotation apps.kruise.io/inplace-update-grace of pod ${NAMESPACE}/${name}; remove it to start afresh`);
   });
 
   test("that changes labels alone restarts nothing", async () => {

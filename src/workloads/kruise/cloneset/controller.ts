@@ -26,12 +26,13 @@ import { selectorOf } from "../../selector.ts";
 import { createStatusDelay } from "../../status-delay.ts";
 import { WriteAllError } from "../../write-all.ts";
 import { DEFAULT_GATES } from "../feature-gates.ts";
-import { countHeld, planClaims } from "./claims.ts";
+import { planClaims } from "./claims.ts";
+import type { DiffInput } from "./diff.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 import { createPodWriter } from "./pod-writer.ts";
 import type { Scene } from "./pod-writer.ts";
 import { cloneSetRevisions } from "./revisions.ts";
-import { changesNothing, planScale, withoutHeld } from "./scale.ts";
+import { changesNothing, planScale } from "./scale.ts";
 import { EMPTY_STATUS, deadlineInMs, planStatus } from "./status.ts";
 import type { CloneSetStatus, StatusInput } from "./status.ts";
 import { changesPods, planUpdate } from "./update.ts";
@@ -133,26 +134,30 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
 
   /** Scale, or else update. */
   async function runPass(view: View): Promise<PassResult> {
-    const { cloneSet, owner, active, known, revisions } = view;
-    const currentRevision = revisions.current.metadata.name;
-    const updateRevision = revisions.update.metadata.name;
-    const input = { cloneSet, pods: active, currentRevision, updateRevision, gates, nowMs: clock.now() };
-    const scale = withoutHeld(planScale({ ...input, nodeOf: (name: string) => nodes.get({ cluster: owner.cluster, name }) }), countHeld(view));
+    const { cloneSet, owner, active, revisions } = view;
+    const input = { cloneSet, pods: active, currentRevision: revisions.current.metadata.name, updateRevision: revisions.update.metadata.name, gates, nowMs: clock.now() };
+    const scale = planScale({ ...input, nodeOf: (name: string) => nodes.get({ cluster: owner.cluster, name }) });
     if (scale.limit !== undefined) record(owner, cloneSet, { type: "Warning", reason: "ScaleUpLimited", message: `scaleUp is limited because of scaleStrategy.maxUnavailable, limit: ${scale.limit}` });
     const scaled = await attempt("FailedScale", writer.scale(view, scale));
     if (!changesNothing(scale)) return { failures: scaled.failures, changed: true, delayMs: 0 };
+    const { failures, result } = await attempt("FailedUpdate", runUpdate(view, input));
+    return { changed: false, delayMs: 0, ...result, failures: [...scaled.failures, ...failures, ...(result?.failures ?? [])] };
+  }
 
-    const planned = planUpdate({ ...input, revisions: known });
+  async function runUpdate(view: View, input: DiffInput): Promise<PassResult> {
+    const planned = planUpdate({ ...input, revisions: view.known });
     // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would collide.
     const update = { ...planned, refresh: planned.refresh.filter(({ pod, after }) => pod.spec.nodeName || after.metadata !== pod.metadata) };
-    const { failures, result } = await attempt("FailedUpdate", writer.update(view, update));
-    const refusal: PassResult["failures"] = update.failure !== undefined ? [{ type: "FailedUpdate", message: update.failure }] : [];
-    return { failures: [...scaled.failures, ...failures, ...refusal], changed: changesPods(update) && result !== "held", delayMs: result === "held" ? HELD_RETRY_MS : update.delayMs };
+    const failures: PassResult["failures"] = update.failure !== undefined ? [{ type: "FailedUpdate", message: update.failure }] : [];
+    if ((await writer.update(view, update)) === "held") return { failures, changed: false, delayMs: HELD_RETRY_MS };
+    return { failures, changed: changesPods(update), delayMs: update.delayMs };
   }
 
   /** Status, and what may follow once it is right: `podsToDelete` and history. */
   async function settle(view: View, { failures, delayMs }: PassResult): Promise<Result> {
     const { cloneSet, key, active, revisions, signal } = view;
+    const leftMs = statusDelay.leftMs(idOfKey(key));
+    if (leftMs > 0 && failures.length === 0) return { requeueAfterMs: delayMs > 0 ? Math.min(leftMs, delayMs) : leftMs };
     const nowMs = clock.now();
     const names = { currentRevision: revisions.current.metadata.name, updateRevision: revisions.update.metadata.name, collisionCount: revisions.collisionCount };
     const status = planStatus({ cloneSet, pods: active, revisions: names, labelSelector: formatLabelSelector(selectorOf(cloneSet)), failures, nowMs });

@@ -71,18 +71,24 @@ interface Group {
   unavailable: number;
 }
 
-function countGroup(cloneSet: ReadonlyCloneSet, pods: readonly ReadonlyPod[], nowMs: number): Group {
-  const group: Group = { count: pods.length, active: 0, preDeleting: 0, toDelete: 0, unavailable: 0 };
+const emptyGroup = (): Group => ({ count: 0, active: 0, preDeleting: 0, toDelete: 0, unavailable: 0 });
+
+/** Every pod is looked at once: a set of thousands is counted with every change of a pod. */
+function countGroups({ cloneSet, pods, nowMs }: DiffInput, isUpdated: (pod: ReadonlyPod) => boolean): { updated: Group; old: Group } {
+  const groups = { updated: emptyGroup(), old: emptyGroup() };
+  const minReadySeconds = cloneSet.spec.minReadySeconds ?? 0;
   for (const pod of pods) {
+    const group = isUpdated(pod) ? groups.updated : groups.old;
+    group.count++;
     if (lifecycleState(pod) === "PreparingDelete") {
       group.preDeleting++;
       continue;
     }
     group.active++;
     if (isSpecifiedDelete(cloneSet, pod)) group.toDelete++;
-    else if (!isPodAvailable(pod, cloneSet.spec.minReadySeconds ?? 0, nowMs)) group.unavailable++;
+    else if (!isPodAvailable(pod, minReadySeconds, nowMs)) group.unavailable++;
   }
-  return group;
+  return groups;
 }
 
 /** Which pods are weighed, and how. */
@@ -97,12 +103,12 @@ export interface DiffInput {
 }
 
 /** `isUpdated` says which pods count as new: a scale and an update pass may differ in that. */
-export function computeDiff({ cloneSet, pods, currentRevision, updateRevision, gates, nowMs }: DiffInput, isUpdated: (pod: ReadonlyPod) => boolean): Diff {
+export function computeDiff(input: DiffInput, isUpdated: (pod: ReadonlyPod) => boolean): Diff {
+  const { cloneSet, pods, currentRevision, updateRevision, gates } = input;
   const budgets = budgetsOf(cloneSet);
   const { replicas, partition, maxUnavailable } = budgets;
   const excludePreparingDelete = cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? cloneSet.metadata.labels?.[EXCLUDE_PREPARING_DELETE_LABEL] === "true";
-  const updated = countGroup(cloneSet, pods.filter(isUpdated), nowMs);
-  const old = countGroup(cloneSet, pods.filter((pod) => !isUpdated(pod)), nowMs);
+  const { updated, old } = countGroups(input, isUpdated);
   const toDelete = updated.toDelete + old.toDelete;
   const totalUnavailable = updated.preDeleting + old.preDeleting + updated.unavailable + old.unavailable;
 

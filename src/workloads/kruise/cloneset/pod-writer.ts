@@ -13,12 +13,13 @@ import { podTemplateOf } from "../../revisions/pod-template-data.ts";
 import type { RevisionPlan } from "../../revisions/revisions.ts";
 import { slowStart, writeAll } from "../../write-all.ts";
 import type { FeatureGates } from "../feature-gates.ts";
-import type { Applied } from "../in-place/apply.ts";
 import { markForDelete } from "../specified-delete.ts";
+import { createWritePod } from "../write-pod.ts";
+import type { PodStep } from "../write-pod.ts";
 import { chooseInstanceIds, claimsOfPod, instanceIdOf } from "./claims.ts";
 import { makePod } from "./new-pods.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
-import type { PodStep, ScalePlan } from "./scale.ts";
+import type { ScalePlan } from "./scale.ts";
 import { inPlaceSteps } from "./update.ts";
 import type { UpdateAction, UpdatePlan } from "./update.ts";
 
@@ -59,22 +60,8 @@ export interface PodWriter {
 }
 
 export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, gates, record, mayUpdate }: WriterDependencies): PodWriter {
-  type Target = Pick<Scene, "owner" | "signal">;
-
-  /** The pod as it is after the write; undefined when somebody else changed it first, and its change brings the CloneSet back. */
-  const write = async ({ owner, signal }: Target, { pod, after }: PodStep, resize?: Applied["resize"]): Promise<ReadonlyPod | undefined> => {
-    let base: ReadonlyPod | undefined = pod;
-    // Traffic stops before anything else changes.
-    if (after.status !== pod.status) base = await unlessChanged(client.updateStatus(Pod, owner.cluster, after, { signal }));
-    if (base && resize) base = await unlessChanged(client.patch(Pod, keyOf(owner.cluster, base), resizePatch(base, resize), { type: "strategic", subresource: "resize", signal }));
-    if (base && (after.metadata !== pod.metadata || after.spec !== pod.spec)) {
-      const { resourceVersion } = base.metadata;
-      const spec = resize ? { ...after.spec, containers: withAmounts(after, base) } : after.spec;
-      base = await unlessChanged(client.update(Pod, owner.cluster, { ...after, metadata: { ...after.metadata, ...(resourceVersion && { resourceVersion }) }, spec }, { signal }));
-    }
-    if (base && base !== pod) podsSeen.wrote(owner, base);
-    return base;
-  };
+  const writePod = createWritePod({ client, podsSeen });
+  const write = ({ owner, signal }: Pick<Scene, "owner" | "signal">, step: PodStep): Promise<ReadonlyPod | undefined> => writePod(owner, step, signal);
 
   /** Runs a write and tells of its outcome; a failure is told and passed on. */
   const told = async <T>({ owner, cloneSet }: Pick<Scene, "owner" | "cloneSet">, action: Promise<T>, failed: { reason: string; message(why: string): string }, done?: { reason: string; message: string }): Promise<T> => {
@@ -132,7 +119,7 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
       const closed = await write(scene, { pod: action.pod, after: steps.close(action.pod) });
       if (!closed) return undefined;
       const { pod: after, resize } = steps.start(closed);
-      return write(scene, { pod: closed, after }, resize);
+      return write(scene, { pod: closed, after, ...(resize && { resize }) });
     };
     const failed = { reason: "FailedUpdatePodInPlace", message: (why: string) => `failed to update pod ${name} in-place(revision ${revision}): ${why}` };
     await told(scene, update(), failed, { reason: "SuccessfulUpdatePodInPlace", message: `successfully update pod ${name} in-place(revision ${revision})` });
@@ -155,7 +142,7 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
     },
 
     async update(scene, plan) {
-      await writeAll("pod refreshes", plan.refresh, async ({ resize, ...step }) => void (await write(scene, step, resize)));
+      await writeAll("pod refreshes", plan.refresh, async (step) => void (await write(scene, step)));
       if (!gates.isOn("PodUnavailableBudgetUpdateGate")) {
         await writeAll("pod updates", plan.actions, (action) => act(scene, action, plan.targetRevision));
         return "updated";
@@ -184,20 +171,4 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
       await writeAll("claim deletions", claims, (claim) => removeClaim(scene, claim, "failed to clean up PVC"));
     },
   };
-}
-
-function resizePatch({ spec }: ReadonlyPod, resize: NonNullable<Applied["resize"]>): { spec: { containers: { name: string; resources: { limits?: Record<string, string>; requests?: Record<string, string> } }[] } } {
-  const containers = spec.containers.flatMap(({ name }) => {
-    const { limits, requests } = resize[name] ?? {};
-    return limits || requests ? [{ name, resources: { ...(limits && { limits: { ...limits } }), ...(requests && { requests: { ...requests } }) } }] : [];
-  });
-  return { spec: { containers } };
-}
-
-/** The containers as they should be, with the amounts that `resize` wrote: only that subresource may change them. */
-function withAmounts({ spec }: ReadonlyPod, { spec: { containers } }: ReadonlyPod): ReadonlyPod["spec"]["containers"] {
-  return spec.containers.map((container) => {
-    const resources = containers.find(({ name }) => name === container.name)?.resources;
-    return resources ? { ...container, resources } : container;
-  });
 }

@@ -6,6 +6,7 @@
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { enterState, isHooked, lifecycleState, marksPodsNotReady } from "../lifecycle/lifecycle.ts";
+import type { PodStep } from "../write-pod.ts";
 import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
 import { hasRevision } from "./names.ts";
@@ -15,12 +16,6 @@ import type { NodeLookup } from "./victims.ts";
 
 export interface ScaleInput extends DiffInput {
   nodeOf: NodeLookup;
-}
-
-/** A pod and what becomes of it. */
-export interface PodStep {
-  pod: ReadonlyPod;
-  after: ReadonlyPod;
 }
 
 export interface ScalePlan {
@@ -36,12 +31,6 @@ export interface ScalePlan {
 }
 
 const NOTHING: ScalePlan = { createCurrent: 0, createUpdate: 0, remove: [], prepare: [] };
-
-/** The plan without the pods that must wait for others of their name to go. */
-export function withoutHeld(plan: ScalePlan, held: number): ScalePlan {
-  const ofUpdate = Math.min(plan.createUpdate, held);
-  return held === 0 ? plan : { ...plan, createUpdate: plan.createUpdate - ofUpdate, createCurrent: Math.max(0, plan.createCurrent - (held - ofUpdate)) };
-}
 
 /** Nothing was done that an update pass must wait for. A pod that only left traffic is in the same state as before. */
 export const changesNothing = ({ createCurrent, createUpdate, remove, prepare }: ScalePlan): boolean => createCurrent + createUpdate === 0 && remove.length === 0 && !prepare.some(changesState);

@@ -43,22 +43,21 @@ export function planStatus({ cloneSet, pods, revisions, labelSelector, failures,
   const { spec, metadata } = cloneSet;
   const replicas = spec.replicas ?? 1;
   const minReadySeconds = spec.minReadySeconds ?? 0;
-  const updated = pods.filter((pod) => hasRevision(pod, revisions.updateRevision));
-  const available = (pod: ReadonlyPod): boolean => isPodAvailable(pod, minReadySeconds, nowMs);
+  const all = countPods(pods, (): boolean => true, minReadySeconds, nowMs);
+  const updated = countPods(pods, (pod) => hasRevision(pod, revisions.updateRevision), minReadySeconds, nowMs);
   const kept = partitionOf(spec.updateStrategy?.rollingUpdate?.partition, replicas);
   // The rollout is over as soon as every pod has the new revision, ready or not.
-  const finished = updated.length === pods.length && pods.length === replicas;
-  const updatedAvailable = updated.filter(available).length;
+  const finished = updated.pods === all.pods && all.pods === replicas;
   const expectedUpdated = kept === undefined ? (cloneSet.status?.expectedUpdatedReplicas ?? 0) : replicas - kept;
   const counts: CloneSetStatus = {
     observedGeneration: metadata.generation ?? 0,
-    replicas: pods.length,
-    readyReplicas: pods.filter(isPodReady).length,
-    availableReplicas: pods.filter(available).length,
-    updatedReplicas: updated.length,
-    updatedReadyReplicas: updated.filter(isPodReady).length,
+    replicas: all.pods,
+    readyReplicas: all.ready,
+    availableReplicas: all.available,
+    updatedReplicas: updated.pods,
+    updatedReadyReplicas: updated.ready,
     // These two came later than the others and are left out when they are 0.
-    ...(updatedAvailable > 0 && { updatedAvailableReplicas: updatedAvailable }),
+    ...(updated.available > 0 && { updatedAvailableReplicas: updated.available }),
     ...(expectedUpdated > 0 && { expectedUpdatedReplicas: expectedUpdated }),
     updateRevision: revisions.updateRevision,
     currentRevision: finished ? revisions.updateRevision : revisions.currentRevision,
@@ -67,6 +66,18 @@ export function planStatus({ cloneSet, pods, revisions, labelSelector, failures,
   };
   const conditions = withFailures(withProgress(cloneSet, counts, nowMs), failures, nowMs);
   return conditions.length > 0 ? { ...counts, conditions } : counts;
+}
+
+function countPods(pods: readonly ReadonlyPod[], counts: (pod: ReadonlyPod) => boolean, minReadySeconds: number, nowMs: number): { pods: number; ready: number; available: number } {
+  const result = { pods: 0, ready: 0, available: 0 };
+  for (const pod of pods) {
+    if (!counts(pod)) continue;
+    result.pods++;
+    if (!isPodReady(pod)) continue;
+    result.ready++;
+    if (isPodAvailable(pod, minReadySeconds, nowMs)) result.available++;
+  }
+  return result;
 }
 
 /** `Progressing` exists only for those who set a deadline. Its clock starts anew only when status or reason change. */

@@ -16,17 +16,12 @@ import { planInPlaceUpdate } from "../in-place/update-spec.ts";
 import type { InPlaceSide } from "../in-place/update-spec.ts";
 import { enterState, isHooked, lifecycleState, nextState, prepareUpdateAgain, withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { isMarkedForDelete } from "../specified-delete.ts";
+import type { PodStep } from "../write-pod.ts";
 import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
 import { CLAIM_TEMPLATES_HASH_ANNOTATION, TEMPLATE_HASH_LABEL, hasRevision, revisionLabels } from "./names.ts";
 import { changesState } from "./scale.ts";
-import type { PodStep } from "./scale.ts";
 import { choosePodsToUpdate } from "./update-order.ts";
-
-/** What a pod does by itself, between two updates. */
-export interface RefreshStep extends PodStep {
-  resize?: Applied["resize"];
-}
 
 export type UpdateAction =
   /** The pod waits for its hook first. */
@@ -36,7 +31,8 @@ export type UpdateAction =
   | { do: "recreate"; pod: ReadonlyPod };
 
 export interface UpdatePlan {
-  refresh: readonly RefreshStep[];
+  /** What pods do by themselves, between two updates. */
+  refresh: readonly PodStep[];
   /** In the order in which they are to be carried out. */
   actions: readonly UpdateAction[];
   /** The revision that `actions` lead to. */
@@ -72,9 +68,10 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
   const chosen = choosePodsToUpdate({ ...input, targetRevision, diff });
   const { actions, failure } = planActions(input, chosen, targetRevision);
   const inPlace = actions.flatMap((action) => (action.do === "in-place" ? [action] : []));
+  const closing = new Set(inPlace.map(({ pod }) => pod));
   return {
     // Opening the gate of a pod that is about to close it again would only cost a write.
-    refresh: refresh.filter(({ pod }) => !inPlace.some((action) => action.pod === pod)),
+    refresh: refresh.filter(({ pod }) => !closing.has(pod)),
     actions,
     targetRevision,
     ...(failure !== undefined && { failure }),
@@ -88,7 +85,7 @@ const soonest = (delays: readonly number[]): number => {
 };
 
 /** The gate, the next step of an in-place update, the lifecycle, and a label that releases before 1.1 did not set. */
-function refreshOne(pod: ReadonlyPod, { cloneSet, updateRevision, gates, nowMs }: UpdateInput): Omit<RefreshStep, "pod"> & { delayMs: number } {
+function refreshOne(pod: ReadonlyPod, { cloneSet, updateRevision, gates, nowMs }: UpdateInput): Omit<PodStep, "pod"> & { delayMs: number } {
   const { lifecycle } = cloneSet.spec;
   const { pod: settled, delayMs, resize }: Refreshed = refreshPod(pod, { gates, hasRevision, nowMs });
   const state = nextState(pod, { lifecycle, isPlaced: Boolean(pod.spec?.nodeName), isUpdated: hasRevision(pod, updateRevision), isComplete: () => whyIncomplete(pod, gates) === undefined });

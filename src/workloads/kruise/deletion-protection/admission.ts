@@ -10,6 +10,7 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import { deniedByWebhook } from "../../../machinery/index.ts";
 import { isActive } from "../../kubernetes/pod.ts";
 import type { FeatureGates } from "../feature-gates.ts";
+import { isKruiseInstalled } from "../scope.ts";
 import type { KruiseAdmissionOptions } from "../scope.ts";
 
 export const DELETE_PROTECTION_LABEL = "policy.kruise.io/delete-protection";
@@ -70,7 +71,7 @@ function admissionOf({ kind, webhook, inUse }: Protected<KubernetesObject>, { ap
     validate(review: Review<KubernetesObject>) {
       const { cluster, object, subresource } = review;
       const protection = object.metadata.labels?.[DELETE_PROTECTION_LABEL];
-      if (protection === undefined || subresource !== undefined || !gates.isOn("ResourcesDeletionProtection") || !appliesTo(cluster) || object.metadata.deletionTimestamp) return [];
+      if (protection === undefined || subresource !== undefined || !gates.isOn("ResourcesDeletionProtection") || !appliesTo(cluster) || object.metadata.deletionTimestamp || !isKruiseInstalled(review.read)) return [];
       const why = `forbidden by ResourcesProtectionDeletion for ${DELETE_PROTECTION_LABEL}=${protection}`;
       if (protection === "Always") throw deniedByWebhook(webhook, 403, why);
       if (protection !== "Cascading" || !inUse) return [];

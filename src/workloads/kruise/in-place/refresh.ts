@@ -7,14 +7,14 @@ import type { ContainerStatus } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { compareQuantities, tryParseQuantity } from "../../../machinery/index.ts";
-import { timeMs } from "../../kubernetes/pod.ts";
+import { podCondition, timeMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import type { FeatureGates } from "../feature-gates.ts";
 import { hasReadinessGate, withCondition } from "../pod-ready.ts";
 import { applyBatch, withoutGrace } from "./apply.ts";
 import type { Applied } from "./apply.ts";
 import { envFromMetadataHash, plainHash } from "./container-hashes.ts";
-import { IN_PLACE_READY, RUNTIME_CONTAINERS_ANNOTATION, isInGracePeriod, parseAnnotation, readGrace, readState } from "./state.ts";
+import { IN_PLACE_READY, RUNTIME_CONTAINERS_ANNOTATION, isInGracePeriod, mentionsNextBatch, parseAnnotation, readGrace, readState } from "./state.ts";
 import type { UpdateState } from "./state.ts";
 
 export interface Refreshed extends Applied {
@@ -33,6 +33,8 @@ export interface RefreshOptions {
 export function refreshPod(pod: ReadonlyPod, options: RefreshOptions): Refreshed {
   const { gates, nowMs } = options;
   if (isInGracePeriod(pod)) return endGracePeriod(pod, options);
+  // Asked of every pod in every pass, and nearly always in vain: the state is read only when something may follow from it.
+  if (isGateOpen(pod) && !mentionsNextBatch(pod)) return { pod, delayMs: 0 };
   const state = readState(pod);
   if (state) {
     if (whyContainersIncomplete(pod, state, gates) !== undefined) return { pod, delayMs: 0 };
@@ -43,6 +45,11 @@ export function refreshPod(pod: ReadonlyPod, options: RefreshOptions): Refreshed
     }
   }
   return { pod: openGate(pod, nowMs), delayMs: 0 };
+}
+
+/** True also for a pod without the gate, which has nothing to open. */
+function isGateOpen(pod: ReadonlyPod): boolean {
+  return podCondition(pod, IN_PLACE_READY)?.status === "True" || !hasReadinessGate(pod, IN_PLACE_READY);
 }
 
 function openGate(pod: ReadonlyPod, nowMs: number): ReadonlyPod {

@@ -102,7 +102,15 @@ export function formatGrace(spec: UpdateSpec): string {
 export function readState({ metadata }: ReadonlyPod): UpdateState | undefined {
   const text = metadata.annotations?.[IN_PLACE_STATE_ANNOTATION] ?? metadata.annotations?.[OLD_STATE_ANNOTATION];
   if (text === undefined) return undefined;
-  return parseAnnotation(IN_PLACE_STATE_ANNOTATION, text, metadata) as unknown as UpdateState;
+  const state = parseAnnotation(IN_PLACE_STATE_ANNOTATION, text, metadata);
+  const check = isObject(state["preCheckBeforeNext"]) ? state["preCheckBeforeNext"]["containersRequiredReady"] : undefined;
+  if (![state["containerBatchesRecord"] ?? [], check ?? []].every(Array.isArray)) throw new TypeError(unreadable(IN_PLACE_STATE_ANNOTATION, metadata));
+  return state as unknown as UpdateState;
+}
+
+/** False when the state has no further containers to change; cheaper than reading it. */
+export function mentionsNextBatch({ metadata: { annotations } }: ReadonlyPod): boolean {
+  return (annotations?.[IN_PLACE_STATE_ANNOTATION] ?? annotations?.[OLD_STATE_ANNOTATION])?.includes("nextContainer") ?? false;
 }
 
 /** True while the pod waits out a grace period. */
@@ -128,15 +136,16 @@ export function readGrace({ metadata }: ReadonlyPod): UpdateSpec | undefined {
   };
 }
 
-export function parseAnnotation(key: string, text: string, { namespace, name }: ReadonlyPod["metadata"]): JsonObject {
-  const wrong = `reading annotation ${key} of pod ${namespace}/${name}; remove it to start afresh`;
+const unreadable = (key: string, { namespace, name }: ReadonlyPod["metadata"]): string => `reading annotation ${key} of pod ${namespace}/${name}; remove it to start afresh`;
+
+export function parseAnnotation(key: string, text: string, metadata: ReadonlyPod["metadata"]): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     // Taking the update for complete would open the gate too early.
-    throw new TypeError(wrong, { cause: error });
+    throw new TypeError(unreadable(key, metadata), { cause: error });
   }
-  if (!isObject(value)) throw new TypeError(wrong);
+  if (!isObject(value)) throw new TypeError(unreadable(key, metadata));
   return value;
 }

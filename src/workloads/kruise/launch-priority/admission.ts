@@ -10,7 +10,7 @@ import type { Admission, Container } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { deniedByWebhook, safeEncode } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { isPodInScope } from "../scope.ts";
+import { isKruiseInstalled, isPodInScope } from "../scope.ts";
 import type { KruiseAdmissionOptions } from "../scope.ts";
 import { BARRIER_VARIABLE, LAUNCH_PRIORITY_ANNOTATION, PRIORITY_VARIABLE, barrierKey, barrierName } from "./barrier.ts";
 
@@ -23,7 +23,7 @@ export function createLaunchPriorityAdmission(options: KruiseAdmissionOptions): 
       const { object, subresource } = review;
       if (subresource !== undefined) return object;
       const priorities = launchPriorities(object);
-      return priorities && isPodInScope(review, options) ? withBarrier(object, priorities, () => safeEncode(review.newUid().slice(0, 5))) : object;
+      return priorities && isPodInScope(review, options) && isKruiseInstalled(review.read) ? withBarrier(object, priorities, () => safeEncode(review.newUid().slice(0, 5))) : object;
     },
   };
 }

@@ -39,7 +39,9 @@ function waitingPriorities({ spec, status }: ReadonlyPod): number[] {
   return spec.containers.flatMap((container) => (ready.has(container.name) ? [] : (launchPriorityOf(container) ?? [])));
 }
 
+/** Asked for every change of every pod; nearly all of them have no barrier. */
 function needsLook(pod: ReadonlyPod): boolean {
+  if (!pod.spec.containers.some((container) => launchPriorityOf(container) !== undefined)) return false;
   if (pod.metadata.annotations?.[LAUNCH_COMPLETED_ANNOTATION] === "true" || pod.metadata.deletionTimestamp) return false;
   return podCondition(pod, "ContainersReady")?.status !== "True" && waitingPriorities(pod).length > 0;
 }

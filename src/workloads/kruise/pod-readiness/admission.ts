@@ -1,19 +1,21 @@
 /**
- * How a pod of OpenKruise starts.
+ * How a pod of OpenKruise becomes ready.
  *
- * It gets the readiness gate `KruisePodReady`, as OpenKruise's webhook adds it. In a process that also runs the controllers the
- * pod is further stored as they would leave it: with its gates open, and with its lifecycle at Normal once it has a node.
- * That saves two writes for every pod and ends in the same state; anywhere else the controllers write what is missing.
+ * It gets the readiness gate `KruisePodReady`, as OpenKruise's webhook adds it. In a process that also runs the controllers and the
+ * kubelets, a pod is further stored as they would leave it: with its gates open, with its lifecycle at Normal once it has a node,
+ * and ready again as soon as its last gate opens. That saves writes of every pod and ends in the same state; anywhere else they
+ * write what is missing.
  */
 import { Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
 import type { Admission, PodCondition, Review } from "../../../api/index.ts";
-import { isObject } from "../../../base/index.ts";
+import { formatTime, isObject } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
+import { podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { lifecycleState, withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod-ready.ts";
-import { isPodInScope } from "../scope.ts";
+import { isKruiseInstalled, isPodInScope } from "../scope.ts";
 import type { KruiseAdmissionOptions } from "../scope.ts";
 
 /** `nowMs` reads the clock of the controllers. */
@@ -26,7 +28,7 @@ export function createPodStartAdmission(options: KruiseAdmissionOptions & { nowM
     mutate(review) {
       const { operation, object, subresource } = review;
       if (operation !== "CREATE" || subresource !== undefined || hasReadinessGate(object, KRUISE_POD_READY)) return object;
-      if (!ownerOf(object) && !gates.isOn("KruisePodReadinessGate")) return object;
+      if (!ownerOf(object) && !(gates.isOn("KruisePodReadinessGate") && isKruiseInstalled(review.read))) return object;
       if (!isPodInScope(review, options)) return object;
       return { ...object, spec: { ...object.spec, readinessGates: [...(object.spec.readinessGates ?? []), { conditionType: KRUISE_POD_READY }] } };
     },
@@ -35,6 +37,7 @@ export function createPodStartAdmission(options: KruiseAdmissionOptions & { nowM
       const { operation, object, oldObject, inProcess, cluster } = review;
       if (!inProcess || !options.appliesTo(cluster)) return object;
       if (operation === "CREATE") return withOpenGates(object);
+      if (review.subresource === "status") return oldObject ? withReadyAgain(object, oldObject, nowMs()) : object;
       const isBound = oldObject?.spec.nodeName === undefined && object.spec.nodeName !== undefined;
       return isBound && lifecycleState(object) === "PreparingNormal" && !waitsForHook(review) ? withLifecycleState(object, "Normal", nowMs()) : object;
     },
@@ -55,6 +58,15 @@ function withOpenGates(pod: ReadonlyPod): ReadonlyPod {
   // Only for pods whose controller opens the gate: for others the user does.
   const gates = [KRUISE_POD_READY, ...(UPDATES_IN_PLACE.has(ownerOf(pod)?.kind ?? "") ? [IN_PLACE_READY] : [])];
   return gates.filter((type) => hasReadinessGate(pod, type)).reduce((after, type) => withCondition(after, open(type)), pod);
+}
+
+const areGatesOpen = (pod: ReadonlyPod): boolean => pod.spec.readinessGates?.every(({ conditionType }) => podCondition(pod, conditionType)?.status === "True") ?? false;
+
+/** The last gate opens and nothing else kept the pod from being ready: the kubelet would say so with its next write. */
+function withReadyAgain(pod: ReadonlyPod, before: ReadonlyPod, nowMs: number): ReadonlyPod {
+  const ready = podCondition(pod, "Ready");
+  if (ready?.status !== "False" || ready.reason !== "ReadinessGatesNotReady" || podCondition(pod, "ContainersReady")?.status !== "True") return pod;
+  return !areGatesOpen(before) && areGatesOpen(pod) ? withCondition(pod, { type: "Ready", status: "True", lastTransitionTime: formatTime(nowMs) }) : pod;
 }
 
 const PLURALS: Readonly<Record<string, string>> = { CloneSet: "clonesets", StatefulSet: "statefulsets" };

@@ -18,6 +18,9 @@ export interface RecordedCase<I, W> {
   want: W;
 }
 
+/** What we answer to the input of a case; `want` is there for what is not ours to answer. Inputs differ from kind to kind. */
+export type RecordedRun = (input: never, want: never) => unknown;
+
 export function readCases<I, W>(file: string, kind: string): RecordedCase<I, W>[] {
   const text = gunzipSync(readFileSync(new URL(file, import.meta.url))).toString();
   return text

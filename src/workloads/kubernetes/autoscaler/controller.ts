@@ -5,8 +5,9 @@
  * Writes: the scale of the target, HorizontalPodAutoscaler status.
  * Looks every fifteen seconds; a status that is right is not written.
  */
-import { HorizontalPodAutoscaler, Pod } from "../../../api/index.ts";
+import { HorizontalPodAutoscaler, Pod, parseApiVersion } from "../../../api/index.ts";
 import { FlotillaError, equalJson, formatTime, messageOf } from "../../../base/index.ts";
+import { UnknownKindError } from "../../../client/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { ApiError, matchesLabels, parseLabelSelector } from "../../../machinery/index.ts";
 import { defineController, idOfKey } from "../../../runtime/index.ts";
@@ -106,9 +107,9 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
   /** The scale, or why there is none. */
   async function readScale(target: ScaleTarget, signal: AbortSignal): Promise<Scale | string> {
     try {
-      const scale = await scales.read(target, signal);
-      return scale ?? `${target.kind} ${target.namespace}/${target.name} of ${target.apiVersion} is not there or has no scale`;
+      return await scales.read(target, signal);
     } catch (error) {
+      if (error instanceof UnknownKindError) return `no matches for kind "${target.kind}" in group "${parseApiVersion(target.apiVersion).group}"`;
       if (error instanceof ApiError || error instanceof FlotillaError) return messageOf(error);
       throw error;
     }

@@ -121,7 +121,7 @@ function requestOf({ metadata, spec }: ReadonlyPod, resource: string, container:
   for (const { name, resources } of counted) {
     const request = isObject(resources?.requests) ? resources.requests[resource] : undefined;
     if (request === undefined) return `missing request for ${resource} in container ${name} of Pod ${metadata.name}`;
-    sum += milliOf(request as string);
+    sum += milliOf(request);
   }
   return sum;
 }

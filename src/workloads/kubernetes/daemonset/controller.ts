@@ -10,7 +10,7 @@ import { equalJson } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { matchesLabels } from "../../../machinery/index.ts";
 import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
-import type { Controller, ObjectEvent, Result } from "../../../runtime/index.ts";
+import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
@@ -18,7 +18,6 @@ import type { Owner } from "../../expectations.ts";
 import { unlessChanged } from "../../optimistic.ts";
 import { orphansOf, ownedBy } from "../../ownership.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";
-import { podTemplateData } from "../../revisions/pod-template-data.ts";
 import { REVISION_LABEL, planHistory, planRevisions } from "../../revisions/revisions.ts";
 import type { RevisionFormat, RevisionPlan } from "../../revisions/revisions.ts";
 import { selectorOf } from "../../selector.ts";
@@ -29,10 +28,11 @@ import { nextAvailableInMs } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 import { createPodWriter } from "../pod-writer.ts";
 import type { PodOwner } from "../pod-writer.ts";
+import { revisionData } from "../revision-data.ts";
 import { createFailedPods } from "./failed-pods.ts";
 import { daemonPod } from "./new-pod.ts";
 import type { ReadonlyDaemonSet } from "./new-pod.ts";
-import { viewDaemonSet } from "./nodes.ts";
+import { changesPlaces, viewDaemonSet } from "./nodes.ts";
 import type { DaemonView } from "./nodes.ts";
 import { planPlaces, planUpdate } from "./plan.ts";
 import type { DaemonPlan } from "./plan.ts";
@@ -40,7 +40,7 @@ import { planDaemonStatus } from "./status.ts";
 import type { DaemonSetStatus } from "./status.ts";
 
 const FORMAT: RevisionFormat<DaemonSet> = {
-  dataOf: ({ spec }) => podTemplateData(spec.template, "absent"),
+  dataOf: ({ spec }) => revisionData(spec.template),
   labelsOf: ({ spec }) => spec.template.metadata?.labels,
   annotationsOf: ({ metadata }) => metadata.annotations,
   hashOf: ({ spec }, _data, collisionCount) => templateHash(spec.template, collisionCount),
@@ -145,9 +145,3 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
 }
 
 const EMPTY_STATUS: DaemonSetStatus = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
-
-/** A node that only says that it is alive changes nothing for a DaemonSet. */
-function changesPlaces({ object, old, deleted }: ObjectEvent<Node>): boolean {
-  if (!old || deleted) return true;
-  return !equalJson(old.metadata.labels, object.metadata.labels) || !equalJson(old.spec?.taints, object.spec?.taints);
-}

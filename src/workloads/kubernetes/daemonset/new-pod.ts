@@ -1,11 +1,13 @@
 /** A pod of a DaemonSet: bound to one node by name, and patient with what is wrong with it. */
-import type { DaemonSet, Pod, Toleration } from "../../../api/index.ts";
+import type { DaemonSet, KubernetesObject, Pod, PodTemplateSpec, Toleration } from "../../../api/index.ts";
 import type { DeepReadonly, Random } from "../../../base/index.ts";
 import { REVISION_LABEL } from "../../revisions/revisions.ts";
 import { generatedPod } from "../new-pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 
 export type ReadonlyDaemonSet = DeepReadonly<DaemonSet>;
+/** A set with a pod for each node: Kubernetes' own, or OpenKruise's. */
+export type PerNodeSet = DeepReadonly<KubernetesObject & { spec: { template: PodTemplateSpec } }>;
 type Spec = DeepReadonly<Pod["spec"]>;
 
 const GENERATION_ANNOTATION = "deprecated.daemonset.template.generation";
@@ -37,7 +39,7 @@ export function targetNode({ spec }: ReadonlyPod): string | undefined {
   return byName?.values?.length === 1 ? byName.values[0] : undefined;
 }
 
-export function daemonPod(set: ReadonlyDaemonSet, node: string, hash: string, random: Random): DeepReadonly<Pod> {
+export function daemonPod(set: PerNodeSet, node: string, hash: string, random: Random): DeepReadonly<Pod> {
   const pod = generatedPod(set, set.spec.template, random);
   const generation = set.metadata.annotations?.[GENERATION_ANNOTATION];
   const nodeSelectorTerms = [{ matchFields: [{ key: "metadata.name", operator: "In" as const, values: [node] }] }];
@@ -50,7 +52,7 @@ export function daemonPod(set: ReadonlyDaemonSet, node: string, hash: string, ra
   };
 }
 
-export function isUpdated(set: ReadonlyDaemonSet, { metadata }: ReadonlyPod, hash: string): boolean {
+export function isUpdated(set: PerNodeSet, { metadata }: ReadonlyPod, hash: string): boolean {
   const generation = set.metadata.annotations?.[GENERATION_ANNOTATION];
   return metadata.labels?.[REVISION_LABEL] === hash || (generation !== undefined && metadata.labels?.[GENERATION_LABEL] === generation);
 }

@@ -1,11 +1,12 @@
 /** The nodes of a member as a DaemonSet sees them: where its pods should run, where they may stay, and which are there. Pure. */
 import { toleratesTaint, wantsNode } from "../../../api/index.ts";
 import type { Node } from "../../../api/index.ts";
-import { compareText } from "../../../base/index.ts";
+import { compareText, equalJson } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
+import type { ObjectEvent } from "../../../runtime/index.ts";
 import type { ReadonlyPod } from "../pod.ts";
 import { targetNode, withDaemonTolerations } from "./new-pod.ts";
-import type { ReadonlyDaemonSet } from "./new-pod.ts";
+import type { PerNodeSet, ReadonlyDaemonSet } from "./new-pod.ts";
 
 export type ReadonlyNode = DeepReadonly<Node>;
 
@@ -37,28 +38,51 @@ export function viewDaemonSet(set: ReadonlyDaemonSet, nodes: readonly ReadonlyNo
     if (others) others.push(pod);
     else byNode.set(node, [pod]);
   }
-  const template = { spec: withDaemonTolerations(set.spec.template.spec ?? { containers: [] }) };
+  const fitsOn = nodeFitness(set);
   const views = nodes.map((node) => {
     const { name } = node.metadata;
     const onNode = byNode.get(name)?.toSorted(placedAndOldestFirst) ?? [];
     byNode.delete(name);
-    return { name, ...fits(template, node), pods: onNode };
+    return { name, ...fitsOn(node), pods: onNode };
   });
   const lost = [...byNode.values()].flat().filter(({ spec }) => !spec.nodeName);
   return { set, nodes: views, lost, nowMs };
 }
 
-function fits(template: Pick<ReadonlyPod, "spec">, node: ReadonlyNode): Pick<NodeView, "shouldRun" | "mayStay"> {
+type Fitness = Pick<NodeView, "shouldRun" | "mayStay">;
+
+/** Templates and nodes that informers hold never change, and every event of a pod asks the same about all nodes again. */
+const known = new WeakMap<object, WeakMap<ReadonlyNode, Fitness>>();
+
+/** Asks of one node after the other whether a pod of the set should run there, and whether one that does may stay. */
+export function nodeFitness({ spec }: PerNodeSet): (node: ReadonlyNode) => Fitness {
+  const template = { spec: withDaemonTolerations(spec.template.spec ?? { containers: [] }) };
+  const fitness = known.get(spec.template) ?? new WeakMap<ReadonlyNode, Fitness>();
+  known.set(spec.template, fitness);
+  return (node) => {
+    let fit = fitness.get(node);
+    if (!fit) fitness.set(node, (fit = fits(template, node)));
+    return fit;
+  };
+}
+
+function fits(template: Pick<ReadonlyPod, "spec">, node: ReadonlyNode): Fitness {
   const { nodeName } = template.spec;
   if ((nodeName && nodeName !== node.metadata.name) || !wantsNode(template, node)) return { shouldRun: false, mayStay: false };
   const untolerated = node.spec?.taints?.filter((taint) => taint.effect !== "PreferNoSchedule" && !toleratesTaint(template, taint)) ?? [];
   return { shouldRun: untolerated.length === 0, mayStay: !untolerated.some(({ effect }) => effect === "NoExecute") };
 }
 
-function placedAndOldestFirst(a: ReadonlyPod, b: ReadonlyPod): number {
+export function placedAndOldestFirst(a: ReadonlyPod, b: ReadonlyPod): number {
   return (
     Number(!a.spec.nodeName) - Number(!b.spec.nodeName) ||
     compareText(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") ||
     compareText(a.metadata.name, b.metadata.name)
   );
+}
+
+/** A node that only says that it is alive changes nothing for a DaemonSet. */
+export function changesPlaces({ object, old, deleted }: ObjectEvent<Node>): boolean {
+  if (!old || deleted) return true;
+  return !equalJson(old.metadata.labels, object.metadata.labels) || !equalJson(old.spec?.taints, object.spec?.taints);
 }

@@ -30,7 +30,7 @@ const isLive = ({ metadata }: ReadonlyPod): boolean => !metadata.deletionTimesta
 
 export function planPlaces(view: DaemonView, hash: string, failureWaitMs: FailureWait): DaemonPlan {
   const create: string[] = [];
-  const remove: ReadonlyPod[] = [...view.lost.filter(isLive)];
+  const remove = view.lost.filter(isLive);
   const events: RecordedEvent[] = [];
   let againInMs: number | undefined;
   const surges = surgeOf(view.set, 1) > 0;

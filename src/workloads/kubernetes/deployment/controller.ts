@@ -70,7 +70,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       const plan = planRollout({ deployment, replicaSets: sets, hasPods });
       if (plan.create) {
         await create(deployment, plan.create, owner, signal);
-        log.info("rollout started", { replicaSet: plan.create.metadata.name, revision: plan.revision });
+        log.info("rollout started", { replicaSet: plan.create.metadata.name, revision: String(plan.revision) });
         return done;
       }
       const changes = sets.flatMap((set) => resized(deployment, set, plan));

@@ -31,7 +31,11 @@ const MAX_NAME_LENGTH = 253;
 
 export const replicasOf = ({ spec }: { readonly spec?: { readonly replicas?: number } }): number => spec?.replicas ?? 1;
 export const sumOf = (sets: readonly ReadonlyReplicaSet[], value: (set: ReadonlyReplicaSet) => number | undefined): number => sets.reduce((sum, set) => sum + (value(set) ?? 0), 0);
-export const revisionOf = ({ metadata }: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }): number => Number(metadata.annotations?.[REVISION_ANNOTATION] ?? 0) || 0;
+/** Any whole number of 64 bits, as upstream reads it; 0 for what is none. */
+export function revisionOf({ metadata }: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }): bigint {
+  const text = metadata.annotations?.[REVISION_ANNOTATION] ?? "";
+  return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+}
 
 /** The one whose template is the Deployment's; the oldest, should there be two. */
 export function findNewReplicaSet(deployment: ReadonlyDeployment, sets: readonly ReadonlyReplicaSet[]): ReadonlyReplicaSet | undefined {
@@ -57,7 +61,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-export function makeReplicaSet(deployment: ReadonlyDeployment, options: { replicas: number; revision: number; maxReplicas: number; collisionCount: number }): DeepReadonly<ReplicaSet> {
+export function makeReplicaSet(deployment: ReadonlyDeployment, options: { replicas: number; revision: bigint; maxReplicas: number; collisionCount: number }): DeepReadonly<ReplicaSet> {
   const { metadata, spec } = deployment;
   const hash = templateHash(spec.template, options.collisionCount);
   const labels = { ...spec.template.metadata?.labels, [TEMPLATE_HASH_LABEL]: hash };
@@ -81,11 +85,11 @@ export function makeReplicaSet(deployment: ReadonlyDeployment, options: { replic
 }
 
 /** The annotations of the ReplicaSet that holds the current template: those of the Deployment, such as the cause of the change, and its revision. */
-export function newestAnnotations(deployment: ReadonlyDeployment, before: Readonly<Record<string, string>>, revision: number): Record<string, string> {
+export function newestAnnotations(deployment: ReadonlyDeployment, before: Readonly<Record<string, string>>, revision: bigint): Record<string, string> {
   const handedOn = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key));
   const annotations: Record<string, string> = { ...before, ...Object.fromEntries(handedOn) };
   const old = before[REVISION_ANNOTATION];
-  if (old !== undefined && (Number(old) || 0) >= revision) return annotations;
+  if (old !== undefined && revisionOf({ metadata: { annotations: before } }) >= revision) return annotations;
   annotations[REVISION_ANNOTATION] = String(revision);
   if (old === undefined) return annotations;
   const history = [...(before[HISTORY_ANNOTATION]?.split(",") ?? []), old];

@@ -15,7 +15,7 @@ function makeDeployment(replicas: number, spec: Partial<DeploymentSpec> = {}, im
 function makeSet(deployment: ReadonlyDeployment, image: string, size: number, available: number, revision = 1): ReadonlyReplicaSet {
   const replicas = replicasOf(deployment);
   const { maxSurge } = limitsOf(deployment);
-  const set = makeReplicaSet({ ...makeDeployment(replicas, {}, image), metadata: deployment.metadata }, { replicas: size, revision, maxReplicas: replicas + maxSurge, collisionCount: 0 });
+  const set = makeReplicaSet({ ...makeDeployment(replicas, {}, image), metadata: deployment.metadata }, { replicas: size, revision: BigInt(revision), maxReplicas: replicas + maxSurge, collisionCount: 0 });
   return { ...set, metadata: { ...set.metadata, generation: 1 }, status: { replicas: size, availableReplicas: available, observedGeneration: 1 } };
 }
 const budget = (maxSurge: number | string, maxUnavailable: number | string): Partial<DeploymentSpec> => ({ strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } } });

@@ -27,7 +27,7 @@ export interface RolloutPlan {
   create?: DeepReadonly<ReplicaSet>;
   /** New sizes, by name of the ReplicaSet; only those that change. */
   sizes: ReadonlyMap<string, number>;
-  revision: number;
+  revision: bigint;
   maxReplicas: number;
 }
 
@@ -55,9 +55,9 @@ export function planRollout(input: RolloutInput): RolloutPlan {
   const old = replicaSets.filter((set) => set !== newReplicaSet);
   const limits = limitsOf(deployment);
   const maxReplicas = replicasOf(deployment) + limits.maxSurge;
-  const newestOld = Math.max(0, ...old.map(revisionOf));
-  const known = newReplicaSet ? revisionOf(newReplicaSet) : 0;
-  const plan: RolloutPlan = { ...(newReplicaSet && { newReplicaSet }), old, sizes: new Map(), revision: known > newestOld ? known : newestOld + 1, maxReplicas };
+  const newestOld = old.map(revisionOf).reduce((newest, revision) => (revision > newest ? revision : newest), 0n);
+  const known = newReplicaSet ? revisionOf(newReplicaSet) : 0n;
+  const plan: RolloutPlan = { ...(newReplicaSet && { newReplicaSet }), old, sizes: new Map(), revision: known > newestOld ? known : newestOld + 1n, maxReplicas };
 
   if (deployment.spec.paused || isScaled(deployment, replicaSets)) return { ...plan, sizes: planProportionally(deployment, newReplicaSet, old, limits) };
   return deployment.spec.strategy?.type === "Recreate" ? recreate(input, plan) : rollingUpdate(input, plan, limits);
@@ -135,5 +135,5 @@ export function planCleanup(deployment: ReadonlyDeployment, old: readonly Readon
   const alive = old.filter(({ metadata }) => !metadata.deletionTimestamp);
   const excess = alive.length - (deployment.spec.revisionHistoryLimit ?? DEFAULT_HISTORY_LIMIT);
   if (excess <= 0) return [];
-  return alive.toSorted((a, b) => revisionOf(a) - revisionOf(b)).slice(0, excess).filter(isEmpty);
+  return alive.toSorted((a, b) => Number(revisionOf(a) - revisionOf(b))).slice(0, excess).filter(isEmpty);
 }

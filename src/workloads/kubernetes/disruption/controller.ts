@@ -9,8 +9,9 @@ import { Deployment, Pod, PodDisruptionBudget, ReplicaSet, controllerOf } from "
 import type { OwnerReference } from "../../../api/index.ts";
 import { FlotillaError, equalJson, messageOf } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
+import { UnknownKindError } from "../../../client/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { ApiError, labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { ApiError, isNotFound, labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
 import { defineController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
 import type { Controller, ObjectEvent } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
@@ -74,11 +75,11 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
 
   /** The sum of what the controllers of these pods want. */
   async function expectedPods({ spec, metadata }: ReadonlyBudget, selected: readonly ReadonlyPod[], key: ObjectKey, isNew: boolean, signal: AbortSignal): Promise<number> {
-    const owners = new Map<string, DeepReadonly<OwnerReference>>();
+    const owners = new Map<string, { owner: DeepReadonly<OwnerReference>; pod: string }>();
     let unmanaged = 0;
     for (const pod of selected) {
       const owner = controllerOf(pod);
-      if (owner) owners.set(owner.uid, owner);
+      if (owner) owners.set(owner.uid, { owner, pod: pod.metadata.name });
       else unmanaged++;
     }
     if (unmanaged > 0 && isNew) {
@@ -86,23 +87,29 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
       events?.record(key.cluster, { apiVersion: "policy/v1", kind: PodDisruptionBudget.kind, metadata }, { type: "Warning", reason: "UnmanagedPods", message });
     }
     const replicas = new Map<string, number>();
-    for (const owner of owners.values()) {
-      const { uid, replicas: count } = await scaleOf(owner, key, signal);
-      replicas.set(uid, count);
+    for (const { owner, pod } of owners.values()) {
+      const scale = await scaleOf(owner, key, signal);
+      if (!scale) throw new FlotillaError("Disruption", `found no controllers for pod "${pod}"`);
+      replicas.set(scale.uid, scale.replicas);
     }
     let sum = 0;
     for (const count of replicas.values()) sum += count;
     return sum;
   }
 
-  async function scaleOf(owner: DeepReadonly<OwnerReference>, { cluster, namespace = "" }: ObjectKey, signal: AbortSignal): Promise<{ uid: string; replicas: number }> {
+  /** Undefined when the owner is gone, is another one of the same name, or cannot be scaled. */
+  async function scaleOf(owner: DeepReadonly<OwnerReference>, { cluster, namespace = "" }: ObjectKey, signal: AbortSignal): Promise<{ uid: string; replicas: number } | undefined> {
     // The pods of a rollout belong to several ReplicaSets, and together they are what the Deployment wants.
     const replicaSet = owner.kind === ReplicaSet.kind ? informers.of(ReplicaSet).get({ cluster, namespace, name: owner.name }) : undefined;
     const above = replicaSet && controllerOf(replicaSet);
     const target = above?.kind === Deployment.kind ? above : owner;
-    const scale = await scales.read({ cluster, namespace, apiVersion: target.apiVersion, kind: target.kind, name: target.name }, signal);
-    if (!scale || scale.uid !== target.uid) throw new FlotillaError("Disruption", `${target.kind} ${namespace}/${target.name}, which controls pods of this budget, is not there or does not implement the scale subresource`);
-    return { uid: target.uid, replicas: scale.replicas };
+    try {
+      const scale = await scales.read({ cluster, namespace, apiVersion: target.apiVersion, kind: target.kind, name: target.name }, signal);
+      return scale.uid === target.uid ? { uid: target.uid, replicas: scale.replicas } : undefined;
+    } catch (error) {
+      if (isNotFound(error) || error instanceof UnknownKindError) return undefined;
+      throw error;
+    }
   }
 
   function budgetsOf({ cluster, object, old }: ObjectEvent<Pod>): ObjectKey[] {

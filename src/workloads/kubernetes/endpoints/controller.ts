@@ -15,7 +15,6 @@ import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
 import { unlessChanged } from "../../optimistic.ts";
-import { createStatusDelay } from "../../status-delay.ts";
 import { writeAll } from "../../write-all.ts";
 import { isReady } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
@@ -25,9 +24,11 @@ import type { ReadonlyEndpoints } from "./endpoints.ts";
 import { SERVICE_LABEL, isOurs, planSlices } from "./slices.ts";
 import type { SlicesPlan } from "./slices.ts";
 import { backendsOf, hasEndpoints } from "./view.ts";
-import type { ReadonlyService } from "./view.ts";
+import type { ReadonlyService, ReadonlySlice } from "./view.ts";
 
 const SERVICE_INDEX = "service";
+/** Half a second for a thousand addresses. */
+const GATHER_MS_PER_ENDPOINT = 0.5;
 
 export function createEndpointsController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock, random } = deps;
@@ -39,7 +40,7 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
   slices.addIndex(SERVICE_INDEX, ({ metadata }, cluster) => (metadata.labels?.[SERVICE_LABEL] ? [idOfKey({ cluster, namespace: metadata.namespace ?? "", name: metadata.labels[SERVICE_LABEL] })] : []));
   const slicesSeen = createExpectations(slices, clock);
   const endpointsSeen = createExpectations(endpoints, clock);
-  const delay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const changedSince = new Map<string, number>();
   const events = deps.events?.("endpoint-slice-controller");
 
   return defineKeyedController<ObjectKey>({
@@ -64,9 +65,9 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
       const existing = slices.by(SERVICE_INDEX, idOfKey(key)).filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
       const before = endpoints.get(key);
       // A Service that is new is served at once.
-      const leftMs = existing.length === 0 || !before ? 0 : delay.waitMs(idOfKey(key));
+      const leftMs = existing.length === 0 || !before ? 0 : gatheringMs(key, existing);
       if (leftMs > 0) return { requeueAfterMs: leftMs };
-      delay.settled(idOfKey(key));
+      changedSince.delete(idOfKey(key));
       const backends = backendsOf(service, podsOf(key.cluster, service), (name) => nodes.get({ cluster: key.cluster, name }));
       const plan = planSlices(service, backends, existing, () => randomSuffix(random));
       await writeSlices(plan, owner, service, signal);
@@ -78,10 +79,18 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
 
   /** Slices belong to the Service and go with it; the Endpoints object only has its name. */
   async function forget(key: ObjectKey, signal: AbortSignal): Promise<Result> {
-    delay.settled(idOfKey(key));
+    changedSince.delete(idOfKey(key));
     const left = endpoints.get(key);
     if (left && isOurEndpoints(left)) await unlessChanged(client.delete(Endpoints, key, { preconditions: { uid: left.metadata.uid ?? "" }, signal }));
     return done;
+  }
+
+  /** How much longer changes are gathered: a large Service costs its size every time, so it is looked at less often. */
+  function gatheringMs(key: ObjectKey, existing: readonly ReadonlySlice[]): number {
+    const size = existing.reduce((sum, { endpoints: addresses = [] }) => sum + addresses.length, 0);
+    const since = changedSince.get(idOfKey(key)) ?? clock.now();
+    changedSince.set(idOfKey(key), since);
+    return since + (deps.statusDelayMs ?? STATUS_DELAY_MS) + size * GATHER_MS_PER_ENDPOINT - clock.now();
   }
 
   function podsOf(cluster: string, { metadata, spec }: ReadonlyService): ReadonlyPod[] {

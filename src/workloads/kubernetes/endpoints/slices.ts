@@ -3,7 +3,7 @@
  * that change anyway, then those with room, and only then a new slice. Pure.
  */
 import { controllerReference } from "../../../api/index.ts";
-import { equalJson } from "../../../base/index.ts";
+import { compareText, equalJson } from "../../../base/index.ts";
 import { addressTypesOf, isHeadless } from "./view.ts";
 import type { AddressType, Backend, Endpoint, EndpointPort, ReadonlyService, ReadonlySlice } from "./view.ts";
 
@@ -31,7 +31,7 @@ export function planSlices(service: ReadonlyService, backends: readonly Backend[
     const ofType = existing.filter((slice) => slice.addressType === addressType);
     const wanted = groupByPorts(backends.filter((backend) => backend.addressType === addressType));
     // A Service without addresses keeps an empty slice, so that clients see that it has none.
-    if (wanted.size === 0) wanted.set("[]", { ports: [], endpoints: new Map() });
+    if (wanted.size === 0) wanted.set("", { ports: [], endpoints: new Map() });
     const left = new Set(ofType);
     for (const [key, { ports, endpoints }] of wanted) {
       const slices = ofType.filter((slice) => portsKey(slice.ports ?? []) === key);
@@ -111,4 +111,4 @@ function groupByPorts(backends: readonly Backend[]): Map<string, Pick<Group, "po
   return groups;
 }
 
-const portsKey = (ports: readonly EndpointPort[]): string => JSON.stringify(ports.map(({ name = "", protocol = "TCP", port, appProtocol }) => [name, protocol, port, appProtocol]).toSorted());
+const portsKey = (ports: readonly EndpointPort[]): string => ports.map(({ name = "", protocol = "TCP", port, appProtocol }) => JSON.stringify([name, protocol, port, appProtocol])).toSorted(compareText).join();

@@ -1,5 +1,4 @@
 /** The pods behind a Service: their addresses, ports and state. Pure; the slices and the Endpoints object are made from it. */
-import { isIPv6 } from "node:net";
 import type { EndpointSlice, Node, Service, ServicePort } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isReady } from "../pod.ts";
@@ -33,12 +32,15 @@ export function addressTypesOf({ spec }: ReadonlyService): readonly AddressType[
   return [clusterIP && clusterIP !== "None" && isIPv6(clusterIP) ? "IPv6" : "IPv4"];
 }
 
+/** Addresses have been checked when they were written. */
+const isIPv6 = (address: string): boolean => address.includes(":");
+
 /** Pods that have an address and are not over. */
 export function backendsOf(service: ReadonlyService, pods: readonly ReadonlyPod[], nodeNamed: (name: string) => DeepReadonly<Node> | undefined): Backend[] {
   return addressTypesOf(service).flatMap((addressType) =>
     pods.flatMap((pod) => {
       const { phase, podIP, podIPs = podIP ? [{ ip: podIP }] : [] } = pod.status ?? {};
-      const addresses = podIPs.map(({ ip = "" }) => ip).filter((ip) => ip !== "" && isIPv6(ip) === (addressType === "IPv6"));
+      const addresses = podIPs.map(({ ip }) => ip).filter((ip) => ip !== "" && isIPv6(ip) === (addressType === "IPv6"));
       if (addresses.length === 0 || phase === "Succeeded" || phase === "Failed") return [];
       return [{ pod, addressType, ports: portsOf(service, pod), endpoint: endpointOf(service, pod, addresses, nodeNamed) }];
     }),

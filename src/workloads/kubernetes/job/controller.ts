@@ -7,7 +7,7 @@
  * After:  `orphans.ts` lets the pods of Jobs go that are gone, `../garbage/finished-jobs.ts` deletes Jobs whose time is over.
  */
 import { Job, Pod } from "../../../api/index.ts";
-import { equalJson, formatTime } from "../../../base/index.ts";
+import { equalJson } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { defineController, done, idOfKey, owned } from "../../../runtime/index.ts";
 import type { Controller, Result } from "../../../runtime/index.ts";
@@ -26,10 +26,11 @@ import type { PodOwner } from "../pod-writer.ts";
 import { NO_BACKOFF } from "./backoff.ts";
 import type { Backoff } from "./backoff.ts";
 import { jobPod } from "./new-pod.ts";
-import { completion, isFinished, makeCondition, planJob } from "./plan.ts";
-import type { JobCondition, JobPlan } from "./plan.ts";
-import { TRACKING_FINALIZER, isSuspended, isTerminating, isTracked, uidOf } from "./pods.ts";
+import { isFinished, planJob } from "./plan.ts";
+import type { JobPlan } from "./plan.ts";
+import { TRACKING_FINALIZER, isTerminating, isTracked, uidOf } from "./pods.ts";
 import type { ReadonlyJob } from "./pods.ts";
+import { planStart } from "./start.ts";
 import { planCounted, planTracking } from "./tracking.ts";
 import type { JobStatus, Now } from "./tracking.ts";
 import { viewJob } from "./view.ts";
@@ -94,7 +95,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
   function isSettled(view: JobView, plan: JobPlan): boolean {
     if (plan.create.length + plan.remove.length > 0) return false;
     const now = countNow(view);
-    const { status, end } = started(view, plan, now.active);
+    const { status, end } = planStart(view, plan, now.active, clock.now());
     const tracking = planTracking(view, end, status, now, clock.now());
     return tracking.finalize.length === 0 && equalJson(planCounted(tracking.status, tracking, trackedUids(view), clock.now()), view.job.status);
   }
@@ -115,7 +116,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
       failure = error;
     }
     const before = job.status;
-    const { status, end } = failure === undefined ? started(view, plan, now.active) : { status: started(view, plan, 1).status, end: undefined };
+    const { status, end } = failure === undefined ? planStart(view, plan, now.active, clock.now()) : { status: planStart(view, plan, 1, clock.now()).status, end: undefined };
     const tracking = planTracking(view, end, status, now, clock.now());
     const stillTracked = trackedUids(view);
     let current = job;
@@ -138,23 +139,6 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     const uncounted = plan.removeCounts ? [] : plan.remove.filter(isTracked);
     await writeAll("pods let go", uncounted, async (pod) => void (await writer.update(podOwner, withoutFinalizer(pod), signal)));
     await writer.remove(podOwner, plan.remove, signal);
-  }
-
-  /** The status with the start, suspension and end that are true now. */
-  function started({ job, ...view }: JobView, plan: JobPlan, active: number): { status: JobStatus; end?: JobCondition } {
-    const nowMs = clock.now();
-    const { startTime, ...status }: JobStatus = job.status ?? {};
-    const suspended = isSuspended(job);
-    const since = startTime ?? (suspended ? undefined : formatTime(nowMs));
-    const running: JobStatus = { ...status, ...(since !== undefined && { startTime: since }) };
-    const end = plan.end ?? completion({ job, ...view }, active, nowMs);
-    if (end) return { status: running, end };
-    const known = status.conditions?.find(({ type }) => type === "Suspended");
-    if (job.metadata.deletionTimestamp || (known?.status ?? "False") === (suspended ? "True" : "False")) return { status: running };
-    const condition = suspended ? makeCondition("Suspended", "JobSuspended", "Job suspended", nowMs) : makeCondition("Suspended", "JobResumed", "Job resumed", nowMs, "False");
-    const conditions = known ? (status.conditions ?? []).map((each) => (each === known ? condition : each)) : [...(status.conditions ?? []), condition];
-    // The time that a Job may be active is counted from when it was resumed.
-    return { status: { ...status, conditions, ...(!suspended && { startTime: formatTime(nowMs) }) } };
   }
 
   async function writeStatus(job: ReadonlyJob, status: JobStatus, owner: Owner, signal: AbortSignal): Promise<ReadonlyJob> {

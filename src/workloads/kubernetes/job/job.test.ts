@@ -241,6 +241,34 @@ describe("An indexed Job", () => {
   });
 });
 
+describe("A pod that is deleted", () => {
+  const replaced: Record<string, { policy: "TerminatingOrFailed" | "Failed"; want: number }> = {
+    "is replaced at once by default": { policy: "TerminatingOrFailed", want: 1 },
+    "is replaced when it has ended, if the Job says so": { policy: "Failed", want: 0 },
+  };
+  for (const [behaviour, { policy, want }] of Object.entries(replaced)) {
+    test(behaviour, async () => {
+      const member = await startMember();
+      await member.client.create(Job, MEMBER, makeJob({ podReplacementPolicy: policy }));
+      await member.pass(1_000);
+      const [pod] = running(member);
+      if (!pod) throw new Error("one pod runs");
+      await bind(member, pod);
+
+      await member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name: pod.metadata.name });
+      await member.pass(15_000);
+      const during = [running(member).length, (await statusOf(member))?.terminating];
+      const left = await member.get(Pod, pod.metadata.name);
+      await member.finish(left, 143);
+      await member.pass(15_000);
+
+      expect(during).toEqual([want, 1]);
+      expect(running(member)).toHaveLength(1);
+      expect(await statusOf(member)).toMatchObject({ failed: 1, active: 1 });
+    });
+  }
+});
+
 describe("A pod failure policy", () => {
   test("ends the Job at an exit code that means it", async () => {
     const member = await startMember();

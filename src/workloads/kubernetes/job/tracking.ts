@@ -56,8 +56,9 @@ export function planTracking(view: JobView, end: JobCondition | undefined, befor
     finalize.push(pod);
     if (succeeded && !uncounted.failed.includes(uidOf(pod))) {
       // The index itself says that it was counted.
-      if (isIndexed(job)) index !== undefined && !hasIndex(view.succeededBefore, index) && newIndexes.push(index);
-      else if (!known.has(uidOf(pod))) uncounted.succeeded.push(uidOf(pod));
+      if (isIndexed(job)) {
+        if (index !== undefined && !hasIndex(view.succeededBefore, index)) newIndexes.push(index);
+      } else if (!known.has(uidOf(pod))) uncounted.succeeded.push(uidOf(pod));
     } else if ((failed || (isEnd && end.type !== "SuccessCriteriaMet")) && !known.has(uidOf(pod)) && (!isIndexed(job) || index !== undefined)) {
       // A Job that fails counts every pod that has not succeeded as failed.
       if (judgeFailure(job.spec?.podFailurePolicy, pod).counts) uncounted.failed.push(uidOf(pod));

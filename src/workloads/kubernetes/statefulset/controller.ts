@@ -19,7 +19,6 @@ import type { Owner } from "../../expectations.ts";
 import { unlessChanged } from "../../optimistic.ts";
 import { orphansOf, ownedBy } from "../../ownership.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";
-import { podTemplateData } from "../../revisions/pod-template-data.ts";
 import { planHistory, planRevisions } from "../../revisions/revisions.ts";
 import type { RevisionFormat, RevisionPlan } from "../../revisions/revisions.ts";
 import { selectorOf } from "../../selector.ts";
@@ -30,6 +29,7 @@ import { nextAvailableInMs } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 import { createPodWriter } from "../pod-writer.ts";
 import type { PodOwner, PodWords } from "../pod-writer.ts";
+import { revisionData } from "../revision-data.ts";
 import { ordinalOf, revisionOf } from "./identity.ts";
 import type { ReadonlyStatefulSet } from "./identity.ts";
 import { planStatefulSet } from "./plan.ts";
@@ -41,7 +41,7 @@ import type { StatefulSetStatus } from "./status.ts";
 const BLOCKED_AGAIN_MS = 1_000;
 
 const FORMAT: RevisionFormat<StatefulSet> = {
-  dataOf: ({ spec }) => podTemplateData(spec.template, "absent"),
+  dataOf: ({ spec }) => revisionData(spec.template),
   labelsOf: ({ spec }) => spec.template.metadata?.labels,
   annotationsOf: ({ metadata }) => metadata.annotations ?? {},
 };

@@ -1,5 +1,5 @@
 /** Who a pod of a StatefulSet is: its ordinal, its name, its labels, its claims. */
-import type { StatefulSet } from "../../../api/index.ts";
+import type { KubernetesObject, LabelSelector, OwnerReference, PersistentVolumeClaim, StatefulSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { makeClaims, withClaimVolumes } from "../../claims.ts";
 import type { ReadonlyClaim } from "../../claims.ts";
@@ -10,13 +10,15 @@ import { namedPod } from "../new-pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 
 export type ReadonlyStatefulSet = DeepReadonly<StatefulSet>;
+/** A set whose pods have ordinals: Kubernetes' own, or OpenKruise's. */
+export type OrdinalSet = DeepReadonly<KubernetesObject & { spec: { selector: LabelSelector; serviceName?: string; volumeClaimTemplates?: PersistentVolumeClaim[] } }>;
 
 const NAME_LABEL = "statefulset.kubernetes.io/pod-name";
-const INDEX_LABEL = "apps.kubernetes.io/pod-index";
+export const INDEX_LABEL = "apps.kubernetes.io/pod-index";
 
 export const replicasOf = ({ spec }: ReadonlyStatefulSet): number => spec.replicas ?? 1;
 export const startOf = ({ spec }: ReadonlyStatefulSet): number => spec.ordinals?.start ?? 0;
-export const podName = ({ metadata }: ReadonlyStatefulSet, ordinal: number): string => `${metadata.name}-${ordinal}`;
+export const podName = ({ metadata }: OrdinalSet, ordinal: number): string => `${metadata.name}-${ordinal}`;
 export const revisionOf = ({ metadata }: ReadonlyPod): string => metadata.labels?.[REVISION_LABEL] ?? "";
 
 /** The number at the end of the name; undefined when the pod is not called after this set. */
@@ -28,23 +30,24 @@ export function ordinalOf(set: ReadonlyStatefulSet, { metadata }: ReadonlyPod): 
 
 export const isInRange = (set: ReadonlyStatefulSet, ordinal: number): boolean => ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set);
 
-/** The claims of one pod, by the name of their template. A claim that goes with its set says so from the beginning. */
-export function claimsOf(set: ReadonlyStatefulSet, ordinal: number): ReadonlyMap<string, ReadonlyClaim> {
+/** The claims of one pod, by the name of their template. A claim that goes with its set may say so from the beginning. */
+export function claimsOf(set: OrdinalSet, ordinal: number, owner?: DeepReadonly<OwnerReference>): ReadonlyMap<string, ReadonlyClaim> {
   const { metadata, spec } = set;
   return makeClaims(spec.volumeClaimTemplates, {
     namespace: metadata.namespace,
     nameOf: (template) => `${template}-${metadata.name}-${ordinal}`,
     labels: spec.selector.matchLabels ?? {},
+    owner,
   });
 }
 
-export function statefulPod(set: ReadonlyStatefulSet, revision: ReadonlyRevision, ordinal: number): ReadonlyPod {
+export function statefulPod(set: OrdinalSet, revision: ReadonlyRevision, ordinal: number): ReadonlyPod {
   const name = podName(set, ordinal);
   const pod = namedPod(set, podTemplateOf(revision), name);
   const labels = { ...pod.metadata.labels, ...identityLabels(name, ordinal), [REVISION_LABEL]: revision.metadata.name };
   const { serviceName } = set.spec;
   const spec = { ...withClaimVolumes(pod.spec, claimsOf(set, ordinal)), hostname: name, ...(serviceName && { subdomain: serviceName }) };
-  return { ...pod, metadata: { ...pod.metadata, labels }, spec };
+  return { ...pod, metadata: { ...pod.metadata, generateName: `${set.metadata.name}-`, labels }, spec };
 }
 
 const identityLabels = (name: string, ordinal: number): Record<string, string> => ({ [NAME_LABEL]: name, [INDEX_LABEL]: String(ordinal) });

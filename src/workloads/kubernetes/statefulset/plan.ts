@@ -131,13 +131,13 @@ function updateSlots(input: StatefulInput, plan: StatefulPlan, slots: readonly S
   const isOutdated = (pod: ReadonlyPod): boolean => revisionOf(pod) !== update.metadata.name && !pod.metadata.deletionTimestamp && !plan.remove.includes(pod);
   const isDown = ({ pod }: Slot): boolean => pod === undefined || isUnavailable(input, pod) || plan.remove.includes(pod);
   if (maxUnavailable === undefined) {
-    for (const slot of slots.slice(partition).toReversed()) {
-      if (slot.pod && isOutdated(slot.pod)) {
-        plan.remove.push(slot.pod);
-        return;
-      }
-      if (isDown(slot)) return;
-    }
+    const targets = slots.slice(partition).toReversed();
+    const outdated = targets.filter(({ pod }) => pod !== undefined && isOutdated(pod));
+    // Only Parallel comes here with a pod down, when a rollout is overtaken by the next. Upstream would go on from the top and have two
+    // pods away: here the one that is down anyway goes first, and one that comes up is waited for.
+    const isInHand = targets.some(isDown) || slots.some(({ pod }) => pod === undefined || pod.metadata.deletionTimestamp !== undefined);
+    const next = outdated.find(isDown) ?? (isInHand ? undefined : outdated[0]);
+    if (next?.pod) plan.remove.push(next.pod);
     return;
   }
   const allowed = Math.max(1, scaledValue(maxUnavailable, replicasOf(set), { roundUp: false }));

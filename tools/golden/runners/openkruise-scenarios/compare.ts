@@ -21,7 +21,7 @@ function withoutTemplateHashes(state: Observation): Observation {
 }
 
 function templateHashOf({ kind, owner, labels }: JsonObject): string | undefined {
-  const label = kind === "ReplicaSet" ? "pod-template-hash" : String(owner).includes("/DaemonSet/") ? "controller-revision-hash" : undefined;
+  const label = kind === "ReplicaSet" ? "pod-template-hash" : typeof owner === "string" && owner.includes("/DaemonSet/") ? "controller-revision-hash" : undefined;
   const hash = label !== undefined && isObject(labels) ? labels[label] : undefined;
   return typeof hash === "string" ? hash : undefined;
 }
@@ -42,7 +42,8 @@ function differenceInObjects(got: readonly JsonObject[], want: readonly JsonObje
   return other.length > 0 ? other.join(" | ") : left.map((object) => `${nameOf(object)} should not be there`).join(" | ");
 }
 
-const nameOf = ({ kind, name }: JsonObject): string => `${String(kind)}/${String(name)}`;
+const nameText = ({ name }: JsonObject): string => (typeof name === "string" ? name : "");
+const nameOf = (object: JsonObject): string => `${typeof object["kind"] === "string" ? object["kind"] : ""}/${nameText(object)}`;
 /** Revisions of cluster-scoped kinds were recorded without their version. */
 const withVersion = (want: JsonObject, got: JsonObject): JsonObject => ({ ...want, apiVersion: want["apiVersion"] ?? got["apiVersion"] ?? null });
 const equalObject = (got: JsonObject, want: JsonObject): boolean => equalGolden(got, withVersion(want, got));
@@ -59,12 +60,12 @@ function differenceInPods(got: readonly JsonObject[], want: readonly JsonObject[
     }
   }
   if (missing.length > 0) return missing.join(" | ");
-  return left.length > 0 ? left.map((pod) => `Pod/${String(pod["name"])} should not be there`).join(" | ") : undefined;
+  return left.length > 0 ? left.map((pod) => `Pod/${nameText(pod)} should not be there`).join(" | ") : undefined;
 }
 
 function explainPod(group: JsonObject, left: readonly JsonObject[]): string {
   const differences = left.map((pod) => pathsOf(asRecorded(pod, group), group)).toSorted((a, b) => a.length - b.length);
-  return `Pod/${String(group["name"])} ${differences[0]?.join("; ") ?? "is missing"}`;
+  return `Pod/${nameText(group)} ${differences[0]?.join("; ") ?? "is missing"}`;
 }
 
 /** The recordings name the node only where it matters, and the labels that come with it likewise. */

@@ -94,7 +94,7 @@ function showPod({ metadata, spec: wholeSpec, status: wholeStatus }: Seen): Json
   return {
     name: metadata["name"] ?? null,
     labels: metadata["labels"] ?? null,
-    annotations: Object.fromEntries(Object.entries(asObject(metadata["annotations"])).map(([key, value]) => [key, showAnnotation(text(value))])),
+    annotations: Object.fromEntries(Object.entries(asObject(metadata["annotations"])).map(([key, value]) => [key, showAnnotation(key, text(value))])),
     deleting: metadata["deletionTimestamp"] === undefined ? null : true,
     owner: ownerOf(metadata) ?? null,
     containers: asList(spec["containers"]).map(showContainer),
@@ -120,7 +120,11 @@ function showVolume({ name, persistentVolumeClaim: claim }: JsonObject): string 
   return isObject(claim) ? `${text(name)}=pvc/${text(claim["claimName"])}` : text(name);
 }
 
-function showAnnotation(value: string): Json {
+/** Which version of a SidecarSet a container has; 0 and 1 stand for none and for the first. */
+const SIDECAR_VERSION = /^version(?:alt)?\.sidecarset\.kruise\.io\//;
+
+function showAnnotation(key: string, value: string): Json {
+  if (SIDECAR_VERSION.test(key) && Number(value) > 1) return "{{resourceVersion}}";
   if (!value.startsWith("{") && !value.startsWith("[")) return value;
   return { $json: JSON.parse(value) as Json };
 }

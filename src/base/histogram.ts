@@ -1,0 +1,31 @@
+/** Counts of observations in fixed buckets. The counts lie in one typed array, so observing allocates nothing. */
+import type { Labels, MetricsText } from "./metrics-text.ts";
+
+export class Histogram {
+  readonly #bounds: readonly number[];
+  /** One more than there are bounds: the last is for everything above. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    while (bucket < this.#bounds.length && value > (this.#bounds[bucket] ?? 0)) bucket++;
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
+    this.#sum += value;
+  }
+
+  write(text: MetricsText, name: string, labels: Labels): void {
+    let total = 0;
+    for (const [index, count] of this.#counts.entries()) {
+      total += count;
+      text.sample(`${name}_bucket`, [...labels, ["le", index < this.#bounds.length ? String(this.#bounds[index]) : "+Inf"]], total);
+    }
+    text.sample(`${name}_sum`, labels, this.#sum);
+    text.sample(`${name}_count`, labels, total);
+  }
+}

@@ -1,0 +1,29 @@
+/** Acting as somebody else: the headers that ask a server to treat our requests as theirs. */
+
+export interface Impersonation {
+  user: string;
+  uid?: string;
+  groups?: readonly string[];
+  extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A header may be there several times, once for each group and for each value. */
+export function impersonationHeaders({ user, uid, groups = [], extra = {} }: Impersonation): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = { "impersonate-user": user };
+  if (uid !== undefined) headers["impersonate-uid"] = uid;
+  if (groups.length > 0) headers["impersonate-group"] = [...groups];
+  for (const [name, values] of Object.entries(extra)) if (values.length > 0) headers[`impersonate-extra-${escapeName(name)}`] = [...values];
+  return headers;
+}
+
+/** What may be in the name of a header stays, without the percent sign that marks what may not. */
+const PLAIN = /^[!#$&'*+\-.^_`|~0-9A-Za-z]$/;
+
+function escapeName(name: string): string {
+  let escaped = "";
+  for (const byte of Buffer.from(name, "utf8")) {
+    const character = String.fromCharCode(byte);
+    escaped += PLAIN.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }
+  return escaped.toLowerCase();
+}

@@ -1,0 +1,95 @@
+/**
+ * A connection to a server through a proxy: a socket whose other end is the server. HTTP and HTTPS proxies are asked with CONNECT,
+ * also for servers without TLS; SOCKS5 proxies look the name of the server up themselves.
+ */
+import https from "node:https";
+import net from "node:net";
+import type { Socket } from "node:net";
+import type { Clock } from "../base/index.ts";
+import { UnreachableError } from "./errors.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { handshakeSocks5 } from "./socks5.ts";
+
+/** As in `http-connection.ts`. */
+const http = process.getBuiltinModule("node:http");
+
+const TIMEOUT_MS = 10_000;
+/** A peer that is gone is noticed while nothing is said; the kernel asks it. */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 30_000 } as const;
+
+export interface Target {
+  host: string;
+  port: number;
+}
+
+export async function openTunnel(proxy: URL, target: Target, clock: Clock): Promise<Socket> {
+  const doing = `through the proxy ${proxy.protocol}//${proxy.host}`;
+  const controller = new AbortController();
+  const timer = clock.after(TIMEOUT_MS, () => controller.abort(new UnreachableError(`no answer within ${TIMEOUT_MS / 1000} s`)));
+  try {
+    return proxy.protocol.startsWith("socks5") ? await tunnelSocks(proxy, target, controller.signal) : await tunnelConnect(proxy, target, controller.signal);
+  } catch (error) {
+    throw explainFailure(doing, controller.signal.aborted ? controller.signal.reason : error);
+  } finally {
+    timer.cancel();
+  }
+}
+
+function tunnelConnect(proxy: URL, { host, port }: Target, stop: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const authority = `${net.isIPv6(host) ? `[${host}]` : host}:${port}`;
+    const credentials = credentialsOf(proxy);
+    const request = (proxy.protocol === "https:" ? https : http).request({
+      host: bareHost(proxy),
+      port: portOf(proxy),
+      method: "CONNECT",
+      path: authority,
+      headers: { host: authority, "user-agent": "flotilla", ...(credentials && { "proxy-authorization": `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}` }) },
+      agent: false,
+      signal: stop,
+      ...KEEP_ALIVE,
+    });
+    request.once("connect", (response, socket, head) => {
+      const { statusCode = 0, statusMessage = "" } = response;
+      if (statusCode < 200 || statusCode > 299) {
+        socket.destroy();
+        return reject(new UnreachableError(`it refused to connect to ${authority}: ${statusCode} ${statusMessage}${statusCode === 407 ? "; give it a user and password in its URL" : ""}`));
+      }
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket as Socket);
+    });
+    request.once("response", (response) => {
+      response.destroy();
+      reject(new UnreachableError(`it answered ${response.statusCode ?? 0} instead of connecting; is it an HTTP proxy?`));
+    });
+    request.once("error", reject);
+    request.end();
+  });
+}
+
+async function tunnelSocks(proxy: URL, target: Target, stop: AbortSignal): Promise<Socket> {
+  const socket = net.connect({ host: bareHost(proxy), port: portOf(proxy), ...KEEP_ALIVE });
+  try {
+    await handshakeSocks5(socket, target, credentialsOf(proxy), stop);
+    return socket;
+  } catch (error) {
+    // What a socket says that nobody uses any more is not of interest.
+    socket.on("error", () => {}).destroy();
+    throw error;
+  }
+}
+
+function credentialsOf(proxy: URL): { user: string; password: string } | undefined {
+  if (proxy.username === "") return undefined;
+  return { user: decodeURIComponent(proxy.username), password: decodeURIComponent(proxy.password) };
+}
+
+function bareHost(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "");
+}
+
+const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+function portOf(url: URL): number {
+  return url.port === "" ? (PORTS[url.protocol] ?? 1080) : Number(url.port);
+}

@@ -1,0 +1,108 @@
+/** OpenKruise's own pods on members: there from the start at no cost, and where somebody installs it later. */
+import { afterEach, expect, test } from "vitest";
+import { CloneSet, CustomResourceDefinition, DaemonSet, Deployment, Namespace, Node, Pod, customResourceDefinitionOf } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { isNotFound } from "../machinery/index.ts";
+import { startTestFleet } from "../testing/fleet/index.ts";
+import type { TestFleet } from "../testing/fleet/index.ts";
+
+let fleet: TestFleet;
+afterEach(() => fleet.stop());
+
+const SYSTEM = "kruise-system";
+const pods = async (cluster = "m1"): Promise<DeepReadonly<Pod>[]> => [...(await fleet.client.list(Pod, { cluster, namespace: SYSTEM })).items];
+const shown = ({ metadata, status }: DeepReadonly<Pod>): string => `${metadata.ownerReferences?.[0]?.kind ?? ""} ${metadata.annotations?.["flotilla.dev/in-process"] ?? ""} ${status?.phase ?? ""}`;
+const memberWrites = (): number => fleet.writes().filter(({ cluster }) => cluster === "m1").reduce((sum, { count }) => sum + count, 0);
+const cloneSet = (namespace = "default"): CloneSet => ({ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: "web", namespace }, spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } } } });
+
+const openLog = async (pod: string, query = "", namespace = SYSTEM) => (await fleet.client.raw({ cluster: "m1", method: "GET", path: `/api/v1/namespaces/${namespace}/pods/${pod}/log${query}` })).body;
+
+async function logOf(pod: string, namespace?: string): Promise<string[]> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of await openLog(pod, "", namespace)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString().split("\n").filter(Boolean);
+}
+
+test("a member with OpenKruise shows its manager and a daemon on each node, for which nothing was written", async () => {
+  fleet = await startTestFleet({ members: ["m1", "m2"], nodes: 2 });
+
+  await fleet.run(600_000);
+
+  expect((await pods()).map(shown)).toEqual(["ReplicaSet kruise-controller-manager Running", "DaemonSet kruise-daemon Running", "DaemonSet kruise-daemon Running"]);
+  expect((await fleet.client.list(Node, { cluster: "m1" })).items.map(({ metadata }) => metadata.name)).toEqual(["node-000", "node-001"]);
+  expect(memberWrites()).toBe(0);
+  const [mine, theirs] = await Promise.all([pods("m1"), pods("m2")]);
+  expect(mine[0]?.metadata.uid).not.toBe(theirs[0]?.metadata.uid);
+});
+
+test("a component pod that is deleted comes back by its workload", async () => {
+  fleet = await startTestFleet({ members: ["m1"], nodes: 2 });
+  const before = await pods();
+
+  for (const { metadata } of before) await fleet.client.delete(Pod, { cluster: "m1", namespace: SYSTEM, name: metadata.name });
+  await fleet.run(60_000);
+
+  const after = await pods();
+  expect(after.map(shown)).toEqual(before.map(shown));
+  expect(after.some(({ metadata }) => before.some((old) => old.metadata.name === metadata.name))).toBe(false);
+  expect((await fleet.client.get(DaemonSet, { cluster: "m1", namespace: SYSTEM, name: "kruise-daemon" })).status?.numberReady).toBe(2);
+});
+
+test("the log of the manager is what the controllers write about that member", async () => {
+  fleet = await startTestFleet({ members: ["m1", "m2"], nodes: 2 });
+  const [manager] = await pods();
+  await fleet.client.create(CloneSet, "m2", { ...cloneSet(), metadata: { name: "other", namespace: "default" } });
+  await fleet.client.create(CloneSet, "m1", cloneSet());
+
+  await fleet.run(30_000);
+
+  const lines = await logOf(manager?.metadata.name ?? "");
+  expect(lines[0]).toBe("INFO kruise-controller-manager of m1 runs within Flotilla; this is what it writes about m1");
+  expect(lines.filter((line) => line.includes("controller=cloneset key=default/web")).length).toBeGreaterThan(0);
+  expect(lines.filter((line) => line.includes("other"))).toEqual([]);
+});
+
+test("a pod that says it is a component elsewhere shows its own simulated log", async () => {
+  fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
+  await fleet.client.create(Pod, "m1", { apiVersion: "v1", kind: "Pod", metadata: { name: "spy", namespace: "default", annotations: { "flotilla.dev/in-process": "kruise-controller-manager" } }, spec: { containers: [{ name: "main", image: "x:1" }] } });
+  await fleet.run(10_000);
+
+  expect(await logOf("spy", "default")).toContain("image x:1; the container is simulated, no process runs");
+});
+
+test("who follows the log of the manager sees what is written next, until its pod goes", async () => {
+  fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
+  const [manager] = await pods();
+  const name = manager?.metadata.name ?? "";
+  const told: string[] = [];
+  const followed = (async (): Promise<void> => {
+    for await (const chunk of await openLog(name, "?follow=true")) told.push(Buffer.from(chunk).toString());
+  })();
+  await fleet.run(1_000);
+  const before = told.join("");
+
+  await fleet.client.create(CloneSet, "m1", cloneSet());
+  await fleet.run(10_000);
+  const after = told.join("");
+  await fleet.client.delete(Pod, { cluster: "m1", namespace: SYSTEM, name });
+  await fleet.run(30_000);
+  await followed;
+
+  expect(before).not.toContain("default/web");
+  expect(after).toContain("key=default/web");
+});
+
+test("a member without OpenKruise has none of it until its definitions are installed", async () => {
+  fleet = await startTestFleet({ members: ["m1"], nodes: 2, kruise: "none" });
+  const missing = await fleet.client.get(Namespace, { cluster: "m1", name: SYSTEM }).catch((error: unknown) => isNotFound(error));
+
+  await fleet.client.create(CustomResourceDefinition, "m1", customResourceDefinitionOf(CloneSet));
+  await fleet.run(30_000);
+  await fleet.client.create(CloneSet, "m1", cloneSet());
+  await fleet.run(30_000);
+
+  expect(missing).toBe(true);
+  expect((await pods()).map(shown).toSorted((a, b) => (a < b ? 1 : -1))).toEqual(["ReplicaSet kruise-controller-manager Running", "DaemonSet kruise-daemon Running", "DaemonSet kruise-daemon Running"]);
+  expect((await fleet.client.get(Deployment, { cluster: "m1", namespace: SYSTEM, name: "kruise-controller-manager" })).status?.readyReplicas).toBe(1);
+  expect((await fleet.client.get(CloneSet, { cluster: "m1", namespace: "default", name: "web" })).status).toMatchObject({ replicas: 2, readyReplicas: 2 });
+});

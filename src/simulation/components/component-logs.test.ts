@@ -1,0 +1,56 @@
+/** Which lines are kept, for whom, and how many. */
+import { expect, test } from "vitest";
+import { createFakeClock, silentLog } from "../../base/index.ts";
+import type { Log, LogFields } from "../../base/index.ts";
+import { createComponentLogs } from "./component-logs.ts";
+
+const make = () => createComponentLogs({ clock: createFakeClock(), componentOf: (controller) => (controller === "cloneset" ? "manager" : undefined) });
+
+test("lines are kept by the cluster of their key and the component of their controller, and passed on", () => {
+  const logs = make();
+  const passed: [string, LogFields | undefined][] = [];
+  const inner: Log = { ...silentLog, info: (message, fields) => void passed.push([message, fields]), with: () => inner };
+  const log = logs.keep(inner).with({ controller: "cloneset" }).with({ key: "m1/shop/web" });
+
+  log.info("pods changed", { revision: "web-1", why: "a b", error: new Error("no room") });
+  logs.keep(silentLog).with({ controller: "deployment", key: "m1/shop/web" }).info("left out");
+  logs.keep(silentLog).with({ controller: "cloneset" }).info("about no member");
+
+  expect(passed).toEqual([["pods changed", { revision: "web-1", why: "a b", error: new Error("no room") }]]);
+  expect(logs.linesOf("m1", "manager").map(({ text }) => text)).toEqual(['INFO pods changed controller=cloneset key=shop/web revision=web-1 why="a b" error="no room"']);
+  expect(logs.linesOf("m2", "manager")).toEqual([]);
+});
+
+test("the newest lines of a member stay, and none of one that is gone", () => {
+  const logs = make();
+  const log = logs.keep(silentLog).with({ controller: "cloneset", key: "m1/shop/web" });
+
+  for (let count = 0; count < 2_000; count++) log.debug(`line ${count}`);
+
+  const lines = logs.linesOf("m1", "manager");
+  expect(lines).toHaveLength(500);
+  expect(lines.at(-1)?.text).toBe("DEBUG line 1999 controller=cloneset key=shop/web");
+  logs.forget("m1");
+  expect(logs.linesOf("m1", "manager")).toEqual([]);
+});
+
+test("who follows is told what is written from then on, until it has had enough", async () => {
+  const logs = make();
+  const stopping = new AbortController();
+  const told: string[] = [];
+  const log = logs.keep(silentLog).with({ controller: "cloneset", key: "m1/shop/web" });
+  log.info("before");
+
+  const following = (async () => {
+    for await (const { text } of logs.follow("m1", "manager", stopping.signal)) {
+      told.push(text);
+      if (told.length === 2) stopping.abort();
+    }
+  })();
+  await Promise.resolve();
+  log.info("first");
+  log.warn("second");
+  await following;
+
+  expect(told).toEqual(["INFO first controller=cloneset key=shop/web", "WARN second controller=cloneset key=shop/web"]);
+});

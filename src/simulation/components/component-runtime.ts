@@ -1,0 +1,55 @@
+/** The runtime of a member's pods in which those that stand for parts of this process show these parts' logs. */
+import type { Pod } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { statusOf } from "../log-lines.ts";
+import type { LogLine } from "../log-lines.ts";
+import type { ContainerOfPod, SimulatedRuntime } from "../logs.ts";
+import type { ComponentLogs } from "./component-logs.ts";
+import { IN_PROCESS_ANNOTATION, KRUISE_NAMESPACE } from "./kruise-manifests.ts";
+
+export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs): SimulatedRuntime {
+  return {
+    ...runtime,
+    logs(target, options) {
+      const component = componentOf(target);
+      const simulated = runtime.logs(target, options);
+      if (component === undefined || options.previous) return simulated;
+      const { cluster } = target;
+      return {
+        // What is kept may be older than the container that shows it, because the process did not restart with it.
+        lines: [introduction(target, component), ...logs.linesOf(cluster, component)],
+        // The container's own end ends the log; until then lines come from the process.
+        follow: (signal) => until(simulated.follow(signal), (ended) => logs.follow(cluster, component, AbortSignal.any([signal, ended]))),
+      };
+    },
+  };
+}
+
+/** Only pods of the system namespace can stand for parts of the process: elsewhere the annotation is anybody's. */
+function componentOf({ namespace, pod }: ContainerOfPod): string | undefined {
+  return namespace === KRUISE_NAMESPACE ? (pod as unknown as DeepReadonly<Pod>).metadata.annotations?.[IN_PROCESS_ANNOTATION] : undefined;
+}
+
+function introduction({ cluster, pod, container }: ContainerOfPod, component: string): LogLine {
+  const startedAt = statusOf(pod as unknown as DeepReadonly<Pod>, container)?.state?.running?.startedAt;
+  return { timeMs: startedAt === undefined ? 0 : Date.parse(startedAt), text: `INFO ${component} of ${cluster} runs within Flotilla; this is what it writes about ${cluster}` };
+}
+
+/** What `make` gives until `guard` ends, whose own lines are left out. */
+async function* until(guard: AsyncIterable<LogLine>, make: (ended: AbortSignal) => AsyncIterable<LogLine>): AsyncGenerator<LogLine> {
+  const ended = new AbortController();
+  const watch = (async (): Promise<void> => {
+    try {
+      // oxlint-disable-next-line no-unused-vars -- Only its end is of interest.
+      for await (const _line of guard) if (ended.signal.aborted) return;
+    } finally {
+      ended.abort();
+    }
+  })();
+  try {
+    yield* make(ended.signal);
+  } finally {
+    ended.abort();
+  }
+  await watch;
+}

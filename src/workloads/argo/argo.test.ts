@@ -1,0 +1,281 @@
+/** Workflows on a simulated member: which pods they make, in which order, and what their status tells. */
+import { afterEach, expect, test } from "vitest";
+import { Pod, Workflow } from "../../api/index.ts";
+import type { WorkflowSpec } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { MEMBER, NAMESPACE, startTestMember } from "../../testing/member/index.ts";
+import type { TestMember } from "../../testing/member/index.ts";
+import { createWorkflowController } from "./controller.ts";
+import { indexByController } from "../ownership.ts";
+import { MAIN_CONTAINER, NODE_NAME_ANNOTATION, WORKFLOW_LABEL } from "./names.ts";
+
+let member: TestMember;
+afterEach(() => member.stop());
+
+const start = async (): Promise<void> => {
+  member = await startTestMember({
+    customs: [Workflow],
+    times: { startMs: 0, restartMs: 0, stopMs: 0 },
+    controllers(deps) {
+      indexByController(deps.informers);
+      return [createWorkflowController(deps)];
+    },
+  });
+};
+
+const container = { image: "busybox:1", command: ["echo", "{{inputs.parameters.text}}"] };
+const echo = { name: "echo", inputs: { parameters: [{ name: "text", default: "hello" }] }, container };
+const failing = { name: "failing", metadata: { annotations: { "sim/exit-code": "3" } }, container: { image: "busybox:1" } };
+const slow = { name: "slow", metadata: { annotations: { "sim/run": "60" } }, container: { image: "busybox:1" } };
+const call = (name: string, template = "echo", rest: object = {}) => ({ name, template, ...rest });
+const text = (value: string) => ({ arguments: { parameters: [{ name: "text", value }] } });
+
+const submit = (spec: WorkflowSpec | object) => member.client.create(Workflow, MEMBER, { apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", metadata: { name: "wf", namespace: NAMESPACE }, spec });
+const workflow = (): Promise<DeepReadonly<Workflow>> => member.get(Workflow, "wf");
+const phases = async (): Promise<Record<string, string>> => Object.fromEntries(Object.values((await workflow()).status?.nodes ?? {}).map(({ name, phase = "" }) => [name, phase]));
+const texts = (): (string | undefined)[] => member.pods().map(({ spec }) => spec.containers[0]?.command?.[1]).toSorted((a = "", b = "") => (a < b ? -1 : 1));
+
+test("a container template is one pod that is called as the Workflow is, and its end is the Workflow's", async () => {
+  await start();
+
+  await submit({ entrypoint: "echo", templates: [echo] });
+  await member.pass(10_000);
+
+  const [pod] = member.pods();
+  expect(pod).toMatchObject({ metadata: { name: "wf", labels: { [WORKFLOW_LABEL]: "wf", "workflows.argoproj.io/completed": "true" }, annotations: { [NODE_NAME_ANNOTATION]: "wf" }, ownerReferences: [{ kind: "Workflow", name: "wf" }] }, spec: { restartPolicy: "Never", containers: [{ name: MAIN_CONTAINER, command: ["echo", "hello"] }] } });
+  expect(await workflow()).toMatchObject({
+    metadata: { labels: { "workflows.argoproj.io/phase": "Succeeded", "workflows.argoproj.io/completed": "true" } },
+    status: { phase: "Succeeded", progress: "1/1", nodes: { wf: { id: "wf", name: "wf", displayName: "wf", type: "Pod", templateName: "echo", phase: "Succeeded", progress: "1/1", inputs: { parameters: [{ name: "text", value: "hello" }] }, outputs: { exitCode: "0" } } } },
+  });
+  expect(member.events.filter((event) => event.startsWith("Workflow"))).toEqual(["Workflow/wf Normal WorkflowRunning: Workflow Running", "Workflow/wf Normal WorkflowSucceeded: Workflow completed"]);
+});
+
+test("groups of steps run one after the other, with the steps of a group at once", async () => {
+  await start();
+  const main = { name: "main", steps: [[call("a", "slow"), call("b", "slow")], [call("c", "echo", text("{{workflow.parameters.who}} after {{steps.a.status}}"))]] };
+
+  await submit({ entrypoint: "main", arguments: { parameters: [{ name: "who", value: "ann" }] }, templates: [main, slow, echo] });
+  await member.pass(10_000);
+  const during = { nodes: await phases(), progress: (await workflow()).status?.progress };
+  await member.pass(70_000);
+
+  expect(during).toEqual({ nodes: { wf: "Running", "wf[0]": "Running", "wf[0].a": "Running", "wf[0].b": "Running" }, progress: "0/2" });
+  expect(await phases()).toEqual({ wf: "Succeeded", "wf[0]": "Succeeded", "wf[0].a": "Succeeded", "wf[0].b": "Succeeded", "wf[1]": "Succeeded", "wf[1].c": "Succeeded" });
+  expect(texts()).toContain("ann after Succeeded");
+  const { nodes = {}, progress } = (await workflow()).status ?? {};
+  const byName = (name: string) => Object.values(nodes).find((node) => node.name === name);
+  expect(progress).toBe("3/3");
+  expect(byName("wf[0]")?.children).toEqual([byName("wf[0].a")?.id, byName("wf[0].b")?.id]);
+  expect(byName("wf[0].a")?.children).toEqual([byName("wf[1]")?.id]);
+  expect(byName("wf")?.outboundNodes).toEqual([byName("wf[1].c")?.id]);
+  expect(byName("wf[1].c")).toMatchObject({ displayName: "c", boundaryID: "wf" });
+});
+
+test("a step that fails fails its group and the Workflow, and what follows does not run", async () => {
+  await start();
+
+  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a", "failing")], [call("b")]] }, failing, echo] });
+  await member.pass(10_000);
+
+  const { status } = await workflow();
+  const failed = Object.values(status?.nodes ?? {}).find(({ name }) => name === "wf[0].a");
+  expect(failed).toMatchObject({ phase: "Failed", message: "main: Error (exit code 3)", outputs: { exitCode: "3" } });
+  expect(status).toMatchObject({ phase: "Failed", message: `child '${failed?.id ?? ""}' failed`, progress: "0/1" });
+  expect(member.pods()).toHaveLength(1);
+});
+
+test("steps are left out when their condition is false, and failures that may be are passed over", async () => {
+  await start();
+  const main = { name: "main", steps: [[call("a", "failing", { continueOn: { failed: true } })], [call("b", "echo", { when: "{{steps.a.status}} == Succeeded" }), call("c", "echo", { when: "{{steps.a.exitCode}} > 2 && true" })]] };
+
+  await submit({ entrypoint: "main", templates: [main, failing, echo] });
+  await member.pass(10_000);
+
+  expect(await phases()).toMatchObject({ wf: "Succeeded", "wf[0].a": "Failed", "wf[1].b": "Skipped", "wf[1].c": "Succeeded" });
+});
+
+test("a step with items runs once for each", async () => {
+  await start();
+  const main = {
+    name: "main",
+    steps: [
+      [call("each", "echo", { withItems: ["x", 2, { os: "linux" }], ...text("{{item}}") })],
+      [call("more", "echo", { withParam: '["p"]', ...text("{{item}}!") })],
+    ],
+  };
+
+  await submit({ entrypoint: "main", templates: [main, echo] });
+  await member.pass(10_000);
+
+  expect(Object.keys(await phases()).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(["wf", "wf[0]", "wf[0].each(0:x)", "wf[0].each(1:2)", "wf[0].each(2:os:linux)", "wf[1]", "wf[1].more(0:p)"]);
+  expect(texts()).toEqual(["2", "p!", "x", '{"os":"linux"}']);
+});
+
+test("tasks of a DAG start when what they depend on has ended", async () => {
+  await start();
+  const tasks = [call("a"), call("b", "echo", { dependencies: ["a"] }), call("c", "failing", { dependencies: ["a"] }), call("d", "echo", { depends: "b && c" }), call("e", "echo", { depends: "c.Failed && !b.Failed" })];
+
+  await submit({ entrypoint: "main", templates: [{ name: "main", dag: { tasks } }, echo, failing] });
+  await member.pass(10_000);
+
+  expect(await phases()).toEqual({ wf: "Failed", "wf.a": "Succeeded", "wf.b": "Succeeded", "wf.c": "Failed", "wf.d": "Omitted", "wf.e": "Succeeded" });
+  const { nodes = {}, phase } = (await workflow()).status ?? {};
+  expect(phase).toBe("Failed");
+  expect(Object.values(nodes).find(({ name }) => name === "wf.d")).toMatchObject({ type: "Skipped", message: "omitted: depends condition not met" });
+  const [a, b, c] = ["wf.a", "wf.b", "wf.c"].map((name) => Object.values(nodes).find((node) => node.name === name));
+  expect(a?.children).toEqual([b?.id, c?.id]);
+});
+
+test("a task with items is a group, and one that recovers a failure saves the DAG", async () => {
+  await start();
+  const tasks = [call("all", "failing", { withItems: [1, 2] }), call("repair", "echo", { depends: "all.Failed" })];
+
+  await submit({ entrypoint: "main", templates: [{ name: "main", dag: { tasks } }, echo, failing] });
+  await member.pass(10_000);
+
+  expect(await phases()).toEqual({ wf: "Succeeded", "wf.all": "Failed", "wf.all(0:1)": "Failed", "wf.all(1:2)": "Failed", "wf.repair": "Succeeded" });
+});
+
+test("a failure is tried again after a back-off, as often as the limit says", async () => {
+  await start();
+  const retried = { ...failing, retryStrategy: { limit: 2, backoff: { duration: "10", factor: 2 } } };
+
+  await submit({ entrypoint: "failing", templates: [retried] });
+  await member.pass(5_000);
+  const early = (await workflow()).status?.nodes?.["wf"];
+  await member.pass(60_000);
+
+  expect(early).toMatchObject({ type: "Retry", phase: "Running", message: "Backoff for 10 seconds" });
+  expect(await phases()).toEqual({ wf: "Failed", "wf(0)": "Failed", "wf(1)": "Failed", "wf(2)": "Failed" });
+  expect((await workflow()).status).toMatchObject({ phase: "Failed", message: "No more retries left" });
+});
+
+test("a suspended Workflow starts nothing until it is resumed", async () => {
+  await start();
+  await submit({ suspend: true, entrypoint: "echo", templates: [echo] });
+  await member.pass(10_000);
+  const before = member.pods().length;
+
+  await member.change(Workflow, "wf", (object) => ({ ...object, spec: { ...object.spec, suspend: false } }));
+  await member.pass(10_000);
+
+  expect(before).toBe(0);
+  expect((await workflow()).status?.phase).toBe("Succeeded");
+});
+
+test("a suspend template waits for its time, or for somebody who marks its node", async () => {
+  await start();
+  const main = { name: "main", steps: [[call("timed", "timed")], [call("gate", "gate")], [call("go")]] };
+  await submit({ entrypoint: "main", templates: [main, { name: "timed", suspend: { duration: "20s" } }, { name: "gate", suspend: {} }, echo] });
+  await member.pass(30_000);
+  const waiting = await phases();
+
+  await member.change(Workflow, "wf", (object) => {
+    const nodes = Object.fromEntries(Object.entries(object.status?.nodes ?? {}).map(([id, node]) => [id, node.name === "wf[1].gate" ? { ...node, phase: "Succeeded" as const, finishedAt: "2024-01-01T00:00:00Z" } : node]));
+    return { ...object, status: { ...object.status, nodes } };
+  });
+  await member.pass(10_000);
+
+  expect(waiting).toMatchObject({ "wf[0].timed": "Succeeded", "wf[1].gate": "Running" });
+  expect((await workflow()).status?.phase).toBe("Succeeded");
+});
+
+test("a Workflow that takes too long ends, and so do its pods; the exit handler still runs", async () => {
+  await start();
+
+  await submit({ entrypoint: "slow", onExit: "echo", activeDeadlineSeconds: 5, templates: [slow, { ...echo, inputs: {}, container: { image: "x", command: ["echo", "{{workflow.status}}"] } }] });
+  await member.pass(30_000);
+
+  expect(await phases()).toEqual({ wf: "Failed", "wf.onExit": "Succeeded" });
+  expect((await workflow()).status).toMatchObject({ phase: "Failed", message: "Step exceeded its deadline" });
+  expect(texts()).toEqual(["Failed"]);
+});
+
+test("a Workflow that is told to stop fails what runs", async () => {
+  await start();
+  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a", "slow")], [call("b")]] }, slow, echo] });
+  await member.pass(5_000);
+
+  await member.change(Workflow, "wf", (object) => ({ ...object, spec: { ...object.spec, shutdown: "Stop" as const } }));
+  await member.pass(10_000);
+
+  expect((await workflow()).status).toMatchObject({ phase: "Failed", message: "Stopped with strategy 'Stop'" });
+  expect(await phases()).toMatchObject({ wf: "Failed", "wf[0].a": "Failed" });
+});
+
+test("pods run at once only as many as parallelism allows", async () => {
+  await start();
+
+  await submit({ entrypoint: "main", parallelism: 2, templates: [{ name: "main", steps: [[call("each", "slow", { withItems: [1, 2, 3] })]] }, slow] });
+  await member.pass(10_000);
+  const early = member.pods().length;
+  await member.pass(200_000);
+
+  expect(early).toBe(2);
+  expect((await workflow()).status).toMatchObject({ phase: "Succeeded", progress: "3/3" });
+});
+
+test("pods and Workflows that are done go when they should", async () => {
+  await start();
+
+  await submit({ entrypoint: "echo", podGC: { strategy: "OnPodCompletion" }, ttlStrategy: { secondsAfterCompletion: 60 }, templates: [echo] });
+  await member.pass(30_000);
+  const left = { pods: member.pods().length, phase: (await workflow()).status?.phase };
+  await member.pass(60_000);
+
+  expect(left).toEqual({ pods: 0, phase: "Succeeded" });
+  expect(await member.list(Workflow)).toEqual([]);
+});
+
+const unsupported: Record<string, [object, string]> = {
+  "a sort of template that is not understood": [{ entrypoint: "a", templates: [{ name: "a", script: { image: "x", source: "y" } }] }, "spec.templates[0].script is not supported by simulated members"],
+  "a template that is not there": [{ entrypoint: "a", templates: [{ name: "a", steps: [[call("x", "y")]] }] }, "templates.a.x: template name 'y' undefined"],
+  "tasks that wait for each other": [{ entrypoint: "a", templates: [echo, { name: "a", dag: { tasks: [call("x", "echo", { depends: "y" }), call("y", "echo", { depends: "x" })] } }] }, "templates.a.dag: the tasks x, y wait for each other"],
+  "outputs, which simulated containers do not have": [{ entrypoint: "a", templates: [{ name: "a", container: {}, outputs: { parameters: [{ name: "x" }] } }] }, "spec.templates[0].outputs.parameters is not supported by simulated members"],
+};
+for (const [what, [spec, message]] of Object.entries(unsupported)) {
+  test(`${what} ends the Workflow with an error that names it`, async () => {
+    await start();
+
+    await submit(spec);
+    await member.pass(5_000);
+
+    expect((await workflow()).status).toMatchObject({ phase: "Error", message: `invalid spec: ${message}` });
+  });
+}
+
+test("a variable without a value is an error of the step that uses it", async () => {
+  await start();
+
+  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a")], [call("b", "echo", text("{{steps.a.outputs.result}}"))]] }, echo] });
+  await member.pass(10_000);
+
+  const node = Object.values((await workflow()).status?.nodes ?? {}).find(({ name }) => name === "wf[1].b");
+  expect(node).toMatchObject({ phase: "Error", message: "{{steps.a.outputs.result}} has no value: containers are simulated and have no outputs" });
+});
+
+test("a status that another writer took away is made again from the pods, none of which is made twice", async () => {
+  await start();
+  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a", "slow")], [call("b")]] }, slow, echo] });
+  await member.pass(10_000);
+  const before = member.pods().map(({ metadata }) => metadata.uid);
+
+  await member.change(Workflow, "wf", ({ status: _status, ...object }) => object);
+  await member.pass(5_000);
+  const after = { nodes: await phases(), pods: member.pods().map(({ metadata }) => metadata.uid) };
+  await member.pass(70_000);
+
+  expect(after).toEqual({ nodes: { wf: "Running", "wf[0]": "Running", "wf[0].a": "Running" }, pods: before });
+  expect((await workflow()).status?.phase).toBe("Succeeded");
+});
+
+test("a pod that somebody deletes is an error of its node", async () => {
+  await start();
+  await submit({ entrypoint: "slow", templates: [slow] });
+  await member.pass(5_000);
+
+  await member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name: "wf" });
+  await member.pass(60_000);
+
+  expect((await workflow()).status).toMatchObject({ phase: "Error", message: "pod deleted" });
+});

@@ -1,0 +1,90 @@
+/**
+ * What is wrong with a Workflow. Argo has much more than is understood here: a field that would be ignored is named instead, and the
+ * Workflow ends with the phase Error, as Argo ends one that it cannot read. Pure.
+ */
+import type { JsonObject } from "../../base/index.ts";
+import { tasksIn } from "./conditions.ts";
+import { parseDurationMs } from "./durations.ts";
+import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
+import { understood } from "./understood.ts";
+
+const known = new WeakMap<object, { problem: string | undefined }>();
+
+/** The first thing that is wrong, or undefined. Specs that informers hold are shared and never change. */
+export function problemOf(workflow: ReadonlyWorkflow): string | undefined {
+  const spec: object | undefined = workflow.spec;
+  if (!spec) return "spec is missing";
+  let found = known.get(spec);
+  if (!found) known.set(spec, (found = { problem: shapeProblem({ spec } as unknown as JsonObject) ?? meaningProblem(workflow.spec) }));
+  return found.problem;
+}
+
+function shapeProblem(holder: JsonObject): string | undefined {
+  const unknownFields: string[] = [];
+  const admitted = understood.admit(holder, { unknownFields });
+  const [unknown] = unknownFields;
+  if (unknown !== undefined) return `${unknown} is not supported by simulated members`;
+  const [error] = understood.validate(admitted)?.values ?? [];
+  return error && `${error.field}: ${error.message}`;
+}
+
+function meaningProblem({ templates = [], entrypoint, onExit }: ReadonlyWorkflow["spec"]): string | undefined {
+  const names = new Set(templates.map(({ name }) => name));
+  return (
+    (names.has(entrypoint) ? undefined : `template name '${entrypoint ?? ""}' undefined`) ??
+    (onExit === undefined || names.has(onExit) ? undefined : `spec.onExit: template name '${onExit}' undefined`) ??
+    (names.size === templates.length ? undefined : "the names of spec.templates are not unique") ??
+    first(templates, (template) => templateProblem(`templates.${template.name ?? ""}`, template, names))
+  );
+}
+
+function templateProblem(at: string, template: ReadonlyTemplate, names: ReadonlySet<string | undefined>): string | undefined {
+  const sorts = (["container", "steps", "dag", "suspend"] as const).filter((sort) => template[sort] !== undefined);
+  const { backoff } = template.retryStrategy ?? {};
+  const durations = { "suspend.duration": template.suspend?.duration, "retryStrategy.backoff.duration": backoff?.duration, "retryStrategy.backoff.maxDuration": backoff?.maxDuration, "retryStrategy.backoff.cap": backoff?.cap };
+  const calls = [...(template.steps ?? []).flat(), ...(template.dag?.tasks ?? [])];
+  return (
+    (sorts.length === 1 ? undefined : `${at} must have one of container, steps, dag and suspend${sorts.length > 1 ? `, and has ${sorts.join(" and ")}` : ""}`) ??
+    (backoff && backoff.duration === undefined ? `${at}: no base duration specified for retryStrategy` : undefined) ??
+    first(Object.entries(durations), ([field, value]) => (value === undefined || value.includes("{{") || parseDurationMs(value) !== undefined ? undefined : `${at}.${field} '${value}' is no duration`)) ??
+    first(calls, ({ name, template: called, ...step }) => (names.has(called) ? ("withItems" in step && "withParam" in step ? `${at}.${name ?? ""} has both withItems and withParam` : undefined) : `${at}.${name ?? ""}: template name '${called ?? ""}' undefined`)) ??
+    first(template.steps ?? [], (group) => repeated(`${at}.steps`, group.map(({ name = "" }) => name))) ??
+    (template.dag && dagProblem(`${at}.dag`, template.dag))
+  );
+}
+
+function dagProblem(at: string, { tasks, target = "" }: NonNullable<ReadonlyTemplate["dag"]>): string | undefined {
+  const needs = new Map(tasks.map(({ name, dependencies, depends }) => [name, dependencies ?? tasksIn(depends ?? "")]));
+  return (
+    repeated(at, tasks.map(({ name }) => name)) ??
+    first(target.split(" ").filter(Boolean), (name) => (needs.has(name) ? undefined : `${at}.target: target '${name}' is not defined`)) ??
+    first(tasks, ({ name, dependencies, depends }) => (dependencies && depends !== undefined ? `${at}.tasks.${name} has both dependencies and depends` : undefined)) ??
+    first([...needs], ([name, list]) => first(list, (need) => (needs.has(need) ? undefined : `${at}.tasks.${name} dependency '${need}' not defined`))) ??
+    cycleProblem(at, needs)
+  );
+}
+
+/** Takes away what needs nothing any more, until nothing is left or everything left waits for something. */
+function cycleProblem(at: string, needs: ReadonlyMap<string, readonly string[]>): string | undefined {
+  let left = [...needs];
+  while (left.length > 0) {
+    const names = new Set(left.map(([name]) => name));
+    const next = left.filter(([, list]) => list.some((need) => names.has(need)));
+    if (next.length === left.length) return `${at}: the tasks ${next.map(([name]) => name).join(", ")} wait for each other`;
+    left = next;
+  }
+  return undefined;
+}
+
+function repeated(at: string, names: readonly string[]): string | undefined {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? undefined : `${at}: name '${twice}' is not unique`;
+}
+
+function first<T>(items: Iterable<T>, check: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const problem = check(item);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

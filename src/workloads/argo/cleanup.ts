@@ -1,0 +1,37 @@
+/** What is taken away of a Workflow: its pods, as `podGC` says, and in the end itself, as `ttlStrategy` says. Pure. */
+import type { ReadonlyPod } from "../kubernetes/pod.ts";
+import { COMPLETED_LABEL } from "./names.ts";
+import type { ReadonlyWorkflow } from "./names.ts";
+import { isOver } from "./plan.ts";
+
+export interface Cleanup {
+  remove: ReadonlyPod[];
+  /** Pods that have ended and do not say so yet. */
+  mark: ReadonlyPod[];
+  /** Until the Workflow goes; 0 when it should be gone, unset when it stays. */
+  expiresInMs?: number;
+}
+
+export function planCleanup(workflow: ReadonlyWorkflow, pods: readonly ReadonlyPod[], nowMs: number): Cleanup {
+  const strategy = workflow.spec.podGC?.strategy ?? "";
+  const over = isOver(workflow.status ?? {});
+  const succeeded = workflow.status?.phase === "Succeeded";
+  const ended = pods.filter(({ status, metadata }) => !metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed"));
+  // A pod goes only once its node tells how it ended.
+  const known = ended.filter((pod) => over || isTold(workflow, pod));
+  const goes = ({ status }: ReadonlyPod): boolean =>
+    strategy === "OnPodCompletion" || (strategy === "OnPodSuccess" && status?.phase === "Succeeded") || (strategy === "OnWorkflowCompletion" && over) || (strategy === "OnWorkflowSuccess" && over && succeeded);
+  const expiresInMs = over ? expiry(workflow, nowMs) : undefined;
+  return { remove: known.filter(goes), mark: known.filter((pod) => !goes(pod) && pod.metadata.labels?.[COMPLETED_LABEL] !== "true"), ...(expiresInMs !== undefined && { expiresInMs }) };
+}
+
+function isTold({ status }: ReadonlyWorkflow, { metadata }: ReadonlyPod): boolean {
+  const node = status?.nodes?.[metadata.annotations?.["workflows.argoproj.io/node-id"] ?? ""];
+  return node?.phase === "Succeeded" || node?.phase === "Failed" || node?.phase === "Error";
+}
+
+function expiry({ spec, status }: ReadonlyWorkflow, nowMs: number): number | undefined {
+  const { secondsAfterCompletion, secondsAfterSuccess, secondsAfterFailure } = spec.ttlStrategy ?? {};
+  const seconds = (status?.phase === "Succeeded" ? secondsAfterSuccess : secondsAfterFailure) ?? secondsAfterCompletion;
+  return seconds === undefined ? undefined : Math.max(0, Date.parse(status?.finishedAt ?? "") + seconds * 1000 - nowMs);
+}

@@ -1,0 +1,175 @@
+/** DAG: tasks that start as soon as what they depend on has ended the way they want. */
+import type { WorkflowTask } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { holds, isWhen, tasksIn } from "./conditions.ts";
+import { expand, isExpanded } from "./expand.ts";
+import type { ReadonlyNode, ReadonlyTemplate } from "./names.ts";
+import { hasFailed, isFulfilled } from "./node-table.ts";
+import { nodeOf } from "./run.ts";
+import type { Call, Run } from "./run.ts";
+import { hasRoom, isTolerated, noteResult, startStep } from "./step.ts";
+import { WorkflowProblem, substitute } from "./variables.ts";
+import type { Scope } from "./variables.ts";
+
+type Task = DeepReadonly<WorkflowTask & { withParam?: string }>;
+
+/** Everything about one DAG while it is looked at. */
+interface Graph {
+  run: Run;
+  template: ReadonlyTemplate;
+  call: Call;
+  node: ReadonlyNode;
+  scope: Scope;
+  tasks: readonly Task[];
+}
+
+export function runDag(run: Run, template: ReadonlyTemplate, call: Call, scope: Scope): ReadonlyNode {
+  const { nodes } = run;
+  const node = nodeOf(run, template, call, scope, "DAG", "Running");
+  const graph: Graph = { run, template, call, node, scope, tasks: template.dag?.tasks ?? [] };
+  // A task may end at once, left out or without a pod, and others that waited for it can start in the same look.
+  let before: number;
+  do {
+    before = nodes.size;
+    for (const task of wantedTasks(graph)) startTask(graph, task);
+  } while (nodes.size > before);
+
+  const wanted = wantedTasks(graph);
+  const isOpen = wanted.some((task) => !isFulfilled(nodeOfTask(graph, task.name) ?? {}));
+  const isBusy = wanted.some((task) => !isFulfilled(nodeOfTask(graph, task.name) ?? { phase: "Omitted" }));
+  if (run.stopped ? isBusy : isOpen) return nodes.byId(node.id) ?? node;
+  const targets = targetsOf(graph);
+  nodes.set(node, { outboundNodes: [...new Set(targets.flatMap(({ name }) => nodes.outbound(nodeOfTask(graph, name)?.id ?? "")))] });
+  if (run.stopped && isOpen) return nodes.mark(node, "Failed");
+  const failed = targets.find((task) => {
+    const phase = branchPhase(graph, task);
+    return hasFailed({ phase }) && !isTolerated(task, { phase } as ReadonlyNode);
+  });
+  return nodes.mark(node, failed ? branchPhase(graph, failed) : "Succeeded");
+}
+
+const nodeOfTask = ({ run, call }: Graph, name: string): ReadonlyNode | undefined => run.nodes.get(`${call.nodeName}.${name}`);
+const needsOf = ({ dependencies, depends }: Task): readonly string[] => dependencies ?? tasksIn(depends ?? "");
+
+/** The tasks that the DAG is for: those named, or those on which no other depends. */
+function targetsOf({ template, tasks }: Graph): Task[] {
+  const named = (template.dag?.target ?? "").split(" ").filter(Boolean);
+  const needed = new Set(tasks.flatMap(needsOf));
+  return tasks.filter(({ name }) => (named.length > 0 ? named.includes(name) : !needed.has(name)));
+}
+
+/** The targets and everything they need. */
+function wantedTasks(graph: Graph): Task[] {
+  const wanted = new Set<string>();
+  const waiting = targetsOf(graph).map(({ name }) => name);
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (wanted.has(name)) continue;
+    wanted.add(name);
+    const task = graph.tasks.find((candidate) => candidate.name === name);
+    if (task) waiting.push(...needsOf(task));
+  }
+  return graph.tasks.filter(({ name }) => wanted.has(name));
+}
+
+function startTask(graph: Graph, task: Task): void {
+  const { run, call, node, template } = graph;
+  const { nodes } = run;
+  const nodeName = `${call.nodeName}.${task.name}`;
+  const known = nodes.get(nodeName);
+  if (known && isFulfilled(known)) return;
+  const needs = needsOf(task).map((name) => nodeOfTask(graph, name));
+  if (!needs.every((need) => need !== undefined && isFulfilled(need))) return;
+  if (!known && run.stopped) return;
+  const attach = (child: ReadonlyNode): void => {
+    const parents = needs.length > 0 ? needs.flatMap((need) => nodes.outbound(need?.id ?? "")) : [node.id];
+    for (const parent of parents) nodes.addChild(parent, child.id);
+  };
+  if (!known && !isReadyFor(graph, task)) {
+    attach(nodes.add({ name: nodeName, type: "Skipped", phase: "Omitted", templateName: task.template ?? "", boundaryID: node.id, message: "omitted: depends condition not met" }));
+    return;
+  }
+  if (!known && !hasRoom(run, template, node.id)) return;
+  const scope = new Map(graph.scope);
+  for (const name of ancestorsOf(graph, task)) noteResult(run, scope, `tasks.${name}`, `${call.nodeName}.${name}`);
+  const child = isExpanded(task) ? startGroup(graph, task, nodeName, scope) : startStep(run, call, task, nodeName, node.id, scope);
+  if (child) attach(child);
+}
+
+function ancestorsOf(graph: Graph, task: Task): Set<string> {
+  const found = new Set<string>();
+  const waiting = [...needsOf(task)];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    waiting.push(...needsOf(graph.tasks.find((candidate) => candidate.name === name) ?? { name: "" }));
+  }
+  return found;
+}
+
+/** A node for the task as a whole, with one below it for each item. */
+function startGroup({ run, call, node, template }: Graph, task: Task, nodeName: string, scope: Scope): ReadonlyNode {
+  const { nodes } = run;
+  const made = { name: nodeName, templateName: task.template ?? "", boundaryID: node.id };
+  try {
+    const when = substitute(/\{\{\s*item/.test(task.when ?? "") ? "" : (task.when ?? ""), scope);
+    if (!nodes.get(nodeName) && when !== "" && !isWhen(when)) return nodes.add({ ...made, type: "Skipped", phase: "Skipped", message: `when '${when}' evaluated false` });
+    const group = nodes.get(nodeName) ?? nodes.add({ ...made, type: "TaskGroup", phase: "Running" });
+    let waits = false;
+    for (const { name, scope: own } of expand(task.name, task, scope)) {
+      const childName = `${call.nodeName}.${name}`;
+      if (!nodes.get(childName) && (run.stopped || !hasRoom(run, template, node.id))) {
+        waits = !run.stopped;
+        continue;
+      }
+      const child = startStep(run, call, task, childName, node.id, own);
+      if (child) nodes.addChild(group.id, child.id);
+      else waits = true;
+    }
+    const children = (nodes.byId(group.id)?.children ?? []).flatMap((id) => nodes.byId(id) ?? []);
+    if (waits || !children.every(isFulfilled)) return nodes.byId(group.id) ?? group;
+    const failed = children.find(hasFailed);
+    return nodes.mark(group, failed?.phase ?? "Succeeded");
+  } catch (error) {
+    if (!(error instanceof WorkflowProblem)) throw error;
+    const known = nodes.get(nodeName);
+    return known ? nodes.mark(known, "Error", error.message) : nodes.add({ ...made, type: "Skipped", phase: "Error", message: error.message });
+  }
+}
+
+/** Whether what the task depends on ended the way it wants. */
+function isReadyFor(graph: Graph, { depends, dependencies }: Task): boolean {
+  const text = dependencies ? dependencies.join(" && ") : (depends ?? "");
+  if (text.trim() === "") return true;
+  return holds(text, (name, result) => {
+    const node = nodeOfTask(graph, name);
+    const task = graph.tasks.find((candidate) => candidate.name === name);
+    if (!node) return false;
+    if (result === undefined) return node.phase === "Succeeded" || node.phase === "Skipped" || isTolerated(task, node);
+    const children = (node.children ?? []).flatMap((id) => graph.run.nodes.byId(id) ?? []).filter(({ name: childName }) => childName.startsWith(`${node.name}(`));
+    switch (result) {
+      case "Succeeded":
+      case "Failed":
+      case "Skipped":
+      case "Omitted":
+        return node.phase === result;
+      case "Errored":
+        return node.phase === "Error";
+      case "Daemoned":
+        return false; // No template here is a daemon.
+      case "AnySucceeded":
+        return children.some(({ phase }) => phase === "Succeeded");
+      case "AllFailed":
+        return children.length > 0 && children.every(({ phase }) => phase === "Failed");
+      default:
+        throw new WorkflowProblem(`invalid depends '${text}': tasks have no result ${result}`);
+    }
+  });
+}
+
+/** How the branch that leads to this task ended: one that was left out says what those before it said, and a failure outweighs. */
+function branchPhase(graph: Graph, task: Task): NonNullable<ReadonlyNode["phase"]> {
+  const phase = nodeOfTask(graph, task.name)?.phase ?? "Omitted";
+  if (phase !== "Omitted" && phase !== "Skipped") return phase;
+  const before = needsOf(task).flatMap((name) => graph.tasks.find((candidate) => candidate.name === name) ?? []).map((need) => branchPhase(graph, need));
+  return before.find((one) => one === "Failed" || one === "Error") ?? "Succeeded";
+}

@@ -1,0 +1,60 @@
+/** One step for each item of a list, and the values that a step hands on. Pure. */
+import { compareText, isObject } from "../../base/index.ts";
+import type { DeepReadonly, Json } from "../../base/index.ts";
+import type { WorkflowArguments, WorkflowStep } from "../../api/index.ts";
+import { WorkflowProblem, asText, substitute } from "./variables.ts";
+import type { Scope } from "./variables.ts";
+
+type Items = DeepReadonly<WorkflowStep & { withParam?: string }>;
+
+/** More than a simulated member should be asked for at once. */
+const MAX_ITEMS = 500;
+
+export interface Expanded {
+  name: string;
+  scope: Scope;
+}
+
+export const isExpanded = (step: DeepReadonly<object>): boolean => "withItems" in step || "withParam" in step;
+
+export function expand(name: string, step: Items, scope: Scope): Expanded[] {
+  if (!isExpanded(step)) return [{ name, scope }];
+  const items = itemsOf(step, scope);
+  if (items.length > MAX_ITEMS) throw new WorkflowProblem(`${name} has ${items.length} items, and at most ${MAX_ITEMS} are supported`);
+  return items.map((item, index) => {
+    const own = new Map(scope);
+    own.set("item", asText(item));
+    if (isObject(item)) for (const [key, value] of Object.entries(item)) own.set(`item.${key}`, asText(value));
+    return { name: `${name}(${index}:${describe(item)})`, scope: own };
+  });
+}
+
+function itemsOf({ withItems, withParam }: Items, scope: Scope): readonly DeepReadonly<Json>[] {
+  if (withItems) return withItems.map((item) => (typeof item === "string" ? substitute(item, scope) : item));
+  const text = substitute(withParam ?? "", scope);
+  const list = parsed(text);
+  if (!Array.isArray(list)) throw new WorkflowProblem(`withParam value could not be parsed as a JSON list: ${text.slice(0, 100)}`);
+  return list;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** How an item appears in the name of its node. */
+function describe(item: DeepReadonly<Json>): string {
+  if (!isObject(item)) return asText(item);
+  return Object.entries(item)
+    .map(([key, value]) => `${key}:${asText(value)}`)
+    .toSorted(compareText)
+    .join(",");
+}
+
+export function argumentsOf(given: DeepReadonly<WorkflowArguments> | undefined, scope: Scope): ReadonlyMap<string, string> {
+  return new Map((given?.parameters ?? []).flatMap(({ name, value }) => (value === undefined ? [] : [[name, substitute(asText(value), scope)] as const])));
+}

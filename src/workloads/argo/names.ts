@@ -1,0 +1,35 @@
+/** Names, labels and annotations of Workflows and their pods, as Argo makes them. */
+import type { Workflow, WorkflowNodeStatus, WorkflowTemplate } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { fnv1a32 } from "../../machinery/index.ts";
+
+export type ReadonlyWorkflow = DeepReadonly<Workflow>;
+export type ReadonlyTemplate = DeepReadonly<WorkflowTemplate>;
+export type ReadonlyNode = DeepReadonly<WorkflowNodeStatus>;
+
+export const WORKFLOW_LABEL = "workflows.argoproj.io/workflow";
+export const COMPLETED_LABEL = "workflows.argoproj.io/completed";
+export const PHASE_LABEL = "workflows.argoproj.io/phase";
+export const NODE_NAME_ANNOTATION = "workflows.argoproj.io/node-name";
+export const NODE_ID_ANNOTATION = "workflows.argoproj.io/node-id";
+export const DEFAULT_CONTAINER_ANNOTATION = "kubectl.kubernetes.io/default-container";
+export const MAIN_CONTAINER = "main";
+
+/** Leaves room for a dash and the hash in a name of at most 253 characters. */
+const MAX_POD_PREFIX = 242;
+
+/** The first node is called as the Workflow is. */
+export function nodeIdOf(workflow: string, node: string): string {
+  return node === workflow ? workflow : `${workflow}-${fnv1a32(node)}`;
+}
+
+export function podNameOf(workflow: string, node: string, template: string): string {
+  return node === workflow ? workflow : `${`${workflow}${template === "" ? "" : `-${template}`}`.slice(0, MAX_POD_PREFIX)}-${fnv1a32(node)}`;
+}
+
+/** What a node is called within the one that it is a part of: `[0]`, `build`, `build(1:arm)`. */
+export function displayNameOf(node: string, boundary: ReadonlyNode | undefined): string {
+  if (!boundary) return node;
+  const rest = node.startsWith(boundary.name) ? node.slice(boundary.name.length) : node;
+  return rest.replace(/^(\[\d+\])?\./, "");
+}

@@ -1,0 +1,127 @@
+/**
+ * The nodes of a Workflow's status while they are worked on: every template that ran, runs or was left out, as a graph.
+ *
+ * A table starts from what is stored and copies a node when it first changes it, so a Workflow in which nothing happened gives back
+ * the very nodes that it had.
+ */
+import type { WorkflowNodePhase, WorkflowNodeType } from "../../api/index.ts";
+import { formatTime, isObject } from "../../base/index.ts";
+import { displayNameOf, nodeIdOf } from "./names.ts";
+import type { ReadonlyNode } from "./names.ts";
+import { WorkflowProblem } from "./variables.ts";
+
+/** More than a person can read, few enough for one object in a store. */
+const MAX_NODES = 2_000;
+
+export const isFulfilled = ({ phase }: Pick<ReadonlyNode, "phase">): boolean => phase === "Succeeded" || phase === "Failed" || phase === "Error" || phase === "Skipped" || phase === "Omitted";
+export const hasFailed = ({ phase }: Pick<ReadonlyNode, "phase">): boolean => phase === "Failed" || phase === "Error";
+
+/** The status is open to everybody, so a node may be anything; one of another shape is made anew. */
+function isNode(node: unknown): boolean {
+  if (!isObject(node) || typeof node["id"] !== "string" || typeof node["name"] !== "string") return false;
+  return [node["children"], node["outboundNodes"]].every((list) => list === undefined || (Array.isArray(list) && list.every((id) => typeof id === "string")));
+}
+
+export interface NewNode {
+  name: string;
+  type: WorkflowNodeType;
+  phase: WorkflowNodePhase;
+  templateName?: string;
+  boundaryID?: string;
+  message?: string;
+  inputs?: ReadonlyNode["inputs"];
+}
+
+export class NodeTable {
+  readonly #workflow: string;
+  readonly #nowMs: number;
+  readonly #nodes: Map<string, ReadonlyNode>;
+  #changed = false;
+
+  constructor(workflow: string, nodes: Readonly<Record<string, ReadonlyNode>> | undefined, nowMs: number) {
+    this.#workflow = workflow;
+    this.#nowMs = nowMs;
+    this.#nodes = new Map(Object.entries(nodes ?? {}).filter(([id, node]) => isNode(node) && node.id === id));
+  }
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  get changed(): boolean {
+    return this.#changed;
+  }
+
+  /** As they are now; changes do not show in it. */
+  all(): ReadonlyNode[] {
+    return [...this.#nodes.values()];
+  }
+
+  byId(id: string): ReadonlyNode | undefined {
+    return this.#nodes.get(id);
+  }
+
+  get(name: string): ReadonlyNode | undefined {
+    return this.#nodes.get(nodeIdOf(this.#workflow, name));
+  }
+
+  add({ name, message, ...rest }: NewNode): ReadonlyNode {
+    if (this.#nodes.size >= MAX_NODES) throw new WorkflowProblem(`the Workflow has more than ${MAX_NODES} nodes`);
+    const now = formatTime(this.#nowMs);
+    const id = nodeIdOf(this.#workflow, name);
+    const displayName = displayNameOf(name, this.#nodes.get(rest.boundaryID ?? ""));
+    const node: ReadonlyNode = {
+      id,
+      name,
+      displayName,
+      ...rest,
+      templateScope: `local/${this.#workflow}`,
+      startedAt: now,
+      finishedAt: isFulfilled(rest) ? now : null,
+      ...(message !== undefined && message !== "" && { message }),
+      ...(rest.type === "Pod" && { progress: "0/1" }),
+    };
+    return this.#put(node);
+  }
+
+  /** The node in this phase, with this message; the end is noted when it comes. */
+  mark(node: ReadonlyNode, phase: WorkflowNodePhase, message?: string): ReadonlyNode {
+    const { message: told = "", ...rest } = this.#nodes.get(node.id) ?? node;
+    const next = message ?? told;
+    if (rest.phase === phase && next === told) return { ...rest, ...(told !== "" && { message: told }) };
+    const finishedAt = isFulfilled({ phase }) ? (rest.finishedAt ?? formatTime(this.#nowMs)) : null;
+    return this.#put({ ...rest, phase, finishedAt, ...(next !== "" && { message: next }) });
+  }
+
+  set(node: ReadonlyNode, fields: Partial<ReadonlyNode>): ReadonlyNode {
+    return this.#put({ ...(this.#nodes.get(node.id) ?? node), ...fields });
+  }
+
+  addChild(parentId: string, childId: string): void {
+    const parent = this.#nodes.get(parentId);
+    if (!parent || parentId === childId || parent.children?.includes(childId)) return;
+    this.#put({ ...parent, children: [...(parent.children ?? []), childId] });
+  }
+
+  /** The nodes with which this one ends, to which what follows is attached. */
+  outbound(id: string, seen = new Set<string>()): string[] {
+    const node = this.#nodes.get(id);
+    if (!node || seen.has(id)) return [];
+    seen.add(id);
+    if (node.type === "Steps" || node.type === "DAG") return node.outboundNodes && node.outboundNodes.length > 0 ? [...node.outboundNodes] : [id];
+    const children = node.children ?? [];
+    if (node.type === "Retry" && children.length > 0) return this.outbound(children.at(-1) ?? "", seen);
+    if (node.type === "TaskGroup" && children.length > 0) return [...new Set(children.flatMap((child) => this.outbound(child, seen)))];
+    return [id];
+  }
+
+  toRecord(): Record<string, ReadonlyNode> {
+    return Object.fromEntries(this.#nodes);
+  }
+
+  #put(node: ReadonlyNode): ReadonlyNode {
+    this.#nodes.set(node.id, node);
+    this.#changed = true;
+    return node;
+  }
+}

@@ -1,0 +1,162 @@
+/** What a Workflow needs now: its status as it should be, pods to create and to delete, and when to look again. Pure. */
+import type { Pod, WorkflowPhase, WorkflowStatus } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ReadonlyPod } from "../kubernetes/pod.ts";
+import { problemOf } from "./check.ts";
+import { execute } from "./execute.ts";
+import { argumentsOf } from "./expand.ts";
+import { NODE_NAME_ANNOTATION, podNameOf } from "./names.ts";
+import type { ReadonlyNode, ReadonlyWorkflow } from "./names.ts";
+import { NodeTable, hasFailed, isFulfilled } from "./node-table.ts";
+import { exitCodeOf, phaseOfPod } from "./pods.ts";
+import { noteProgress } from "./progress.ts";
+import { dueAt } from "./run.ts";
+import type { Run } from "./run.ts";
+import { WorkflowProblem, asText } from "./variables.ts";
+import type { Scope } from "./variables.ts";
+
+export interface WorkflowPlan {
+  status: DeepReadonly<WorkflowStatus>;
+  create: readonly DeepReadonly<Pod>[];
+  /** Pods whose work is no longer wanted. */
+  remove: readonly ReadonlyPod[];
+  /** When to look again, in milliseconds from now. */
+  againInMs?: number;
+}
+
+const PHASES: Readonly<Record<string, WorkflowPhase>> = { Pending: "Running", Running: "Running", Succeeded: "Succeeded", Skipped: "Succeeded", Omitted: "Succeeded", Failed: "Failed", Error: "Error" };
+
+export const isOver = ({ phase }: Pick<DeepReadonly<WorkflowStatus>, "phase">): boolean => phase === "Succeeded" || phase === "Failed" || phase === "Error";
+
+/** Only for Workflows that are not over. `pods` are those that it owns. */
+export function planWorkflow(workflow: ReadonlyWorkflow, pods: readonly ReadonlyPod[], nowMs: number): WorkflowPlan {
+  const before = workflow.status ?? {};
+  const startedAt = before.startedAt ?? formatTime(nowMs);
+  const end = (phase: WorkflowPhase, message: string): WorkflowPlan => ({ status: { ...ended({ ...before, startedAt }, phase, message, nowMs) }, create: [], remove: pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed") });
+  const problem = problemOf(workflow);
+  if (problem !== undefined) return end("Error", `invalid spec: ${problem}`);
+
+  const nodes = new NodeTable(workflow.metadata.name, before.nodes, nowMs);
+  const remove: ReadonlyPod[] = [];
+  try {
+    const run: Run = { workflow, nodes, pods: new Map(pods.map((pod) => [pod.metadata.name, pod])), nowMs, globals: globalsOf(workflow), create: [], execute, active: 0 };
+    followPods(run);
+    const stop = stopReason(workflow, Date.parse(startedAt), run);
+    if (stop !== undefined) {
+      run.stopped = true;
+      stopNodes(run, stop, remove);
+    }
+    if (workflow.spec.suspend && !run.stopped) return { status: running(run, before, startedAt), create: [], remove, ...again(run) };
+    run.active = nodes.all().filter((node) => node.type === "Pod" && !isFulfilled(node)).length;
+    const result = advance(run);
+    if (result === undefined) return { status: running(run, before, startedAt), create: run.create, remove, ...again(run) };
+    const progress = noteProgress(nodes);
+    return { status: ended({ ...before, startedAt, progress, nodes: nodes.toRecord() }, result.phase, result.message, nowMs), create: [], remove };
+  } catch (error) {
+    if (error instanceof WorkflowProblem) return end("Error", `error in entry template execution: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The main template and then the exit handler; how the Workflow ends, once it does. */
+function advance(run: Run): { phase: WorkflowPhase; message: string } | undefined {
+  const { spec, metadata } = run.workflow;
+  const parameters = argumentsOf(spec.arguments, run.globals);
+  const node = execute(run, { nodeName: metadata.name, template: spec.entrypoint ?? "", parameters, depth: 0 });
+  if (!node) return run.stopped ? { phase: "Failed", message: stoppedMessage(run.workflow) ?? "" } : undefined;
+  if (!isFulfilled(node)) return undefined;
+  const phase = PHASES[node.phase ?? ""] ?? "Running";
+  const exit = spec.onExit === undefined || spec.shutdown === "Terminate" ? undefined : runExit(run, phase, parameters);
+  if (exit && !isFulfilled(exit)) return undefined;
+  if (phase === "Succeeded" && exit && hasFailed(exit)) return { phase: PHASES[exit.phase ?? ""] ?? "Failed", message: exit.message ?? "" };
+  return { phase, message: hasFailed(node) ? (stoppedMessage(run.workflow) ?? node.message ?? "") : (node.message ?? "") };
+}
+
+function runExit(run: Run, phase: WorkflowPhase, parameters: ReadonlyMap<string, string>): ReadonlyNode {
+  const { spec, metadata } = run.workflow;
+  const nodeName = `${metadata.name}.onExit`;
+  // It runs whatever stopped the rest.
+  const free: Run = { ...run, globals: new Map([...run.globals, ["workflow.status", phase]]), stopped: false };
+  const node = execute(free, { nodeName, template: spec.onExit ?? "", parameters, depth: 0 });
+  if (free.dueMs !== undefined) dueAt(run, free.dueMs);
+  return node ?? ({ id: "", name: nodeName, displayName: nodeName, type: "Pod", phase: "Pending" });
+}
+
+/** Brings the nodes of pods to what their pods say. A pod that is gone before it ended was deleted by somebody. */
+function followPods({ workflow, nodes, pods }: Run): void {
+  for (const node of nodes.all()) {
+    if (node.type !== "Pod" || isFulfilled(node)) continue;
+    const pod = pods.get(podNameOf(workflow.metadata.name, node.name, node.templateName ?? ""));
+    if (!pod) {
+      nodes.mark(node, "Error", "pod deleted");
+      continue;
+    }
+    const { phase, message } = phaseOfPod(pod);
+    const exitCode = exitCodeOf(pod);
+    const host = pod.spec.nodeName;
+    if (host && node.hostNodeName !== host) nodes.set(node, { hostNodeName: host });
+    if (exitCode !== undefined && node.outputs?.exitCode !== exitCode) nodes.set(node, { outputs: { exitCode } });
+    nodes.mark(node, phase, message);
+  }
+}
+
+/** Why nothing new may start, if so. */
+function stopReason(workflow: ReadonlyWorkflow, startedMs: number, run: Run): string | undefined {
+  const stopped = stoppedMessage(workflow);
+  if (stopped !== undefined) return stopped;
+  const { activeDeadlineSeconds } = workflow.spec;
+  if (activeDeadlineSeconds === undefined) return undefined;
+  const deadlineMs = startedMs + activeDeadlineSeconds * 1000;
+  if (run.nowMs > deadlineMs) return "Step exceeded its deadline";
+  dueAt(run, deadlineMs + 1);
+  return undefined;
+}
+
+function stoppedMessage({ spec }: ReadonlyWorkflow): string | undefined {
+  return spec.shutdown ? `Stopped with strategy '${spec.shutdown}'` : undefined;
+}
+
+/** What runs is ended; the exit handler goes on unless everything is terminated. */
+function stopNodes({ workflow, nodes, pods }: Run, message: string, remove: ReadonlyPod[]): void {
+  const exit = `${workflow.metadata.name}.onExit`;
+  for (const node of nodes.all()) {
+    const isExit = node.name === exit || node.name.startsWith(`${exit}.`) || node.name.startsWith(`${exit}[`) || node.name.startsWith(`${exit}(`);
+    if (isFulfilled(node) || (isExit && workflow.spec.shutdown !== "Terminate")) continue;
+    if (node.type !== "Pod" && node.type !== "Suspend") continue;
+    nodes.mark(node, "Failed", message);
+    const pod = [...pods.values()].find(({ metadata }) => metadata.annotations?.[NODE_NAME_ANNOTATION] === node.name);
+    if (pod && !pod.metadata.deletionTimestamp) remove.push(pod);
+  }
+}
+
+function globalsOf(workflow: ReadonlyWorkflow): Scope {
+  const { metadata, spec } = workflow;
+  const scope = new Map([
+    ["workflow.name", metadata.name],
+    ["workflow.namespace", metadata.namespace ?? ""],
+    ["workflow.uid", metadata.uid ?? ""],
+    ["workflow.serviceAccountName", spec.serviceAccountName ?? "default"],
+    ["workflow.creationTimestamp", metadata.creationTimestamp ?? ""],
+  ]);
+  for (const [key, value] of Object.entries(metadata.labels ?? {})) scope.set(`workflow.labels.${key}`, value);
+  for (const [key, value] of Object.entries(metadata.annotations ?? {})) scope.set(`workflow.annotations.${key}`, value);
+  for (const { name, value, default: fallback } of spec.arguments?.parameters ?? []) {
+    const given = value ?? fallback;
+    if (given === undefined) throw new WorkflowProblem(`spec.arguments.${name}.value is required`);
+    scope.set(`workflow.parameters.${name}`, asText(given));
+  }
+  return scope;
+}
+
+function running({ nodes }: Run, before: DeepReadonly<WorkflowStatus>, startedAt: string): DeepReadonly<WorkflowStatus> {
+  const progress = noteProgress(nodes);
+  return { ...before, phase: "Running", startedAt, finishedAt: null, progress, nodes: nodes.changed || !before.nodes ? nodes.toRecord() : before.nodes };
+}
+
+function ended(status: DeepReadonly<WorkflowStatus>, phase: WorkflowPhase, message: string, nowMs: number): DeepReadonly<WorkflowStatus> {
+  const { message: _old, ...rest } = status;
+  return { ...rest, phase, finishedAt: formatTime(nowMs), ...(message !== "" && { message }), conditions: [...(rest.conditions ?? []).filter(({ type }) => type !== "Completed"), { type: "Completed", status: "True" }] };
+}
+
+const again = ({ dueMs, nowMs }: Run): { againInMs?: number } => (dueMs === undefined ? {} : { againInMs: Math.max(0, dueMs - nowMs) });

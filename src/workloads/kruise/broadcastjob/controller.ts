@@ -1,0 +1,101 @@
+/**
+ * BroadcastJob: OpenKruise's job that runs once on every node.
+ *
+ * Reads:  BroadcastJob, its pods, Node.
+ * Writes: Pod, BroadcastJob status; the BroadcastJob itself is deleted when its time after the end is over.
+ */
+import { BroadcastJob, Node, Pod } from "../../../api/index.ts";
+import { TerminalError, equalJson } from "../../../base/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
+import type { Controller, ObjectEvent, Result } from "../../../runtime/index.ts";
+import { STATUS_DELAY_MS } from "../../dependencies.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { createExpectations } from "../../expectations.ts";
+import { createPodWriter } from "../../kubernetes/pod-writer.ts";
+import type { PodWords } from "../../kubernetes/pod-writer.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { ownedBy } from "../../ownership.ts";
+import { createStatusDelay } from "../../status-delay.ts";
+import { broadcastPod } from "./new-pod.ts";
+import { deadlineInMs, isFinished, parallelismProblem, planBroadcastJob } from "./plan.ts";
+import type { BroadcastPlan, ReadonlyBroadcastJob } from "./plan.ts";
+
+const WORDS: PodWords = {
+  done: (verb, pod) => `${verb === "create" ? "Created" : "Delete"} pod: ${pod}`,
+  failed: (verb, _pod, _owner, why) => `Error ${verb === "create" ? "creating" : "deleting"}: ${why}`,
+};
+
+export function createBroadcastJobController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  const { client, informers, clock, random } = deps;
+  const pods = informers.of(Pod);
+  const nodes = informers.of(Node);
+  const jobs = informers.of(BroadcastJob);
+  const podsSeen = createExpectations(pods, clock);
+  const statusSeen = createExpectations(jobs, clock);
+  const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const events = deps.events?.("broadcastjob-controller");
+  const writer = createPodWriter({ client, expectations: podsSeen, events, words: WORDS });
+
+  return defineController({
+    name: "broadcastjob",
+    for: BroadcastJob,
+    watches: [owned(Pod), watch(Node, (event) => (changesPlaces(event) ? runningJobs(event.cluster) : []))],
+    writes: [Pod, BroadcastJob],
+
+    async reconcile(job, { key, signal }) {
+      const { cluster } = key;
+      const owner = { cluster, uid: job.metadata.uid ?? "" };
+      const waitMs = Math.max(podsSeen.waitMs(owner), statusSeen.waitMs(owner));
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      // A job whose counts are about to be written looks at all nodes then.
+      const left = job.status?.phase === "running" ? statusDelay.leftMs(idOfKey(key)) : 0;
+      if (left > 0) return { requeueAfterMs: left };
+      const plan = planBroadcastJob({ job, nodes: nodes.list({ cluster }), pods: ownedBy(pods, cluster, owner.uid), nowMs: clock.now() });
+      if (plan.removeJob) {
+        await unlessChanged(client.delete(BroadcastJob, key, { preconditions: { uid: owner.uid }, signal }));
+        return done;
+      }
+      await writer.remove({ cluster, object: job }, plan.remove, signal);
+      await writer.create({ cluster, object: job }, plan.create.map((node) => broadcastPod(job, node, random)), signal);
+      const result = await settle(job, plan, key, signal);
+      // Told after the status says how things stand; only a change of the job helps.
+      const problem = isFinished(job) ? undefined : parallelismProblem(job);
+      if (problem !== undefined) throw new TerminalError(problem);
+      return result;
+    },
+    forget: (key) => statusDelay.settled(idOfKey(key)),
+  });
+
+  async function settle(job: ReadonlyBroadcastJob, { status, events: told, requeueAfterMs }: BroadcastPlan, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+    const waits = [requeueAfterMs || undefined, isFinished(job) ? undefined : deadlineInMs({ ...job, status }, clock.now())].filter((wait) => wait !== undefined);
+    const again = waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
+    if (equalJson(status, job.status)) {
+      statusDelay.settled(idOfKey(key));
+      return again;
+    }
+    // Only counts may wait: a job that begins or ends says so at once.
+    const isStep = status.phase !== job.status?.phase || status.conditions?.length !== job.status?.conditions?.length;
+    const leftMs = isStep ? 0 : statusDelay.waitMs(idOfKey(key));
+    if (leftMs > 0) return { requeueAfterMs: leftMs };
+    const written = await unlessChanged(client.updateStatus(BroadcastJob, key.cluster, { ...job, status }, { signal }));
+    if (!written) return done; // Changed meanwhile: it comes back as an event.
+    statusSeen.wrote({ cluster: key.cluster, uid: job.metadata.uid ?? "" }, written);
+    statusDelay.settled(idOfKey(key));
+    for (const event of told) events?.record(key.cluster, job, event);
+    return again;
+  }
+
+  function runningJobs(cluster: string): ObjectKey[] {
+    return jobs
+      .list({ cluster })
+      .filter((job) => !isFinished(job))
+      .map((job) => keyOf(cluster, job));
+  }
+}
+
+/** A node that only says that it is alive changes nothing for a job. */
+function changesPlaces({ object, old, deleted }: ObjectEvent<Node>): boolean {
+  if (!old || deleted) return true;
+  return !equalJson(old.metadata.labels, object.metadata.labels) || !equalJson(old.spec, object.spec) || !equalJson(old.status?.allocatable, object.status?.allocatable);
+}

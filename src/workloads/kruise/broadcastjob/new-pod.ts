@@ -1,0 +1,17 @@
+/** A pod of a BroadcastJob, for one node. */
+import type { Random } from "../../../base/index.ts";
+import { generatedPod } from "../../kubernetes/new-pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import type { ReadonlyBroadcastJob } from "./plan.ts";
+
+export function broadcastPod(job: ReadonlyBroadcastJob, node: string, random: Random): ReadonlyPod {
+  const pod = generatedPod(job, job.spec.template, random);
+  const nodeSelectorTerms = [{ matchFields: [{ key: "metadata.name", operator: "In" as const, values: [node] }] }];
+  const { affinity } = pod.spec;
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, "broadcastjob-name": job.metadata.name, "broadcastjob-controller-uid": job.metadata.uid ?? "" } },
+    // What the template says about nodes has chosen this one; the name is all that the scheduler needs.
+    spec: { ...pod.spec, affinity: { ...affinity, nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } },
+  };
+}

@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { ConfigMap, Pod } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { MEMBER, NAMESPACE, startKruiseMember } from "../../../testing/member/index.ts";
+import type { KruiseMember } from "../../../testing/member/index.ts";
+import { launchPriorities } from "./admission.ts";
+import { planLaunch } from "./controller.ts";
+
+function makePod(priorities: readonly (string | undefined)[], annotations: Record<string, string> = {}): Pod {
+  const containers = priorities.map((value, index) => ({ name: `c${index}`, image: "web:1", ...(value !== undefined && { env: [{ name: "KRUISE_CONTAINER_PRIORITY", value }] }) }));
+  return { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: NAMESPACE, annotations }, spec: { containers } };
+}
+
+describe("Launch priorities", () => {
+  const cases: Record<string, { pod: Pod; want: number[] | undefined }> = {
+    "are those of the variables, and 0 without one": { pod: makePod(["5", undefined, "-3"]), want: [5, 0, -3] },
+    "follow the order of the containers when the pod asks for it": { pod: makePod([undefined, "7", undefined], { "apps.kruise.io/container-launch-priority": "Ordered" }), want: [0, -1, -2] },
+    "do not matter when they are all the same": { pod: makePod(["2", "2"]), want: undefined },
+    "do not matter for a single container": { pod: makePod(["2"]), want: undefined },
+    "do not matter when nobody asks for them": { pod: makePod([undefined, undefined]), want: undefined },
+  };
+  test.each(Object.entries(cases))("%s", (_behaviour, { pod, want }) => {
+    expect(launchPriorities(pod)).toEqual(want);
+  });
+
+  test("must be integers", () => {
+    expect(() => launchPriorities(makePod(["high", "1"]))).toThrow('admission webhook "mpod.kb.io" denied the request: strconv.Atoi: parsing "high": invalid syntax');
+  });
+});
+
+describe("A pod whose containers wait for each other", () => {
+  const waiting = (ready: readonly string[]): DeepReadonly<Pod> => ({
+    ...makePod([undefined, undefined, undefined]),
+    spec: { containers: [10, 5, 5].map((priority, index) => ({ name: `c${index}`, env: [{ name: "KRUISE_CONTAINER_BARRIER", valueFrom: { configMapKeyRef: { name: "web-barrier", key: `p_${priority}` } } }] })) },
+    status: { containerStatuses: ready.map((name) => ({ name, ready: true, restartCount: 0, image: "", imageID: "" })) },
+  });
+
+  test("may first start those with the highest priority", () => {
+    expect(planLaunch(waiting([]), () => false)).toEqual({ open: 10, isCompleted: false });
+  });
+
+  test("waits until these are ready", () => {
+    expect(planLaunch(waiting([]), (priority) => priority === 10)).toEqual({ isCompleted: false });
+  });
+
+  test("is done with the last priority", () => {
+    expect(planLaunch(waiting(["c0"]), (priority) => priority === 10)).toEqual({ open: 5, isCompleted: true });
+  });
+});
+
+describe("On a member", () => {
+  let member: KruiseMember;
+  afterEach(() => member.stop());
+
+  test("containers start one priority after the other", async () => {
+    member = await startKruiseMember();
+    const order: string[] = [];
+    member.informers.of(Pod).subscribe(({ object }) => {
+      const ready = object.status?.containerStatuses?.filter((status) => status.ready).map(({ name }) => name).join(" ") ?? "";
+      if (ready !== "" && order.at(-1) !== ready) order.push(ready);
+    });
+
+    await member.client.create(Pod, MEMBER, makePod([undefined, "2", "1"]));
+    await member.pass(60_000);
+
+    const [pod] = member.pods();
+    const barrier = await member.get(ConfigMap, "web-barrier");
+    expect(order).toEqual(["c1", "c1 c2", "c0 c1 c2"]);
+    expect(barrier.data).toEqual({ p_2: "true", p_1: "true", p_0: "true" });
+    expect(barrier.metadata.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Pod", name: "web", uid: pod?.metadata.uid }]);
+    expect(pod?.metadata.annotations?.["apps.kruise.io/container-launch-priority-completed"]).toBe("true");
+  });
+
+  test("nothing is written any more once the pod is up", async () => {
+    member = await startKruiseMember();
+    await member.client.create(Pod, MEMBER, makePod(["2", "1"]));
+    await member.pass(60_000);
+
+    member.writes.reset();
+    await member.pass(300_000);
+
+    expect(member.writes.counts()).toEqual([]);
+  });
+});

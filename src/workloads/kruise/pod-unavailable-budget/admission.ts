@@ -1,0 +1,131 @@
+/**
+ * Keeps pods from being deleted, evicted or changed when their budget does not allow another one to stop serving, and tells new
+ * pods which budget they have.
+ *
+ * Before a write happens its cost is taken from the budget's status, with nobody in between; a write that fails gives it back.
+ */
+import { Pod, ReplicaSet, controllerOf } from "../../../api/index.ts";
+import type { Admission, AnyAdmission, Namespace, Operation, PubOperation, Review } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { deniedByWebhook } from "../../../machinery/index.ts";
+import type { ApiError } from "../../../machinery/index.ts";
+import type { RecordedEvent } from "../../../runtime/index.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { isPodInScope } from "../scope.ts";
+import type { KruiseAdmissionOptions } from "../scope.ts";
+import { checkBudget, isUnprotected, withoutGrant } from "./check.ts";
+import { RELATED_BUDGET_ANNOTATION, canResizeInPlace, mayBecomeUnavailable } from "./pod-state.ts";
+import type { ReadonlyBudget } from "./pod-state.ts";
+import { budgetFor } from "./related.ts";
+import type { WorkloadRef } from "./scope.ts";
+import { isKind } from "./workloads.ts";
+
+const GROUP = "policy.kruise.io";
+const PLURAL = "podunavailablebudgets";
+
+export interface BudgetAdmissionOptions extends KruiseAdmissionOptions {
+  /** The clock of the controllers. */
+  nowMs(): number;
+  /** Tells people of a refusal, in the name of this component. Unset tells nobody but whoever was refused. */
+  tell?(component: string, cluster: string, pod: ReadonlyPod, event: RecordedEvent): void;
+}
+
+export function createBudgetAdmissions(options: BudgetAdmissionOptions): AnyAdmission[] {
+  const { gates } = options;
+  const guarded: Operation[] = [...(gates.isOn("PodUnavailableBudgetDeleteGate") ? ["DELETE" as const] : []), ...(gates.isOn("PodUnavailableBudgetUpdateGate") ? ["UPDATE" as const] : [])];
+  return guarded.length === 0 ? [] : [createMarkAdmission(options), createGuardAdmission(guarded, options)];
+}
+
+function createMarkAdmission(options: BudgetAdmissionOptions): Admission<Pod> {
+  return {
+    for: Pod,
+    on: ["CREATE"],
+    mutate(review) {
+      const { cluster, object, read, subresource } = review;
+      if (subresource !== undefined || !options.appliesTo(cluster)) return object;
+      const budgets = read.written(GROUP, PLURAL, object.metadata.namespace) as unknown as ReadonlyBudget[];
+      if (budgets.length === 0 || !isPodInScope(review, options)) return object;
+      const budget = budgetFor(budgets, workloadOf(review), object.metadata.labels);
+      return budget ? { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [RELATED_BUDGET_ANNOTATION]: budget.metadata.name } } } : object;
+    },
+  };
+}
+
+/** The workload that users know: of a ReplicaSet its Deployment. */
+function workloadOf({ object, read }: Review<Pod>): Pick<WorkloadRef, "apiVersion" | "kind" | "name"> | undefined {
+  const owner = controllerOf(object);
+  if (!owner || !isKind(ReplicaSet, owner)) return owner;
+  const set = read.get("apps", "replicasets", object.metadata.namespace, owner.name) as unknown as DeepReadonly<ReplicaSet> | undefined;
+  return (set && controllerOf(set)) ?? owner;
+}
+
+/** What is asked of a budget. */
+interface Question {
+  /** As it is before the change. */
+  pod: ReadonlyPod;
+  operation: PubOperation;
+  webhook: string;
+  budget: string;
+}
+
+function createGuardAdmission(on: readonly Operation[], options: BudgetAdmissionOptions): Admission<Pod> {
+  const { gates, nowMs, tell } = options;
+
+  function questionOf(review: Review<Pod>): Question | undefined {
+    const asked = questionedOperation(review);
+    const budget = asked?.pod.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
+    if (!asked || !budget || isUnprotected(asked.pod, gates) || !isPodInScope(review, options) || isNamespaceEnding(review)) return undefined;
+    return { ...asked, budget };
+  }
+  function refusal({ pod, webhook }: Question, cluster: string, reason: string): ApiError {
+    tell?.("pub-controller", cluster, pod, { type: "Warning", reason: "PubPreventPodDeletion", message: "openkruise pub prevents pod deletion" });
+    return deniedByWebhook(webhook, 403, reason, "Forbidden");
+  }
+
+  return {
+    for: Pod,
+    on,
+    validate(review) {
+      // What really happens is asked when the budget can be charged for it.
+      const question = review.dryRun ? questionOf(review) : undefined;
+      const budget = question && (review.read.get(GROUP, PLURAL, question.pod.metadata.namespace, question.budget) as unknown as ReadonlyBudget | undefined);
+      const verdict = question && budget && checkBudget(budget, question.pod, question.operation, gates, nowMs());
+      if (question && verdict?.allowed === false) throw refusal(question, review.cluster, verdict.reason);
+      return [];
+    },
+    async reserve(review, write) {
+      const question = questionOf(review);
+      if (!question) return undefined;
+      const { pod, operation, budget } = question;
+      const { name, namespace } = pod.metadata;
+      let isTaken = false;
+      await write.changeStatus(GROUP, PLURAL, namespace, budget, (stored) => {
+        const verdict = checkBudget(stored as unknown as ReadonlyBudget, pod, operation, gates, nowMs());
+        if (!verdict.allowed) throw refusal(question, review.cluster, verdict.reason);
+        isTaken = verdict.status !== undefined;
+        return verdict.status;
+      });
+      if (!isTaken) return undefined;
+      return () => write.changeStatus(GROUP, PLURAL, namespace, budget, ({ status }) => withoutGrant(status as unknown as NonNullable<ReadonlyBudget["status"]>, name));
+    },
+  };
+}
+
+function questionedOperation({ operation, subresource, object, oldObject }: Review<Pod>): Omit<Question, "budget"> | undefined {
+  if (operation === "DELETE") {
+    // A pod that is on its way out has been paid for; whoever runs it must be able to let it go.
+    if (object.metadata.deletionTimestamp) return undefined;
+    if (subresource === "eviction") return { pod: object, operation: "EVICT", webhook: "vpodeviction.kb.io" };
+    return subresource === undefined ? { pod: object, operation: "DELETE", webhook: "vpod.kb.io" } : undefined;
+  }
+  if (subresource !== undefined || !oldObject || !object.metadata.annotations?.[RELATED_BUDGET_ANNOTATION] || !mayBecomeUnavailable(oldObject, object)) return undefined;
+  return { pod: oldObject, operation: canResizeInPlace(oldObject, object) ? "RESIZE" : "UPDATE", webhook: "vpod.kb.io" };
+}
+
+/** Pods are the first to go with their namespace, and their workloads the last: a budget that held them would hold it for ever. */
+function isNamespaceEnding({ object, read }: Review<Pod>): boolean {
+  const { namespace = "" } = object.metadata;
+  if (!read.mentions("", "namespaces", undefined, namespace, "deletionTimestamp")) return false;
+  const found = read.get("", "namespaces", undefined, namespace) as unknown as DeepReadonly<Namespace> | undefined;
+  return found?.metadata.deletionTimestamp !== undefined;
+}

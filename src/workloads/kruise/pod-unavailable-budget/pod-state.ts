@@ -1,0 +1,93 @@
+/**
+ * What a PodUnavailableBudget looks at in a pod: whether it serves, and whether a change would take it out of service. Pure.
+ */
+import { qosClassOf } from "../../../api/index.ts";
+import type { PodUnavailableBudget } from "../../../api/index.ts";
+import { equalJson } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { compareQuantities, tryParseQuantity } from "../../../machinery/index.ts";
+import { isReady } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import type { FeatureGates } from "../feature-gates.ts";
+import { whyIncomplete } from "../in-place/refresh.ts";
+import { isSidecarUpdateComplete, runsDigest } from "../sidecarset/consistency.ts";
+import { injectedSets, isInjectedContainer } from "../sidecarset/names.ts";
+
+export type ReadonlyBudget = DeepReadonly<PodUnavailableBudget>;
+
+/** On pods: the name of their budget. */
+export const RELATED_BUDGET_ANNOTATION = "kruise.io/related-pub";
+/** Users take a pod out of service with a label that begins so. */
+const UNAVAILABLE_LABEL_PREFIX = "unavailable-pod.kruise.io/";
+/** Kubelets note where a pod comes from; what does not come from the server is a static pod. */
+const CONFIG_SOURCE_ANNOTATION = "kubernetes.io/config.source";
+
+const isLabelledUnavailable = ({ metadata }: ReadonlyPod): boolean => Object.keys(metadata.labels ?? {}).some((key) => key.startsWith(UNAVAILABLE_LABEL_PREFIX));
+
+/** Whether the pod serves, as far as its conditions and labels tell. */
+export function isServing(pod: ReadonlyPod): boolean {
+  return pod.status?.phase === "Running" && isReady(pod) && !isLabelledUnavailable(pod);
+}
+
+/** Whether its containers run what they should: during an update in place they do not, and conditions lag behind. */
+export function isConsistent(pod: ReadonlyPod, gates: FeatureGates): boolean {
+  const containers = pod.spec.containers ?? [];
+  const digests = containers.map(({ name, image = "" }) => runsDigest(pod, name, image));
+  if (digests.includes(false)) return false;
+  if (!digests.includes(undefined)) return true;
+  const sets = injectedSets(pod);
+  const sidecars = new Set(containers.filter(isInjectedContainer).map(({ name }) => name));
+  if (sets.length > 0 && sidecars.size > 0 && !isSidecarUpdateComplete(pod, sets, sidecars)) return false;
+  return isUpdateComplete(pod, gates);
+}
+
+function isUpdateComplete(pod: ReadonlyPod, gates: FeatureGates): boolean {
+  try {
+    return whyIncomplete(pod, gates) === undefined;
+  } catch (error) {
+    // Somebody else wrote the annotation, so nobody knows how far the update is.
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+export const isAvailable = (pod: ReadonlyPod, gates: FeatureGates): boolean => isServing(pod) && isConsistent(pod, gates);
+
+/** Whether a change may take the pod out of service. */
+export function mayBecomeUnavailable(before: ReadonlyPod, after: ReadonlyPod): boolean {
+  return addsUnavailableLabel(before, after) || (before.spec !== after.spec && !equalJson(before.spec, after.spec));
+}
+
+const addsUnavailableLabel = (before: ReadonlyPod, after: ReadonlyPod): boolean => !isLabelledUnavailable(before) && isLabelledUnavailable(after);
+
+/** Whether nothing but amounts of cpu and memory change, of containers that take them without a restart. */
+export function canResizeInPlace(before: ReadonlyPod, after: ReadonlyPod): boolean {
+  if (addsUnavailableLabel(before, after) || !equalJson(withoutResources(before), withoutResources(after))) return false;
+  if (isStatic(before) || isStatic(after) || qosClassOf(before.spec) !== qosClassOf(after.spec)) return false;
+  const old = new Map(before.spec.containers?.map((container) => [container.name, container]));
+  return (after.spec.containers ?? []).every((container) => {
+    const { resources: was } = old.get(container.name) ?? {};
+    const { resources: is, resizePolicy = [] } = container;
+    const names = new Set([was?.requests, is?.requests, was?.limits, is?.limits].flatMap((amounts) => Object.keys(amounts ?? {})));
+    return [...names].every((name) => {
+      if (isSameAmount(was?.requests?.[name], is?.requests?.[name]) && isSameAmount(was?.limits?.[name], is?.limits?.[name])) return true;
+      const policy = resizePolicy.findLast(({ resourceName }) => resourceName === name)?.restartPolicy;
+      return (name === "cpu" || name === "memory") && (policy === undefined || policy === "NotRequired");
+    });
+  });
+}
+
+function withoutResources({ spec }: ReadonlyPod): unknown {
+  return { ...spec, containers: spec.containers?.map((container) => ({ ...container, resources: undefined })) };
+}
+
+function isStatic({ metadata }: ReadonlyPod): boolean {
+  const source = metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
+  return source !== undefined && source !== "api";
+}
+
+function isSameAmount(a: string | number | undefined, b: string | number | undefined): boolean {
+  if (a === undefined || b === undefined || a === b) return a === b;
+  const [left, right] = [tryParseQuantity(a), tryParseQuantity(b)];
+  return left !== undefined && right !== undefined && compareQuantities(left, right) === 0;
+}

@@ -1,0 +1,15 @@
+/** Which budget a pod belongs to. Pure. */
+import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import type { ReadonlyBudget } from "./pod-state.ts";
+import type { WorkloadRef } from "./scope.ts";
+import { isSameWorkload } from "./workloads.ts";
+
+/** The first of the namespace that names the workload or selects these labels. One that selects everything selects nothing. */
+export function budgetFor(budgets: readonly ReadonlyBudget[], workload: Pick<WorkloadRef, "apiVersion" | "kind" | "name"> | undefined, labels: Readonly<Record<string, string>> | undefined): ReadonlyBudget | undefined {
+  return budgets.find(({ spec }) => {
+    const { targetRef, selector } = spec ?? {};
+    if (targetRef) return workload !== undefined && isSameWorkload(workload, { apiVersion: targetRef.apiVersion ?? "", kind: targetRef.kind ?? "", name: targetRef.name ?? "" });
+    const wanted = labelSelectorOf(selector);
+    return wanted.requirements.length > 0 && matchesLabels(wanted, labels);
+  });
+}

@@ -1,0 +1,84 @@
+/**
+ * Which pods a budget protects and how many there should be: those of the workload that it names, or those that it selects
+ * together with what their workloads want. Pure.
+ */
+import { controllerOf } from "../../../api/index.ts";
+import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { isActive } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import type { ReadonlyBudget } from "./pod-state.ts";
+
+/** What v1alpha1 has instead of a field; only texts that the field cannot hold are left there. */
+const TOTAL_REPLICAS_ANNOTATION = "pub.kruise.io/protect-total-replicas";
+
+export interface WorkloadRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** Set when a pod says who controls it: a successor of the same name is somebody else. */
+  readonly uid?: string;
+}
+
+/** A workload that is not on its way out. */
+export interface Workload {
+  uid: string;
+  replicas: number;
+  /** Whose pods are its own: itself, or the ReplicaSets of a Deployment. */
+  ownerUids: readonly string[];
+  /** Where nobody owns the pods by reference, which labels they have. */
+  selector?: (labels: Readonly<Record<string, string>> | undefined) => boolean;
+}
+
+/** Reads of the budget's namespace. */
+export interface ScopeReader {
+  selected(matches: (pod: ReadonlyPod) => boolean): ReadonlyPod[];
+  ownedBy(uid: string): ReadonlyPod[];
+  workload(ref: WorkloadRef): Workload | undefined;
+}
+
+export interface Scope {
+  pods: ReadonlyPod[];
+  expected: number;
+}
+
+export function scopeOf(budget: ReadonlyBudget, reader: ScopeReader): Scope {
+  const { targetRef, selector } = budget.spec ?? {};
+  const total = totalReplicas(budget);
+  if (targetRef) {
+    const workload = reader.workload({ apiVersion: targetRef.apiVersion ?? "", kind: targetRef.kind ?? "", name: targetRef.name ?? "" });
+    return { pods: workload ? podsOf(workload, reader) : [], expected: total ?? workload?.replicas ?? 0 };
+  }
+  if (!selector) return { pods: [], expected: 0 };
+  const wanted = labelSelectorOf(selector);
+  const pods = reader.selected((pod) => isActive(pod) && matchesLabels(wanted, pod.metadata.labels));
+  return { pods, expected: total ?? expectedOf(pods, reader) };
+}
+
+function totalReplicas({ metadata, spec }: ReadonlyBudget): number | undefined {
+  if (spec?.protectTotalReplicas !== undefined) return spec.protectTotalReplicas;
+  // A text that is no number counts as none, as upstream reads it.
+  return metadata.annotations?.[TOTAL_REPLICAS_ANNOTATION] ? 0 : undefined;
+}
+
+function podsOf(workload: Workload, reader: ScopeReader): ReadonlyPod[] {
+  if (workload.replicas === 0) return [];
+  const { selector } = workload;
+  const owned = workload.ownerUids.flatMap((uid) => reader.ownedBy(uid)).filter(isActive);
+  return owned.length > 0 || !selector ? owned : reader.selected((pod) => isActive(pod) && selector(pod.metadata.labels));
+}
+
+/** The sum of what the workloads of these pods want; pods without one want nothing. */
+function expectedOf(pods: readonly ReadonlyPod[], reader: ScopeReader): number {
+  const replicas = new Map<string, number>();
+  const seen = new Set<string>();
+  for (const pod of pods) {
+    const owner = controllerOf(pod);
+    if (!owner || seen.has(owner.uid)) continue;
+    seen.add(owner.uid);
+    const workload = reader.workload(owner);
+    if (workload) replicas.set(workload.uid, workload.replicas);
+  }
+  let sum = 0;
+  for (const count of replicas.values()) sum += count;
+  return sum;
+}

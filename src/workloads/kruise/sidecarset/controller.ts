@@ -1,0 +1,238 @@
+/**
+ * SidecarSet: keeps the history of what it injects, and updates the images of sidecars in pods that are there.
+ *
+ * Reads:  SidecarSet, the pods that were injected with it, its ControllerRevisions, Namespace (where it selects by namespace).
+ * Writes: Pod (images and annotations; the condition SidecarSetUpgradable), ControllerRevision in OpenKruise's namespace,
+ *         SidecarSet status.
+ * Before: injection notes on every pod which sets it has; only these are ever looked at.
+ */
+import { ControllerRevision, Namespace, Pod, SidecarSet } from "../../../api/index.ts";
+import type { PodCondition, SidecarSetStatus } from "../../../api/index.ts";
+import { compareText, equalJson, messageOf } from "../../../base/index.ts";
+import type { DeepReadonly, Json } from "../../../base/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { isAlreadyExists, isNotFound } from "../../../machinery/index.ts";
+import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
+import type { Controller, ObjectEvent } from "../../../runtime/index.ts";
+import { STATUS_DELAY_MS } from "../../dependencies.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { createExpectations } from "../../expectations.ts";
+import type { Owner } from "../../expectations.ts";
+import { isActive, isReady } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { createRevisionHistory } from "../../revisions/history.ts";
+import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
+import { planRevisions } from "../../revisions/revisions.ts";
+import type { RevisionPlan } from "../../revisions/revisions.ts";
+import { createStatusDelay } from "../../status-delay.ts";
+import { writeAll } from "../../write-all.ts";
+import { hasAllSidecars, isPodOfSet } from "./match.ts";
+import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, injectedSets } from "./names.ts";
+import type { ReadonlySidecarSet, StringMap } from "./names.ts";
+import { planSidecarPods } from "./plan.ts";
+import type { PodChange, SidecarPlan } from "./plan.ts";
+import { podRevision } from "./records.ts";
+import { sidecarSetRevisions, surplusRevisions } from "./revisions.ts";
+import { planSidecarSetStatus } from "./status.ts";
+
+/** Pods by the sets that they were injected with: `<cluster>/<set>`. */
+const SET_INDEX = "sidecarset";
+
+const EMPTY_STATUS: SidecarSetStatus = { matchedPods: 0, updatedPods: 0, readyPods: 0 };
+
+/** What one pass looks at. */
+interface View {
+  set: ReadonlySidecarSet;
+  owner: Owner;
+  pods: readonly ReadonlyPod[];
+  signal: AbortSignal;
+}
+
+export function createSidecarSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  const { client, informers, clock } = deps;
+  const pods = informers.of(Pod);
+  pods.addIndex(SET_INDEX, (pod, cluster) => injectedSets(pod).map((set) => `${cluster}/${set}`));
+  const history = createRevisionHistory(deps);
+  const podsSeen = createExpectations(pods, clock);
+  const statusSeen = createExpectations(informers.of(SidecarSet), clock);
+  const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const events = deps.events?.("sidecarset-controller");
+  const notUpgradableTold = new Map<string, number>();
+
+  return defineController({
+    name: "sidecarset",
+    for: SidecarSet,
+    watches: [owned(ControllerRevision), watch(Pod, setsOf)],
+    writes: [Pod, ControllerRevision, SidecarSet],
+
+    async reconcile(set, { key, log, signal }) {
+      // Sidecars that were injected stay in their pods; the server's garbage collection removes the history.
+      if (set.metadata.deletionTimestamp) return done;
+      const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
+      const waitMs = Math.max(podsSeen.waitMs(owner), history.waitMs(owner), statusSeen.waitMs(owner));
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+
+      // Nothing is lost by looking at all pods of a batch together.
+      const left = set.status?.observedGeneration === set.metadata.generation ? statusDelay.leftMs(idOfKey(key)) : 0;
+      if (left > 0) return { requeueAfterMs: left };
+
+      const known = history.of(owner);
+      const revisions = planRevisions(sidecarSetRevisions, set, { known, collisionCount: set.status?.collisionCount });
+      const view: View = { set, owner, pods: await matchingPods(set, key, signal), signal };
+      if (revisions.write) {
+        await writeRevision(view, revisions);
+        return done; // The revision, or the status, brings this set back.
+      }
+      await nameVersion(view, revisions.update);
+      const status = planSidecarSetStatus(set, view.pods, revisions.update.metadata.name, revisions.collisionCount);
+      // Pods are noted with the newest revision, so the set tells which it is before it touches any.
+      const isNew = set.status?.latestRevision !== status.latestRevision || set.status?.observedGeneration !== status.observedGeneration;
+      if (isNew) {
+        await writeStatus(view, status);
+        return done;
+      }
+      const plan = planSidecarPods(set, view.pods, clock.now());
+      if (await carryOut(view, plan)) {
+        log.debug("sidecars updated", { pods: plan.upgrade.length, flipped: plan.flip.length });
+        return done; // The pods' own changes bring this set back.
+      }
+      if (equalJson(status, set.status)) {
+        statusDelay.settled(idOfKey(key));
+        await history.remove(owner, surplusRevisions(set, known, usedBy(view)), signal);
+        return done;
+      }
+      const leftMs = statusDelay.waitMs(idOfKey(key));
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      await writeStatus(view, status);
+      statusDelay.settled(idOfKey(key));
+      return done;
+    },
+    forget(key) {
+      statusDelay.settled(idOfKey(key));
+      notUpgradableTold.delete(idOfKey(key));
+    },
+  });
+
+  /** Active pods that have the sidecars of this set, and that it is still about. */
+  async function matchingPods(set: ReadonlySidecarSet, { cluster, name }: ObjectKey, signal: AbortSignal): Promise<ReadonlyPod[]> {
+    const candidates = pods.by(SET_INDEX, `${cluster}/${name}`).filter((pod) => isActive(pod) && hasAllSidecars(pod, set));
+    const labels = new Map<string, StringMap | undefined>();
+    const namespaces = set.spec.namespaceSelector ? new Set(candidates.map(({ metadata }) => metadata.namespace ?? "")) : [];
+    for (const namespace of namespaces) labels.set(namespace, await labelsOf({ cluster, name: namespace }, signal));
+    return candidates.filter((pod) => isPodOfSet(pod, set, (namespace) => labels.get(namespace))).toSorted(byName);
+  }
+
+  async function labelsOf(namespace: ObjectKey, signal: AbortSignal): Promise<StringMap | undefined> {
+    try {
+      return (await client.get(Namespace, namespace, { signal })).metadata.labels ?? {};
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async function writeRevision(view: View, revisions: RevisionPlan): Promise<void> {
+    const { set, owner, signal } = view;
+    let outcome: "written" | "collision";
+    try {
+      outcome = await history.write(owner, revisions, signal);
+    } catch (error) {
+      // Where only the definitions of OpenKruise were installed, its namespace is missing.
+      if (!isNotFound(error)) throw error;
+      await ensureNamespace(owner.cluster, signal);
+      outcome = await history.write(owner, revisions, signal);
+    }
+    // The next try has another hash.
+    if (outcome === "collision") await writeStatus(view, { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 });
+  }
+
+  async function ensureNamespace(cluster: string, signal: AbortSignal): Promise<void> {
+    try {
+      await client.create(Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name: KRUISE_NAMESPACE } }, { signal });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  /** Users give versions names of their own, also to a version that is there. */
+  async function nameVersion({ set, owner, signal }: View, revision: ReadonlyRevision): Promise<void> {
+    const { customVersion } = set.spec;
+    if (!customVersion || revision.metadata.labels?.[CUSTOM_VERSION_LABEL] === customVersion) return;
+    await unlessChanged(client.patch(ControllerRevision, keyOf(owner.cluster, revision), { metadata: { labels: { [CUSTOM_VERSION_LABEL]: customVersion } } }, { type: "merge", signal }));
+  }
+
+  async function writeStatus({ set, owner, signal }: View, status: DeepReadonly<SidecarSetStatus>): Promise<void> {
+    const written = await unlessChanged(client.updateStatus(SidecarSet, owner.cluster, { ...set, status }, { signal }));
+    if (written) statusSeen.wrote(owner, written);
+  }
+
+  /** Says whether anything was written. */
+  async function carryOut(view: View, { flip, upgrade, mark, notUpgradable }: SidecarPlan): Promise<boolean> {
+    const { set, owner } = view;
+    await writeAll("hot upgrades", flip, (change) => endHotUpgrade(view, change));
+    await writeAll("pod conditions", mark, ({ pod, condition }) => writeCondition(view, pod, condition));
+    tellNotUpgradable(set, owner.cluster, notUpgradable);
+    await writeAll("sidecar updates", upgrade, async ({ pod, after, condition }) => {
+      if ((await writePod(view, after)) && condition) await writeCondition(view, pod, condition);
+    });
+    return flip.length + upgrade.length + mark.length > 0;
+  }
+
+  /** Upstream tells it in every pass; here once for each number of pods. */
+  function tellNotUpgradable(set: ReadonlySidecarSet, cluster: string, count: number): void {
+    const id = idOfKey(keyOf(cluster, set));
+    if (count === 0) notUpgradableTold.delete(id);
+    if (count === 0 || notUpgradableTold.get(id) === count) return;
+    notUpgradableTold.set(id, count);
+    events?.record(cluster, set, { type: "Normal", reason: "NotUpgradablePods", message: `SidecarSet in-place update detected ${count} not upgradable pod(s) in this round, will skip them.` });
+  }
+
+  async function endHotUpgrade(view: View, { pod, after }: PodChange): Promise<void> {
+    const { cluster } = view.owner;
+    try {
+      if (await writePod(view, after)) events?.record(cluster, pod, { type: "Normal", reason: "ResetContainerSucceed", message: "reset sidecar container image empty successfully" });
+    } catch (error) {
+      events?.record(cluster, pod, { type: "Warning", reason: "ResetContainerFailed", message: `reset sidecar container image empty failed: ${messageOf(error)}` });
+      throw error;
+    }
+  }
+
+  async function writePod({ owner, signal }: View, pod: ReadonlyPod): Promise<boolean> {
+    const written = await unlessChanged(client.update(Pod, owner.cluster, pod, { signal }));
+    if (written) podsSeen.wrote(owner, written);
+    return written !== undefined;
+  }
+
+  /** The kubelet writes conditions too, so only this one is sent. */
+  async function writeCondition({ owner, signal }: View, pod: ReadonlyPod, condition: DeepReadonly<PodCondition>): Promise<void> {
+    const patch = { status: { conditions: [condition] } } as unknown as Json;
+    const written = await unlessChanged(client.patch(Pod, keyOf(owner.cluster, pod), patch, { type: "strategic", subresource: "status", signal }));
+    if (written) podsSeen.wrote(owner, written);
+  }
+}
+
+/** So that the same pods always come in the same order. */
+function byName({ metadata: a }: ReadonlyPod, { metadata: b }: ReadonlyPod): number {
+  return compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.name, b.name);
+}
+
+function usedBy({ set, pods }: View): (revision: ReadonlyRevision) => boolean {
+  const used = new Set(pods.map((pod) => podRevision(pod, set.metadata.name)));
+  return ({ metadata }) => used.has(metadata.name);
+}
+
+/** From a pod to its sets, when something changed that sets look at. */
+function setsOf({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
+  const now = injectedSets(object);
+  const before = old ? injectedSets(old) : [];
+  if (now.length + before.length === 0) return [];
+  if (old && !deleted && !changesSidecars(object, old)) return [];
+  return [...new Set([...now, ...before])].map((name) => ({ cluster, name }));
+}
+
+function changesSidecars(pod: ReadonlyPod, old: ReadonlyPod): boolean {
+  if (isReady(pod) !== isReady(old) || pod.status?.phase !== old.status?.phase || pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp) return true;
+  if (!equalJson(pod.metadata.labels, old.metadata.labels) || !equalJson(pod.metadata.annotations, old.metadata.annotations)) return true;
+  return !equalJson(pod.spec.containers, old.spec.containers) || !equalJson(pod.status?.containerStatuses, old.status?.containerStatuses);
+}

@@ -1,0 +1,54 @@
+/** What is to be done with the pods of a SidecarSet: end hot upgrades, update some, mark those that cannot be updated. Pure. */
+import type { PodCondition } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { isSidecarStateConsistent, sidecarsInPod } from "./consistency.ts";
+import { hasHotUpgrade, idleContainers, isHotUpgradeReady, isHotUpgrading } from "./hot-upgrade.ts";
+import type { ReadonlySidecarSet } from "./names.ts";
+import { isSidecarUpdated } from "./pod-state.ts";
+import { choosePodsToUpgrade } from "./select.ts";
+import { flipPod, upgradableCondition, upgradePod } from "./upgrade.ts";
+
+export interface PodChange {
+  pod: ReadonlyPod;
+  after: ReadonlyPod;
+  /** To be written after it; unset when the pod says so already. */
+  condition?: DeepReadonly<PodCondition> | undefined;
+}
+
+export interface SidecarPlan {
+  flip: readonly PodChange[];
+  upgrade: readonly PodChange[];
+  /** Pods that only a successor can replace, and that do not say so yet. */
+  mark: readonly { pod: ReadonlyPod; condition: DeepReadonly<PodCondition> }[];
+  notUpgradable: number;
+}
+
+const NOTHING: SidecarPlan = { flip: [], upgrade: [], mark: [], notUpgradable: 0 };
+
+/** Throws `SidecarError` when annotations that the set wants cannot be merged into a pod. */
+export function planSidecarPods(set: ReadonlySidecarSet, pods: readonly ReadonlyPod[], nowMs: number): SidecarPlan {
+  const { type, paused } = set.spec.updateStrategy ?? {};
+  if (type === "NotUpdate" || paused) return NOTHING;
+  // What was begun is brought to its end first: until then those pods count as not ready.
+  const flip = hasHotUpgrade(set) ? pods.filter((pod) => canFlip(set, pod)).map((pod) => ({ pod, after: flipPod(pod, set, nowMs) })) : [];
+  if (flip.length > 0) return { ...NOTHING, flip };
+  if (pods.every((pod) => isSidecarUpdated(pod, set))) return NOTHING;
+  const { upgrade, notUpgradable } = choosePodsToUpgrade(set, pods);
+  const { name } = set.metadata;
+  return {
+    flip,
+    upgrade: upgrade.map((pod) => ({ pod, after: upgradePod(pod, set, nowMs), condition: upgradableCondition(pod, name, true, nowMs) })),
+    mark: notUpgradable.flatMap((pod) => {
+      const condition = upgradableCondition(pod, name, false, nowMs);
+      return condition ? [{ pod, condition }] : [];
+    }),
+    notUpgradable: notUpgradable.length,
+  };
+}
+
+function canFlip(set: ReadonlySidecarSet, pod: ReadonlyPod): boolean {
+  const idle = idleContainers(set, pod);
+  const others = new Set([...sidecarsInPod(set)].filter((name) => !idle.has(name)));
+  return isHotUpgrading(set, pod) && isSidecarStateConsistent(pod, set, others) && isHotUpgradeReady(set, pod);
+}

@@ -1,0 +1,35 @@
+/** How a pod stands to a SidecarSet: is it updated, can it be, is it ready. Pure. */
+import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
+import { isReady } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { isSidecarStateConsistent, sidecarsInPod } from "./consistency.ts";
+import { idleContainers, imagesOf } from "./hot-upgrade.ts";
+import type { ReadonlySidecarSet } from "./names.ts";
+import { podHash } from "./records.ts";
+
+export function isSidecarUpdated(pod: ReadonlyPod, { metadata }: ReadonlySidecarSet): boolean {
+  return podHash(pod, metadata.name) === (metadata.annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "");
+}
+
+/** Running and ready, and no hot upgrade is under way. */
+export function isSidecarPodReady(pod: ReadonlyPod, set: ReadonlySidecarSet): boolean {
+  if (pod.status?.phase !== "Running" || !isReady(pod)) return false;
+  const idle = idleContainers(set, pod);
+  if (idle.size === 0) return true;
+  const images = imagesOf(pod);
+  return [...idle].every(([name, emptyImage]) => emptyImage === "" || !images.has(name) || images.get(name) === emptyImage);
+}
+
+/** Ready, and every sidecar runs what it should. */
+export const isSettled = (pod: ReadonlyPod, set: ReadonlySidecarSet): boolean => isSidecarStateConsistent(pod, set) && isSidecarPodReady(pod, set);
+
+/** `no`: something else than images changed, and only a new pod can have that. `later`: an earlier update is not complete. */
+export type Upgradable = "yes" | "no" | "later";
+
+export function upgradable(pod: ReadonlyPod, set: ReadonlySidecarSet): Upgradable {
+  const { annotations, name } = set.metadata;
+  if (podHash(pod, name, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION) !== (annotations?.[SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION] ?? "")) return "no";
+  const ready = new Map(pod.status?.containerStatuses?.map((status) => [status.name, status.ready]));
+  for (const sidecar of sidecarsInPod(set)) if (ready.get(sidecar) && !isSidecarStateConsistent(pod, set, new Set([sidecar]))) return "later";
+  return "yes";
+}

@@ -1,0 +1,83 @@
+/**
+ * `resourcesPolicy`: how much a sidecar may use follows from what the containers of the application may use. Pure.
+ *
+ * A limit follows only where every container that is looked at has one, for the sum of something and "unlimited" is unlimited.
+ */
+import { evaluateExpression } from "../../../api/index.ts";
+import type { ExpressionValue, ResourceRequirements } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { addQuantities, compareQuantities, compilePattern, formatQuantity, parseQuantity, PatternError, quantityOfMilli } from "../../../machinery/index.ts";
+import type { Quantity } from "../../../machinery/index.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { SidecarError, isNativeSidecar } from "./names.ts";
+import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer } from "./names.ts";
+
+type Policy = NonNullable<SidecarContainer["resourcesPolicy"]>;
+type ResourceName = "cpu" | "memory";
+type Part = "limits" | "requests";
+
+const ZERO: Quantity = quantityOfMilli(0n);
+
+/** What a sidecar with this policy may use in the pod. `sets` are all that the pod is injected with: their containers count for nothing. Throws `SidecarError`. */
+export function resourcesFor(pod: ReadonlyPod, policy: Policy, sets: readonly ReadonlySidecarSet[]): DeepReadonly<ResourceRequirements> {
+  const targets = targetContainers(pod, policy.targetContainersNameRegex ?? "", sets);
+  if (targets.length === 0) throw new SidecarError(`no containers match the regex pattern ${JSON.stringify(policy.targetContainersNameRegex ?? "")}`);
+  const { limits, requests } = policy.resourcesExpr ?? {};
+  const evaluated = (part: Part, expressions: Policy["resourcesExpr"][Part]): Record<string, string> | undefined => {
+    const entries = (["cpu", "memory"] as const).flatMap((name) => {
+      const expression = expressions?.[name];
+      const amount = expression ? aggregate(targets, part, name, policy.targetContainersMode) : undefined;
+      if (!expression || amount === undefined) return [];
+      const value = resourceValue(expression, amount);
+      if (typeof value === "string") throw new SidecarError(`failed to evaluate ${name === "cpu" ? "CPU" : "memory"} ${part} expression: failed to parse expression ${JSON.stringify(expression)}: ${value}`);
+      return [[name, formatQuantity(value)]];
+    });
+    return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+  };
+  const [allowed, asked] = [evaluated("limits", limits), evaluated("requests", requests)];
+  return { ...(allowed && { limits: allowed }), ...(asked && { requests: asked }) };
+}
+
+function targetContainers({ spec }: ReadonlyPod, names: string, sets: readonly ReadonlySidecarSet[]): ReadonlyContainer[] {
+  const sidecars = new Set(sets.flatMap((set) => [...(set.spec.initContainers ?? []), ...(set.spec.containers ?? [])].map(({ name }) => name)));
+  const pattern = readPattern(names);
+  const running = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])];
+  return running.filter(({ name }) => !sidecars.has(name) && pattern.test(name));
+}
+
+function readPattern(names: string): ReturnType<typeof compilePattern> {
+  try {
+    return compilePattern(names);
+  } catch (error) {
+    if (error instanceof PatternError) throw new SidecarError(`failed to get target containers: invalid regex pattern ${JSON.stringify(names)}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Undefined when there is no limit. */
+function aggregate(containers: readonly ReadonlyContainer[], part: Part, name: ResourceName, mode: Policy["targetContainersMode"]): Quantity | undefined {
+  let result: Quantity | undefined;
+  for (const { resources } of containers) {
+    const text = resources?.[part]?.[name];
+    if (text === undefined && part === "limits") return undefined;
+    if (text === undefined) continue;
+    const amount = parseQuantity(text);
+    if (result === undefined) result = mode === "sum" ? addQuantities(ZERO, amount) : amount;
+    else if (mode === "sum") result = addQuantities(result, amount);
+    else if (compareQuantities(amount, result) > 0) result = amount;
+  }
+  return result ?? ZERO;
+}
+
+/** The value of an expression over an amount, which it calls `cpu` or `memory`; a text says what is wrong with it. */
+export function resourceValue(expression: string, amount: Quantity): Quantity | string {
+  const variable: ResourceName = /\bmemory\b/.test(expression) ? "memory" : "cpu";
+  const result = evaluateExpression(expression, { [variable]: amount });
+  return "problem" in result ? result.problem : quantityOf(result.value, variable);
+}
+
+/** A number means cores or bytes. */
+function quantityOf(value: ExpressionValue, variable: ResourceName): Quantity {
+  if (typeof value !== "number") return value;
+  return variable === "cpu" ? quantityOfMilli(BigInt(Math.trunc(value * 1000))) : quantityOfMilli(BigInt(Math.trunc(value)) * 1000n);
+}

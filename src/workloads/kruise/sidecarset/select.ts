@@ -1,0 +1,60 @@
+/**
+ * Which pods of a SidecarSet are updated now, in which order, and which ones never can be.
+ *
+ * Like a CloneSet it begins with the pods that serve least; then the user's priorities and scattering rearrange them. Pods that
+ * are not ready are updated for free, the others within maxUnavailable. Pure.
+ */
+import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { activePodsOrder } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { byPriority } from "../cloneset/update-priority.ts";
+import { scatter } from "../cloneset/update-scatter.ts";
+import type { ScatterTerm } from "../cloneset/update-scatter.ts";
+import { legacyShare, partitionOf } from "../shares.ts";
+import type { ReadonlySidecarSet } from "./names.ts";
+import { isSettled, isSidecarPodReady, isSidecarUpdated, upgradable } from "./pod-state.ts";
+
+export interface UpgradeChoice {
+  upgrade: ReadonlyPod[];
+  notUpgradable: ReadonlyPod[];
+}
+
+export function choosePodsToUpgrade(set: ReadonlySidecarSet, pods: readonly ReadonlyPod[]): UpgradeChoice {
+  const { selector, priorityStrategy, scatterStrategy } = set.spec.updateStrategy ?? {};
+  const selected = selector && labelSelectorOf(selector);
+  const candidates: ReadonlyPod[] = [];
+  const notUpgradable: ReadonlyPod[] = [];
+  for (const pod of pods) {
+    if (isSidecarUpdated(pod, set) || (selected && !matchesLabels(selected, pod.metadata.labels))) continue;
+    const verdict = upgradable(pod, set);
+    if (verdict === "yes") candidates.push(pod);
+    else if (verdict === "no") notUpgradable.push(pod);
+  }
+  let ordered = candidates.toSorted(activePodsOrder);
+  if (priorityStrategy) ordered = byPriority(ordered, priorityStrategy);
+  if (scatterStrategy) ordered = scatter(ordered, pods, scatterTerms(scatterStrategy, pods));
+  return { upgrade: ordered.slice(0, upgradeCount(set, ordered, pods)), notUpgradable };
+}
+
+function upgradeCount(set: ReadonlySidecarSet, candidates: readonly ReadonlyPod[], pods: readonly ReadonlyPod[]): number {
+  const { partition, maxUnavailable } = set.spec.updateStrategy ?? {};
+  const free = candidates.length - (partitionOf(partition, pods.length) ?? 0);
+  if (free <= 0) return 0;
+  const budget = maxUnavailable === undefined ? 1 : (legacyShare(maxUnavailable, pods.length, "up") ?? 0);
+  let used = pods.filter((pod) => isSidecarUpdated(pod, set) && !isSettled(pod, set)).length;
+  let count = 0;
+  for (const pod of candidates.slice(0, free)) {
+    if (isSidecarPodReady(pod, set)) {
+      if (used >= budget) break;
+      used++;
+    }
+    count++;
+  }
+  return count;
+}
+
+/** `*` stands for every value that a pod has. Each term once. */
+function scatterTerms(terms: readonly ScatterTerm[], pods: readonly ReadonlyPod[]): ScatterTerm[] {
+  const expanded = terms.flatMap(({ key, value }) => (value === "*" ? pods.flatMap(({ metadata }) => (metadata.labels?.[key] === undefined ? [] : [{ key, value: metadata.labels[key] }])) : [{ key, value }]));
+  return expanded.filter((term, index) => expanded.findIndex(({ key, value }) => key === term.key && value === term.value) === index);
+}

@@ -1,0 +1,20 @@
+/** What a SidecarSet says of the pods that it was injected into. Pure. */
+import type { SidecarSetStatus } from "../../../api/index.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import type { ReadonlySidecarSet } from "./names.ts";
+import { isSettled, isSidecarUpdated } from "./pod-state.ts";
+
+export function planSidecarSetStatus(set: ReadonlySidecarSet, pods: readonly ReadonlyPod[], latestRevision: string, collisionCount: number): SidecarSetStatus {
+  let updatedPods = 0;
+  let readyPods = 0;
+  let updatedReadyPods = 0;
+  for (const pod of pods) {
+    const isUpdated = isSidecarUpdated(pod, set);
+    if (isUpdated) updatedPods++;
+    if (!isSettled(pod, set)) continue;
+    readyPods++;
+    if (isUpdated) updatedReadyPods++;
+  }
+  const { generation } = set.metadata;
+  return { ...(generation && { observedGeneration: generation }), matchedPods: pods.length, updatedPods, readyPods, ...(updatedReadyPods > 0 && { updatedReadyPods }), latestRevision, collisionCount };
+}

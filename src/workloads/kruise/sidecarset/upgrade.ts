@@ -1,0 +1,108 @@
+/**
+ * An update in place of the sidecars of one pod: new images, and annotations that say by which hash and what ran before. The
+ * second half of a hot upgrade, in which the former worker becomes idle, is `flipPod`. Pure.
+ */
+import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
+import type { PodCondition } from "../../../api/index.ts";
+import { formatTime, isObject } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { podCondition } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { goJson } from "../../revisions/go-json.ts";
+import { containerToUpgrade, hotPair, imagesOf } from "./hot-upgrade.ts";
+import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION, WORKING_CONTAINER_ANNOTATION, isHotUpgrade, otherVersionAnnotation, sidecarNames, versionAnnotation, withAnnotations } from "./names.ts";
+import type { ReadonlySidecarSet, StringMap } from "./names.ts";
+import { patchAnnotations } from "./patch-metadata.ts";
+import { formatRecords, formatUpdateStates, formatWorking, isOldForm, parseText, readRecords, readUpdateStates, workingContainers } from "./records.ts";
+import type { HashAnnotation, SidecarRecord } from "./records.ts";
+
+/** The pod with the images of the set. Throws `SidecarError` when the set's annotations cannot be merged into it. */
+export function upgradePod(given: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): ReadonlyPod {
+  let pod = given;
+  const changed: string[] = [];
+  for (const container of set.spec.containers ?? []) {
+    const { name, image = "" } = container;
+    // A container that works has the image already when this is its second try.
+    const { upgraded, other } = isHotUpgrade(container) ? containerToUpgrade(container, pod, set) : { upgraded: name, other: name };
+    if (imagesOf(pod).get(other) === image) continue;
+    pod = withImage(pod, upgraded, image);
+    changed.push(upgraded);
+    if (isHotUpgrade(container)) pod = withAnnotations(pod, switchedAnnotations(pod, set, name, upgraded, other));
+  }
+  pod = withUpdateState(withRecord(pod, set, nowMs), set, changed, nowMs);
+  return { ...pod, metadata: { ...pod.metadata, annotations: patchAnnotations(pod.metadata.annotations ?? {}, set.spec.patchPodMetadata) } };
+}
+
+function withImage(pod: ReadonlyPod, container: string, image: string): ReadonlyPod {
+  return { ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((item) => (item.name === container ? { ...item, image } : item)) } };
+}
+
+/** The version of a container is that of the set when it was updated; programs inside learn from it which of the two they are. */
+function switchedAnnotations(pod: ReadonlyPod, { metadata }: ReadonlySidecarSet, sidecar: string, upgraded: string, other: string): StringMap {
+  const version = metadata.resourceVersion ?? "";
+  const otherVersion = pod.metadata.annotations?.[versionAnnotation(other)] ?? "";
+  return {
+    [WORKING_CONTAINER_ANNOTATION]: formatWorking(workingContainers(pod).set(sidecar, upgraded)),
+    [versionAnnotation(upgraded)]: version,
+    [otherVersionAnnotation(upgraded)]: otherVersion,
+    [otherVersionAnnotation(other)]: version,
+  };
+}
+
+function withRecord(pod: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): ReadonlyPod {
+  const { name, annotations } = set.metadata;
+  const updateTimestamp = formatTime(nowMs);
+  const { records, isOld } = recordsToUpdate(pod, SIDECAR_SET_HASH_ANNOTATION, name, updateTimestamp);
+  const { latestRevision } = set.status ?? {};
+  records.set(name, { updateTimestamp, hash: annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "", sidecarSetName: name, sidecarList: sidecarNames(set), ...(latestRevision && { controllerRevision: latestRevision }) });
+  const withoutImage = isOld ? recordsToUpdate(pod, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, name, updateTimestamp) : undefined;
+  return withAnnotations(pod, {
+    [SIDECAR_SET_HASH_ANNOTATION]: formatRecords(records),
+    ...(withoutImage?.isOld && { [SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION]: formatRecords(withoutImage.records) }),
+  });
+}
+
+/** Records of very old releases are brought up to date. */
+function recordsToUpdate({ metadata }: ReadonlyPod, annotation: HashAnnotation, set: string, updateTimestamp: string): { records: Map<string, SidecarRecord>; isOld: boolean } {
+  const records = readRecords(metadata.annotations?.[annotation]) ?? new Map<string, SidecarRecord>();
+  const isOld = isOldForm(parseText(metadata.annotations?.[annotation]));
+  return { records: new Map([...records].map(([name, record]) => [name, isOld ? { ...record, updateTimestamp, sidecarSetName: set } : record])), isOld };
+}
+
+/** Notes what runs now in the containers that change, so that the end of the update can be told. */
+function withUpdateState(pod: ReadonlyPod, { metadata }: ReadonlySidecarSet, changed: readonly string[], nowMs: number): ReadonlyPod {
+  const states = readUpdateStates(pod) ?? new Map();
+  const state = states.get(metadata.name) ?? { revision: metadata.annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "", updateTimestamp: formatTime(nowMs) };
+  const imageIds = new Map(pod.status?.containerStatuses?.map(({ name, imageID }) => [name, imageID]));
+  const last = Object.fromEntries(changed.map((name) => [name, imageIds.get(name) ? { imageID: imageIds.get(name) } : {}]));
+  states.set(metadata.name, { ...state, lastContainerStatuses: { ...state.lastContainerStatuses, ...last } });
+  return withAnnotations(pod, { [IN_PLACE_STATE_ANNOTATION]: formatUpdateStates(states) });
+}
+
+/** The end of a hot upgrade: whatever worked before does nothing from now on. */
+export function flipPod(given: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): ReadonlyPod {
+  let pod = given;
+  const changed: string[] = [];
+  for (const container of (set.spec.containers ?? []).filter(isHotUpgrade)) {
+    const { working, idle } = hotPair(container.name, pod);
+    const emptyImage = container.upgradeStrategy?.hotUpgradeEmptyImage ?? "";
+    if (imagesOf(pod).get(idle) === emptyImage) continue;
+    pod = withAnnotations(withImage(pod, idle, emptyImage), { [versionAnnotation(idle)]: "0", [otherVersionAnnotation(working)]: "0" });
+    changed.push(idle);
+  }
+  return withUpdateState(pod, set, changed, nowMs);
+}
+
+/** The condition by which people see that a pod has sidecars that only a new pod can get; undefined when it says so already. */
+export function upgradableCondition(pod: ReadonlyPod, set: string, isUpgradable: boolean, nowMs: number): DeepReadonly<PodCondition> | undefined {
+  const before = podCondition(pod, UPGRADABLE_CONDITION);
+  const read = parseText(before?.message);
+  const sets = { ...(isObject(read) ? read : {}), [set]: isUpgradable };
+  const all = !Object.values(sets).includes(false);
+  const status = all ? "True" : "False";
+  const message = goJson(sets);
+  const reason = all ? "AllSidecarsetUpgradable" : "UpdateImmutableField";
+  if (before?.status === status && before.reason === reason && before.message === message) return undefined;
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(nowMs);
+  return { ...before, type: UPGRADABLE_CONDITION, status, reason, message, ...(lastTransitionTime && { lastTransitionTime }) };
+}

@@ -1,0 +1,175 @@
+/**
+ * What one pass of an Advanced StatefulSet does, as it is worked out step by step.
+ *
+ * Every decision is made on the pods as the pass found them (`seen`); what it does to them adds up in `after`. A pod that the
+ * pass deletes cannot be changed any more, so a step that wants to ends the pass there: the deletion itself brings the set
+ * back. Nothing here writes; `plan.ts` turns a pass into a plan.
+ */
+import type { PersistentVolumeClaim, StorageClass } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import type { RecordedEvent } from "../../../runtime/index.ts";
+import type { ReadonlyClaim } from "../../claims.ts";
+import { claimsOf } from "../../kubernetes/statefulset/identity.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
+import type { FeatureGates } from "../feature-gates.ts";
+import type { Applied } from "../in-place/apply.ts";
+import { refreshPod, whyIncomplete } from "../in-place/refresh.ts";
+import type { UpdateSpec } from "../in-place/state.ts";
+import { enterState, isHooked, nextState } from "../lifecycle/lifecycle.ts";
+import { firstOwner, mendedOwners } from "./claim-owners.ts";
+import { isInRange } from "./ordinals.ts";
+import type { OrdinalRange } from "./ordinals.ts";
+import { revisionOf } from "./pod-state.ts";
+import type { ReadonlyStatefulSet } from "./pod-state.ts";
+
+export interface PassInput {
+  set: ReadonlyStatefulSet;
+  /** Of this set, called after it. */
+  pods: readonly ReadonlyPod[];
+  current: ReadonlyRevision;
+  update: ReadonlyRevision;
+  /** Every revision that is kept. */
+  revisions: readonly ReadonlyRevision[];
+  claimNamed(name: string): ReadonlyClaim | undefined;
+  classNamed(name: string): DeepReadonly<StorageClass> | undefined;
+  gates: FeatureGates;
+  nowMs: number;
+}
+
+/** A pod in the hands of a pass. */
+export interface Draft {
+  readonly ordinal: number;
+  readonly seen: ReadonlyPod;
+  after: ReadonlyPod;
+  resize?: Applied["resize"];
+  /** `missing` is a pod that should be there, `new` one that this pass makes, `removed` one that it deletes. */
+  is: "there" | "missing" | "new" | "removed";
+  /** Something that only users and accidents change was put right. */
+  isMended: boolean;
+  isUpdatedInPlace: boolean;
+}
+
+/** What keeps a pass from going on. */
+export type Ending =
+  /** The pod is being deleted by this very pass. */
+  | { because: "removed"; pod: string; while: "changing" | "updating" | "removing" }
+  /** `isBlocked`: nothing tells when it is over. */
+  | { because: "failure"; message: string; isBlocked?: boolean; isCreation?: boolean };
+
+export interface Pass {
+  readonly input: PassInput;
+  readonly range: OrdinalRange;
+  /** The pods that should be there, ascending. */
+  readonly slots: readonly Draft[];
+  /** More of them, too many to be made in one pass. */
+  readonly unmade: number;
+  /** The pods that should not, descending. */
+  readonly condemned: readonly Draft[];
+  readonly newClaims: Map<string, { claim: ReadonlyClaim; pod: string }>;
+  readonly changedClaims: Map<string, { claim: ReadonlyClaim; pod: string; isResized: boolean }>;
+  readonly events: RecordedEvent[];
+  /** What changes in place between two revisions, by the older one: hundreds of pods have the same few. */
+  readonly specs: Map<ReadonlyRevision, UpdateSpec | undefined>;
+  /** Look again after this time; 0 when a change will tell. */
+  waitMs: number;
+  ending?: Ending;
+}
+
+export const draftOf = (ordinal: number, seen: ReadonlyPod, is: Draft["is"]): Draft => ({ ordinal, seen, after: seen, is, isMended: false, isUpdatedInPlace: false });
+
+export function wait(pass: Pass, ms: number): void {
+  if (ms > 0) pass.waitMs = pass.waitMs > 0 ? Math.min(pass.waitMs, ms) : ms;
+}
+
+/** False, and the pass ends, for a pod that is not there to be written. A finalizer keeps it there. */
+function mayWrite(pass: Pass, draft: Draft, doing: "changing" | "updating" | "removing"): boolean {
+  const isGone = draft.is === "missing" || (draft.is === "removed" && !draft.seen.metadata.finalizers?.length);
+  if (isGone) pass.ending = { because: "removed", pod: draft.seen.metadata.name, while: doing };
+  return !isGone;
+}
+
+/** Replaces what the pass makes of the pod. False when the pass ends. */
+export function change(pass: Pass, draft: Draft, after: ReadonlyPod, doing: "changing" | "updating" = "changing"): boolean {
+  if (after === draft.after) return true;
+  if (!mayWrite(pass, draft, doing)) return false;
+  draft.after = after;
+  return true;
+}
+
+export type Removal = "ended" | "removed" | "prepared" | "waits";
+
+/** Deletes the pod. One that carries a handler of the preDelete hook prepares until its owner takes the handler off. */
+export function remove(pass: Pass, draft: Draft): Removal {
+  const { set, nowMs } = pass.input;
+  const hook = set.spec.lifecycle?.preDelete;
+  if (isHooked(hook, draft.seen)) {
+    const before = draft.after;
+    if (!change(pass, draft, enterState(before, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs))) return "ended";
+    return before.metadata === draft.after.metadata ? "waits" : "prepared";
+  }
+  if (!mayWrite(pass, draft, "removing")) return "ended";
+  // What this pass would make only to delete it is not made.
+  draft.is = draft.is === "new" ? "missing" : "removed";
+  return "removed";
+}
+
+export type Refresh = "ended" | "settled" | "moved";
+
+/** The gate, the next step of an in-place update, and the lifecycle; `moved` when the pod enters another state of it. */
+export function refresh(pass: Pass, draft: Draft): Refresh {
+  const { set, update, gates, nowMs } = pass.input;
+  const { lifecycle } = set.spec;
+  const { pod, delayMs, resize } = refreshPod(draft.after, { gates, hasRevision: (candidate, revision) => revisionOf(candidate) === revision, nowMs });
+  wait(pass, delayMs);
+  if (!change(pass, draft, pod)) return "ended";
+  if (resize) draft.resize = resize;
+
+  const state = nextState(draft.seen, { lifecycle, isPlaced: true, isUpdated: revisionOf(draft.seen) === update.metadata.name, isComplete: () => whyIncomplete(draft.seen, gates) === undefined });
+  if (state === undefined) return "settled";
+  return change(pass, draft, enterState(draft.after, state, lifecycle?.inPlaceUpdate?.markPodNotReady ?? false, nowMs)) ? "moved" : "ended";
+}
+
+/** The claim as the pass leaves it. */
+export function claimNamed({ input, newClaims, changedClaims }: Pass, name: string): ReadonlyClaim | undefined {
+  return changedClaims.get(name)?.claim ?? newClaims.get(name)?.claim ?? input.claimNamed(name);
+}
+
+/** What a template has made for this pod, by the template; only what is there and stays. */
+export function claimsInUse(pass: Pass, { ordinal }: Draft): { template: DeepReadonly<PersistentVolumeClaim>; claim: ReadonlyClaim }[] {
+  const { metadata, spec } = pass.input.set;
+  return (spec.volumeClaimTemplates ?? []).flatMap((template) => {
+    const claim = claimNamed(pass, `${template.metadata.name}-${metadata.name}-${ordinal}`);
+    return claim && claim.metadata.deletionTimestamp === undefined ? [{ template, claim }] : [];
+  });
+}
+
+/** Claims that the pod misses are made. Says what stands in the way: a claim of that name that is going. */
+export function makeClaims(pass: Pass, { ordinal, seen }: Draft): string | undefined {
+  const { set, gates } = pass.input;
+  const owner = gates.isOn("StatefulSetAutoDeletePVC") ? firstOwner(set) : undefined;
+  const going: string[] = [];
+  for (const claim of claimsOf(set, ordinal, owner).values()) {
+    const { name } = claim.metadata;
+    const there = claimNamed(pass, name);
+    if (!there) pass.newClaims.set(name, { claim, pod: seen.metadata.name });
+    else if (there.metadata.deletionTimestamp !== undefined) going.push(`pvc ${name} is to be deleted`);
+  }
+  if (going.length === 0) return undefined;
+  return going.length === 1 ? going[0] : `[${going.join(", ")}]`;
+}
+
+/** Claims get the owners that the retention policy wants. Says whether any had others. */
+export function mendClaimOwners(pass: Pass, draft: Draft): boolean {
+  const { set, gates } = pass.input;
+  if (!gates.isOn("StatefulSetAutoDeletePVC")) return false;
+  let isChanged = false;
+  for (const { metadata } of claimsOf(set, draft.ordinal).values()) {
+    const claim = claimNamed(pass, metadata.name);
+    const mended = claim && mendedOwners(set, claim, draft.seen, !isInRange(pass.range, draft.ordinal));
+    if (!mended) continue;
+    pass.changedClaims.set(metadata.name, { claim: mended, pod: draft.seen.metadata.name, isResized: false });
+    isChanged = true;
+  }
+  return isChanged;
+}

@@ -1,0 +1,88 @@
+/**
+ * Which pod stands where: a slot for every ordinal that should have a pod, and the pods that should not be there.
+ *
+ * A slot without a pod gets a draft of one, of the revision that the partition asks for. Pure.
+ */
+import { INDEX_LABEL, statefulPod } from "../../kubernetes/statefulset/identity.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
+import type { FeatureGates } from "../feature-gates.ts";
+import { isAllHooked, withLifecycleState } from "../lifecycle/lifecycle.ts";
+import { isInRange, ordinalsIn } from "./ordinals.ts";
+import { draftOf } from "./pass.ts";
+import type { Draft, Pass, PassInput } from "./pass.ts";
+import { countsAsUpdated, ordinalOf, ordinalsOf, replicasOf, startOf } from "./pod-state.ts";
+import type { ReadonlyStatefulSet } from "./pod-state.ts";
+
+/** Pods made in one pass; a set of thousands takes turns with the others. */
+const MAX_NEW_PER_PASS = 500;
+
+export function startPass(input: PassInput): Pass {
+  const { set, pods, update, gates } = input;
+  const range = ordinalsOf(set, gates);
+  const inRange = new Map<number, ReadonlyPod>();
+  const condemned: Draft[] = [];
+  for (const pod of pods) {
+    const ordinal = ordinalOf(pod);
+    if (isInRange(range, ordinal)) inRange.set(ordinal, pod);
+    else if (ordinal >= 0) condemned.push(draftOf(ordinal, pod, "there"));
+  }
+
+  const isNew = (pod: ReadonlyPod): boolean => countsAsUpdated(pod, update.metadata.name, gates);
+  let old = [...inRange.values()].filter((pod) => !isNew(pod)).length;
+  const slots: Draft[] = [];
+  let made = 0;
+  for (const ordinal of ordinalsIn(range)) {
+    const there = inRange.get(ordinal);
+    if (!there && made++ === MAX_NEW_PER_PASS) break;
+    const pod = there ?? newPod(input, ordinal, { before: slots.length, old });
+    slots.push(draftOf(ordinal, pod, there ? "there" : "missing"));
+    if (!there && !isNew(pod)) old++;
+    inRange.delete(ordinal);
+  }
+  // Behind the last slot that this pass looks at, only pods that are there matter.
+  for (const [ordinal, pod] of [...inRange].toSorted(([a], [b]) => a - b)) slots.push(draftOf(ordinal, pod, "there"));
+  return {
+    input,
+    range,
+    slots,
+    unmade: replicasOf(set) - slots.length,
+    condemned: condemned.toSorted((a, b) => b.ordinal - a.ordinal),
+    newClaims: new Map(),
+    changedClaims: new Map(),
+    events: [],
+    specs: new Map(),
+    waitMs: 0,
+  };
+}
+
+/** What a new pod's revision depends on. */
+export interface Neighbours {
+  /** How many pods stand before it. */
+  before: number;
+  /** How many others are not updated. */
+  old: number;
+}
+
+/** The pod as this set makes it, without its lifecycle. */
+export function makePod({ set, current, update, gates }: Pick<PassInput, "set" | "current" | "update" | "gates">, ordinal: number, neighbours: Neighbours): ReadonlyPod {
+  const revision: ReadonlyRevision = isOfCurrent(set, ordinal, neighbours, gates) ? current : update;
+  const pod = statefulPod(set, revision, ordinal);
+  if (gates.isOn("PodIndexLabel")) return pod;
+  const { [INDEX_LABEL]: _index, ...labels } = pod.metadata.labels ?? {};
+  return { ...pod, metadata: { ...pod.metadata, labels } };
+}
+
+/** The partition keeps this many pods as they were: the first ones in order, or any. */
+function isOfCurrent(set: ReadonlyStatefulSet, ordinal: number, { before, old }: Neighbours, gates: FeatureGates): boolean {
+  const { type = "RollingUpdate", rollingUpdate } = set.spec.updateStrategy ?? {};
+  if (type !== "RollingUpdate") return false;
+  if (!rollingUpdate) return ordinal < startOf(set, gates) + (set.status?.currentReplicas ?? 0);
+  return (rollingUpdate.unorderedUpdate ? old : before) < (rollingUpdate.partition ?? 0);
+}
+
+function newPod(input: PassInput, ordinal: number, neighbours: Neighbours): ReadonlyPod {
+  const pod = makePod(input, ordinal, neighbours);
+  const hook = input.set.spec.lifecycle?.preNormal;
+  return withLifecycleState(pod, hook && !isAllHooked(hook, pod) ? "PreparingNormal" : "Normal", input.nowMs);
+}

@@ -1,0 +1,126 @@
+/** Carries out what was planned for an Advanced StatefulSet, tells of it in events, and remembers what the informers have yet to show. */
+import { PersistentVolumeClaim } from "../../../api/index.ts";
+import { messageOf } from "../../../base/index.ts";
+import type { Client } from "../../../client/index.ts";
+import { isAlreadyExists } from "../../../machinery/index.ts";
+import type { EventRecorder } from "../../../runtime/index.ts";
+import type { Expectations, Owner } from "../../expectations.ts";
+import { createPodWriter, failureMessage } from "../../kubernetes/pod-writer.ts";
+import type { PodWords, PodWriter } from "../../kubernetes/pod-writer.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { writeAll } from "../../write-all.ts";
+import { createWritePod } from "../write-pod.ts";
+import type { PodChange, StatefulPlan } from "./plan.ts";
+import type { ReadonlyStatefulSet } from "./pod-state.ts";
+
+export interface Target {
+  set: ReadonlyStatefulSet;
+  owner: Owner;
+  /** The name of the revision that pods are brought to. */
+  updateRevision: string;
+  signal: AbortSignal;
+}
+
+export interface WriterDependencies {
+  client: Client;
+  podsSeen: Expectations;
+  claimsSeen: Expectations;
+  events?: EventRecorder | undefined;
+}
+
+/** What went wrong, and the condition that tells of it. */
+export interface Failure {
+  cause: unknown;
+  condition?: { type: "FailedCreatePod" | "FailedUpdatePod"; message: string };
+}
+
+export interface StatefulWriter {
+  /** The first failure ends it: what comes later builds on what came before. */
+  carryOut(target: Target, plan: StatefulPlan): Promise<Failure | undefined>;
+  pods: PodWriter;
+}
+
+const WORDS: PodWords = {
+  done: (verb, pod, { object }) => `${verb} Pod ${pod} in StatefulSet ${object.metadata.name} successful`,
+  failed: (verb, pod, { object }, why) => `${verb} Pod ${pod} in StatefulSet ${object.metadata.name} failed error: ${why}`,
+};
+
+export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: WriterDependencies): StatefulWriter {
+  const pods = createPodWriter({ client, expectations: podsSeen, events, words: WORDS });
+  const writePod = createWritePod({ client, podsSeen });
+  const tell = ({ owner, set }: Target, type: "Normal" | "Warning", reason: string, message: string): void => events?.record(owner.cluster, set, { type, reason, message });
+
+  async function createClaim(target: Target, { claim, pod }: StatefulPlan["createClaims"][number]): Promise<void> {
+    const { set, owner, signal } = target;
+    const { name } = claim.metadata;
+    try {
+      claimsSeen.wrote(owner, await client.create(PersistentVolumeClaim, owner.cluster, claim, { signal }));
+      tell(target, "Normal", "SuccessfulCreate", `create Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`);
+    } catch (error) {
+      // It is used as it is.
+      if (isAlreadyExists(error)) return;
+      tell(target, "Warning", "FailedCreate", `create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${messageOf(error)}`);
+      throw error;
+    }
+  }
+
+  async function changeClaim(target: Target, { claim, pod, isResized }: StatefulPlan["changeClaims"][number]): Promise<void> {
+    const { set, owner, signal } = target;
+    const { name } = claim.metadata;
+    try {
+      const written = await unlessChanged(client.update(PersistentVolumeClaim, owner.cluster, claim, { signal }));
+      if (!written) return;
+      claimsSeen.wrote(owner, written);
+      if (isResized) tell(target, "Normal", "SuccessfulResize", `resize Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`);
+    } catch (error) {
+      if (isResized) tell(target, "Warning", "FailedResize", `resize Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${messageOf(error)}`);
+      throw error;
+    }
+  }
+
+  async function changePod(target: Target, change: PodChange): Promise<void> {
+    const { set, owner, updateRevision, signal } = target;
+    const { pod, isMended, isUpdatedInPlace } = change;
+    const { name } = pod.metadata;
+    try {
+      if (!(await writePod(owner, change, signal))) return;
+      if (isMended) tell(target, "Normal", "SuccessfulUpdate", `update Pod ${name} in StatefulSet ${set.metadata.name} successful`);
+      if (isUpdatedInPlace) tell(target, "Normal", "SuccessfulUpdatePodInPlace", `successfully update pod ${name} in-place(revision ${updateRevision})`);
+    } catch (error) {
+      const why = messageOf(error);
+      if (isMended) tell(target, "Warning", "FailedUpdate", `update Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${why}`);
+      if (isUpdatedInPlace) tell(target, "Warning", "FailedUpdatePodInPlace", `failed to update pod ${name} in-place(revision ${updateRevision}): ${why}`);
+      throw error;
+    }
+  }
+
+  return {
+    pods,
+    async carryOut(target, plan) {
+      const podOwner = { cluster: target.owner.cluster, object: target.set };
+      const isMending = plan.change.some(({ isMended }) => isMended);
+      const created = await attempt("FailedCreatePod", "create", async () => {
+        // A pod without its claims would only wait for them.
+        await writeAll("claim creations", plan.createClaims, (item) => createClaim(target, item));
+        await writeAll("claim updates", plan.changeClaims, (item) => changeClaim(target, item));
+        await pods.create(podOwner, plan.create, target.signal);
+      });
+      if (created) return created;
+      const changed = await attempt(isMending ? "FailedUpdatePod" : undefined, "update", () => writeAll("pod updates", plan.change, (item) => changePod(target, item)));
+      return changed ?? attempt(undefined, "delete", () => pods.remove(podOwner, plan.remove, target.signal));
+    },
+  };
+}
+
+/** A failed write is told in the status first and thrown afterwards, so it is a value until then. */
+async function attempt(type: "FailedCreatePod" | "FailedUpdatePod" | undefined, verb: string, writes: () => Promise<void>): Promise<Failure | undefined> {
+  try {
+    await writes();
+    return undefined;
+  } catch (cause) {
+    return { cause, ...(type && { condition: { type, message: podFailure(verb, failureMessage(cause)) } }) };
+  }
+}
+
+/** As the conditions of an Advanced StatefulSet word it. */
+export const podFailure = (verb: string, why: string): string => `StatefulPodControl failed to ${verb} Pod error: ${why}`;

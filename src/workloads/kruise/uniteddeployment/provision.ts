@@ -1,0 +1,86 @@
+/** Which workloads of a UnitedDeployment are missing, no longer wanted, or not as they should be. Pure. */
+import { compareText } from "../../../base/index.ts";
+import { isActive, isReady } from "../../kubernetes/pod.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import type { Numbers } from "./allocate.ts";
+import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION, reserves, subsetsOf } from "./names.ts";
+import type { ReadonlyUnitedDeployment } from "./names.ts";
+import type { Schedulability, SubsetView } from "./subset.ts";
+import { maxUnavailableOf, withMaxUnavailable } from "./subset-kinds.ts";
+import type { ReadonlyWorkload, SubsetTemplate } from "./subset-kinds.ts";
+import { changedWorkload, patchText } from "./workload.ts";
+
+export interface ExistingSubset extends SubsetView {
+  workload: ReadonlyWorkload;
+  /** The revision of the UnitedDeployment that the workload has. */
+  revision: string;
+  /** Unset where a partition means nothing. */
+  partition?: number;
+  schedulability?: Schedulability;
+}
+
+/** Names of subsets, in order. */
+export function planProvision(deployment: ReadonlyUnitedDeployment, existing: readonly string[]): { create: string[]; remove: string[] } {
+  const wanted = subsetsOf(deployment).map(({ name }) => name);
+  return { create: wanted.filter((name) => !existing.includes(name)).toSorted(compareText), remove: existing.filter((name) => !wanted.includes(name)).toSorted(compareText) };
+}
+
+export interface SubsetChange {
+  /** The workload as it should be; unset when it is. */
+  changed?: ReadonlyWorkload;
+  /** Pods in the way of the update. */
+  stuck: readonly ReadonlyPod[];
+}
+
+export interface UpdateInput {
+  deployment: ReadonlyUnitedDeployment;
+  template: SubsetTemplate;
+  subsets: ReadonlyMap<string, ExistingSubset>;
+  replicas: Numbers;
+  partitions: Numbers;
+  revision: string;
+}
+
+export function planUpdates(input: UpdateInput): SubsetChange[] {
+  return subsetsOf(input.deployment).flatMap((definition) => {
+    const subset = input.subsets.get(definition.name);
+    if (!subset) return [];
+    const change = planUpdate(input, subset, patchText(definition));
+    return change.changed || change.stuck.length > 0 ? [change] : [];
+  });
+}
+
+function planUpdate({ deployment, template, replicas, partitions, revision }: UpdateInput, subset: ExistingSubset, patch: string): SubsetChange {
+  const { name, workload, pods } = subset;
+  const demand = { name, revision, replicas: replicas.get(name) ?? 0, partition: partitions.get(name) ?? 0 };
+  const isRight =
+    subset.revision === revision &&
+    subset.specReplicas === demand.replicas &&
+    (subset.partition ?? demand.partition) === demand.partition &&
+    (workload.metadata.annotations?.[PATCH_ANNOTATION] ?? "") === patch;
+  const isUpdating = pods.filter((pod) => isActive(pod) && revisionOf(pod) === revision).length < subset.replicas;
+  if (isRight && !isUpdating) return { stuck: [] };
+  const stuck = template.kind.type === "StatefulSet" && template.kind.hasPartition(template.spec) ? pods.filter((pod) => isStuck(pod, revision, demand.partition)) : [];
+  const wanted = withRoomForUpdate(deployment, template, subset, changedWorkload(workload, deployment, template, demand));
+  return !isRight || (reserves(deployment) && hasOtherRoom(template, workload, wanted)) ? { changed: wanted, stuck } : { stuck };
+}
+
+/** Pods that are reserved or whose update takes too long would use up what may be unavailable, and the update would never go on. */
+function withRoomForUpdate(deployment: ReadonlyUnitedDeployment, { kind }: SubsetTemplate, { schedulability, specReplicas, readyReplicas }: ExistingSubset, workload: ReadonlyWorkload): ReadonlyWorkload {
+  if (!schedulability?.unschedulable || !reserves(deployment)) return workload;
+  return withMaxUnavailable(kind, workload, specReplicas - readyReplicas + schedulability.updateTimeoutPods);
+}
+
+/** Where the template states none, the workload has its kind's default, which is a percentage. */
+function hasOtherRoom({ kind }: SubsetTemplate, stored: ReadonlyWorkload, wanted: ReadonlyWorkload): boolean {
+  const [has, wants] = [maxUnavailableOf(kind, stored), maxUnavailableOf(kind, wanted)];
+  return wants === undefined ? typeof has === "number" : has !== wants;
+}
+
+/** A pod that the update of a StatefulSet would wait for although it never becomes ready (kubernetes/kubernetes#67250). */
+function isStuck(pod: ReadonlyPod, revision: string, partition: number): boolean {
+  const ordinal = Number(/-(\d+)$/.exec(pod.metadata.name)?.[1] ?? -1);
+  return ordinal >= partition && revisionOf(pod) !== revision && !isReady(pod) && !pod.metadata.deletionTimestamp;
+}
+
+const revisionOf = ({ metadata }: ReadonlyPod): string => metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "";

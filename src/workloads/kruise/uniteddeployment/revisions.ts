@@ -1,0 +1,66 @@
+/**
+ * The revisions of a UnitedDeployment: the template of its subsets, byte for byte as OpenKruise 1.9 keeps it, which is in the form of
+ * v1alpha1 and with the fields that Go always writes.
+ */
+import { UnitedDeployment } from "../../../api/index.ts";
+import { isObject, required } from "../../../base/index.ts";
+import type { Json, JsonObject } from "../../../base/index.ts";
+import { inRevisionOrder } from "../../revisions/revisions.ts";
+import type { RevisionFormat } from "../../revisions/revisions.ts";
+import { podTemplateData } from "../../revisions/pod-template-data.ts";
+import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
+import { templateOf } from "./subset-kinds.ts";
+
+/** What Go writes of a template's spec although nobody set it. */
+const ALWAYS: Readonly<Record<string, JsonObject>> = {
+  statefulSetTemplate: { selector: null, serviceName: "", updateStrategy: {} },
+  advancedStatefulSetTemplate: { selector: null, updateStrategy: {}, volumeClaimUpdateStrategy: {} },
+  cloneSetTemplate: { selector: null, scaleStrategy: {}, updateStrategy: {} },
+  deploymentTemplate: { selector: null, strategy: {} },
+};
+
+export const unitedDeploymentRevisions: RevisionFormat<UnitedDeployment> = {
+  dataOf(deployment) {
+    let data = known.get(deployment.spec);
+    if (!data) known.set(deployment.spec, (data = templateData(deployment as unknown as JsonObject)));
+    return data;
+  },
+  // Upstream leaves out the labels of CloneSets.
+  labelsOf(deployment) {
+    const template = templateOf(deployment);
+    return template?.kind.type === "CloneSet" ? undefined : template?.metadata.labels;
+  },
+};
+
+/** Specs that informers hold are shared and never change. */
+const known = new WeakMap<object, JsonObject>();
+
+function templateData(deployment: JsonObject): JsonObject {
+  const fromStorage = required(UnitedDeployment.versions["v1alpha1"]?.fromStorage, "the conversion of UnitedDeployments to v1alpha1");
+  const spec = objectOf(fromStorage(deployment)["spec"]);
+  const template = Object.entries(objectOf(spec["template"])).map(([name, value]) => [name, isObject(value) ? withZeros(value, ALWAYS[name] ?? {}) : value]);
+  return { spec: { template: { ...(Object.fromEntries(template) as JsonObject), $patch: "replace" } } };
+}
+
+function withZeros({ metadata, spec, ...rest }: JsonObject, zeros: JsonObject): JsonObject {
+  const { template, volumeClaimTemplates, ...others } = objectOf(spec);
+  const pods = objectOf(objectOf(podTemplateData(objectOf(template))["spec"])["template"]);
+  const { $patch: _patch, ...podTemplate } = pods;
+  return {
+    ...rest,
+    metadata: { creationTimestamp: null, ...objectOf(metadata) },
+    spec: { ...zeros, ...others, template: podTemplate, ...(Array.isArray(volumeClaimTemplates) && { volumeClaimTemplates: volumeClaimTemplates.map(claimWithZeros) }) },
+  };
+}
+
+function claimWithZeros(claim: Json): Json {
+  const { metadata, spec, ...rest } = objectOf(claim);
+  return { status: {}, ...rest, metadata: { creationTimestamp: null, ...objectOf(metadata) }, spec: { resources: {}, ...objectOf(spec) } };
+}
+
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+
+/** The oldest revisions beyond the limit, without those in use: the limit counts these too, other than with Kubernetes' own kinds. */
+export function expiredRevisions(revisions: readonly ReadonlyRevision[], limit: number, inUse: ReadonlySet<string>): ReadonlyRevision[] {
+  return inRevisionOrder(revisions).slice(0, Math.max(0, revisions.length - limit)).filter(({ metadata }) => !inUse.has(metadata.name));
+}

@@ -1,0 +1,83 @@
+/** The four kinds of workload that a subset can be, and where they differ. */
+import { AdvancedStatefulSet, CloneSet, Deployment, StatefulSet } from "../../../api/index.ts";
+import type { Kind, KubernetesObject, LabelSelector, ObjectMeta, PodTemplateSpec } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import type { ReadonlyUnitedDeployment } from "./names.ts";
+
+/** What the four have in common. */
+export interface SubsetWorkload extends KubernetesObject {
+  spec: SubsetWorkloadSpec;
+  status?: { replicas?: number; readyReplicas?: number };
+}
+
+interface Rolling {
+  type?: string;
+  rollingUpdate?: { partition?: number | string; maxUnavailable?: number | string };
+}
+
+export interface SubsetWorkloadSpec {
+  replicas?: number;
+  selector?: LabelSelector;
+  template?: PodTemplateSpec;
+  /** Of all but the Deployment. */
+  updateStrategy?: Rolling;
+  /** Of the Deployment. */
+  strategy?: Rolling;
+}
+
+export type ReadonlyWorkload = DeepReadonly<SubsetWorkload>;
+type Spec = DeepReadonly<SubsetWorkloadSpec>;
+
+export interface SubsetKind {
+  /** As events name it. */
+  type: "StatefulSet" | "AdvancedStatefulSet" | "CloneSet" | "Deployment";
+  kind: Kind<SubsetWorkload>;
+  template: "statefulSetTemplate" | "advancedStatefulSetTemplate" | "cloneSetTemplate" | "deploymentTemplate";
+  strategy: "updateStrategy" | "strategy";
+  /** Whether pods can be kept at their old revision, which is so while this kind updates them by itself. */
+  hasPartition(spec: Spec): boolean;
+  /** The strategy's type where the template states none; unset leaves it to the workload's own defaults. */
+  defaultType?: "RollingUpdate";
+}
+
+const asWorkload = (kind: unknown): Kind<SubsetWorkload> => kind as Kind<SubsetWorkload>;
+const isRolling = ({ updateStrategy }: Spec): boolean => (updateStrategy?.type ?? "") === "" || updateStrategy?.type === "RollingUpdate";
+
+/** In the order in which upstream looks for a template. */
+export const SUBSET_KINDS: readonly SubsetKind[] = [
+  { type: "StatefulSet", kind: asWorkload(StatefulSet), template: "statefulSetTemplate", strategy: "updateStrategy", hasPartition: isRolling, defaultType: "RollingUpdate" },
+  { type: "AdvancedStatefulSet", kind: asWorkload(AdvancedStatefulSet), template: "advancedStatefulSetTemplate", strategy: "updateStrategy", hasPartition: isRolling },
+  { type: "CloneSet", kind: asWorkload(CloneSet), template: "cloneSetTemplate", strategy: "updateStrategy", hasPartition: isRolling },
+  { type: "Deployment", kind: asWorkload(Deployment), template: "deploymentTemplate", strategy: "strategy", hasPartition: () => false },
+];
+
+export interface SubsetTemplate {
+  kind: SubsetKind;
+  metadata: DeepReadonly<Partial<ObjectMeta>>;
+  spec: Spec;
+}
+
+/** Undefined when there is no template, which the webhook refuses. */
+export function templateOf({ spec }: ReadonlyUnitedDeployment): SubsetTemplate | undefined {
+  for (const kind of SUBSET_KINDS) {
+    const template = spec.template?.[kind.template];
+    if (template) return { kind, metadata: template.metadata ?? {}, spec: template.spec ?? {} };
+  }
+  return undefined;
+}
+
+/** The partition of a workload, 0 when it has none; undefined where a partition means nothing. */
+export function partitionOf(kind: SubsetKind, { spec }: ReadonlyWorkload): number | undefined {
+  if (!kind.hasPartition(spec)) return undefined;
+  const partition = spec.updateStrategy?.rollingUpdate?.partition ?? 0;
+  return typeof partition === "number" ? partition : undefined;
+}
+
+export function maxUnavailableOf(kind: SubsetKind, { spec }: ReadonlyWorkload): number | string | undefined {
+  return spec[kind.strategy]?.rollingUpdate?.maxUnavailable;
+}
+
+export function withMaxUnavailable(kind: SubsetKind, workload: ReadonlyWorkload, maxUnavailable: number): ReadonlyWorkload {
+  const strategy = workload.spec[kind.strategy];
+  return { ...workload, spec: { ...workload.spec, [kind.strategy]: { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, maxUnavailable } } } };
+}

@@ -1,0 +1,178 @@
+/** Deployments on a simulated member: what people see of a rollout. */
+import { afterEach, describe, expect, test } from "vitest";
+import { Deployment, Pod, ReplicaSet, ReplicationController, ResourceQuota } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import type { TestMember } from "../../../testing/member/index.ts";
+import { indexByController } from "../../ownership.ts";
+import { createReplicaSetController, createReplicationControllerController } from "../replicaset/controller.ts";
+import { createDeploymentController } from "./controller.ts";
+
+const stops: TestMember[] = [];
+afterEach(async () => {
+  for (const member of stops.splice(0)) await member.stop();
+});
+
+async function startMember(): Promise<TestMember> {
+  const member = await startTestMember({
+    controllers(deps) {
+      indexByController(deps.informers);
+      return [createDeploymentController(deps), createReplicaSetController(deps), createReplicationControllerController(deps)];
+    },
+  });
+  stops.push(member);
+  return member;
+}
+
+const selector = { matchLabels: { app: "web" } };
+const template = (image: string) => ({ metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image }] } });
+const metadata = { name: "web", namespace: NAMESPACE };
+
+function makeDeployment(spec: Partial<Deployment["spec"]> = {}, annotations: Record<string, string> = {}): Deployment {
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { ...metadata, annotations }, spec: { replicas: 2, selector, template: template("web:1"), ...spec } };
+}
+
+const setImage = (member: TestMember, image: string, cause = ""): Promise<unknown> =>
+  member.change(Deployment, "web", (object) => ({ ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, "kubernetes.io/change-cause": cause } }, spec: { ...object.spec, template: template(image) } }));
+const conditionsOf = async (member: TestMember): Promise<string[]> => ((await member.get(Deployment, "web")).status?.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+const annotationsOf = (set: DeepReadonly<ReplicaSet> | undefined): Record<string, string | undefined> => {
+  const { "kubernetes.io/change-cause": cause, "deployment.kubernetes.io/revision": revision, "deployment.kubernetes.io/revision-history": history } = set?.metadata.annotations ?? {};
+  return { cause, revision, ...(history && { history }) };
+};
+
+describe("A Deployment", () => {
+  test("tells how it scales its ReplicaSets", async () => {
+    const member = await startMember();
+    await member.client.create(Deployment, MEMBER, makeDeployment());
+    await member.pass(10_000);
+    const [first] = await member.list(ReplicaSet);
+
+    await setImage(member, "web:2");
+    await member.pass(20_000);
+
+    const told = member.events.filter((event) => event.includes("ScalingReplicaSet"));
+    expect(told[0]).toBe(`Deployment/web Normal ScalingReplicaSet: Scaled up replica set ${first?.metadata.name} from 0 to 2`);
+    expect(told.at(-1)).toBe(`Deployment/web Normal ScalingReplicaSet: Scaled down replica set ${first?.metadata.name} from 1 to 0`);
+  });
+
+  test("hands the cause of a change to its ReplicaSet, and remembers former revisions of one that comes back", async () => {
+    const member = await startMember();
+    await member.client.create(Deployment, MEMBER, makeDeployment({}, { "kubernetes.io/change-cause": "first" }));
+    await member.pass(10_000);
+    const [first] = await member.list(ReplicaSet);
+
+    await setImage(member, "web:2", "second");
+    await member.pass(20_000);
+    await setImage(member, "web:1", "back");
+    await member.pass(20_000);
+
+    const after = await member.get(ReplicaSet, first?.metadata.name ?? "");
+    const other = (await member.list(ReplicaSet)).find(({ metadata: { name } }) => name !== after.metadata.name);
+    expect(annotationsOf(first)).toEqual({ cause: "first", revision: "1" });
+    expect(annotationsOf(other)).toEqual({ cause: "second", revision: "2" });
+    expect(annotationsOf(after)).toEqual({ cause: "back", revision: "3", history: "1" });
+  });
+
+  test("says what its ReplicaSet could not create", async () => {
+    const member = await startMember();
+    await member.client.create(ResourceQuota, MEMBER, { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none", namespace: NAMESPACE }, spec: { hard: { pods: "0" } } });
+    const quota = await member.get(ResourceQuota, "none");
+    await member.client.updateStatus(ResourceQuota, MEMBER, { ...quota, status: { hard: { pods: "0" }, used: { pods: "0" } } });
+
+    await member.client.create(Deployment, MEMBER, makeDeployment({ progressDeadlineSeconds: 30 }));
+    await member.pass(20_000);
+    const early = await conditionsOf(member);
+    await member.pass(60_000);
+
+    expect(early).toEqual(["Available=False MinimumReplicasUnavailable", "Progressing=True NewReplicaSetCreated", "ReplicaFailure=True FailedCreate"]);
+    expect(await conditionsOf(member)).toContain("Progressing=False ProgressDeadlineExceeded");
+    const failure = (await member.get(Deployment, "web")).status?.conditions?.find(({ type }) => type === "ReplicaFailure");
+    expect(failure?.message).toMatch(/^pods "web-[a-z0-9]+-[a-z0-9]{5}" is forbidden: exceeded quota: none/);
+    expect(member.events.some((event) => /^ReplicaSet\/web-\S+ Warning FailedCreate: Error creating: pods "web-/.test(event))).toBe(true);
+  });
+
+  test("counts pods that are on their way out", async () => {
+    const member = await startMember();
+    await member.client.create(Deployment, MEMBER, makeDeployment({ replicas: 3 }));
+    await member.pass(10_000);
+
+    await member.change(Deployment, "web", (object) => ({ ...object, spec: { ...object.spec, replicas: 1 } }));
+    await member.pass(700);
+    const during = (await member.get(Deployment, "web")).status;
+    await member.pass(40_000);
+
+    expect(during).toMatchObject({ replicas: 1, terminatingReplicas: 2 });
+    expect((await member.get(Deployment, "web")).status).toMatchObject({ replicas: 1, terminatingReplicas: 0 });
+  });
+
+  test("says that it goes on when it is no longer paused", async () => {
+    const member = await startMember();
+    await member.client.create(Deployment, MEMBER, makeDeployment());
+    await member.pass(10_000);
+    const pause = (paused: boolean): Promise<unknown> => member.change(Deployment, "web", (object) => ({ ...object, spec: { ...object.spec, paused } }));
+
+    await pause(true);
+    await member.pass(1_000);
+    const paused = await conditionsOf(member);
+    await pause(false);
+    await member.pass(1_000);
+
+    expect(paused).toContain("Progressing=Unknown DeploymentPaused");
+    expect(await conditionsOf(member)).toContain("Progressing=True NewReplicaSetAvailable");
+  });
+
+  test("counts revisions in whole numbers of 64 bits", async () => {
+    const member = await startMember();
+    const old = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "old", namespace: NAMESPACE, labels: { app: "web" }, annotations: { "deployment.kubernetes.io/revision": "3546343826724305832" } }, spec: { replicas: 1, selector, template: template("web:0") } };
+    await member.client.create(ReplicaSet, MEMBER, old);
+    await member.pass(5_000);
+
+    await member.client.create(Deployment, MEMBER, makeDeployment({ replicas: 1 }));
+    await member.pass(20_000);
+
+    expect((await member.get(Deployment, "web")).metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe("3546343826724305833");
+  });
+
+  test("takes over a ReplicaSet that appears later", async () => {
+    const member = await startMember();
+    await member.client.create(Deployment, MEMBER, makeDeployment());
+    await member.pass(10_000);
+
+    await member.client.create(ReplicaSet, MEMBER, { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "stray", namespace: NAMESPACE, labels: { app: "web" } }, spec: { replicas: 1, selector: { matchLabels: { app: "web", stray: "yes" } }, template: { ...template("web:0"), metadata: { labels: { app: "web", stray: "yes" } } } } });
+    await member.pass(20_000);
+
+    const stray = await member.get(ReplicaSet, "stray");
+    expect(stray.metadata.ownerReferences?.[0]).toMatchObject({ kind: "Deployment", name: "web" });
+    expect(stray.spec.replicas).toBe(0);
+  });
+});
+
+describe("A ReplicaSet", () => {
+  test("takes over a pod that appears later, and gives up another for it", async () => {
+    const member = await startMember();
+    await member.client.create(ReplicaSet, MEMBER, { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: { replicas: 2, selector, template: template("web:1") } });
+    await member.pass(10_000);
+
+    await member.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name: "stray", namespace: NAMESPACE, labels: { app: "web" } }, spec: template("web:1").spec });
+    await member.pass(40_000);
+
+    expect(member.pods()).toHaveLength(2);
+    expect(member.pods().every((pod) => pod.metadata.ownerReferences?.length === 1)).toBe(true);
+  });
+});
+
+describe("A ReplicationController", () => {
+  test("keeps its pods, and says how many there are", async () => {
+    const member = await startMember();
+    await member.client.create(ReplicationController, MEMBER, { apiVersion: "v1", kind: "ReplicationController", metadata, spec: { replicas: 3, selector: { app: "web" }, template: template("web:1") } });
+    await member.pass(10_000);
+    const [victim] = member.pods();
+
+    await member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name: victim?.metadata.name ?? "" });
+    await member.pass(40_000);
+
+    expect(member.pods()).toHaveLength(3);
+    expect((await member.get(ReplicationController, "web")).status).toEqual({ replicas: 3, fullyLabeledReplicas: 3, readyReplicas: 3, availableReplicas: 3, observedGeneration: 1 });
+    expect(member.events.filter((event) => event.startsWith("ReplicationController/web Normal SuccessfulCreate: Created pod: web-"))).toHaveLength(4);
+  });
+});

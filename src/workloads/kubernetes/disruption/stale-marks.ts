@@ -1,0 +1,46 @@
+/**
+ * Pods that were marked as about to be disrupted and are still there two minutes later: the mark is taken back, because Jobs and
+ * people judge a later end of the pod by it.
+ *
+ * Reads:  Pod.
+ * Writes: Pod (the condition DisruptionTarget).
+ */
+import { Pod } from "../../../api/index.ts";
+import { formatTime } from "../../../base/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import type { Controller } from "../../../runtime/index.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { isActive, podCondition, timeMs } from "../pod.ts";
+import type { ReadonlyPod } from "../pod.ts";
+
+const MARK = "DisruptionTarget";
+const STALE_MS = 2 * 60_000;
+
+export function createStaleMarkController({ client, informers, clock }: WorkloadDependencies): Controller<ObjectKey> {
+  const pods = informers.of(Pod);
+  return defineKeyedController<ObjectKey>({
+    name: "stale-disruption-marks",
+    writes: [Pod],
+    sources: [watch(Pod, ({ cluster, object, deleted }) => (!deleted && markedMs(object) !== undefined ? [keyOf(cluster, object)] : []))],
+    idOf: idOfKey,
+    async reconcile(key, { signal }) {
+      const pod = pods.get(key);
+      const sinceMs = pod && markedMs(pod);
+      if (!pod || sinceMs === undefined) return done;
+      const leftMs = sinceMs + STALE_MS - clock.now();
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      const unmarked = { type: MARK, status: "False", lastTransitionTime: formatTime(clock.now()) };
+      const conditions = pod.status?.conditions?.map((condition) => (condition.type === MARK ? unmarked : condition)) ?? [];
+      await unlessChanged(client.updateStatus(Pod, key.cluster, { ...pod, status: { ...pod.status, conditions } }, { signal }));
+      return done;
+    },
+  });
+}
+
+/** Since when a pod that goes on running is marked; the kubelet's own mark stands for an end that it has begun. */
+function markedMs(pod: ReadonlyPod): number | undefined {
+  const mark = podCondition(pod, MARK);
+  return mark?.status === "True" && mark.reason !== "TerminationByKubelet" && isActive(pod) ? timeMs(mark.lastTransitionTime) : undefined;
+}

@@ -1,0 +1,44 @@
+/**
+ * Deletes Jobs whose time after they finished is over (`ttlSecondsAfterFinished`), and with them their pods.
+ *
+ * Reads:  Job.
+ * Writes: Job (deletions).
+ */
+import { Job } from "../../../api/index.ts";
+import type { ObjectKey } from "../../../client/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import type { Controller } from "../../../runtime/index.ts";
+import type { WorkloadDependencies } from "../../dependencies.ts";
+import { unlessChanged } from "../../optimistic.ts";
+import { conditionOf } from "../job/plan.ts";
+import type { ReadonlyJob } from "../job/pods.ts";
+import { timeMs } from "../pod.ts";
+
+export function createFinishedJobController({ client, informers, clock }: WorkloadDependencies): Controller<ObjectKey> {
+  const jobs = informers.of(Job);
+  return defineKeyedController<ObjectKey>({
+    name: "ttl-after-finished",
+    writes: [Job],
+    sources: [watch(Job, ({ cluster, object, deleted }) => (!deleted && expiresAtMs(object) !== undefined ? [keyOf(cluster, object)] : []))],
+    idOf: idOfKey,
+    async reconcile(key, { signal }) {
+      const job = jobs.get(key);
+      const atMs = job && expiresAtMs(job);
+      if (!job || atMs === undefined) return done;
+      const leftMs = atMs - clock.now();
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      const { uid = "", resourceVersion = "" } = job.metadata;
+      // Whoever gave it more time in the meantime is heard.
+      await unlessChanged(client.delete(Job, key, { propagationPolicy: "Foreground", preconditions: { uid, resourceVersion }, signal }));
+      return done;
+    },
+  });
+}
+
+/** Undefined for a Job that stays. */
+function expiresAtMs(job: ReadonlyJob): number | undefined {
+  const { metadata, spec } = job;
+  const finished = conditionOf(job, "Complete") ?? conditionOf(job, "Failed");
+  if (spec?.ttlSecondsAfterFinished === undefined || !finished || metadata.deletionTimestamp) return undefined;
+  return timeMs(finished.lastTransitionTime) + spec.ttlSecondsAfterFinished * 1000;
+}

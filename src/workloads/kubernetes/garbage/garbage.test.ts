@@ -1,0 +1,64 @@
+/** What is removed because its time is over. */
+import { afterEach, expect, test } from "vitest";
+import { Job, Node, Pod } from "../../../api/index.ts";
+import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import type { TestMember } from "../../../testing/member/index.ts";
+import { indexByController } from "../../ownership.ts";
+import { createJobController } from "../job/controller.ts";
+import { createJobOrphanController } from "../job/orphans.ts";
+import { createFinishedJobController } from "./finished-jobs.ts";
+import { createOrphanedPodController } from "./orphaned-pods.ts";
+
+const stops: TestMember[] = [];
+afterEach(async () => {
+  for (const member of stops.splice(0)) await member.stop();
+});
+
+async function startMember(nodes: number): Promise<TestMember> {
+  const member = await startTestMember({
+    nodes,
+    controllers(deps) {
+      indexByController(deps.informers);
+      return [createJobController(deps), createJobOrphanController(deps), createFinishedJobController(deps), createOrphanedPodController(deps)];
+    },
+  });
+  stops.push(member);
+  return member;
+}
+
+const spec = { containers: [{ name: "main", image: "x:1" }] };
+
+test("A finished Job goes with its pods when its time is over", async () => {
+  const member = await startMember(0);
+  await member.client.create(Job, MEMBER, { apiVersion: "batch/v1", kind: "Job", metadata: { name: "pi", namespace: NAMESPACE }, spec: { ttlSecondsAfterFinished: 60, template: { spec: { ...spec, restartPolicy: "Never" } } } });
+  await member.pass(1_000);
+  const [pod] = member.pods();
+  if (!pod) throw new Error("a pod runs");
+  await member.finish(pod, 0);
+
+  await member.pass(50_000);
+  const before = await member.list(Job);
+  await member.pass(30_000);
+
+  expect(before).toHaveLength(1);
+  expect(await member.list(Job)).toEqual([]);
+  expect(member.pods()).toEqual([]);
+});
+
+test("A pod whose node is gone is removed after a while, and another is not", async () => {
+  const member = await startMember(2);
+  for (const name of ["a", "b"]) await member.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: NAMESPACE }, spec });
+  await member.pass(10_000);
+  const [first, second] = member.pods();
+  const phases: (string | undefined)[] = [];
+  member.informers.of(Pod).subscribe(({ object, deleted }) => deleted && phases.push(object.status?.phase));
+
+  await member.client.delete(Node, { cluster: MEMBER, name: first?.spec.nodeName ?? "" });
+  await member.pass(30_000);
+  const early = member.pods().length;
+  await member.pass(20_000);
+
+  expect(early).toBe(2);
+  expect(member.pods().map(({ metadata }) => metadata.name)).toEqual([second?.metadata.name]);
+  expect(phases).toEqual(["Failed"]);
+});

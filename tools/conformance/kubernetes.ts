@@ -1,0 +1,32 @@
+/** Kubernetes' own `e2e.test` as a suite that can be held against a member. */
+import { join } from "node:path";
+import { listTests, readCatalogue, selectTests, type Test } from "./catalogue.ts";
+import { escapePattern } from "./suite.ts";
+
+/** What `run.ts` needs to know of a suite. */
+export interface UpstreamSuite {
+  /** Names of the programs in `$REAL_BIN`. */
+  programs: readonly string[];
+  /** The compiled suite among them. */
+  binary: string;
+  /** More flags for `flotilla up`. */
+  upFlags: readonly string[];
+  select(bin: string, focus: RegExp | undefined): Test[];
+  flagsOf(test: Test, place: { bin: string; kubeconfig: string; limitMs: number }): readonly string[];
+}
+
+export const kubernetesSuite: UpstreamSuite = {
+  programs: ["e2e.test", "kubectl"],
+  binary: "e2e.test",
+  upFlags: [],
+  select: (bin, focus) => selectTests(readCatalogue(), listTests(join(bin, "e2e.test")), focus),
+  flagsOf: ({ fullName }, { bin, kubeconfig }) => [
+    `--kubeconfig=${kubeconfig}`,
+    `--kubectl-path=${join(bin, "kubectl")}`,
+    `--ginkgo.focus=${escapePattern(fullName)}$`,
+    "--provider=skeleton",
+    "--allowed-not-ready-nodes=-1",
+    "--disable-log-dump",
+    "--dump-logs-on-failure=false",
+  ],
+};
