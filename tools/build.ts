@@ -32,10 +32,10 @@ await build({
     },
   },
 });
-// The engine keeps a source in memory, at two bytes a character when a single one of them needs two.
+// The engine keeps a source in memory. Node reads one that is ASCII throughout as one byte a character, and any other as two.
 for (const file of globSync("**/*.js", { cwd: output })) {
   const code = readFileSync(join(output, file), "utf8");
-  writeFileSync(join(output, file), code.replaceAll(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
+  writeFileSync(join(output, file), code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
 }
 // Fact tables are data, read when a kind is first used.
 for (const file of globSync("api/facts/*.json", { cwd: source })) cpSync(join(source, file), join(output, file));

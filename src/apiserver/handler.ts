@@ -130,7 +130,7 @@ async function answerResource(options: HandlerOptions, request: ApiRequest, clus
   const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
   if (room) await room;
   const tableOptions = { includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const), nowMs: deps.clock.now(), version: representation.version };
-  const work = operate(deps, context, verb, inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, options.decodeProtobuf));
+  const work = operate(deps, context, verb, inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.decodeProtobuf));
   return answerResponse(await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work)), representation, tableOptions);
 }
 
@@ -224,10 +224,10 @@ function watchResponse({ deps, metrics }: HandlerOptions, context: RequestContex
   };
 }
 
-function inputOf({ body: bytes, headers }: ApiRequest, served: ServedVersion, decodeProtobuf: ProtobufDecoder | undefined): Input {
+function inputOf({ body: bytes, headers }: ApiRequest, served: ServedVersion, subresource: string | undefined, decodeProtobuf: ProtobufDecoder | undefined): Input {
   const body: Body = { bytes, contentType: headers["content-type"] };
   return {
-    object: () => decodeObject(body, served, decodeProtobuf),
+    object: () => decodeObject(body, served, subresource, decodeProtobuf),
     value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, decodeProtobuf)),
     patch: () => decodePatch(body),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),

@@ -3,7 +3,7 @@
  * Plugins that give them are in `exec-plugin.ts`.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
-import { FlotillaError } from "../base/index.ts";
+import { FlotillaError, messageOf } from "../base/index.ts";
 import type { Clock } from "../base/index.ts";
 
 export interface Credentials {
@@ -45,7 +45,7 @@ export function createFileCredentials({ read, clock }: { read: () => Promise<Cre
         if (!known || (!sameCredentials(found, known) && isUsable(found))) known = found;
         return known;
       } catch (error) {
-        if (!known) throw new CredentialsError("reading who to be", { cause: error });
+        if (!known) throw new CredentialsError(`the files that say who we are cannot be read: ${messageOf(error)}`, { cause: error });
         return known; // Files are missing for a moment while they are replaced; the old content still holds.
       } finally {
         readAtMs = clock.now();

@@ -66,7 +66,7 @@ export function createExecCredentials(options: ExecPluginOptions): CredentialSou
     }
   };
   const renew = (): Promise<Given> => {
-    if (failure && clock.now() < failure.untilMs) return Promise.reject(failure.error as Error);
+    if (failure && clock.now() < failure.untilMs) return Promise.reject(failure.error);
     return (running ??= run());
   };
 
@@ -106,6 +106,9 @@ function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions
     const giveUp = (why: string): void =>
       end(() => {
         child.kill("SIGKILL");
+        // Programs that it started may hold the other ends open.
+        child.stdout?.destroy();
+        child.stderr?.destroy();
         reject(new CredentialsError(`the credential plugin ${command} ${why}`));
       });
     const timer = clock.after(timeoutMs, () => giveUp(`did not end within ${timeoutMs / 1000} s; run it by hand to see what it waits for`));

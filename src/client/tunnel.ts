@@ -56,7 +56,7 @@ function tunnelConnect(proxy: URL, { host, port }: Target, stop: AbortSignal): P
         return reject(new UnreachableError(`it refused to connect to ${authority}: ${statusCode} ${statusMessage}${statusCode === 407 ? "; give it a user and password in its URL" : ""}`));
       }
       if (head.length > 0) socket.unshift(head);
-      resolve(socket as Socket);
+      resolve(socket);
     });
     request.once("response", (response) => {
       response.destroy();

@@ -106,7 +106,7 @@ export class ControllerRunner<K> {
   async #begin(informers: readonly Informer<never>[]): Promise<void> {
     const { signal } = this.#options;
     try {
-      for (const informer of informers) await informer.whenSynced(signal);
+      for (const informer of informers) if (!informer.synced) await informer.whenSynced(signal);
       await this.#options.informers.whenSynced(signal);
     } catch (error) {
       if (!signal.aborted) this.#log.error("controller cannot start, what it watches was closed", { error });

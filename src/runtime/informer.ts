@@ -19,6 +19,8 @@ const LAST_RECONNECT_MS = 30_000;
 const LAST_UNSERVED_MS = 5_000;
 /** For servers without streaming lists; the page size of client-go. */
 const PAGE_SIZE = 500;
+/** An event that is late is late by a few; more deletions than this are not remembered. */
+const MAX_DELETIONS = 256;
 
 /** Which logical clusters are watched: one, or those in this process that fit. */
 export type Scope = { cluster: string; where?: (cluster: string) => boolean };
@@ -53,7 +55,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   /** Everything up to this version was seen; unset asks for a list. */
   #resourceVersion: string | undefined;
   #listing = 0;
+  /** The last deletions: the version of each by the uid of its object. */
+  readonly #deletions = new Map<string, string>();
   #streamsLists = true;
+  /** False when a list took longer than the server remembers: then it is asked for in one piece. */
+  #listsInPages = true;
   /** Consecutive tries that brought nothing. */
   #attempts = 0;
   /** Listeners and indexes that have thrown. */
@@ -189,11 +195,15 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     let token: string | undefined;
     let resourceVersion: string;
     do {
-      const page = await client.list(this.kind, { cluster: scope.cluster, limit: PAGE_SIZE, ...(token && { continue: token }), signal });
+      const page = await client.list(this.kind, { cluster: scope.cluster, ...(this.#listsInPages && { limit: PAGE_SIZE }), ...(token && { continue: token }), signal }).catch((error: unknown) => {
+        if (token && isExpired(error)) this.#listsInPages = false;
+        throw error;
+      });
       for (const object of page.items) this.#present(scope.cluster, object);
       resourceVersion = page.resourceVersion;
       token = page.continue;
     } while (token);
+    this.#listsInPages = true;
     this.#finishList(resourceVersion);
   }
 
@@ -251,11 +261,23 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       }
       if (this.#covers(event.cluster)) {
         if (event.type === "DELETED") this.#vanished(event.cluster, event.object);
-        else this.#present(event.cluster, event.object);
+        else if (!this.#wasDeletedSince(event.object)) this.#present(event.cluster, event.object);
       }
       // While a list is under way its objects come in no order of versions, so there is nothing yet to resume from.
-      if (this.#state === "following") this.#resourceVersion = event.object.metadata.resourceVersion ?? this.#resourceVersion;
+      if (this.#state === "following") this.#advance(event.object.metadata.resourceVersion);
     }
+  }
+
+  /** Never back: resuming from an earlier version would bring what was told already. */
+  #advance(resourceVersion: string | undefined): void {
+    if (resourceVersion === undefined || isLater(this.#resourceVersion ?? "", resourceVersion)) return;
+    this.#resourceVersion = resourceVersion;
+  }
+
+  /** An event from before a deletion that was told already: the object would be there again. */
+  #wasDeletedSince({ metadata: { uid, resourceVersion = "" } }: DeepReadonly<T>): boolean {
+    const deletion = this.#deletions.size > 0 && uid !== undefined ? this.#deletions.get(uid) : undefined;
+    return deletion !== undefined && isLater(deletion, resourceVersion);
   }
 
   #finishList(resourceVersion: string): void {
@@ -294,7 +316,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #vanished(cluster: string, object: DeepReadonly<T>): void {
     const stored = this.#store.find(cluster, object.metadata.namespace, object.metadata.name);
     // A namesake that we made since then is noted already; the deletion is not about it.
-    if (stored?.object.metadata.uid === object.metadata.uid && stored) this.#drop(stored, object);
+    const { uid, resourceVersion } = object.metadata;
+    if (!stored || stored.object.metadata.uid !== uid) return;
+    this.#drop(stored, object);
+    if (uid === undefined || resourceVersion === undefined) return;
+    this.#deletions.set(uid, resourceVersion);
+    const [oldest = ""] = this.#deletions.size > MAX_DELETIONS ? this.#deletions.keys() : [];
+    if (oldest !== "") this.#deletions.delete(oldest);
   }
 
   #drop(stored: Stored<T>, object: DeepReadonly<T>): void {

@@ -45,7 +45,9 @@ export function createInformers(options: InformersOptions): SharedInformers {
       return informer as unknown as Informer<T>;
     },
     async whenSynced(signal) {
-      for (const informer of opened.values()) await informer.whenAnswered(signal);
+      signal.throwIfAborted();
+      // Every controller waits here for every kind: one that has answered is not worth a listener.
+      for (const informer of opened.values()) if (!informer.isAnswered) await informer.whenAnswered(signal);
     },
     isQuiet: () => opened.values().every((informer) => informer.isQuiet()),
     busy: () => Array.from(opened.values().filter((informer) => !informer.isQuiet()), ({ kind }) => kind.plural),

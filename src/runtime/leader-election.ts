@@ -144,8 +144,13 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     term.deadline = deadline;
   };
 
-  /** Waits; the end of the signal ends it too, which whoever waits sees by itself. */
-  const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(clock, ms, signal).catch(() => {});
+  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+    try {
+      await sleep(clock, ms, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error; // It is over sooner, which whoever waits sees by itself.
+    }
+  };
 
   const win = async (signal: AbortSignal): Promise<Term | undefined> => {
     while (!signal.aborted) {

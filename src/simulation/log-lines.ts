@@ -1,10 +1,11 @@
 /**
- * What a container of a simulated pod has written: a few lines that follow from the pod's status, so that they are the same
- * whenever and wherever they are read. Nothing is stored for them.
+ * What a container of a simulated pod has written: a few lines that follow from the pod's status, and what its command echoes, so
+ * that they are the same whenever and wherever they are read. Nothing is stored for them. Pure.
  */
-import type { ContainerStatus, Pod } from "../api/index.ts";
+import type { Container, ContainerStatus, Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { badRequest } from "../machinery/index.ts";
+import { scriptOf } from "./kubelet/script.ts";
 
 export interface LogLine {
   timeMs: number;
@@ -19,18 +20,22 @@ export function statusOf({ status }: ReadPod, container: string): Status | undef
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? []), ...(status?.ephemeralContainerStatuses ?? [])].find(({ name }) => name === container);
 }
 
+function containerOf({ spec }: ReadPod, container: string): DeepReadonly<Container> | undefined {
+  return [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === container);
+}
+
 /** What the container wrote so far, oldest first; `previous` is what it wrote before it was restarted. Throws what a kubelet answers when there is nothing. */
-export function logLines(pod: ReadPod, container: string, previous = false): LogLine[] {
+export function logLines(pod: ReadPod, container: string, nowMs: number, previous = false): LogLine[] {
   const { metadata } = pod;
   const about = `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)}`;
   const status = statusOf(pod, container);
   if (previous) {
     if (!status?.lastState?.terminated) throw badRequest(`previous terminated ${about} not found`);
-    return linesOf(pod, status, status.lastState, Math.max(0, status.restartCount - (status.state?.waiting ? 0 : 1)));
+    return linesOf(pod, status, status.lastState, nowMs, Math.max(0, status.restartCount - (status.state?.waiting ? 0 : 1)));
   }
-  if (status?.state?.running || status?.state?.terminated) return linesOf(pod, status, status.state, status.restartCount);
+  if (status?.state?.running || status?.state?.terminated) return linesOf(pod, status, status.state, nowMs, status.restartCount);
   // Between two runs of a container that keeps ending, its last words are what there is.
-  if (status?.lastState?.terminated && status.state?.waiting?.reason === "CrashLoopBackOff") return linesOf(pod, status, status.lastState, status.restartCount);
+  if (status?.lastState?.terminated && status.state?.waiting?.reason === "CrashLoopBackOff") return linesOf(pod, status, status.lastState, nowMs, status.restartCount);
   throw badRequest(`${about} is waiting to start: ${waitingFor(status)}`);
 }
 
@@ -39,7 +44,20 @@ function waitingFor(status: Status | undefined): string {
   return reason === "ImagePullBackOff" ? "trying and failing to pull image" : reason;
 }
 
-function linesOf({ metadata, spec, status }: ReadPod, { name, image, ready }: Status, { running, terminated }: State, restarts: number): LogLine[] {
+/** When the container writes its next line by itself; undefined when only a change of the pod brings one. */
+export function nextLineMs(pod: ReadPod, container: string, nowMs: number): number | undefined {
+  const startedAt = statusOf(pod, container)?.state?.running?.startedAt;
+  return startedAt === undefined ? undefined : echoesOf(pod, container, timeOf(startedAt)).find(({ timeMs }) => timeMs > nowMs)?.timeMs;
+}
+
+function echoesOf(pod: ReadPod, container: string, startMs: number): LogLine[] {
+  const spec = containerOf(pod, container);
+  const script = spec && scriptOf(spec);
+  return script ? script.echoes.map(({ afterMs, text }) => ({ timeMs: startMs + afterMs, text })) : [];
+}
+
+function linesOf(pod: ReadPod, { name, image, ready }: Status, { running, terminated }: State, nowMs: number, restarts: number): LogLine[] {
+  const { metadata, spec, status } = pod;
   const startMs = timeOf(running?.startedAt ?? terminated?.startedAt);
   const lines: LogLine[] = [
     { timeMs: startMs, text: `container ${name} of pod ${metadata.namespace ?? ""}/${metadata.name} starts on node ${spec.nodeName ?? ""}${restarts > 0 ? `, restart ${restarts}` : ""}` },
@@ -47,7 +65,11 @@ function linesOf({ metadata, spec, status }: ReadPod, { name, image, ready }: St
   ];
   const readyAt = status?.conditions?.find((condition) => condition.type === "Ready" && condition.status === "True")?.lastTransitionTime;
   if (running && ready && readyAt !== undefined) lines.push({ timeMs: Math.max(startMs, timeOf(readyAt)), text: "ready" });
-  if (terminated) lines.push({ timeMs: timeOf(terminated.finishedAt), text: `stopped with exit code ${terminated.exitCode ?? 0}` });
+  // A container that was stopped early did not come to all of it.
+  const untilMs = terminated ? timeOf(terminated.finishedAt) : nowMs;
+  lines.push(...echoesOf(pod, name, startMs).filter(({ timeMs }) => timeMs <= untilMs));
+  lines.sort((a, b) => a.timeMs - b.timeMs);
+  if (terminated) lines.push({ timeMs: untilMs, text: `stopped with exit code ${terminated.exitCode ?? 0}` });
   return lines;
 }
 

@@ -18,20 +18,37 @@ const told = (lines: readonly LogLine[]): string[] => lines.map(({ timeMs, text 
 
 describe("the log of a simulated container", () => {
   test("tells when and where it started, what it runs, and that it is ready", () => {
-    expect(told(logLines(running(makePod()), "main"))).toEqual(["0 container main of pod shop/p starts on node node-000", "0 image web:1; the container is simulated, no process runs", "0 ready"]);
+    expect(told(logLines(running(makePod()), "main", NOW))).toEqual(["0 container main of pod shop/p starts on node node-000", "0 image web:1; the container is simulated, no process runs", "0 ready"]);
   });
 
   test("begins anew when the container is restarted, and the former one can be asked for", () => {
     const updated = running({ ...running(makePod()), spec: makePod("web:2").spec }, NOW + 60_000);
 
-    expect(told(logLines(updated, "main"))).toEqual(["60 container main of pod shop/p starts on node node-000, restart 1", "60 image web:2; the container is simulated, no process runs", "60 ready"]);
-    expect(told(logLines(updated, "main", true)).at(-1)).toBe("60 stopped with exit code 0");
+    expect(told(logLines(updated, "main", NOW + 60_000))).toEqual(["60 container main of pod shop/p starts on node node-000, restart 1", "60 image web:2; the container is simulated, no process runs", "60 ready"]);
+    expect(told(logLines(updated, "main", NOW + 60_000, true)).at(-1)).toBe("60 stopped with exit code 0");
   });
 
   test("of a container that keeps crashing is that of its last run", () => {
     const crashing = { ...makePod(), metadata: { ...makePod().metadata, annotations: { "simulation.flotilla.dev/fault": "crash-loop" } } };
 
-    expect(told(logLines(running(crashing), "main")).at(-1)).toBe("0 stopped with exit code 1");
+    expect(told(logLines(running(crashing), "main", NOW)).at(-1)).toBe("0 stopped with exit code 1");
+  });
+
+  test("has what the command echoes, once its time has come", () => {
+    const echoing = makePod();
+    echoing.spec.containers = [{ name: "main", image: "web:1", command: ["sh", "-c", "echo hello; sleep 5; echo bye"] }];
+    const up = running(echoing);
+
+    expect(told(logLines(up, "main", NOW + 4_000)).slice(2)).toEqual(["0 ready", "0 hello"]);
+    expect(told(logLines(up, "main", NOW + 5_000)).slice(2)).toEqual(["0 ready", "0 hello", "5 bye"]);
+  });
+
+  test("of a container that ended early lacks what it did not come to", () => {
+    const echoing = makePod();
+    echoing.spec = { ...echoing.spec, activeDeadlineSeconds: 3, containers: [{ name: "main", image: "web:1", command: ["sh", "-c", "echo hello; sleep 5; echo bye"] }] };
+    const late = running(running(echoing), NOW + 3_000);
+
+    expect(told(logLines(late, "main", NOW + 60_000)).slice(2)).toEqual(["0 hello", "3 stopped with exit code 137"]);
   });
 
   const refused: Record<string, { pod: DeepReadonly<Pod>; previous?: boolean; want: string }> = {
@@ -41,7 +58,7 @@ describe("the log of a simulated container", () => {
   };
   for (const [behaviour, { pod, previous, want }] of Object.entries(refused)) {
     test(behaviour, () => {
-      expect(() => logLines(pod, "main", previous)).toThrow(want);
+      expect(() => logLines(pod, "main", NOW, previous)).toThrow(want);
     });
   }
 });
@@ -50,7 +67,7 @@ async function startMember() {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster !== "hub" }, random: createSeededRandom(1) });
-  const runtime = createSimulatedRuntime({ informers });
+  const runtime = createSimulatedRuntime({ informers, clock });
   await client.create(Pod, "paris", makePod());
   const report = async (change: (pod: DeepReadonly<Pod>) => DeepReadonly<Pod["status"]>): Promise<DeepReadonly<Pod>> => {
     const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
@@ -58,7 +75,7 @@ async function startMember() {
     return client.updateStatus(Pod, "paris", { ...pod, ...(status && { status }) });
   };
   const target = (pod: DeepReadonly<Pod>) => ({ cluster: "paris", namespace: "shop", container: "main", pod: pod as unknown as DeepReadonly<JsonObject> });
-  return { client, informers, runtime, report, target };
+  return { client, clock, informers, runtime, report, target };
 }
 
 /** Every line that comes until the log ends. */
@@ -97,6 +114,23 @@ describe("who follows a log", () => {
     await report((changed) => settledStatus(changed, undefined, NOW + 1000));
 
     expect(await following).toEqual([]);
+    informers.close();
+  });
+
+  test("gets what a command echoes when its time has come", async () => {
+    const { client, clock, informers, runtime, report, target } = await startMember();
+    const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
+    await client.update(Pod, "paris", { ...pod, spec: { ...pod.spec, containers: [{ name: "main", image: "web:1", command: ["sh", "-c", "sleep 5; echo bye"] }] } });
+    const up = await report((changed) => settledStatus(changed, undefined, clock.now()));
+
+    const following = runtime.logs(target(up), { previous: false }).follow(new AbortController().signal)[Symbol.asyncIterator]();
+    const next = following.next();
+    clock.advance(5_000);
+    const { value } = await next;
+    await following.return?.(undefined);
+
+    expect(value).toMatchObject({ text: "bye" });
+    expect(clock.nextDue()).toBeUndefined();
     informers.close();
   });
 

@@ -1,14 +1,14 @@
 /**
  * What stands behind `kubectl logs` and `kubectl exec` of simulated pods. Logs are worked out from the pod; who follows one gets
- * what a change of the pod adds to it, until the container ends. No processes run, and whoever wants to start one is told so.
+ * what a change of the pod, or time, adds to it, until the container ends. No processes run, and whoever wants to start one is told so.
  *
  * Reads:  Pod. Writes: nothing.
  */
 import { Pod } from "../api/index.ts";
-import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import type { Clock, DeepReadonly, JsonObject } from "../base/index.ts";
 import { badRequest } from "../machinery/index.ts";
 import type { Informers } from "../runtime/index.ts";
-import { logLines, statusOf } from "./log-lines.ts";
+import { logLines, nextLineMs, statusOf } from "./log-lines.ts";
 import type { LogLine } from "./log-lines.ts";
 
 export interface ContainerOfPod {
@@ -34,7 +34,7 @@ export interface SimulatedRuntime {
 type ReadPod = DeepReadonly<Pod>;
 type Follower = (pod: ReadPod, isGone: boolean) => void;
 
-export function createSimulatedRuntime({ informers }: { informers: Informers }): SimulatedRuntime {
+export function createSimulatedRuntime({ informers, clock }: { informers: Informers; clock: Clock }): SimulatedRuntime {
   const followers = createFollowers(informers);
   const noProcesses = async ({ cluster, namespace, pod }: ContainerOfPod): Promise<never> => {
     throw badRequest(`pod ${namespace}/${(pod as unknown as ReadPod).metadata.name} is simulated: nodes of ${cluster} run no processes, so there is none to talk to`);
@@ -42,8 +42,8 @@ export function createSimulatedRuntime({ informers }: { informers: Informers }):
   return {
     logs(target, { previous }) {
       const pod = target.pod as unknown as ReadPod;
-      const lines = logLines(pod, target.container, previous);
-      return { lines, follow: (signal) => (previous ? nothing() : followed(followers, target, pod, lines, signal)) };
+      const lines = logLines(pod, target.container, clock.now(), previous);
+      return { lines, follow: (signal) => (previous ? nothing() : followed(followers, clock, target, pod, lines, signal)) };
     },
     exec: noProcesses,
     attach: noProcesses,
@@ -54,11 +54,12 @@ async function* nothing(): AsyncGenerator<LogLine> {
   // What a container wrote before it was restarted does not grow.
 }
 
-async function* followed(followers: Followers, { cluster, namespace, container }: ContainerOfPod, first: ReadPod, lines: readonly LogLine[], signal: AbortSignal): AsyncGenerator<LogLine> {
+async function* followed(followers: Followers, clock: Clock, { cluster, namespace, container }: ContainerOfPod, first: ReadPod, lines: readonly LogLine[], signal: AbortSignal): AsyncGenerator<LogLine> {
   if (hasEnded(first, first, container)) return;
   let told = lines.length;
   // Only the latest matters: the lines of a container are only ever added to.
   let latest: { pod: ReadPod; isGone: boolean } | undefined;
+  let current = first;
   let wake = (): void => {};
   const stop = followers.add(keyOf(cluster, namespace, first.metadata.name), (pod, isGone) => {
     // The informer may be a little behind the server that answered the request.
@@ -70,23 +71,27 @@ async function* followed(followers: Followers, { cluster, namespace, container }
   signal.addEventListener("abort", onAbort);
   try {
     while (!signal.aborted) {
-      if (!latest) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        continue;
-      }
-      const { pod, isGone } = latest;
+      if (!latest) await changeOr(nextLineMs(current, container, clock.now()));
+      if (latest?.isGone || (latest && isAnother(latest.pod, first, container))) return;
+      current = latest?.pod ?? current;
       latest = undefined;
-      if (isGone || isAnother(pod, first, container)) return;
-      const now = logLines(pod, container);
+      const now = logLines(current, container, clock.now());
       yield* now.slice(told);
       told = Math.max(told, now.length);
-      if (hasEnded(pod, first, container)) return;
+      if (hasEnded(current, first, container)) return;
     }
   } finally {
     signal.removeEventListener("abort", onAbort);
     stop();
+  }
+
+  /** Waits for a change of the pod, or until the container writes something by itself. */
+  async function changeOr(dueMs: number | undefined): Promise<void> {
+    const timer = dueMs === undefined ? undefined : clock.after(Math.max(0, dueMs - clock.now()), () => wake());
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    timer?.cancel();
   }
 }
 

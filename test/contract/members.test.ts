@@ -72,7 +72,6 @@ describe.skipIf(reason !== undefined)("the controllers of members on kube-apiser
       await manager.stop();
       informers.close();
     });
-    await manager.whenSynced(AbortSignal.timeout(START_LIMIT_MS));
   }
 
   const keyOf = (name: string) => ({ cluster: CLUSTER, namespace: NAMESPACE, name });
@@ -111,7 +110,7 @@ describe.skipIf(reason !== undefined)("the controllers of members on kube-apiser
     await create(CloneSet, name, { replicas: 10, revisionHistoryLimit: 10, selector: { matchLabels: labelsOf(name) }, template: template(name, { readinessGates }), updateStrategy: { type: "RollingUpdate", rollingUpdate } });
     const before = await whenReady(name, 10);
 
-    const update = (partition: number) => change(CloneSet, name, (set) => ({ ...set, spec: { ...set.spec, template: { ...set.spec.template, spec: { ...set.spec.template.spec, containers: [{ name: "main", image: "web:2" }] } }, updateStrategy: { type: "RollingUpdate", rollingUpdate: { ...set.spec.updateStrategy?.rollingUpdate, partition } } } }));
+    const update = (partition: number) => change(CloneSet, name, (set) => ({ ...set, spec: { ...set.spec, template: { ...set.spec.template, spec: { ...set.spec.template.spec, containers: [{ name: "main", image: "web:2" }] } }, updateStrategy: { type: "RollingUpdate" as const, rollingUpdate: { ...set.spec.updateStrategy?.rollingUpdate, partition } } } }));
     await update(7);
     const partly = await whenReady(name, 10, (pods) => withImage(pods, "web:2").length === 3);
     await update(0);
@@ -134,7 +133,8 @@ describe.skipIf(reason !== undefined)("the controllers of members on kube-apiser
     await change(Deployment, name, (deployment) => ({ ...deployment, spec: { ...deployment.spec, template: { ...deployment.spec.template, spec: { containers: [{ name: "main", image: "web:2" }] } } } }));
 
     await whenReady(name, 4, (pods) => withImage(pods, "web:2").length === 4);
-    await eventually("the status is told", () => client.get(Deployment, keyOf(name)), ({ status }) => status?.updatedReplicas === 4 && status.availableReplicas === 4);
+    const { status } = await eventually("the status is told", () => client.get(Deployment, keyOf(name)), (deployment) => deployment.status?.availableReplicas === 4);
+    expect(status).toMatchObject({ replicas: 4, updatedReplicas: 4, readyReplicas: 4 });
   });
 
   test("a StatefulSet comes up in order", async () => {

@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { standardStorageClass } from "../../src/simulation/index.ts";
 import type { CatalogueEntry, Test } from "./catalogue.ts";
 import type { UpstreamSuite } from "./kubernetes.ts";
 import { escapePattern } from "./suite.ts";
@@ -27,6 +28,11 @@ export const kruiseSuite: UpstreamSuite = {
     "--delete-namespace=true",
   ],
 };
+
+export function storageClasses(): object {
+  const make = (name: string, allowVolumeExpansion: boolean): object => ({ ...standardStorageClass(), metadata: { name }, allowVolumeExpansion });
+  return { apiVersion: "v1", kind: "List", items: [make("allow-volume-expansion", true), make("disallow-volume-expansion", false)] };
+}
 
 export function readKruiseCatalogue(): CatalogueEntry[] {
   return JSON.parse(readFileSync(join(import.meta.dirname, "kruise-tests.json"), "utf8")) as CatalogueEntry[];

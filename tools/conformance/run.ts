@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/index.ts";
 import { startFlotilla } from "../bench/process.ts";
 import type { Test } from "./catalogue.ts";
-import { kruiseSuite } from "./kruise.ts";
+import { kruiseSuite, storageClasses } from "./kruise.ts";
 import { kubernetesSuite } from "./kubernetes.ts";
 import type { UpstreamSuite } from "./kubernetes.ts";
 import { bareNodes } from "./nodes.ts";
@@ -66,8 +66,7 @@ async function run(tests: Test[], bin: string, options: Options): Promise<number
   const kubeconfig = fleet?.kubeconfig("member1") ?? options.kubeconfig ?? "";
   try {
     if (fleet && options.nodes === 0) makeNodes(join(bin, "kubectl"), kubeconfig, bareNodes(["bare-0", "bare-1"]));
-    // Some specs of OpenKruise label this node of upstream's test cluster by its name.
-    if (fleet && options.suite === kruiseSuite) makeNodes(join(bin, "kubectl"), kubeconfig, bareNodes(["ci-testing-worker"]));
+    if (fleet && options.suite === kruiseSuite) prepareForKruise(join(bin, "kubectl"), kubeconfig);
     const logs = options.logs ?? mkdtempSync(join(tmpdir(), "flotilla-conformance-"));
     process.stdout.write(`${tests.length} tests, output in ${logs}\n`);
     const results = await runSuite(tests, {
@@ -85,6 +84,12 @@ async function run(tests: Test[], bin: string, options: Options): Promise<number
   } finally {
     await fleet?.stop();
   }
+}
+
+/** What specs of OpenKruise expect of upstream's test cluster: a node of this name, and storage that can grow and that cannot. */
+function prepareForKruise(kubectl: string, kubeconfig: string): void {
+  makeNodes(kubectl, kubeconfig, bareNodes(["ci-testing-worker"]));
+  execFileSync(kubectl, ["--kubeconfig", kubeconfig, "create", "-f", "-"], { input: JSON.stringify(storageClasses()), stdio: ["pipe", "ignore", "inherit"] });
 }
 
 /** A new node is not to be used until something vouches for it; here that is us. */

@@ -63,9 +63,9 @@ export function createEventExpiry({ house, cache, clock }: { house: Pick<Houseke
   return {
     load(entries) {
       const nowMs = clock.now();
-      const found = Array.from(entries).filter(({ key }) => key.startsWith(EVENTS));
-      const ordered = found.map((entry) => ({ key: entry.key, endMs: lastWriteMs(entry, nowMs) + EVENT_LIFETIME_MS })).sort((a, b) => a.endMs - b.endMs);
-      for (const { key, endMs } of ordered) ends.set(key, endMs);
+      const found: { key: string; endMs: number }[] = [];
+      for (const entry of entries) if (entry.key.startsWith(EVENTS)) found.push({ key: entry.key, endMs: lastWriteMs(entry, nowMs) + EVENT_LIFETIME_MS });
+      for (const { key, endMs } of found.sort((a, b) => a.endMs - b.endMs)) ends.set(key, endMs);
       arm();
     },
     observe({ entry, previous }) {

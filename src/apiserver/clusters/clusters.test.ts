@@ -40,6 +40,18 @@ describe("logical clusters", () => {
     expect(await uidIn("paris")).not.toBe(await uidIn("oslo"));
   });
 
+  test("let objects of the profile belong to each other in every cluster", async () => {
+    const owned = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owned", namespace: "default", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "" }] } };
+    const member = { ...PROFILE, objects: [...PROFILE.objects, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner", namespace: "default" } }, owned] };
+    const { request } = await createTestServer({ profiles: { hub: PROFILE, member }, clusters });
+    const metadataOf = async (cluster: string, name: string): Promise<JsonObject> => (await request("GET", `/clusters/${cluster}/api/v1/namespaces/default/configmaps/${name}`)).body.metadata as JsonObject;
+
+    for (const cluster of ["paris", "oslo"]) {
+      const { uid } = await metadataOf(cluster, "owner");
+      expect((await metadataOf(cluster, "owned")).ownerReferences).toEqual([{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }]);
+    }
+  });
+
   test("copy an object of the profile up when it is written", async () => {
     const { request } = await createTestServer({ profiles, clusters });
     const before = await request("GET", "/clusters/paris/api/v1/namespaces/default");

@@ -65,7 +65,8 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     objects.set(relativeKey, { served: resource.storage, relativeKey, object: () => (made ??= object()), owners });
   };
 
-  const resourceOf = ({ group, kind }: { group: string; kind: string }): Resource | undefined => resources.find((candidate) => candidate.kind.group === group && candidate.kind.kind === kind);
+  const byKind = new Map(resources.map((resource) => [`${resource.kind.group}/${resource.kind.kind}`, resource]));
+  const resourceOf = ({ group, kind }: { group: string; kind: string }): Resource | undefined => byKind.get(`${group}/${kind}`);
   const ownersOf = ({ metadata: { namespace, name: owned, ownerReferences = [] } }: KubernetesObject): LayerOwner[] =>
     ownerReferences.map((reference) => {
       const owner = resourceOf({ group: parseApiVersion(reference.apiVersion).group, kind: reference.kind });

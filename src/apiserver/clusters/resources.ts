@@ -4,7 +4,7 @@
  */
 import { formatApiVersion } from "../../api/index.ts";
 import type { Column, Kind, KindVersion, SpecPart } from "../../api/index.ts";
-import { required } from "../../base/index.ts";
+import { invariant, required } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { compileSchema, compileValidations } from "../../machinery/index.ts";
 import type { CompiledSchema, CompiledValidations, ResourceName, Schema } from "../../machinery/index.ts";
@@ -54,14 +54,22 @@ export interface ResourceOptions {
   storedIn?: Resource;
 }
 
+/** A kind that is code means the same in every profile, so its schemas are compiled once for all of them. */
+const shared = new WeakMap<Kind, Resource>();
+
+function sharedResource(kind: Kind, options?: ResourceOptions): Resource {
+  let resource = shared.get(kind);
+  if (!resource) shared.set(kind, (resource = createResource(kind, options)));
+  return resource;
+}
+
 /** The resources of several kinds. A kind that is stored as another needs that one among them. */
 export function createResources(kinds: readonly Kind[]): Resource[] {
-  const made = new Map<Kind, Resource>();
-  for (const kind of kinds) if (!kind.storedAs) made.set(kind, createResource(kind));
+  const given = new Set(kinds);
   return kinds.map((kind) => {
-    const own = made.get(kind);
-    if (own || !kind.storedAs) return own ?? createResource(kind);
-    return createResource(kind, { storedIn: required(made.get(kind.storedAs), `the kind ${kind.storedAs.kind} of which ${kind.group} ${kind.kind} is another view`) });
+    if (!kind.storedAs) return sharedResource(kind);
+    invariant(given.has(kind.storedAs), `the kind ${kind.storedAs.kind} of which ${kind.group} ${kind.kind} is another view is served too`);
+    return sharedResource(kind, { storedIn: sharedResource(kind.storedAs) });
   });
 }
 

@@ -34,10 +34,11 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return contentType.split(";", 1)[0]?.trim().toLowerCase() || contentType;
 }
 
-/** The object in the body of a create or update of `served`. */
-export function decodeObject({ bytes, contentType }: Body, served: ServedVersion, decodeProtobuf: ProtobufDecoder | undefined): DecodedObject {
+/** The object in the body of a create or update of `served`, or of its `scale`, which is a built-in kind whatever it belongs to. */
+export function decodeObject({ bytes, contentType }: Body, served: ServedVersion, subresource: string | undefined, decodeProtobuf: ProtobufDecoder | undefined): DecodedObject {
   checkSize(bytes);
   const { kind } = served.resource;
+  const builtIn = kind.builtIn || subresource === "scale";
   switch (mediaTypeOf(contentType)) {
     case "":
     case "application/json": {
@@ -45,21 +46,21 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
       const object = asObject(parseJson(text, kind.kind), text, kind.kind);
       const infinite = infiniteNumber(text);
       if (infinite !== undefined) throw undecodable({ sent: kind.kind, version: served.version, kind: kind.kind }, tooLargeNumber(infinite));
-      if (!kind.builtIn) requireKind(object, text, served);
+      if (!builtIn) requireKind(object, text, served);
       const duplicates = hasDuplicateKeys(text, object) ? findDuplicateKeys(text) : [];
       if (duplicates.length === 0) return { object, duplicates };
       // A struct takes the second value of a field on top of the first; a map takes the second alone, as JSON.parse does.
-      return { object: kind.builtIn ? (wellFormed(readRepeatedKeys(text), text) as JsonObject) : object, duplicates, text };
+      return { object: builtIn ? (wellFormed(readRepeatedKeys(text), text) as JsonObject) : object, duplicates, text };
     }
     case "application/yaml": {
       const text = decodeText(bytes);
       const { value, repeated } = readYaml(text, kind.kind);
       const object = asObject(value, text, kind.kind);
-      if (!kind.builtIn) requireKind(object, JSON.stringify(object), served);
+      if (!builtIn) requireKind(object, JSON.stringify(object), served);
       return { object, duplicates: [], ...(repeated.length > 0 && { problems: [yamlProblem(repeated)] }) };
     }
     case "application/vnd.kubernetes.protobuf":
-      if (!kind.builtIn) throw unsupportedMediaType(ACCEPTED);
+      if (!builtIn) throw unsupportedMediaType(ACCEPTED);
       if (!decodeProtobuf) throw notImplemented("protobuf bodies");
       return { object: decodeProtobuf(bytes), duplicates: [] };
     default:

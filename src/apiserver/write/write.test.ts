@@ -173,6 +173,16 @@ describe("the scale subresource", () => {
     expect(scaled.body).toMatchObject({ kind: "Scale", apiVersion: "autoscaling/v1", spec: { replicas: 4 }, status: { replicas: 0, selector: "app=web" } });
     expect(parent.body).toMatchObject({ spec: { replicas: 4 }, metadata: { resourceVersion: (scaled.body.metadata as JsonObject).resourceVersion, generation: 2 } });
   });
+
+  test("of a custom object takes a scale that does not say what it is, as clients of built-in kinds send it", async () => {
+    const { request } = await createTestServer();
+    await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
+    await request("POST", "/apis/example.com/v1/namespaces/default/widgets", { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } });
+
+    const scaled = await request("PUT", "/apis/example.com/v1/namespaces/default/widgets/w/scale", { metadata: { name: "w" }, spec: { replicas: 3 } });
+
+    expect([scaled.status, scaled.body.spec]).toEqual([200, { replicas: 3 }]);
+  });
 });
 
 test("WR-8: repeating what was sent a second later writes nothing, also where the server had added something", async () => {

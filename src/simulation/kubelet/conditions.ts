@@ -11,8 +11,10 @@ type ContainerState = DeepReadonly<ContainerStatus>;
 export function withConditions({ spec }: DeepReadonly<Pod>, status: Status, nowMs: number, isPrepared = true): Status {
   const { containerStatuses = [], initContainerStatuses = [], phase } = status;
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
-  const isInitialized = ({ name, state, started }: ContainerState): boolean => (sidecars.has(name) ? started === true : state?.terminated?.exitCode === 0);
-  const uninitialized = phase === "Succeeded" || phase === "Failed" ? [] : initContainerStatuses.filter((item) => !isInitialized(item)).map(({ name }) => name);
+  // Sidecars of a pod that is over have stopped, and were there before.
+  const isOver = phase === "Succeeded" || phase === "Failed";
+  const isInitialized = ({ name, state, started }: ContainerState): boolean => (sidecars.has(name) ? isOver || started === true : state?.terminated?.exitCode === 0);
+  const uninitialized = phase === "Succeeded" ? [] : initContainerStatuses.filter((item) => !isInitialized(item)).map(({ name }) => name);
   const unready = [...initContainerStatuses.filter(({ name, ready }) => sidecars.has(name) && !ready), ...containerStatuses.filter(({ ready }) => !ready)].map(({ name }) => name);
   const containers = containersCondition(phase, unready);
   const ours: Condition[] = [

@@ -45,6 +45,70 @@ describe("a pod that starts", () => {
   });
 });
 
+describe("a plain command", () => {
+  const commanded = (text: string, spec: Partial<PodSpec> = {}) => makePod("web:1", { restartPolicy: "Never", containers: [{ name: "main", image: "web:1", command: ["sh", "-c", text] }], ...spec });
+  const around = (nowMs: number) => ({ nowMs, hostIP: undefined, podIP: () => "10.128.0.1" });
+  const later = (pod: DeepReadonly<Pod>, nowMs: number): DeepReadonly<PodStatus> => planPodStatus({ ...pod, status: planPodStatus(pod, around(NOW)).status }, around(nowMs)).status;
+
+  test("runs for its time and ends with its code", () => {
+    const pod = commanded("sleep 30; exit 3");
+    const started = planPodStatus(pod, around(NOW));
+
+    expect(started).toMatchObject({ status: { phase: "Running" }, dueMs: NOW + 30_000 });
+    expect(later(pod, NOW + 30_000)).toMatchObject({ phase: "Failed", containerStatuses: [{ state: { terminated: { exitCode: 3 } } }] });
+  });
+
+  test("that fails is tried again where the pod asks for it", () => {
+    const { status } = planPodStatus(commanded("false", { restartPolicy: "OnFailure" }), around(NOW));
+
+    expect(status).toMatchObject({ phase: "Running", containerStatuses: [{ restartCount: 1, state: { waiting: { reason: "CrashLoopBackOff" } } }] });
+  });
+
+  test("is how a container that always restarts goes on running", () => {
+    const plan = planPodStatus(commanded("sleep 30", { restartPolicy: "Always" }), around(NOW));
+
+    expect(plan.dueMs).toBeUndefined();
+    expect(plan.status.phase).toBe("Running");
+  });
+
+  test("gives way to what annotations say", () => {
+    const pod = commanded("sleep 30; exit 3");
+    const annotated = { ...pod, metadata: { ...pod.metadata, annotations: { "sim/run": "5", "sim/exit-code": "4" } } };
+
+    expect(planPodStatus(annotated, around(NOW)).dueMs).toBe(NOW + 5_000);
+    expect(later(annotated, NOW + 5_000)).toMatchObject({ phase: "Failed", containerStatuses: [{ state: { terminated: { exitCode: 4 } } }] });
+  });
+
+  test("says how long the pod of a Job takes; any other command takes no time", () => {
+    const ofJob = (command: string[]) => {
+      const pod = commanded("true", { containers: [{ name: "main", image: "web:1", command }] });
+      return { ...pod, metadata: { ...pod.metadata, ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "j", uid: "u-2" }] } };
+    };
+
+    expect(planPodStatus(ofJob(["sleep", "30"]), around(NOW))).toMatchObject({ status: { phase: "Running" }, dueMs: NOW + 30_000 });
+    expect(planPodStatus(ofJob(["perl", "-e", "print 1"]), around(NOW)).status.phase).toBe("Succeeded");
+  });
+
+  test("of an init container holds up the others", () => {
+    const pod = makePod("web:1", { initContainers: [{ name: "init", image: "init:1", command: ["sleep", "5"] }] });
+    const started = planPodStatus(pod, around(NOW));
+
+    expect(started).toMatchObject({ status: { phase: "Pending", initContainerStatuses: [{ ready: false, state: { running: {} } }], containerStatuses: [{ state: { waiting: { reason: "PodInitializing" } } }] }, dueMs: NOW + 5_000 });
+    expect(conditionsOf(started.status)).toMatchObject({ Initialized: "False ContainersNotInitialized" });
+    expect(later(pod, NOW + 5_000)).toMatchObject({ phase: "Running", initContainerStatuses: [{ ready: true, state: { terminated: { exitCode: 0 } } }] });
+  });
+
+  test("of an init container that fails keeps the others from starting", () => {
+    const initContainers = [{ name: "init", image: "init:1", command: ["false"] }];
+    const repeated = planPodStatus(makePod("web:1", { initContainers }), around(NOW));
+    const once = planPodStatus(makePod("web:1", { initContainers, restartPolicy: "Never" }), around(NOW));
+
+    expect(repeated).toMatchObject({ status: { phase: "Pending", initContainerStatuses: [{ ready: false, restartCount: 1, state: { waiting: { reason: "CrashLoopBackOff" } } }] }, dueMs: NOW + 10_000 });
+    expect(once.status).toMatchObject({ phase: "Failed", initContainerStatuses: [{ ready: false, state: { terminated: { exitCode: 1 } } }], containerStatuses: [{ state: { waiting: { reason: "PodInitializing" } } }] });
+    expect(conditionsOf(once.status)).toMatchObject({ Initialized: "False ContainersNotInitialized", Ready: "False PodFailed" });
+  });
+});
+
 describe("readiness gates", () => {
   test("keep a running pod from being ready until their condition is True", () => {
     const waiting = settledStatus(makePod("web:1", gated), undefined, NOW);

@@ -7,7 +7,7 @@
 import type { Container, ContainerStatus, Pod, PodStatus } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { behaviourOf } from "./behaviour.ts";
+import { behaviourOf, initBehaviourOf } from "./behaviour.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { mergeConditions, withConditions } from "./conditions.ts";
 import { stepContainer, terminatedOf, waiting } from "./container.ts";
@@ -44,7 +44,6 @@ export interface PodPlan {
 /** Sidecars outlive what the pod is for; these are done when they are done. */
 const isSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
 const ENDLESS: Behaviour = { fault: undefined, runMs: undefined, exitCode: 0 };
-const AT_ONCE: Behaviour = { fault: undefined, runMs: 0, exitCode: 0 };
 
 const byName = (statuses: readonly Item[] | undefined): Map<string, Item> => new Map(statuses?.map((item) => [item.name, item]));
 
@@ -84,9 +83,10 @@ export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
   const main = init.isDone ? spec.containers.map((container) => stepMain(pod, container, around, resize)) : spec.containers.map((container) => held(container, byName(status.containerStatuses).get(container.name), nowMs));
   const ephemeral = (spec.ephemeralContainers ?? []).map((container) => stepContainer(container as ReadonlyContainer, byName(status.ephemeralContainerStatuses).get(container.name), { ...situationOf(pod, container as ReadonlyContainer, around, resize), behaviour: ENDLESS }));
   const containerStatuses = main.map((step) => step.status);
-  const phase = phaseOf(status, containerStatuses);
+  const phase = init.hasFailed ? "Failed" : phaseOf(status, containerStatuses);
   const isEnded = phase === "Succeeded" || phase === "Failed";
-  const initContainerStatuses = isEnded ? init.steps.map((step) => stopped(step.status, nowMs)) : init.steps.map((step) => step.status);
+  // Sidecars stop with the others; who never had a turn stays as it is.
+  const initContainerStatuses = init.steps.map(({ status: item }) => (isEnded && item.state?.running ? stopped(item, nowMs) : item));
   // The network is there before the first image is.
   const podIP = status.podIP ?? (spec.hostNetwork ? around.hostIP : around.podIP());
   const { nominatedNodeName: _, ...rest } = status;
@@ -118,7 +118,7 @@ function situationOf(pod: ReadonlyPod, container: ReadonlyContainer, around: Sur
     uid: metadata.uid ?? "",
     about: `${metadata.name}_${metadata.namespace ?? ""}(${metadata.uid ?? ""})`,
     nowMs: around.nowMs,
-    behaviour: behaviourOf(pod),
+    behaviour: behaviourOf(pod, container),
     restarts: (exitCode) => restartsAfter(container, spec.restartPolicy, exitCode),
     problem: around.problemOf?.(container),
     mustRestart: (around.hasStaleVariables?.(container) ?? false) || (!resize.isHeld && restartsForResize(container, before)),
@@ -141,35 +141,44 @@ function byNameOne(status: Status | undefined, container: string): Item | undefi
 const stepMain = (pod: ReadonlyPod, container: ReadonlyContainer, around: Surroundings, resize: ResizePlan): Step =>
   stepContainer(container, pod.status?.containerStatuses?.find(({ name }) => name === container.name), situationOf(pod, container, around, resize));
 
-/** Init containers one after the other, each done at once; sidecars among them stay and do not hold up the next. */
-function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): { steps: Step[]; isDone: boolean } {
+interface InitPlan {
+  readonly steps: readonly Step[];
+  readonly isDone: boolean;
+  /** One of them failed and is not tried again, and with it the pod. */
+  readonly hasFailed: boolean;
+}
+
+/** Init containers one after the other, each until it succeeds; sidecars among them stay and do not hold up the next. */
+function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): InitPlan {
   const { spec, status } = pod;
   const containers = spec.initContainers ?? [];
-  if (containers.length === 0) return { steps: [], isDone: true };
+  if (containers.length === 0) return { steps: [], isDone: true, hasFailed: false };
   const known = byName(status?.initContainerStatuses);
   // Who runs has been initialized; init containers do not run again for a new image.
   const wasDone = hasRun(status?.containerStatuses ?? []);
   const steps: Step[] = [];
   let isDone = true;
+  let hasFailed = false;
   for (const container of containers) {
     const before = known.get(container.name);
     if (!isDone) steps.push(held(container, before, around.nowMs));
     else if (wasDone && !isSidecar(container) && before) steps.push({ status: before });
     else {
       const situation = situationOf(pod, container, around, resize);
-      const { fault } = situation.behaviour;
-      const pull = fault === "image-pull-error" ? { fault } : {};
+      const behaviour = initBehaviourOf(pod, container);
       const step = isSidecar(container)
-        ? stepContainer(container, before, { ...situation, restarts: () => true, behaviour: { ...ENDLESS, ...pull } })
-        : stepContainer(container, before, { ...situation, restarts: () => false, behaviour: { ...AT_ONCE, ...pull } });
+        ? stepContainer(container, before, { ...situation, restarts: () => true, behaviour: { ...behaviour, runMs: undefined } })
+        : stepContainer(container, before, { ...situation, restarts: (exitCode) => exitCode !== 0 && restartsAfter(container, spec.restartPolicy, exitCode), behaviour });
       const finished = step.status.state?.terminated;
-      // kubelets call an init container that succeeded ready.
-      const done = finished && !step.status.ready ? { ...step.status, ready: true } : step.status;
-      steps.push({ ...step, status: done });
-      isDone = isSidecar(container) ? step.status.started === true : finished !== undefined;
+      const hasSucceeded = finished?.exitCode === 0;
+      // kubelets call an init container ready once it has succeeded, and not before.
+      const ready = isSidecar(container) ? step.status.ready : hasSucceeded;
+      steps.push(step.status.ready === ready ? step : { ...step, status: { ...step.status, ready } });
+      isDone = isSidecar(container) ? step.status.started === true : hasSucceeded;
+      hasFailed = finished !== undefined && !hasSucceeded;
     }
   }
-  return { steps, isDone: isDone || wasDone };
+  return { steps, isDone: isDone || wasDone, hasFailed: hasFailed && !wasDone };
 }
 
 /** Waits for those before it. */

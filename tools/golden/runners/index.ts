@@ -18,6 +18,7 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   "openkruise-sidecarset": async () => (await import("./openkruise-functions.ts")).openKruiseSidecarSet,
   "openkruise-statefulset": async () => (await import("./openkruise-functions.ts")).openKruiseStatefulSet,
   "openkruise-trace": async () => (await import("./openkruise-functions.ts")).openKruiseTrace,
+  "openkruise-uniteddeployment": async () => (await import("./openkruise-functions.ts")).openKruiseUnitedDeployment,
   "openkruise-validation": async () => (await import("./openkruise-validation.ts")).openKruiseValidation,
   overrides: async () => (await import("./overrides.ts")).overrides,
 };

@@ -14,6 +14,7 @@ import type { RecordedRun } from "../../../src/workloads/kruise/testdata/read-ca
 import { sidecarSetCases } from "../../../src/workloads/kruise/testdata/sidecarset-cases.ts";
 import { statefulSetCases } from "../../../src/workloads/kruise/testdata/statefulset-cases.ts";
 import { traceStatefulSet } from "../../../src/workloads/kruise/testdata/statefulset-trace.ts";
+import { unitedDeploymentCases } from "../../../src/workloads/kruise/testdata/uniteddeployment-cases.ts";
 import { pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -35,5 +36,6 @@ export const openKruiseBudget = runnerOf(budgetCases);
 export const openKruiseBroadcastJob = runnerOf(broadcastJobCases, ({ want }) => whyBroadcastJobDiffers(want));
 export const openKruiseStatefulSet = runnerOf(statefulSetCases);
 export const openKruiseDaemonSet = runnerOf(createDaemonSetCases());
+export const openKruiseUnitedDeployment = runnerOf(unitedDeploymentCases);
 /** Whole rollouts, pass by pass. */
 export const openKruiseTrace = runnerOf({ cloneset: traceCloneSet, statefulset: traceStatefulSet });

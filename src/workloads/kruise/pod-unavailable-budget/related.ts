@@ -1,6 +1,7 @@
 /** Which budget a pod belongs to. Pure. */
-import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { matchesLabels } from "../../../machinery/index.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
+import { budgetSelector } from "./scope.ts";
 import type { WorkloadRef } from "./scope.ts";
 import { isSameWorkload } from "./workloads.ts";
 
@@ -9,7 +10,7 @@ export function budgetFor(budgets: readonly ReadonlyBudget[], workload: Pick<Wor
   return budgets.find(({ spec }) => {
     const { targetRef, selector } = spec ?? {};
     if (targetRef) return workload !== undefined && isSameWorkload(workload, { apiVersion: targetRef.apiVersion ?? "", kind: targetRef.kind ?? "", name: targetRef.name ?? "" });
-    const wanted = labelSelectorOf(selector);
+    const wanted = budgetSelector(selector);
     return wanted.requirements.length > 0 && matchesLabels(wanted, labels);
   });
 }

@@ -3,7 +3,8 @@
  * together with what their workloads want. Pure.
  */
 import { controllerOf } from "../../../api/index.ts";
-import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
+import { ApiError, labelSelectorOf, matchesLabels, nothing } from "../../../machinery/index.ts";
+import type { LabelSelector } from "../../../machinery/index.ts";
 import { isActive } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
@@ -49,9 +50,19 @@ export function scopeOf(budget: ReadonlyBudget, reader: ScopeReader): Scope {
     return { pods: workload ? podsOf(workload, reader) : [], expected: total ?? workload?.replicas ?? 0 };
   }
   if (!selector) return { pods: [], expected: 0 };
-  const wanted = labelSelectorOf(selector);
+  const wanted = budgetSelector(selector);
   const pods = reader.selected((pod) => isActive(pod) && matchesLabels(wanted, pod.metadata.labels));
   return { pods, expected: total ?? expectedOf(pods, reader) };
+}
+
+/** A selector that cannot be selects nothing: pods must not depend on whether a budget makes sense. */
+export function budgetSelector(selector: NonNullable<ReadonlyBudget["spec"]>["selector"]): LabelSelector {
+  try {
+    return labelSelectorOf(selector);
+  } catch (error) {
+    if (error instanceof ApiError) return nothing;
+    throw error;
+  }
 }
 
 function totalReplicas({ metadata, spec }: ReadonlyBudget): number | undefined {

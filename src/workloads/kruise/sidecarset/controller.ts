@@ -13,7 +13,7 @@ import type { DeepReadonly, Json } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { isAlreadyExists, isNotFound } from "../../../machinery/index.ts";
 import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
-import type { Controller, ObjectEvent } from "../../../runtime/index.ts";
+import type { Controller, ObjectEvent, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
@@ -31,10 +31,11 @@ import { hasAllSidecars, isPodOfSet } from "./match.ts";
 import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, injectedSets } from "./names.ts";
 import type { ReadonlySidecarSet, StringMap } from "./names.ts";
 import { planSidecarPods } from "./plan.ts";
-import type { PodChange, SidecarPlan } from "./plan.ts";
+import type { SidecarPlan } from "./plan.ts";
 import { podRevision } from "./records.ts";
 import { sidecarSetRevisions, surplusRevisions } from "./revisions.ts";
 import { planSidecarSetStatus } from "./status.ts";
+import { flipPod, upgradePod } from "./upgrade.ts";
 
 /** Pods by the sets that they were injected with: `<cluster>/<set>`. */
 const SET_INDEX = "sidecarset";
@@ -77,8 +78,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       const left = set.status?.observedGeneration === set.metadata.generation ? statusDelay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
 
-      const known = history.of(owner);
-      const revisions = planRevisions(sidecarSetRevisions, set, { known, collisionCount: set.status?.collisionCount });
+      const revisions = planRevisions(sidecarSetRevisions, set, { known: history.of(owner), collisionCount: set.status?.collisionCount });
       const view: View = { set, owner, pods: await matchingPods(set, key, signal), signal };
       if (revisions.write) {
         await writeRevision(view, revisions);
@@ -93,26 +93,35 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
         return done;
       }
       const plan = planSidecarPods(set, view.pods, clock.now());
-      if (await carryOut(view, plan)) {
+      const pass = await attempt(carryOut(view, plan));
+      if (pass.changed) {
         log.debug("sidecars updated", { pods: plan.upgrade.length, flipped: plan.flip.length });
         return done; // The pods' own changes bring this set back.
       }
-      if (equalJson(status, set.status)) {
-        statusDelay.settled(idOfKey(key));
-        await history.remove(owner, surplusRevisions(set, known, usedBy(view)), signal);
-        return done;
-      }
-      const leftMs = statusDelay.waitMs(idOfKey(key));
-      if (leftMs > 0) return { requeueAfterMs: leftMs };
-      await writeStatus(view, status);
-      statusDelay.settled(idOfKey(key));
-      return done;
+      const result = await settle(view, status, key, pass.failure !== undefined);
+      // Thrown after the status tells how far the update got, so that the pass is tried again with back-off.
+      if (pass.failure !== undefined) throw pass.failure;
+      return result;
     },
     forget(key) {
       statusDelay.settled(idOfKey(key));
       notUpgradableTold.delete(idOfKey(key));
     },
   });
+
+  async function settle(view: View, status: SidecarSetStatus, key: ObjectKey, isUrgent: boolean): Promise<Result> {
+    const { set, owner, signal } = view;
+    if (equalJson(status, set.status)) {
+      statusDelay.settled(idOfKey(key));
+      await history.remove(owner, surplusRevisions(set, history.of(owner), usedBy(view)), signal);
+      return done;
+    }
+    const leftMs = isUrgent ? 0 : statusDelay.waitMs(idOfKey(key));
+    if (leftMs > 0) return { requeueAfterMs: leftMs };
+    await writeStatus(view, status);
+    statusDelay.settled(idOfKey(key));
+    return done;
+  }
 
   /** Active pods that have the sidecars of this set, and that it is still about. */
   async function matchingPods(set: ReadonlySidecarSet, { cluster, name }: ObjectKey, signal: AbortSignal): Promise<ReadonlyPod[]> {
@@ -170,11 +179,12 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   /** Says whether anything was written. */
   async function carryOut(view: View, { flip, upgrade, mark, notUpgradable }: SidecarPlan): Promise<boolean> {
     const { set, owner } = view;
-    await writeAll("hot upgrades", flip, (change) => endHotUpgrade(view, change));
+    await writeAll("hot upgrades", flip, (pod) => endHotUpgrade(view, pod));
     await writeAll("pod conditions", mark, ({ pod, condition }) => writeCondition(view, pod, condition));
     tellNotUpgradable(set, owner.cluster, notUpgradable);
-    await writeAll("sidecar updates", upgrade, async ({ pod, after, condition }) => {
-      if ((await writePod(view, after)) && condition) await writeCondition(view, pod, condition);
+    await writeAll("sidecar updates", upgrade, async ({ pod, condition }) => {
+      // A pod that cannot be updated, because its annotations cannot be merged, is no reason to leave the others.
+      if ((await writePod(view, upgradePod(pod, set, clock.now()))) && condition) await writeCondition(view, pod, condition);
     });
     return flip.length + upgrade.length + mark.length > 0;
   }
@@ -188,10 +198,10 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     events?.record(cluster, set, { type: "Normal", reason: "NotUpgradablePods", message: `SidecarSet in-place update detected ${count} not upgradable pod(s) in this round, will skip them.` });
   }
 
-  async function endHotUpgrade(view: View, { pod, after }: PodChange): Promise<void> {
+  async function endHotUpgrade(view: View, pod: ReadonlyPod): Promise<void> {
     const { cluster } = view.owner;
     try {
-      if (await writePod(view, after)) events?.record(cluster, pod, { type: "Normal", reason: "ResetContainerSucceed", message: "reset sidecar container image empty successfully" });
+      if (await writePod(view, flipPod(pod, view.set, clock.now()))) events?.record(cluster, pod, { type: "Normal", reason: "ResetContainerSucceed", message: "reset sidecar container image empty successfully" });
     } catch (error) {
       events?.record(cluster, pod, { type: "Warning", reason: "ResetContainerFailed", message: `reset sidecar container image empty failed: ${messageOf(error)}` });
       throw error;
@@ -209,6 +219,15 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     const patch = { status: { conditions: [condition] } } as unknown as Json;
     const written = await unlessChanged(client.patch(Pod, keyOf(owner.cluster, pod), patch, { type: "strategic", subresource: "status", signal }));
     if (written) podsSeen.wrote(owner, written);
+  }
+}
+
+/** A pass that fails is a value until the status is written: a budget may hold some pods of it for long. */
+async function attempt(writes: Promise<boolean>): Promise<{ changed: boolean; failure?: unknown }> {
+  try {
+    return { changed: await writes };
+  } catch (error) {
+    return { changed: false, failure: error };
   }
 }
 

@@ -7,18 +7,19 @@ import { hasHotUpgrade, idleContainers, isHotUpgradeReady, isHotUpgrading } from
 import type { ReadonlySidecarSet } from "./names.ts";
 import { isSidecarUpdated } from "./pod-state.ts";
 import { choosePodsToUpgrade } from "./select.ts";
-import { flipPod, upgradableCondition, upgradePod } from "./upgrade.ts";
+import { upgradableCondition } from "./upgrade.ts";
 
-export interface PodChange {
+export interface PodUpgrade {
   pod: ReadonlyPod;
-  after: ReadonlyPod;
   /** To be written after it; unset when the pod says so already. */
   condition?: DeepReadonly<PodCondition> | undefined;
 }
 
 export interface SidecarPlan {
-  flip: readonly PodChange[];
-  upgrade: readonly PodChange[];
+  /** Pods whose hot upgrade comes to its end. */
+  flip: readonly ReadonlyPod[];
+  /** Pods whose sidecars get the set's images. */
+  upgrade: readonly PodUpgrade[];
   /** Pods that only a successor can replace, and that do not say so yet. */
   mark: readonly { pod: ReadonlyPod; condition: DeepReadonly<PodCondition> }[];
   notUpgradable: number;
@@ -26,19 +27,19 @@ export interface SidecarPlan {
 
 const NOTHING: SidecarPlan = { flip: [], upgrade: [], mark: [], notUpgradable: 0 };
 
-/** Throws `SidecarError` when annotations that the set wants cannot be merged into a pod. */
+/** How each pod is changed is said by `upgrade.ts`. */
 export function planSidecarPods(set: ReadonlySidecarSet, pods: readonly ReadonlyPod[], nowMs: number): SidecarPlan {
   const { type, paused } = set.spec.updateStrategy ?? {};
   if (type === "NotUpdate" || paused) return NOTHING;
   // What was begun is brought to its end first: until then those pods count as not ready.
-  const flip = hasHotUpgrade(set) ? pods.filter((pod) => canFlip(set, pod)).map((pod) => ({ pod, after: flipPod(pod, set, nowMs) })) : [];
+  const flip = hasHotUpgrade(set) ? pods.filter((pod) => canFlip(set, pod)) : [];
   if (flip.length > 0) return { ...NOTHING, flip };
   if (pods.every((pod) => isSidecarUpdated(pod, set))) return NOTHING;
   const { upgrade, notUpgradable } = choosePodsToUpgrade(set, pods);
   const { name } = set.metadata;
   return {
     flip,
-    upgrade: upgrade.map((pod) => ({ pod, after: upgradePod(pod, set, nowMs), condition: upgradableCondition(pod, name, true, nowMs) })),
+    upgrade: upgrade.map((pod) => ({ pod, condition: upgradableCondition(pod, name, true, nowMs) })),
     mark: notUpgradable.flatMap((pod) => {
       const condition = upgradableCondition(pod, name, false, nowMs);
       return condition ? [{ pod, condition }] : [];

@@ -41,7 +41,7 @@ export function readRecords(text: string | undefined): SidecarRecords | undefine
   const isOld = isOldForm(map);
   const records = new Map<string, SidecarRecord>();
   for (const [set, value] of Object.entries(map)) {
-    const record = isOld ? { updateTimestamp: null, hash: String(value), sidecarSetName: set, sidecarList: null } : readRecord(value);
+    const record = isOld && typeof value === "string" ? { updateTimestamp: null, hash: value, sidecarSetName: set, sidecarList: null } : readRecord(value);
     if (!record) return undefined;
     records.set(set, record);
   }

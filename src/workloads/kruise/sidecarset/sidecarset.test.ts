@@ -1,6 +1,6 @@
 /** SidecarSets on a simulated member: from injection to updates of pods that run. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, ControllerRevision, Pod, SidecarSet, kruiseKinds } from "../../../api/index.ts";
+import { CloneSet, ControllerRevision, Pod, PodUnavailableBudget, SidecarSet, kruiseKinds } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, makeWebCloneSet, startKruiseMember } from "../../../testing/member/index.ts";
 import type { KruiseMember } from "../../../testing/member/index.ts";
@@ -146,6 +146,24 @@ describe("a new image", () => {
     expect(pods).toEqual({ updates: 3, conditions: 3 });
     expect(member.writes.total()).toBe(0);
   });
+});
+
+test("a budget holds an update that fails, and the set tells how far it got", async () => {
+  member = await startKruiseMember({ customs: kruiseKinds, gates: { PodUnavailableBudgetUpdateGate: true } });
+  const budget = { selector: { matchLabels: { app: "web" } }, maxUnavailable: 1 };
+  await member.client.create(PodUnavailableBudget, MEMBER, { apiVersion: "policy.kruise.io/v1beta1", kind: "PodUnavailableBudget", metadata: { name: "budget", namespace: NAMESPACE }, spec: budget });
+  await member.client.create(SidecarSet, MEMBER, makeSidecarSet({ updateStrategy: { maxUnavailable: "100%" } }));
+  await member.client.create(CloneSet, MEMBER, makeWebCloneSet(3));
+  await member.pass(5000);
+
+  await setImage("proxy:broken");
+  await member.pass(60_000);
+  const held = await statusOf();
+  await setImage("proxy:2");
+  await member.pass(120_000);
+
+  expect(held).toMatchObject({ matchedPods: 3, updatedPods: 1, readyPods: 2 });
+  expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 3, updatedReadyPods: 3 });
 });
 
 test("anything but an image reaches only new pods, and the old ones say so", async () => {

@@ -1,0 +1,222 @@
+/** Every way in which a connection can go wrong, one by one: what the server says is written down, event by event. */
+import { expect, test } from "vitest";
+import { dynamicKind, type KubernetesObject } from "../api/index.ts";
+import { createFakeClock, createSeededRandom, silentLog, type DeepReadonly } from "../base/index.ts";
+import { UnreachableError, type Client, type List, type ListOptions, type WatchEvent, type WatchOptions } from "../client/index.ts";
+import { expired, invalid, pathNotFound } from "../machinery/index.ts";
+import { createFakeClient } from "../testing/index.ts";
+import { createInformers } from "./informers.ts";
+
+const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+type Event = WatchEvent<KubernetesObject>;
+
+/** `a@5` is the object a at version 5; `a#2@5` another object of that name. */
+function widget(text: string): DeepReadonly<KubernetesObject> {
+  const [, name = "", uid = "1", resourceVersion = ""] = /^(\w+)(?:#(\d+))?@(\d+)$/.exec(text) ?? [];
+  return { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name, namespace: "shop", uid: `${name}-${uid}`, resourceVersion } };
+}
+/** `+a@5`, `~a@6`, `-a@7`; `=8` is a bookmark and `|8` the one that ends a list. */
+function event(text: string): Event {
+  const rest = text.slice(1);
+  switch (text[0]) {
+    case "=":
+      return { type: "BOOKMARK", resourceVersion: rest, initialEventsEnd: false };
+    case "|":
+      return { type: "BOOKMARK", resourceVersion: rest, initialEventsEnd: true };
+    default:
+      return { type: text[0] === "+" ? "ADDED" : text[0] === "~" ? "MODIFIED" : "DELETED", cluster: "hub", object: widget(rest) };
+  }
+}
+
+const lost = new UnreachableError("the connection was lost");
+const gone = expired("too old resource version");
+const unserved = pathNotFound();
+const noStreaming = invalid("", "ListOptions", "", [{ type: "Forbidden", field: "sendInitialEvents", message: "Forbidden: not enabled" }]);
+
+/** What a watch says, and how it ends: by the server, by a failure, or not. */
+interface Said {
+  events?: string;
+  ends: "fine" | "never" | Error;
+}
+type Page = { items: string; version: string; more?: string } | Error;
+
+interface Case {
+  watches: Said[];
+  pages?: Page[];
+  /** How each watch was asked for: `list` or the version that it resumes after. */
+  asked: string[];
+  /** How each page was asked for. */
+  listed?: string[];
+  told: string;
+  /** What is known in the end; empty means nothing. */
+  known: string;
+  synced?: boolean;
+  fresh?: boolean;
+}
+
+const cases: Record<string, Case> = {
+  "the connection is lost before the first event": {
+    watches: [{ ends: lost }, { events: "+a@1 |2", ends: "never" }],
+    asked: ["list", "list"],
+    told: "+a",
+    known: "a@1",
+  },
+  "the connection is lost in the middle of the first list": {
+    watches: [{ events: "+a@1 +b@2", ends: lost }, { events: "+b@2 +c@3 |4", ends: "never" }],
+    asked: ["list", "list"],
+    told: "+a +b +c -a",
+    known: "b@2 c@3",
+  },
+  "the server ends the first list before its end": {
+    watches: [{ events: "+a@1", ends: "fine" }, { events: "+a@1 |2", ends: "never" }],
+    asked: ["list", "list"],
+    told: "+a",
+    known: "a@1",
+  },
+  "the connection is lost right after the end of the list": {
+    watches: [{ events: "+a@1 |7", ends: lost }, { events: "~a@8", ends: "never" }],
+    asked: ["list", "7"],
+    told: "+a ~a",
+    known: "a@8",
+  },
+  "the connection is lost after a bookmark": {
+    watches: [{ events: "+a@1 |2 ~a@3 =90", ends: lost }, { ends: "never" }],
+    asked: ["list", "90"],
+    told: "+a ~a",
+    known: "a@3",
+  },
+  "the server ends a watch, as it does every few minutes": {
+    watches: [{ events: "+a@1 |2 ~a@3", ends: "fine" }, { events: "-a@4", ends: "fine" }, { ends: "never" }],
+    asked: ["list", "3", "4"],
+    told: "+a ~a -a",
+    known: "",
+  },
+  "the server no longer knows the version": {
+    watches: [{ events: "+a@1 +b@2 |2", ends: "fine" }, { ends: gone }, { events: "+b@9 |9", ends: "never" }],
+    asked: ["list", "2", "list"],
+    told: "+a +b ~b -a",
+    known: "b@9",
+  },
+  "the history is gone in the middle of a watch": {
+    watches: [{ events: "+a@1 |2 ~a@3", ends: gone }, { events: "+a@3 |9", ends: "never" }],
+    asked: ["list", "list"],
+    told: "+a ~a",
+    known: "a@3",
+  },
+  "the history is gone, and the new list breaks off too": {
+    watches: [{ events: "+a@1 +b@2 |2", ends: gone }, { events: "+c@5", ends: lost }, { events: "+b@2 +c@5 |9", ends: "never" }],
+    asked: ["list", "list", "list"],
+    told: "+a +b +c -a",
+    known: "b@2 c@5",
+  },
+  "the server does not stream lists": {
+    watches: [{ ends: noStreaming }, { events: "~a@4", ends: lost }, { ends: "never" }],
+    pages: [
+      { items: "a@1", version: "3", more: "x" },
+      { items: "b@2", version: "3" },
+    ],
+    asked: ["list", "3", "4"],
+    listed: ["500", "500 after x"],
+    told: "+a +b ~a",
+    known: "a@4 b@2",
+  },
+  "a list in pages takes longer than the server remembers": {
+    watches: [{ ends: noStreaming }, { ends: "never" }],
+    pages: [{ items: "a@1 b@1", version: "3", more: "x" }, gone, { items: "b@1 c@5", version: "6" }],
+    asked: ["list", "6"],
+    listed: ["500", "500 after x", "all"],
+    told: "+a +b +c -a",
+    known: "b@1 c@5",
+  },
+  "a page is lost": {
+    watches: [{ ends: noStreaming }, { ends: "never" }],
+    pages: [{ items: "a@1", version: "3", more: "x" }, lost, { items: "a@1", version: "4", more: "y" }, { items: "b@2", version: "4" }],
+    asked: ["list", "4"],
+    listed: ["500", "500 after x", "500", "500 after y"],
+    told: "+a +b",
+    known: "a@1 b@2",
+  },
+  "events come twice": {
+    watches: [{ events: "+a@1 |2 ~a@3 ~a@3 -a@4 -a@4 +a#2@5 +a#2@5", ends: "never" }],
+    asked: ["list"],
+    told: "+a ~a -a +a",
+    known: "a#2@5",
+  },
+  "an old event comes after a newer one": {
+    watches: [{ events: "+a@1 |2 ~a@5 ~a@3 -a@6 ~a@4", ends: lost }, { ends: "never" }],
+    asked: ["list", "6"],
+    told: "+a ~a -a",
+    known: "",
+  },
+  "the kind vanishes, and comes back with other objects": {
+    watches: [{ events: "+a@1 |2", ends: "fine" }, { ends: unserved }, { ends: unserved }, { events: "+b@20 |20", ends: "never" }],
+    asked: ["list", "2", "list", "list"],
+    told: "+a +b -a",
+    known: "b@20",
+  },
+  "the kind vanishes: what was there stays readable, and is not taken for current": {
+    watches: [{ events: "+a@1 |2", ends: "fine" }, { ends: unserved }, { ends: unserved }],
+    asked: ["list", "2", "list"],
+    told: "+a",
+    known: "a@1",
+    fresh: false,
+  },
+  "the server is never reached": { watches: [{ ends: lost }, { ends: lost }], asked: ["list", "list"], told: "", known: "", synced: false, fresh: false },
+};
+
+for (const [what, { watches, pages = [], asked, listed = [], told, known, synced = true, fresh = true }] of Object.entries(cases)) {
+  test(what, async () => {
+    const clock = createFakeClock();
+    const script = scripted(watches, pages);
+    const informers = createInformers({ client: script.client, clock, log: silentLog, scope: { cluster: "hub" }, random: createSeededRandom(1) });
+    const informer = informers.of(Widget);
+    const seen: string[] = [];
+    informer.subscribe(({ object, old, deleted }) => void seen.push(`${deleted ? "-" : old ? "~" : "+"}${object.metadata.name}`));
+
+    while (script.left() > 0) {
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve));
+      // Whatever it waits for comes within the longest back-off.
+      if (script.left() > 0) clock.advance(30_000);
+    }
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve));
+
+    expect(script.asked).toEqual(asked);
+    expect(script.listed).toEqual(listed);
+    expect(seen.join(" ")).toBe(told);
+    expect(informer.list()).toEqual(known === "" ? [] : known.split(" ").map(widget));
+    expect({ synced: informer.synced, fresh: informer.fresh }).toEqual({ synced, fresh });
+    informers.close();
+  });
+}
+
+/** A server that says what is written, and then says that there is nothing more to say. */
+function scripted(watches: readonly Said[], pages: readonly Page[]) {
+  const saying = watches.values();
+  const listing = pages.values();
+  let left = watches.length + pages.length;
+  const asked: string[] = [];
+  const listed: string[] = [];
+
+  async function* watch(options: WatchOptions): AsyncGenerator<Event[]> {
+    await new Promise((resolve) => void setImmediate(resolve));
+    const { value: said } = saying.next();
+    if (!said) throw lost;
+    left--;
+    asked.push(options.resourceVersion ?? "list");
+    // Each in a batch of its own, as they come from afar.
+    for (const text of said.events?.split(" ") ?? []) yield [event(text)];
+    if (said.ends instanceof Error) throw said.ends;
+    if (said.ends === "never") await new Promise((resolve) => options.signal.addEventListener("abort", resolve, { once: true }));
+  }
+  async function list(options: ListOptions): Promise<List<KubernetesObject>> {
+    await new Promise((resolve) => void setImmediate(resolve));
+    const { value: page } = listing.next();
+    if (!page) throw lost;
+    left--;
+    listed.push(`${options.limit ?? "all"}${options.continue ? ` after ${options.continue}` : ""}`);
+    if (page instanceof Error) throw page;
+    return { items: page.items.split(" ").map(widget), resourceVersion: page.version, ...(page.more && { continue: page.more }) };
+  }
+  const client = { ...createFakeClient(), watch: (_kind: unknown, options: WatchOptions) => watch(options), list: (_kind: unknown, options: ListOptions) => list(options) } as unknown as Client;
+  return { client, asked, listed, left: () => left };
+}

@@ -1,0 +1,126 @@
+/**
+ * What the command of a container does, where that is plain: `sleep`, `echo`, `true`, `false` and `exit`, alone or one after the
+ * other in a shell. Whoever writes `sh -c "echo hello; sleep 5; exit 1"` into a Job means it, and nothing else is needed to act on it.
+ *
+ * Pure. Anything else (variables, pipes, other programs) is no script to us, and the container does what it always does.
+ */
+import type { Container } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+
+export interface Script {
+  /** How long it takes. */
+  readonly runMs: number;
+  readonly exitCode: number;
+  /** What it writes, and how long after its start. */
+  readonly echoes: readonly { readonly afterMs: number; readonly text: string }[];
+}
+
+/** A command and what must be true of those before it. */
+interface Step {
+  readonly words: readonly string[];
+  readonly needsSuccess: boolean;
+}
+
+/** Longer ones are programs. */
+const MAX_LENGTH = 4096;
+const MAX_STEPS = 64;
+
+const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba)?sh$/;
+const PROGRAM = /^(?:\/(?:usr\/)?bin\/)?(sleep|echo|true|false)$/;
+const UNIT_MS: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Undefined when the container has no command, or one that only a real machine could run. */
+export function scriptOf({ command, args }: DeepReadonly<Pick<Container, "command" | "args">>): Script | undefined {
+  if (!command?.length && !args?.length) return undefined;
+  const words = [...(command ?? []), ...(args ?? [])];
+  const [program = "", flag, text, ...rest] = words;
+  if (!SHELL.test(program)) return run([{ words, needsSuccess: false }], false);
+  if (flag !== "-c" || text === undefined || rest.length > 0 || text.length > MAX_LENGTH) return undefined;
+  const steps = parse(text);
+  return steps && run(steps, true);
+}
+
+function run(steps: readonly Step[], isShell: boolean): Script | undefined {
+  const echoes: { afterMs: number; text: string }[] = [];
+  let runMs = 0;
+  let exitCode = 0;
+  let hasExited = false;
+  for (const { words, needsSuccess } of steps) {
+    // Also what is never reached must be plain: we do not guess at half of a script.
+    const effect = effectOf(words, isShell);
+    if (!effect) return undefined;
+    if (hasExited || (needsSuccess && exitCode !== 0)) continue;
+    if (effect.text !== undefined) echoes.push({ afterMs: runMs, text: effect.text });
+    runMs += effect.sleepMs ?? 0;
+    // A bare `exit` passes on what was before it.
+    if (effect.exitCode !== undefined) ({ exitCode } = effect);
+    hasExited = effect.exits ?? false;
+  }
+  return { runMs, exitCode, echoes };
+}
+
+interface Effect {
+  readonly exitCode?: number;
+  readonly sleepMs?: number;
+  readonly text?: string;
+  /** Nothing after it happens. */
+  readonly exits?: true;
+}
+
+function effectOf([program = "", ...args]: readonly string[], isShell: boolean): Effect | undefined {
+  if (program === "exit") return isShell ? exitOf(args) : undefined;
+  switch (PROGRAM.exec(program)?.[1]) {
+    case "true":
+      return { exitCode: 0 };
+    case "false":
+      return { exitCode: 1 };
+    case "echo":
+      // What options do differs from shell to shell.
+      return args[0]?.startsWith("-") || args.some((word) => word.includes("\\")) ? undefined : { exitCode: 0, text: args.join(" ") };
+    case "sleep":
+      return sleepOf(args);
+    default:
+      return undefined;
+  }
+}
+
+function exitOf([code, ...rest]: readonly string[]): Effect | undefined {
+  if (code === undefined) return { exits: true };
+  return rest.length === 0 && /^\d{1,3}$/.test(code) && Number(code) <= 255 ? { exitCode: Number(code), exits: true } : undefined;
+}
+
+function sleepOf([time = "", ...rest]: readonly string[]): Effect | undefined {
+  const [, number, unit = ""] = /^(\d{1,7}(?:\.\d{1,3})?)([smh]?)$/.exec(time) ?? [];
+  return number === undefined || rest.length > 0 ? undefined : { exitCode: 0, sleepMs: Math.round(Number(number) * (UNIT_MS[unit] ?? 0)) };
+}
+
+/** A word with its quotes, or what stands between commands. Text outside of quotes, and in double quotes, holds nothing that a shell would replace. */
+const TOKEN = /[ \t]+|(;|&&|\n)|((?:[\w./:,+=@%^!-]+|'[^']*'|"[^"$`\\]*")+)/y;
+const QUOTED = /'([^']*)'|"([^"]*)"/g;
+
+/** The commands of a shell's text; undefined for what takes more than this to understand. */
+function parse(text: string): Step[] | undefined {
+  const steps: Step[] = [];
+  let words: string[] = [];
+  let needsSuccess = false;
+  const finish = (): void => {
+    steps.push({ words, needsSuccess });
+    words = [];
+    needsSuccess = false;
+  };
+  TOKEN.lastIndex = 0;
+  // `&&` goes on in the next line; a `;` needs something before it.
+  while (TOKEN.lastIndex < text.length) {
+    const token = TOKEN.exec(text);
+    if (!token || steps.length > MAX_STEPS) return undefined;
+    const [, separator, word] = token;
+    if (word !== undefined) words.push(word.replaceAll(QUOTED, (_, single: string | undefined, double: string | undefined) => single ?? double ?? ""));
+    else if (separator === undefined) continue;
+    else if (words.length > 0) {
+      finish();
+      needsSuccess = separator === "&&";
+    } else if (separator !== "\n") return undefined;
+  }
+  if (words.length > 0) finish();
+  return needsSuccess || steps.length === 0 ? undefined : steps;
+}
