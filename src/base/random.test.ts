@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSeededRandom, randomSuffix, randomUuid, systemRandom } from "./random.ts";
+import { createSeededRandom, formatUuid, randomSuffix, randomUuid, systemRandom } from "./random.ts";
 
 test("a seed repeats its sequence, another seed does not", () => {
   const draw = (seed: number): string => randomUuid(createSeededRandom(seed));
@@ -10,6 +10,13 @@ test("a seed repeats its sequence, another seed does not", () => {
 
 test("ids are version 4 UUIDs", () => {
   expect(randomUuid(systemRandom)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test("bytes make the same UUID each time, wherever in a buffer they are", () => {
+  const bytes = Uint8Array.from({ length: 40 }, (_, index) => index * 5);
+
+  expect(formatUuid(bytes.slice(8, 24))).toBe("282d3237-3c41-464b-9055-5a5f64696e73");
+  expect(formatUuid(bytes.subarray(8))).toBe("282d3237-3c41-464b-9055-5a5f64696e73");
 });
 
 test("suffixes are made of the characters that Kubernetes uses", () => {

@@ -96,6 +96,8 @@ export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }:
   let settings = tlsSettings;
   const sessions = new Set<Session>();
   const retiring = new Set<() => void>();
+  let current: Pick<Credentials, "cert" | "key"> | undefined;
+  const former = new WeakSet<Pick<Credentials, "cert" | "key">>();
   const makeAgent = (): Agent => createAgent(server, settings, clock, proxy);
   let http1: Agent | undefined = server.protocol === "http:" ? makeAgent() : undefined;
   let connecting: Promise<void> | undefined;
@@ -182,7 +184,12 @@ export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }:
   };
 
   const acquire = async (stop: AbortSignal, identity: Pick<Credentials, "cert" | "key"> | undefined): Promise<Session | Agent> => {
-    if (identity && identity.cert !== undefined && !sameIdentity(identity, settings)) become(identity);
+    if (identity && identity.cert !== undefined && !former.has(identity)) {
+      // A request that was about to be sent under the former identity goes under the new one, and does not bring the old one back.
+      if (current && current !== identity) former.add(current);
+      current = identity;
+      if (!sameIdentity(identity, settings)) become(identity);
+    }
     for (;;) {
       if (closed) throw new UnreachableError("this connection was closed; open a new one");
       if (http1) return http1;

@@ -74,6 +74,9 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   let isExpired = false;
   let expiry: Timer | undefined;
   let current: Term | undefined;
+  let isStanding = false;
+  /** Why the last try failed, if it did. */
+  let lastFailure: unknown;
 
   const observe = (lease: DeepReadonly<Lease>): void => {
     const before = observed;
@@ -86,20 +89,19 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     if (before?.spec?.holderIdentity !== lease.spec?.holderIdentity) log.debug("leader seen", { leader: holderOf(lease) });
   };
 
-  /** The next content of the lease. A lease that changes hands says so. */
-  const specAfter = (lease: DeepReadonly<Lease> | undefined): NonNullable<Lease["spec"]> => {
+  /** The next content of the lease: a renewal when it is ours already, else one that says that it changes hands. */
+  const specAfter = (lease: DeepReadonly<Lease> | undefined, isOurs: boolean): NonNullable<Lease["spec"]> => {
     const now = formatMicroTime(clock.now());
     const { acquireTime = now, leaseTransitions = 0 } = lease?.spec ?? {};
-    const times = { leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000), renewTime: now };
-    if (lease && holderOf(lease) === identity) return { holderIdentity: identity, ...times, acquireTime, leaseTransitions };
-    return { holderIdentity: identity, ...times, acquireTime: now, leaseTransitions: lease ? leaseTransitions + 1 : 0 };
+    const term = isOurs ? { acquireTime, leaseTransitions } : { acquireTime: now, leaseTransitions: lease ? leaseTransitions + 1 : 0 };
+    return { holderIdentity: identity, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000), renewTime: now, ...term };
   };
   const update = async (lease: DeepReadonly<Lease>, spec: NonNullable<Lease["spec"]>, signal: AbortSignal): Promise<void> => {
     asked = spec;
     observe(await client.update(Lease, key.cluster, { ...lease, spec }, { signal }));
   };
   const create = async (signal: AbortSignal): Promise<void> => {
-    asked = specAfter(undefined);
+    asked = specAfter(undefined, false);
     observe(await client.create(Lease, key.cluster, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace: key.namespace, name: key.name }, spec: asked }, { signal }));
   };
 
@@ -107,7 +109,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   const attempt = async (isLeading: boolean, signal: AbortSignal): Promise<"held" | "taken"> => {
     try {
       if (isLeading && observed) {
-        await update(observed, specAfter(observed), signal);
+        await update(observed, specAfter(observed, true), signal);
         return "held";
       }
     } catch (error) {
@@ -122,7 +124,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     // Ours is what we asked for, also when the answer was lost. Our identity alone proves nothing: a second process may be using it.
     const isOurs = holderOf(found) === identity && found.spec?.acquireTime === asked?.acquireTime;
     if (!isOurs && holderOf(found) !== "" && (isLeading || !isExpired)) return "taken";
-    await update(found, specAfter(found), signal);
+    await update(found, specAfter(found, isOurs), signal);
     return "held";
   };
 
@@ -136,10 +138,11 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       held = outcome === "held" && !term.lost.signal.aborted;
       if (isLeading && outcome === "taken") term.lost.abort();
     } catch (error) {
-      const isRace = isAlreadyExists(error) || isConflict(error);
-      if (!signal.aborted) log.debug(isRace ? "somebody else was faster" : "lease could not be written, trying again", { error });
+      if (!signal.aborted) lastFailure = error;
+      if (!isAlreadyExists(error) && !isConflict(error)) log.debug("lease could not be written, trying again", { error });
     }
     if (!held) return deadline.cancel();
+    lastFailure = undefined;
     term.deadline?.cancel();
     term.deadline = deadline;
   };
@@ -204,12 +207,14 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       return observed ? holderOf(observed) : "";
     },
     async run(lead, signal) {
-      invariant(!current, `${identity} stands for election once at a time`);
+      invariant(!isStanding, `${identity} stands for election once at a time`);
+      isStanding = true;
       // What an earlier run saw was counted then; only what is seen from now on is.
       observed = undefined;
       const term = await win(signal);
       if (!term) {
         expiry?.cancel();
+        isStanding = false;
         return "ended";
       }
       current = term;
@@ -220,11 +225,12 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       } finally {
         const isLost = term.lost.signal.aborted;
         current = undefined;
-        if (isLost) log.warn("leadership lost, the lease was not renewed in time or taken");
+        if (isLost) log.warn("leadership lost", { leader: observed && holderOf(observed), error: lastFailure });
         else await release(term);
         tell("stopped leading");
         term.deadline?.cancel();
         expiry?.cancel();
+        isStanding = false;
       }
       return term.lost.signal.aborted ? "lost" : "ended";
     },

@@ -20,6 +20,7 @@ import { createNodeLifecycleController } from "./nodes/lifecycle-controller.ts";
 import type { NodeTimes } from "./nodes/lifecycle-controller.ts";
 import { ensureNodes } from "./nodes/nodes.ts";
 import type { NodeOptions } from "./nodes/nodes.ts";
+import { bindByBinding, bindByUpdate } from "./placement/binding.ts";
 import { createPlacementController } from "./placement/controller.ts";
 import { createClusterViews } from "./placement/views.ts";
 import { createClaimController } from "./volumes/claim-controller.ts";
@@ -47,6 +48,8 @@ export interface SimulationDependencies {
   times?: Partial<KubeletTimes & NodeTimes>;
   /** Unset tells nobody. */
   events?: EventRecorders;
+  /** The server is not in this process, so it holds us to the rules for schedulers from outside. */
+  isElsewhere?: boolean;
   /** How OpenKruise tells containers apart; unset leaves out what its node daemon does. */
   hashes?: ContainerHashes;
   /** What parts of this process wrote, for the pods that stand for them; unset has none. */
@@ -74,7 +77,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
   const lifecycle = { ...deps, views, events: recorders?.("node-controller") };
   return {
     controllers: [
-      createPlacementController({ ...deps, views, volumes, events: recorders?.("default-scheduler") }),
+      createPlacementController({ ...deps, bind: deps.isElsewhere ? bindByBinding(deps.client) : bindByUpdate(deps.client), views, volumes, events: recorders?.("default-scheduler") }),
       createKubeletController({ ...deps, views, addresses: createPodAddresses(informers), config: createContainerConfig(informers), hashes, times, events: recorders?.("kubelet") }),
       createNodeLifecycleController(lifecycle),
       createNodeEvictionController({ ...deps, views, events: recorders?.("taint-eviction-controller") }),

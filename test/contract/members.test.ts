@@ -63,7 +63,7 @@ describe.skipIf(reason !== undefined)("the controllers of members on kube-apiser
     const clock = systemClock;
     const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: CLUSTER } });
     const controllerClient = createWriteThroughClient(client, [informers]);
-    const simulation = createSimulation({ client: controllerClient, informers, clock, hashes: containerHashes, times: { startMs: 0, restartMs: 100, stopMs: 0 } });
+    const simulation = createSimulation({ client: controllerClient, informers, clock, isElsewhere: true, hashes: containerHashes, times: { startMs: 0, restartMs: 100, stopMs: 0 } });
     const manager = createManager({ client: controllerClient, informers, clock, log: silentLog });
     manager.add(...createWorkloadControllers({ client: controllerClient, informers, clock, random: systemRandom }), ...simulation.controllers);
     await simulation.ensureNodes(CLUSTER, NODES);

@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import { asNewNamespace, gvkOf, parseApiVersion } from "../../api/index.ts";
 import type { Kind, KubernetesObject, Namespace } from "../../api/index.ts";
-import { copy, invariant } from "../../base/index.ts";
+import { copy, formatUuid, invariant } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
 import { definitionOf } from "../crd/crd.ts";
@@ -144,9 +144,5 @@ function layerEntry({ served, relativeKey, object, owners }: LayerObject, prefix
 
 /** The same for the same object of the same cluster, also after a restart; another when the cluster is made anew. */
 function derivedUid(key: string, { createdAt, revision }: LayerViewer): string {
-  const bytes = hash("sha256", `${key}\n${createdAt}\n${revision}`, "buffer");
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+  return formatUuid(hash("sha256", `${key}\n${createdAt}\n${revision}`, "buffer"));
 }

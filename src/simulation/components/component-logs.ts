@@ -58,7 +58,18 @@ export function createComponentLogs({ clock, componentOf }: ComponentLogsOptions
       log[level](message, fields);
       write(level, message, fields ? { ...base, ...fields } : base);
     };
-    return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), with: (fields) => wrap(log.with(fields), { ...base, ...fields }) };
+    return {
+      debug: at("debug"),
+      info: at("info"),
+      warn: at("warn"),
+      error: at("error"),
+      with(fields) {
+        const inner = log.with(fields);
+        const { controller } = fields;
+        // Controllers of no component keep their own log, which is asked for in every reconcile.
+        return typeof controller === "string" && componentOf(controller) === undefined ? inner : wrap(inner, { ...base, ...fields });
+      },
+    };
   };
 
   return {

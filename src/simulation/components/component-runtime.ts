@@ -19,7 +19,11 @@ export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs
         // What is kept may be older than the container that shows it, because the process did not restart with it.
         lines: [introduction(target, component), ...logs.linesOf(cluster, component)],
         // The container's own end ends the log; until then lines come from the process.
-        follow: (signal) => until(simulated.follow(signal), (ended) => logs.follow(cluster, component, AbortSignal.any([signal, ended]))),
+        follow(signal) {
+          const ended = new AbortController();
+          const either = AbortSignal.any([signal, ended.signal]);
+          return until(simulated.follow(either), logs.follow(cluster, component, either), ended);
+        },
       };
     },
   };
@@ -35,21 +39,27 @@ function introduction({ cluster, pod, container }: ContainerOfPod, component: st
   return { timeMs: startedAt === undefined ? 0 : Date.parse(startedAt), text: `INFO ${component} of ${cluster} runs within Flotilla; this is what it writes about ${cluster}` };
 }
 
-/** What `make` gives until `guard` ends, whose own lines are left out. */
-async function* until(guard: AsyncIterable<LogLine>, make: (ended: AbortSignal) => AsyncIterable<LogLine>): AsyncGenerator<LogLine> {
-  const ended = new AbortController();
-  const watch = (async (): Promise<void> => {
-    try {
-      // oxlint-disable-next-line no-unused-vars -- Only its end is of interest.
-      for await (const _line of guard) if (ended.signal.aborted) return;
-    } finally {
-      ended.abort();
-    }
-  })();
+/** The lines until `guard` ends, whose own are left out. Both end when `ended` is aborted. */
+async function* until(guard: AsyncIterable<LogLine>, lines: AsyncIterable<LogLine>, ended: AbortController): AsyncGenerator<LogLine> {
+  // Its failure waits as a value until somebody reads on: a reader may take its time.
+  const watch = endOf(guard, ended).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
   try {
-    yield* make(ended.signal);
+    yield* lines;
   } finally {
     ended.abort();
   }
-  await watch;
+  const failure = await watch;
+  if (failure) throw failure.error;
+}
+
+async function endOf(guard: AsyncIterable<LogLine>, ended: AbortController): Promise<void> {
+  try {
+    // oxlint-disable-next-line no-unused-vars -- Only its end is of interest.
+    for await (const _line of guard) if (ended.signal.aborted) return;
+  } finally {
+    ended.abort();
+  }
 }

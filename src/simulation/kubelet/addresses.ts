@@ -24,25 +24,28 @@ export function createPodAddresses(informers: Informers): PodAddresses {
     if (!taken) members.set(cluster, (taken = new Map()));
     return taken;
   };
+  /** By pod UID: addresses that were given out and are on no pod yet. A pod may go before its address is written down. */
+  const promised = new Map<string, number>();
+
   informers.of(Pod).subscribe(({ cluster, object: { metadata, status, spec }, deleted, old }) => {
     if (spec.hostNetwork || (old && !deleted && old.status?.podIP === status?.podIP)) return;
-    const number = parse(status?.podIP ?? "");
-    if (number === undefined) return;
-    const taken = takenIn(cluster);
     const uid = metadata.uid ?? "";
+    const number = parse(status?.podIP ?? "") ?? (deleted ? promised.get(uid) : undefined);
+    if (number === undefined) return;
+    promised.delete(uid);
+    const taken = takenIn(cluster);
     if (!deleted) taken.set(number, uid);
-    else if (taken.get(number) === uid) {
-      taken.delete(number);
-      if (taken.size === 0) members.delete(cluster);
-    }
+    else if (taken.get(number) === uid) taken.delete(number);
+    if (taken.size === 0) members.delete(cluster);
   });
   return {
     of(cluster, uid) {
       const taken = takenIn(cluster);
-      let number = fnv1a32(uid) % SIZE;
+      let number = promised.get(uid) ?? fnv1a32(uid) % SIZE;
       // Seldom more than a step or two: a member has some thousand pods and eight million addresses.
       for (let steps = 0; steps < SIZE && !isFree(number, taken.get(number), uid); steps++) number = (number + 1) % SIZE;
       taken.set(number, uid);
+      promised.set(uid, number);
       return `10.${128 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`;
     },
   };

@@ -134,18 +134,6 @@ test("a node that somebody adds gets a kubelet, and keeps the capacity that it w
   expect((await member.pod("a")).spec.nodeName).toBe("mine");
 });
 
-test("pods of a node that is deleted are removed after a while", async () => {
-  const member = await start({ nodes: 2 });
-  await member.create(makePod("a", pin("node-000")));
-
-  await member.delete(Node, "node-000");
-  await member.pass(39_000);
-  const kept = (await member.client.list(Pod, { cluster: MEMBER })).items.length;
-  await member.pass(1_000);
-
-  expect([kept, (await member.client.list(Pod, { cluster: MEMBER })).items.length]).toEqual([1, 0]);
-});
-
 test("members whose nodes are well write nothing", async () => {
   const member = await start();
   await member.create(makePod("a"));

@@ -15,6 +15,7 @@ import { defineKeyedController, done, idOfKey, informerSource, keyOf, watch } fr
 import type { Controller, EventRecorder, Informers, ObjectEvent, Result } from "../../runtime/index.ts";
 import { disrupt, unlessChanged } from "../writes.ts";
 import type { VolumeReads } from "../volumes/reads.ts";
+import type { Bind } from "./binding.ts";
 import { planPlacement } from "./plan.ts";
 import type { Preemption } from "./preemption.ts";
 import { podView } from "./pod-view.ts";
@@ -31,6 +32,8 @@ export interface PlacementDependencies {
   clock: Clock;
   views: ClusterViews;
   volumes: VolumeReads;
+  /** How a pod is told its node. */
+  bind: Bind;
   events?: EventRecorder | undefined;
 }
 
@@ -38,7 +41,7 @@ const DEFAULT_SCHEDULER = "default-scheduler";
 /** Labels of a node that its pods get, too. */
 const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
-export function createPlacementController({ client, informers, clock, views, volumes, events }: PlacementDependencies): Controller<ObjectKey> {
+export function createPlacementController({ client, informers, clock, views, volumes, bind: bindTo, events }: PlacementDependencies): Controller<ObjectKey> {
   const pods = informers.of(Pod);
   const namespaces = informers.of(Namespace);
   const budgets = informers.of(PodDisruptionBudget);
@@ -125,8 +128,7 @@ export function createPlacementController({ client, informers, clock, views, vol
     // Counted before the write, because others are placed while it is under way.
     views.assume(cluster, bound, nodeName);
     try {
-      // Changed or gone meanwhile: it comes back as an event.
-      if (!(await unlessChanged(client.update(Pod, cluster, bound, { signal })))) views.release(cluster, pod);
+      if (!(await bindTo(cluster, bound, signal))) views.release(cluster, pod);
     } catch (error) {
       views.release(cluster, pod);
       throw error;

@@ -11,6 +11,7 @@ import { podView } from "./pod-view.ts";
 type ReadonlyPod = DeepReadonly<Pod>;
 
 export interface ClusterViews {
+  /** To be read and not kept: of a member that has nothing, or is gone, it is empty and grows no more. */
   of(cluster: string): ClusterView;
   /** The pod was placed; its own change confirms it later. */
   assume(cluster: string, pod: ReadonlyPod, node: string): void;
@@ -55,7 +56,7 @@ export function createClusterViews(informers: Informers): ClusterViews {
     } else if (object.status?.nominatedNodeName || old?.status?.nominatedNodeName) view.nominate(podView(object), object.status?.nominatedNodeName);
   });
   return {
-    of: viewOf,
+    of: (cluster) => views.get(cluster) ?? new ClusterView(),
     assume: (cluster, pod, node) => viewOf(cluster).put(podView(pod), node),
     release: (cluster, pod) => viewOf(cluster).lift(pod.metadata.uid ?? ""),
   };

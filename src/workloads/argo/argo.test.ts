@@ -230,7 +230,7 @@ test("pods and Workflows that are done go when they should", async () => {
 const unsupported: Record<string, [object, string]> = {
   "a sort of template that is not understood": [{ entrypoint: "a", templates: [{ name: "a", script: { image: "x", source: "y" } }] }, "spec.templates[0].script is not supported by simulated members"],
   "a template that is not there": [{ entrypoint: "a", templates: [{ name: "a", steps: [[call("x", "y")]] }] }, "templates.a.x: template name 'y' undefined"],
-  "tasks that wait for each other": [{ entrypoint: "a", templates: [echo, { name: "a", dag: { tasks: [call("x", "echo", { depends: "y" }), call("y", "echo", { depends: "x" })] } }] }, "templates.a.dag: the tasks x, y wait for each other"],
+  "tasks that wait for each other": [{ entrypoint: "a", templates: [echo, { name: "a", dag: { tasks: [call("x", "echo", { depends: "y" }), call("y", "echo", { depends: "x" })] } }] }, "templates.a.dag: some of its tasks wait for each other"],
   "outputs, which simulated containers do not have": [{ entrypoint: "a", templates: [{ name: "a", container: {}, outputs: { parameters: [{ name: "x" }] } }] }, "spec.templates[0].outputs.parameters is not supported by simulated members"],
 };
 for (const [what, [spec, message]] of Object.entries(unsupported)) {

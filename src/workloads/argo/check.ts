@@ -6,6 +6,7 @@ import type { JsonObject } from "../../base/index.ts";
 import { tasksIn } from "./conditions.ts";
 import { parseDurationMs } from "./durations.ts";
 import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
+import { taskOrder } from "./task-order.ts";
 import { understood } from "./understood.ts";
 
 const known = new WeakMap<object, { problem: string | undefined }>();
@@ -60,24 +61,13 @@ function dagProblem(at: string, { tasks, target = "" }: NonNullable<ReadonlyTemp
     first(target.split(" ").filter(Boolean), (name) => (needs.has(name) ? undefined : `${at}.target: target '${name}' is not defined`)) ??
     first(tasks, ({ name, dependencies, depends }) => (dependencies && depends !== undefined ? `${at}.tasks.${name} has both dependencies and depends` : undefined)) ??
     first([...needs], ([name, list]) => first(list, (need) => (needs.has(need) ? undefined : `${at}.tasks.${name} dependency '${need}' not defined`))) ??
-    cycleProblem(at, needs)
+    (taskOrder(needs) ? undefined : `${at}: some of its tasks wait for each other`)
   );
 }
 
-/** Takes away what needs nothing any more, until nothing is left or everything left waits for something. */
-function cycleProblem(at: string, needs: ReadonlyMap<string, readonly string[]>): string | undefined {
-  let left = [...needs];
-  while (left.length > 0) {
-    const names = new Set(left.map(([name]) => name));
-    const next = left.filter(([, list]) => list.some((need) => names.has(need)));
-    if (next.length === left.length) return `${at}: the tasks ${next.map(([name]) => name).join(", ")} wait for each other`;
-    left = next;
-  }
-  return undefined;
-}
-
 function repeated(at: string, names: readonly string[]): string | undefined {
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const seen = new Set<string>();
+  const twice = names.find((name) => seen.size === seen.add(name).size);
   return twice === undefined ? undefined : `${at}: name '${twice}' is not unique`;
 }
 

@@ -8,6 +8,7 @@ import { hasFailed, isFulfilled } from "./node-table.ts";
 import { nodeOf } from "./run.ts";
 import type { Call, Run } from "./run.ts";
 import { hasRoom, isTolerated, noteResult, startStep } from "./step.ts";
+import { taskOrder } from "./task-order.ts";
 import { WorkflowProblem, substitute } from "./variables.ts";
 import type { Scope } from "./variables.ts";
 
@@ -20,21 +21,23 @@ interface Graph {
   call: Call;
   node: ReadonlyNode;
   scope: Scope;
-  tasks: readonly Task[];
+  /** By name. */
+  tasks: ReadonlyMap<string, Task>;
+  /** How branches ended, as far as that was asked. */
+  phases: Map<string, NonNullable<ReadonlyNode["phase"]>>;
 }
 
 export function runDag(run: Run, template: ReadonlyTemplate, call: Call, scope: Scope): ReadonlyNode {
   const { nodes } = run;
   const node = nodeOf(run, template, call, scope, "DAG", "Running");
-  const graph: Graph = { run, template, call, node, scope, tasks: template.dag?.tasks ?? [] };
-  // A task may end at once, left out or without a pod, and others that waited for it can start in the same look.
-  let before: number;
-  do {
-    before = nodes.size;
-    for (const task of wantedTasks(graph)) startTask(graph, task);
-  } while (nodes.size > before);
-
+  const graph: Graph = { run, template, call, node, scope, tasks: new Map((template.dag?.tasks ?? []).map((task) => [task.name, task])), phases: new Map() };
+  // In an order in which one that ends at once, left out or without a pod, lets those that waited for it start in the same look.
   const wanted = wantedTasks(graph);
+  const results = new Map(scope);
+  for (const task of wanted) {
+    startTask(graph, task, results);
+    noteResult(run, results, `tasks.${task.name}`, `${call.nodeName}.${task.name}`);
+  }
   const isOpen = wanted.some((task) => !isFulfilled(nodeOfTask(graph, task.name) ?? {}));
   const isBusy = wanted.some((task) => !isFulfilled(nodeOfTask(graph, task.name) ?? { phase: "Omitted" }));
   if (run.stopped ? isBusy : isOpen) return nodes.byId(node.id) ?? node;
@@ -54,24 +57,26 @@ const needsOf = ({ dependencies, depends }: Task): readonly string[] => dependen
 /** The tasks that the DAG is for: those named, or those on which no other depends. */
 function targetsOf({ template, tasks }: Graph): Task[] {
   const named = (template.dag?.target ?? "").split(" ").filter(Boolean);
-  const needed = new Set(tasks.flatMap(needsOf));
-  return tasks.filter(({ name }) => (named.length > 0 ? named.includes(name) : !needed.has(name)));
+  const needed = new Set([...tasks.values()].flatMap(needsOf));
+  return [...tasks.values()].filter(({ name }) => (named.length > 0 ? named.includes(name) : !needed.has(name)));
 }
 
-/** The targets and everything they need. */
+/** The targets and everything they need, each after what it needs. */
 function wantedTasks(graph: Graph): Task[] {
-  const wanted = new Set<string>();
-  const waiting = targetsOf(graph).map(({ name }) => name);
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (wanted.has(name)) continue;
-    wanted.add(name);
-    const task = graph.tasks.find((candidate) => candidate.name === name);
-    if (task) waiting.push(...needsOf(task));
+  const wanted = new Map<string, readonly string[]>();
+  const waiting = targetsOf(graph);
+  for (let task = waiting.pop(); task; task = waiting.pop()) {
+    if (wanted.has(task.name)) continue;
+    wanted.set(task.name, needsOf(task));
+    for (const need of needsOf(task)) if (!wanted.has(need)) waiting.push(...present(graph.tasks.get(need)));
   }
-  return graph.tasks.filter(({ name }) => wanted.has(name));
+  return (taskOrder(wanted) ?? []).flatMap((name) => present(graph.tasks.get(name)));
 }
 
-function startTask(graph: Graph, task: Task): void {
+const present = <T>(item: T | undefined): T[] => (item === undefined ? [] : [item]);
+
+/** `scope` knows how the tasks before it ended. */
+function startTask(graph: Graph, task: Task, scope: Scope): void {
   const { run, call, node, template } = graph;
   const { nodes } = run;
   const nodeName = `${call.nodeName}.${task.name}`;
@@ -89,21 +94,8 @@ function startTask(graph: Graph, task: Task): void {
     return;
   }
   if (!known && !hasRoom(run, template, node.id)) return;
-  const scope = new Map(graph.scope);
-  for (const name of ancestorsOf(graph, task)) noteResult(run, scope, `tasks.${name}`, `${call.nodeName}.${name}`);
   const child = isExpanded(task) ? startGroup(graph, task, nodeName, scope) : startStep(run, call, task, nodeName, node.id, scope);
   if (child) attach(child);
-}
-
-function ancestorsOf(graph: Graph, task: Task): Set<string> {
-  const found = new Set<string>();
-  const waiting = [...needsOf(task)];
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (found.has(name)) continue;
-    found.add(name);
-    waiting.push(...needsOf(graph.tasks.find((candidate) => candidate.name === name) ?? { name: "" }));
-  }
-  return found;
 }
 
 /** A node for the task as a whole, with one below it for each item. */
@@ -142,7 +134,7 @@ function isReadyFor(graph: Graph, { depends, dependencies }: Task): boolean {
   if (text.trim() === "") return true;
   return holds(text, (name, result) => {
     const node = nodeOfTask(graph, name);
-    const task = graph.tasks.find((candidate) => candidate.name === name);
+    const task = graph.tasks.get(name);
     if (!node) return false;
     if (result === undefined) return node.phase === "Succeeded" || node.phase === "Skipped" || isTolerated(task, node);
     const children = (node.children ?? []).flatMap((id) => graph.run.nodes.byId(id) ?? []).filter(({ name: childName }) => childName.startsWith(`${node.name}(`));
@@ -168,8 +160,13 @@ function isReadyFor(graph: Graph, { depends, dependencies }: Task): boolean {
 
 /** How the branch that leads to this task ended: one that was left out says what those before it said, and a failure outweighs. */
 function branchPhase(graph: Graph, task: Task): NonNullable<ReadonlyNode["phase"]> {
-  const phase = nodeOfTask(graph, task.name)?.phase ?? "Omitted";
-  if (phase !== "Omitted" && phase !== "Skipped") return phase;
-  const before = needsOf(task).flatMap((name) => graph.tasks.find((candidate) => candidate.name === name) ?? []).map((need) => branchPhase(graph, need));
-  return before.find((one) => one === "Failed" || one === "Error") ?? "Succeeded";
+  const known = graph.phases.get(task.name);
+  if (known !== undefined) return known;
+  let phase = nodeOfTask(graph, task.name)?.phase ?? "Omitted";
+  if (phase === "Omitted" || phase === "Skipped") {
+    const before = needsOf(task).flatMap((name) => present(graph.tasks.get(name))).map((need) => branchPhase(graph, need));
+    phase = before.find((one) => one === "Failed" || one === "Error") ?? "Succeeded";
+  }
+  graph.phases.set(task.name, phase);
+  return phase;
 }

@@ -9,7 +9,9 @@ const count: Schema = { type: "integer", minimum: 0 };
 const anything: Schema = { "x-kubernetes-preserve-unknown-fields": true };
 const someObject: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 const intOrText: Schema = { "x-kubernetes-int-or-string": true };
-const listOf = (items: Schema): Schema => ({ type: "array", items });
+/** Nobody writes longer lists, and every look at a Workflow goes through them. */
+const MAX_ITEMS = 500;
+const listOf = (items: Schema): Schema => ({ type: "array", items, maxItems: MAX_ITEMS });
 const mapOf = (values: Schema): Schema => ({ type: "object", additionalProperties: values });
 const object = (properties: Record<string, Schema>, required: string[] = []): Schema => ({ type: "object", properties, ...(required.length > 0 && { required }) });
 

@@ -9,7 +9,7 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
-import { ApiError } from "../../machinery/index.ts";
+import { ApiError, isAlreadyExists } from "../../machinery/index.ts";
 import { keyOf } from "../../runtime/index.ts";
 import type { EventRecorder } from "../../runtime/index.ts";
 import type { Expectations } from "../expectations.ts";
@@ -55,9 +55,19 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
   const idOf = ({ cluster, object }: PodOwner): { cluster: string; uid: string } => ({ cluster, uid: object.metadata.uid ?? "" });
   const tell = ({ cluster, object }: PodOwner, type: "Normal" | "Warning", reason: string, message: string): void => events?.record(cluster, object, { type, reason, message });
 
+  async function createNamed({ cluster }: PodOwner, pod: ReadonlyPod, signal: AbortSignal): Promise<ReadonlyPod> {
+    try {
+      return await client.create(Pod, cluster, pod, { signal });
+    } catch (error) {
+      // Of ten thousand pods two or three draw the same name by chance. Then the server chooses another.
+      if (!pod.metadata.generateName || !isAlreadyExists(error)) throw error;
+      return client.create(Pod, cluster, { ...pod, metadata: { ...pod.metadata, name: "" } }, { signal });
+    }
+  }
+
   async function createOne(owner: PodOwner, pod: ReadonlyPod, signal: AbortSignal): Promise<void> {
     try {
-      const created = await client.create(Pod, owner.cluster, pod, { signal });
+      const created = await createNamed(owner, pod, signal);
       expectations.wrote(idOf(owner), created);
       tell(owner, "Normal", "SuccessfulCreate", words.done("create", created.metadata.name, owner));
     } catch (error) {

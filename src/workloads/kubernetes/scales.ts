@@ -36,13 +36,24 @@ export interface Scales {
   write(target: ScaleTarget, scale: Scale, replicas: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Clusters whose kinds are remembered. Members come and go; what was dropped is asked for again. */
+const MAX_CLUSTERS = 2_048;
+
 export function createScales(client: Client): Scales {
   const resolvers = new Map<string, KindResolver>();
 
+  function resolverOf(cluster: string): KindResolver {
+    const known = resolvers.get(cluster);
+    if (known) return known;
+    const [oldest] = resolvers.keys();
+    if (resolvers.size >= MAX_CLUSTERS && oldest !== undefined) resolvers.delete(oldest);
+    const resolver = createKindResolver({ client, cluster });
+    resolvers.set(cluster, resolver);
+    return resolver;
+  }
+
   async function pathOf({ cluster, apiVersion, kind, namespace, name }: ScaleTarget): Promise<string> {
-    let resolver = resolvers.get(cluster);
-    if (!resolver) resolvers.set(cluster, (resolver = createKindResolver({ client, cluster })));
-    const { plural } = await resolver.resolve({ apiVersion, kind });
+    const { plural } = await resolverOf(cluster).resolve({ apiVersion, kind });
     const { group, version } = parseApiVersion(apiVersion);
     return `/${group ? "apis" : "api"}/${formatApiVersion(group, version)}/namespaces/${namespace}/${plural}/${encodeURIComponent(name)}/scale`;
   }

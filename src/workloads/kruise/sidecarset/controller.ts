@@ -11,7 +11,7 @@ import type { PodCondition, SidecarSetStatus } from "../../../api/index.ts";
 import { compareText, equalJson, messageOf } from "../../../base/index.ts";
 import type { DeepReadonly, Json } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { isAlreadyExists, isNotFound } from "../../../machinery/index.ts";
+import { ApiError, isAlreadyExists, isNotFound } from "../../../machinery/index.ts";
 import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
 import type { Controller, ObjectEvent, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
@@ -26,7 +26,7 @@ import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
 import { planRevisions } from "../../revisions/revisions.ts";
 import type { RevisionPlan } from "../../revisions/revisions.ts";
 import { createStatusDelay } from "../../status-delay.ts";
-import { writeAll } from "../../write-all.ts";
+import { WriteAllError, writeAll } from "../../write-all.ts";
 import { hasAllSidecars, isPodOfSet } from "./match.ts";
 import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, injectedSets } from "./names.ts";
 import type { ReadonlySidecarSet, StringMap } from "./names.ts";
@@ -39,6 +39,9 @@ import { flipPod, upgradePod } from "./upgrade.ts";
 
 /** Pods by the sets that they were injected with: `<cluster>/<set>`. */
 const SET_INDEX = "sidecarset";
+
+/** How soon a pod that a budget holds is tried again, as CloneSets do. */
+const HELD_RETRY_MS = 1_000;
 
 const EMPTY_STATUS: SidecarSetStatus = { matchedPods: 0, updatedPods: 0, readyPods: 0 };
 
@@ -99,9 +102,10 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
         return done; // The pods' own changes bring this set back.
       }
       const result = await settle(view, status, key, pass.failure !== undefined);
+      if (pass.failure === undefined) return result;
+      if (isRefused(pass.failure)) return { requeueAfterMs: HELD_RETRY_MS };
       // Thrown after the status tells how far the update got, so that the pass is tried again with back-off.
-      if (pass.failure !== undefined) throw pass.failure;
-      return result;
+      throw pass.failure;
     },
     forget(key) {
       statusDelay.settled(idOfKey(key));
@@ -182,9 +186,16 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     await writeAll("hot upgrades", flip, (pod) => endHotUpgrade(view, pod));
     await writeAll("pod conditions", mark, ({ pod, condition }) => writeCondition(view, pod, condition));
     tellNotUpgradable(set, owner.cluster, notUpgradable);
+    let isHeld = false;
     await writeAll("sidecar updates", upgrade, async ({ pod, condition }) => {
-      // A pod that cannot be updated, because its annotations cannot be merged, is no reason to leave the others.
-      if ((await writePod(view, upgradePod(pod, set, clock.now()))) && condition) await writeCondition(view, pod, condition);
+      // A pod whose annotations cannot be merged is no reason to leave the others; a budget that is used up is.
+      if (isHeld) return;
+      try {
+        if ((await writePod(view, upgradePod(pod, set, clock.now()))) && condition) await writeCondition(view, pod, condition);
+      } catch (error) {
+        isHeld ||= isRefused(error);
+        throw error;
+      }
     });
     return flip.length + upgrade.length + mark.length > 0;
   }
@@ -229,6 +240,12 @@ async function attempt(writes: Promise<boolean>): Promise<{ changed: boolean; fa
   } catch (error) {
     return { changed: false, failure: error };
   }
+}
+
+/** A budget does not let a pod be updated now; the others may have been. */
+function isRefused(failure: unknown): boolean {
+  const cause = failure instanceof WriteAllError ? failure.cause : failure;
+  return cause instanceof ApiError && cause.status.code === 403;
 }
 
 /** So that the same pods always come in the same order. */

@@ -160,7 +160,7 @@ test("a budget holds an update that fails, and the set tells how far it got", as
   await member.pass(60_000);
   const held = await statusOf();
   await setImage("proxy:2");
-  await member.pass(120_000);
+  await member.pass(60_000);
 
   expect(held).toMatchObject({ matchedPods: 3, updatedPods: 1, readyPods: 2 });
   expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 3, updatedReadyPods: 3 });

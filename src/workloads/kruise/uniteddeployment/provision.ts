@@ -21,8 +21,9 @@ export interface ExistingSubset extends SubsetView {
 
 /** Names of subsets, in order. */
 export function planProvision(deployment: ReadonlyUnitedDeployment, existing: readonly string[]): { create: string[]; remove: string[] } {
-  const wanted = subsetsOf(deployment).map(({ name }) => name);
-  return { create: wanted.filter((name) => !existing.includes(name)).toSorted(compareText), remove: existing.filter((name) => !wanted.includes(name)).toSorted(compareText) };
+  const wanted = new Set(subsetsOf(deployment).map(({ name }) => name));
+  const there = new Set(existing);
+  return { create: [...wanted.difference(there)].toSorted(compareText), remove: [...there.difference(wanted)].toSorted(compareText) };
 }
 
 export interface SubsetChange {

@@ -38,7 +38,7 @@ const status = async () => (await member.get(UnitedDeployment, "ud")).status;
 const nowhere = { nodeSelectorTerm: { matchExpressions: [{ key: "nowhere", operator: "Exists" as const }] } };
 
 const kinds: Record<keyof typeof TEMPLATES, Kind> = { CloneSet, StatefulSet, AdvancedStatefulSet, Deployment };
-for (const type of ["CloneSet", "StatefulSet", "Deployment"] as const) {
+for (const type of ["CloneSet", "StatefulSet", "AdvancedStatefulSet", "Deployment"] as const) {
   test(`a ${type} is made for each subset, and their pods add up in the status`, async () => {
     await start();
 

@@ -3,7 +3,7 @@
  *
  * Reads:  Pod, Node.
  * Writes: Pod (status, deletion).
- * Waits a moment first: a node that is made again under its name keeps its pods.
+ * Waits a moment first: a node that is made again under its name keeps its pods. Nothing is removed while nodes cannot be seen.
  */
 import { Node, Pod } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -18,6 +18,8 @@ import type { ReadonlyPod } from "../pod.ts";
 
 /** As long as upstream keeps a missing node in quarantine. */
 const QUARANTINE_MS = 40_000;
+/** How soon a list of nodes that was cut off is looked at again. */
+const UNSEEN_RETRY_MS = 1_000;
 
 export function createOrphanedPodController({ client, informers, clock }: WorkloadDependencies): Controller<ObjectKey> {
   const pods = informers.of(Pod);
@@ -44,6 +46,7 @@ export function createOrphanedPodController({ client, informers, clock }: Worklo
       missingSince.set(idOfKey(key), since);
       const leftMs = since + QUARANTINE_MS - clock.now();
       if (leftMs > 0) return { requeueAfterMs: leftMs };
+      if (!nodes.fresh) return { requeueAfterMs: UNSEEN_RETRY_MS };
       await unlessChanged(remove(key, pod, signal));
       missingSince.delete(idOfKey(key));
       return done;

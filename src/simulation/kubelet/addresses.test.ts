@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import type { Pod } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Informers, ObjectEvent } from "../../runtime/index.ts";
+import { createPodAddresses } from "./addresses.ts";
+
+function startAddresses() {
+  let listener: (event: ObjectEvent<Pod>) => void = () => {};
+  const informers = { of: () => ({ subscribe: (listen: typeof listener) => void (listener = listen) }) } as unknown as Informers;
+  const addresses = createPodAddresses(informers);
+  const makePod = (uid: string, podIP?: string): DeepReadonly<Pod> => ({ apiVersion: "v1", kind: "Pod", metadata: { name: uid, namespace: "shop", uid }, spec: { containers: [] }, ...(podIP && { status: { podIP } }) });
+  return {
+    addresses,
+    seen: (uid: string, podIP: string) => listener({ cluster: "paris", object: makePod(uid, podIP), old: makePod(uid), deleted: false }),
+    gone: (uid: string, podIP?: string) => listener({ cluster: "paris", object: makePod(uid, podIP), deleted: true }),
+  };
+}
+
+/** Their hashes are the same, so both would like the same address. */
+const [FIRST, SECOND] = ["u-9449", "u-15226"] as const;
+
+test("a pod that asks again gets the same address, and another pod another one", () => {
+  const { addresses } = startAddresses();
+
+  const first = addresses.of("paris", FIRST);
+  const second = addresses.of("paris", SECOND);
+
+  expect(first).not.toBe(second);
+  expect([addresses.of("paris", FIRST), addresses.of("paris", SECOND)]).toEqual([first, second]);
+});
+
+test("members do not share addresses", () => {
+  const { addresses } = startAddresses();
+
+  expect(addresses.of("paris", FIRST)).toBe(addresses.of("oslo", SECOND));
+});
+
+test("an address is free again when its pod is gone", () => {
+  const { addresses, seen, gone } = startAddresses();
+  const address = addresses.of("paris", FIRST);
+  seen(FIRST, address);
+
+  gone(FIRST, address);
+
+  expect(addresses.of("paris", SECOND)).toBe(address);
+});
+
+test("an address is free again when its pod went before it was written down", () => {
+  const { addresses, gone } = startAddresses();
+  const address = addresses.of("paris", FIRST);
+
+  gone(FIRST);
+
+  expect(addresses.of("paris", SECOND)).toBe(address);
+});

@@ -1,0 +1,30 @@
+/**
+ * How a pod is told its node. In this process one update does it, labels and all, which the server allows its own parts; a server
+ * elsewhere takes a Binding, copies the labels itself, and answers without the pod.
+ */
+import { Pod } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import { ApiError } from "../../machinery/index.ts";
+import { unlessChanged } from "../writes.ts";
+
+/** `bound` has its node. False when the pod changed or went meanwhile: then it comes back as an event. */
+export type Bind = (cluster: string, bound: DeepReadonly<Pod>, signal: AbortSignal) => Promise<boolean>;
+
+export const bindByUpdate =
+  (client: Client): Bind =>
+  async (cluster, bound, signal) =>
+    (await unlessChanged(client.update(Pod, cluster, bound, { signal }))) !== undefined;
+
+export const bindByBinding =
+  (client: Client): Bind =>
+  async (cluster, { metadata: { name, namespace = "", uid = "" }, spec: { nodeName = "" } }, signal) => {
+    const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target: { apiVersion: "v1", kind: "Node", name: nodeName } };
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/binding`;
+    const headers = { accept: "application/json", "content-type": "application/json" };
+    const { status, body } = await client.raw({ method: "POST", path, cluster, headers, body: new TextEncoder().encode(JSON.stringify(binding)) }, signal);
+    const answer = Buffer.concat(await Array.fromAsync(body)).toString();
+    if (status < 300) return true;
+    if (status === 404 || status === 409) return false;
+    throw new ApiError({ code: status, reason: "BindingRefused", message: `binding pod ${namespace}/${name} to ${nodeName}: the server answered ${status}: ${answer.slice(0, 500)}` });
+  };

@@ -1,0 +1,36 @@
+import { afterEach, expect, test } from "vitest";
+import { Pod, ReplicaSet } from "../../api/index.ts";
+import type { Random } from "../../base/index.ts";
+import { MEMBER, NAMESPACE, startTestMember } from "../../testing/member/index.ts";
+import type { TestMember } from "../../testing/member/index.ts";
+import { indexByController } from "../ownership.ts";
+import { createReplicaSetController } from "./replicaset/controller.ts";
+
+const stops: TestMember[] = [];
+afterEach(async () => {
+  for (const member of stops.splice(0)) await member.stop();
+});
+
+/** Every draw is the same. */
+const unlucky: Random = { next: () => 0, bytes: (length) => new Uint8Array(length) };
+
+test("pods that draw the same name by chance get another from the server, and nobody is told of a failure", async () => {
+  const member = await startTestMember({
+    nodes: 0,
+    controllers(deps) {
+      indexByController(deps.informers);
+      return [createReplicaSetController({ ...deps, random: unlucky })];
+    },
+  });
+  stops.push(member);
+  const labels = { app: "web" };
+  const spec = { replicas: 3, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } } };
+
+  await member.client.create(ReplicaSet, MEMBER, { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "web", namespace: NAMESPACE }, spec });
+  await member.pass(1_000);
+
+  expect(member.pods().map(({ metadata }) => metadata.generateName)).toEqual(["web-", "web-", "web-"]);
+  expect(member.events.filter((event) => event.includes("Warning"))).toEqual([]);
+  expect(member.writes.total({ resource: "pods", verb: "create" })).toBe(5);
+  expect((await member.list(Pod)).length).toBe(3);
+});
