@@ -21,6 +21,8 @@ await build({
   logLevel: "warn",
   // A module that looks for files beside itself still finds them: every output file is one folder below `dist`.
   plugins: [{ name: "own-place", transform: (code, file) => code.replaceAll("import.meta.url", `new URL("../${relative(source, file).replace(/\.ts$/, ".js")}", import.meta.url).href`) }],
+  // Joined like our own modules, which leaves out what nobody uses of it.
+  ssr: { noExternal: ["js-yaml"] },
   build: {
     ssr: true,
     outDir: output,
@@ -28,7 +30,7 @@ await build({
     minify: false,
     rolldownOptions: {
       input: Object.fromEntries(entries.map((entry) => [entry, join(source, `${entry}.ts`)])),
-      output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name].js", comments: false },
+      output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name].js", comments: { legal: true, annotation: false, jsdoc: false } },
     },
   },
 });

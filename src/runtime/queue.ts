@@ -127,7 +127,8 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
     timer = first && { atMs: first.dueMs, handle: clock.after(Math.max(0, first.dueMs - clock.now()), fire) };
   };
   const delay = (item: Item<K>, delayMs: number): void => {
-    const dueMs = clock.now() + Math.max(0, delayMs);
+    // A delay that was worked out from a time which nobody can read is no number, and would stop every key that is behind it.
+    const dueMs = clock.now() + (Number.isNaN(delayMs) ? LAST_RETRY_MS : Math.max(0, delayMs));
     if (item.place >= 0 && item.dueMs <= dueMs) return;
     delayed.remove(item);
     item.dueMs = dueMs;

@@ -10,7 +10,7 @@ export interface Figure {
 
 export interface BenchmarkOptions {
   count: number;
-  /** Folder of a running real Karmada. */
+  /** Folder of a running real Karmada; for members, of a cluster with OpenKruise. */
   peer?: string;
   progress(text: string): void;
 }

@@ -1,15 +1,16 @@
 /**
  * `npm run bench -- [NAME…] [--json FILE] [--peer DIR]`: measures, and prints each figure with its unit. docs/performance.md
- * has the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json, …); it then gets the same load in
- * the same run and the ratio is printed, because absolute times depend on the machine.
+ * has the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json, …), for members a cluster with
+ * OpenKruise (DIR/kube/admin.json); it then gets the same load in the same run and the ratio is printed, because absolute times depend on the machine.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { apiserver } from "./apiserver.ts";
 import { keel } from "./keel.ts";
+import { members } from "./members.ts";
 
-const benchmarks: readonly Benchmark[] = [keel, apiserver];
+const benchmarks: readonly Benchmark[] = [keel, apiserver, members];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR]`;
 
 const { positionals, values } = parseArgs({

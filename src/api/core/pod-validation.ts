@@ -118,7 +118,7 @@ function checkSpec(errors: FieldError[], at: string, spec: Read<PodSpec>, metada
 function checkNames(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   const { serviceAccountName, nodeName, activeDeadlineSeconds, hostname, subdomain, tolerations, hostAliases, priorityClassName, runtimeClassName, preemptionPolicy } = spec;
   if (serviceAccountName) errors.push(...checkText(`${at}.serviceAccountName`, serviceAccountName, dnsSubdomainProblems));
-  if (nodeName) errors.push(...checkText(`${at}.nodeName`, nodeName, dnsSubdomainProblems));
+  checkNodeName(errors, at, nodeName);
   if (activeDeadlineSeconds !== undefined && (activeDeadlineSeconds < 1 || activeDeadlineSeconds > MAX_INT32)) {
     errors.push(wrong(`${at}.activeDeadlineSeconds`, activeDeadlineSeconds, `must be between 1 and ${MAX_INT32}, inclusive`));
   }
@@ -129,6 +129,10 @@ function checkNames(errors: FieldError[], at: string, spec: Read<PodSpec>): void
   if (priorityClassName) errors.push(...checkText(`${at}.priorityClassName`, priorityClassName, dnsSubdomainProblems));
   if (runtimeClassName !== undefined) errors.push(...checkText(`${at}.runtimeClassName`, runtimeClassName, dnsSubdomainProblems));
   if (preemptionPolicy !== undefined) checkChoice(errors, `${at}.preemptionPolicy`, preemptionPolicy, PREEMPTION_POLICIES);
+}
+
+export function checkNodeName(errors: FieldError[], at: string, nodeName: string | undefined): void {
+  if (nodeName) errors.push(...checkText(`${at}.nodeName`, nodeName, dnsSubdomainProblems));
 }
 
 /** Claims of devices: each names a claim, or a template to make one from. */

@@ -64,10 +64,10 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
   },
 });
 
-function checkWrite({ object, oldObject, subresource, inProcess }: Review<Pod>): FieldError[] {
+function checkWrite({ object, oldObject, subresource, inProcess, settled }: Review<Pod>): FieldError[] {
   if (!oldObject) return checkNewPod(object);
   if (subresource === "ephemeralcontainers") return checkEphemeralContainersUpdate(object, oldObject);
-  return subresource === "resize" ? checkResize(object, oldObject) : checkPodUpdate(object, oldObject, inProcess);
+  return subresource === "resize" ? checkResize(object, oldObject) : checkPodUpdate(object, oldObject, { mayPlace: inProcess === true, settled });
 }
 
 export const admissions: AnyAdmission[] = [

@@ -3,9 +3,9 @@
  * elsewhere takes a Binding, copies the labels itself, and answers without the pod.
  */
 import { Pod } from "../../api/index.ts";
+import { FlotillaError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
-import { ApiError } from "../../machinery/index.ts";
 import { unlessChanged } from "../writes.ts";
 
 /** `bound` has its node. False when the pod changed or went meanwhile: then it comes back as an event. */
@@ -26,5 +26,5 @@ export const bindByBinding =
     const answer = Buffer.concat(await Array.fromAsync(body)).toString();
     if (status < 300) return true;
     if (status === 404 || status === 409) return false;
-    throw new ApiError({ code: status, reason: "BindingRefused", message: `binding pod ${namespace}/${name} to ${nodeName}: the server answered ${status}: ${answer.slice(0, 500)}` });
+    throw new FlotillaError("Binding", `binding pod ${namespace}/${name} to ${nodeName}: the server answered ${status}: ${answer.slice(0, 500)}`);
   };

@@ -1,7 +1,8 @@
 /** What is taken away of a Workflow: its pods, as `podGC` says, and in the end itself, as `ttlStrategy` says. Pure. */
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
-import { COMPLETED_LABEL } from "./names.ts";
+import { COMPLETED_LABEL, NODE_ID_ANNOTATION } from "./names.ts";
 import type { ReadonlyWorkflow } from "./names.ts";
+import { readTime } from "./node-table.ts";
 import { isOver } from "./plan.ts";
 
 export interface Cleanup {
@@ -26,12 +27,14 @@ export function planCleanup(workflow: ReadonlyWorkflow, pods: readonly ReadonlyP
 }
 
 function isTold({ status }: ReadonlyWorkflow, { metadata }: ReadonlyPod): boolean {
-  const node = status?.nodes?.[metadata.annotations?.["workflows.argoproj.io/node-id"] ?? ""];
+  const node = status?.nodes?.[metadata.annotations?.[NODE_ID_ANNOTATION] ?? ""];
   return node?.phase === "Succeeded" || node?.phase === "Failed" || node?.phase === "Error";
 }
 
 function expiry({ spec, status }: ReadonlyWorkflow, nowMs: number): number | undefined {
   const { secondsAfterCompletion, secondsAfterSuccess, secondsAfterFailure } = spec.ttlStrategy ?? {};
   const seconds = (status?.phase === "Succeeded" ? secondsAfterSuccess : secondsAfterFailure) ?? secondsAfterCompletion;
-  return seconds === undefined ? undefined : Math.max(0, Date.parse(status?.finishedAt ?? "") + seconds * 1000 - nowMs);
+  const finishedMs = readTime(status?.finishedAt);
+  // One that somebody else declared over, without saying when, stays.
+  return seconds === undefined || finishedMs === undefined ? undefined : Math.max(0, finishedMs + seconds * 1000 - nowMs);
 }

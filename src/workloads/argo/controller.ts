@@ -7,7 +7,7 @@
  */
 import { Pod, Workflow } from "../../api/index.ts";
 import type { WorkflowStatus } from "../../api/index.ts";
-import { equalJson } from "../../base/index.ts";
+import { equalJson, messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { isAlreadyExists } from "../../machinery/index.ts";
@@ -23,7 +23,7 @@ import { slowStart, writeAll } from "../write-all.ts";
 import { planCleanup } from "./cleanup.ts";
 import { COMPLETED_LABEL, PHASE_LABEL } from "./names.ts";
 import type { ReadonlyWorkflow } from "./names.ts";
-import { isOver, planWorkflow } from "./plan.ts";
+import { isOver, planWorkflow, withRefused } from "./plan.ts";
 import type { WorkflowPlan } from "./plan.ts";
 
 export function createWorkflowController(deps: Pick<WorkloadDependencies, "client" | "informers" | "clock" | "events">): Controller<ObjectKey> {
@@ -56,16 +56,19 @@ export function createWorkflowController(deps: Pick<WorkloadDependencies, "clien
 
   /** The pods come first: a node without its pod would count as one whose pod was deleted. */
   async function carryOut(workflow: ReadonlyWorkflow, { status, create, remove }: WorkflowPlan, owner: Owner, signal: AbortSignal): Promise<void> {
+    const refused = new Map<string, string>();
     await slowStart("pod creations", create, async (pod) => {
       try {
         podsSeen.wrote(owner, await client.create(Pod, owner.cluster, pod, { signal }));
       } catch (error) {
+        // What the server does not accept it will never accept: that is how the node ends.
+        if (isInvalid(error) || isBadRequest(error)) refused.set(pod.metadata.name, messageOf(error));
         // Made in a look whose result was not stored; it is this node's all the same.
-        if (!isAlreadyExists(error)) throw error;
+        else if (!isAlreadyExists(error)) throw error;
       }
     });
     await deletePods(remove, owner, signal);
-    await writeStatus(workflow, status, owner, signal);
+    await writeStatus(workflow, refused.size > 0 ? withRefused(workflow, status, refused, clock.now()) : status, owner, signal);
   }
 
   async function writeStatus(workflow: ReadonlyWorkflow, status: DeepReadonly<WorkflowStatus>, owner: Owner, signal: AbortSignal): Promise<void> {

@@ -107,13 +107,16 @@ function startGroup({ run, call, node, template }: Graph, task: Task, nodeName: 
     if (!nodes.get(nodeName) && when !== "" && !isWhen(when)) return nodes.add({ ...made, type: "Skipped", phase: "Skipped", message: `when '${when}' evaluated false` });
     const group = nodes.get(nodeName) ?? nodes.add({ ...made, type: "TaskGroup", phase: "Running" });
     let waits = false;
+    let isFull = false;
     for (const { name, scope: own } of expand(task.name, task, scope)) {
       const childName = `${call.nodeName}.${name}`;
-      if (!nodes.get(childName) && (run.stopped || !hasRoom(run, template, node.id))) {
+      const isNew = !nodes.get(childName);
+      isFull ||= isNew && !hasRoom(run, template, node.id);
+      if (isNew && (run.stopped || isFull)) {
         waits = !run.stopped;
         continue;
       }
-      const child = startStep(run, call, task, childName, node.id, own);
+      const child = startStep(run, call, task, childName, node.id, own());
       if (child) nodes.addChild(group.id, child.id);
       else waits = true;
     }

@@ -14,6 +14,8 @@ import type { Scope } from "./variables.ts";
 
 /** Templates may call each other, and themselves. */
 const MAX_DEPTH = 50;
+/** Pods made in one look; the status that tells of them brings the Workflow back for the others. */
+const MAX_NEW_PER_LOOK = 250;
 
 /** The node of the call as it is now; undefined when it has to wait for room. */
 export function execute(run: Run, call: Call): ReadonlyNode | undefined {
@@ -52,12 +54,11 @@ function scopeOf({ globals, workflow }: Run, template: ReadonlyTemplate, { param
 function executePod(run: Run, template: ReadonlyTemplate, call: Call, scope: Scope): ReadonlyNode | undefined {
   const known = run.nodes.get(call.nodeName);
   if (known) return known; // Its pod was looked at before anything else.
-  const rendered = substituteAll({ ...template, inputs: undefined, retryStrategy: undefined }, scope);
-  const pod = makeNodePod(run.workflow, call.nodeName, rendered);
-  if (!run.pods.has(pod.metadata.name)) {
+  if (!run.pods.has(podNameOf(run.workflow.metadata.name, call.nodeName, template.name ?? ""))) {
     const { parallelism } = run.workflow.spec;
-    if (parallelism !== undefined && parallelism > 0 && run.active >= parallelism) return undefined;
-    run.create.push(pod);
+    if (run.create.length >= MAX_NEW_PER_LOOK || (parallelism !== undefined && parallelism > 0 && run.active >= parallelism)) return undefined;
+    const { inputs: _inputs, retryStrategy: _retryStrategy, ...rest } = template;
+    run.create.push(makeNodePod(run.workflow, call.nodeName, substituteAll(rest, scope)));
   }
   run.active++;
   return nodeOf(run, template, call, scope, "Pod", "Pending");
@@ -92,7 +93,7 @@ function executeWithRetries(run: Run, template: ReadonlyTemplate, call: Call, sc
     run.nodes.mark(node, "Running", "");
   } else if (last) count--;
   const child = execute(run, { ...call, nodeName: `${call.nodeName}(${count})`, retries: count });
-  if (!child) return run.nodes.byId(node.id);
+  if (!child) return run.stopped ? run.nodes.mark(node, "Failed") : run.nodes.byId(node.id); // It waits for room, or for nothing any more.
   run.nodes.addChild(node.id, child.id);
   if (isFulfilled(child) && !last) return executeWithRetries(run, template, call, scope);
   return run.nodes.byId(node.id);

@@ -2,7 +2,7 @@
 import { compareText, isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { WorkflowArguments, WorkflowStep } from "../../api/index.ts";
-import { WorkflowProblem, asText, substitute } from "./variables.ts";
+import { WorkflowProblem, asText, fullBudget, substitute } from "./variables.ts";
 import type { Scope } from "./variables.ts";
 
 type Items = DeepReadonly<WorkflowStep & { withParam?: string }>;
@@ -12,25 +12,29 @@ const MAX_ITEMS = 500;
 
 export interface Expanded {
   name: string;
-  scope: Scope;
+  /** Made when it is asked for: most items are looked at again only to see that they run already. */
+  scope(): Scope;
 }
 
 export const isExpanded = (step: DeepReadonly<object>): boolean => "withItems" in step || "withParam" in step;
 
 export function expand(name: string, step: Items, scope: Scope): Expanded[] {
-  if (!isExpanded(step)) return [{ name, scope }];
+  if (!isExpanded(step)) return [{ name, scope: () => scope }];
   const items = itemsOf(step, scope);
   if (items.length > MAX_ITEMS) throw new WorkflowProblem(`${name} has ${items.length} items, and at most ${MAX_ITEMS} are supported`);
-  return items.map((item, index) => {
-    const own = new Map(scope);
-    own.set("item", asText(item));
-    if (isObject(item)) for (const [key, value] of Object.entries(item)) own.set(`item.${key}`, asText(value));
-    return { name: `${name}(${index}:${describe(item)})`, scope: own };
-  });
+  return items.map((item, index) => ({ name: `${name}(${index}:${describe(item)})`, scope: () => withItem(scope, item) }));
+}
+
+function withItem(scope: Scope, item: DeepReadonly<Json>): Scope {
+  const own = new Map(scope);
+  own.set("item", asText(item));
+  if (isObject(item)) for (const [key, value] of Object.entries(item)) own.set(`item.${key}`, asText(value));
+  return own;
 }
 
 function itemsOf({ withItems, withParam }: Items, scope: Scope): readonly DeepReadonly<Json>[] {
-  if (withItems) return withItems.map((item) => (typeof item === "string" ? substitute(item, scope) : item));
+  const budget = fullBudget();
+  if (withItems) return withItems.map((item) => (typeof item === "string" ? substitute(item, scope, budget) : item));
   const text = substitute(withParam ?? "", scope);
   const list = parsed(text);
   if (!Array.isArray(list)) throw new WorkflowProblem(`withParam value could not be parsed as a JSON list: ${text.slice(0, 100)}`);
@@ -56,5 +60,6 @@ function describe(item: DeepReadonly<Json>): string {
 }
 
 export function argumentsOf(given: DeepReadonly<WorkflowArguments> | undefined, scope: Scope): ReadonlyMap<string, string> {
-  return new Map((given?.parameters ?? []).flatMap(({ name, value }) => (value === undefined ? [] : [[name, substitute(asText(value), scope)] as const])));
+  const budget = fullBudget();
+  return new Map((given?.parameters ?? []).flatMap(({ name, value }) => (value === undefined ? [] : [[name, substitute(asText(value), scope, budget)] as const])));
 }

@@ -12,6 +12,8 @@ import { WorkflowProblem } from "./variables.ts";
 
 /** More than a person can read, few enough for one object in a store. */
 const MAX_NODES = 2_000;
+/** Of names and inputs of all nodes together. A store takes objects of little more, and everybody who watches gets them with every change. */
+const MAX_CHARACTERS = 1024 * 1024;
 
 export const isFulfilled = ({ phase }: Pick<ReadonlyNode, "phase">): boolean => phase === "Succeeded" || phase === "Failed" || phase === "Error" || phase === "Skipped" || phase === "Omitted";
 export const hasFailed = ({ phase }: Pick<ReadonlyNode, "phase">): boolean => phase === "Failed" || phase === "Error";
@@ -19,7 +21,22 @@ export const hasFailed = ({ phase }: Pick<ReadonlyNode, "phase">): boolean => ph
 /** The status is open to everybody, so a node may be anything; one of another shape is made anew. */
 function isNode(node: unknown): boolean {
   if (!isObject(node) || typeof node["id"] !== "string" || typeof node["name"] !== "string") return false;
-  return [node["children"], node["outboundNodes"]].every((list) => list === undefined || (Array.isArray(list) && list.every((id) => typeof id === "string")));
+  const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
+  const isTime = (value: unknown): boolean => value === undefined || value === null || readTime(value) !== undefined;
+  const isTexts = (list: unknown): boolean => list === undefined || (Array.isArray(list) && list.every((id) => typeof id === "string"));
+  return [node["phase"], node["message"], node["templateName"], node["boundaryID"]].every(isText) && [node["startedAt"], node["finishedAt"]].every(isTime) && [node["children"], node["outboundNodes"]].every(isTexts);
+}
+
+/** Undefined for what is no time. */
+export function readTime(value: unknown): number | undefined {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Inputs of stored nodes may be anything too, but nobody reads them. */
+function charactersOf({ name, inputs }: Pick<NewNode, "name" | "inputs">): number {
+  const parameters: readonly unknown[] = Array.isArray(inputs?.parameters) ? inputs.parameters : [];
+  return parameters.reduce<number>((sum, parameter) => sum + (isObject(parameter) && typeof parameter["value"] === "string" ? parameter["value"].length : 0), name.length);
 }
 
 export interface NewNode {
@@ -36,16 +53,14 @@ export class NodeTable {
   readonly #workflow: string;
   readonly #nowMs: number;
   readonly #nodes: Map<string, ReadonlyNode>;
+  #characters = 0;
   #changed = false;
 
   constructor(workflow: string, nodes: Readonly<Record<string, ReadonlyNode>> | undefined, nowMs: number) {
     this.#workflow = workflow;
     this.#nowMs = nowMs;
     this.#nodes = new Map(Object.entries(nodes ?? {}).filter(([id, node]) => isNode(node) && node.id === id));
-  }
-
-  get size(): number {
-    return this.#nodes.size;
+    for (const node of this.#nodes.values()) this.#characters += charactersOf(node);
   }
 
   get changed(): boolean {
@@ -67,6 +82,8 @@ export class NodeTable {
 
   add({ name, message, ...rest }: NewNode): ReadonlyNode {
     if (this.#nodes.size >= MAX_NODES) throw new WorkflowProblem(`the Workflow has more than ${MAX_NODES} nodes`);
+    this.#characters += charactersOf({ name, ...rest });
+    if (this.#characters > MAX_CHARACTERS) throw new WorkflowProblem(`the names and inputs of the Workflow's nodes have more than ${MAX_CHARACTERS} characters`);
     const now = formatTime(this.#nowMs);
     const id = nodeIdOf(this.#workflow, name);
     const displayName = displayNameOf(name, this.#nodes.get(rest.boundaryID ?? ""));

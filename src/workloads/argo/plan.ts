@@ -1,14 +1,14 @@
 /** What a Workflow needs now: its status as it should be, pods to create and to delete, and when to look again. Pure. */
 import type { Pod, WorkflowPhase, WorkflowStatus } from "../../api/index.ts";
-import { formatTime } from "../../base/index.ts";
+import { formatTime, isObject } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
 import { problemOf } from "./check.ts";
 import { execute } from "./execute.ts";
 import { argumentsOf } from "./expand.ts";
-import { NODE_NAME_ANNOTATION, podNameOf } from "./names.ts";
+import { podNameOf } from "./names.ts";
 import type { ReadonlyNode, ReadonlyWorkflow } from "./names.ts";
-import { NodeTable, hasFailed, isFulfilled } from "./node-table.ts";
+import { NodeTable, hasFailed, isFulfilled, readTime } from "./node-table.ts";
 import { exitCodeOf, phaseOfPod } from "./pods.ts";
 import { noteProgress } from "./progress.ts";
 import { dueAt } from "./run.ts";
@@ -31,7 +31,7 @@ export const isOver = ({ phase }: Pick<DeepReadonly<WorkflowStatus>, "phase">): 
 
 /** Only for Workflows that are not over. `pods` are those that it owns. */
 export function planWorkflow(workflow: ReadonlyWorkflow, pods: readonly ReadonlyPod[], nowMs: number): WorkflowPlan {
-  const before = workflow.status ?? {};
+  const before = readable(workflow.status ?? {});
   const startedAt = before.startedAt ?? formatTime(nowMs);
   const end = (phase: WorkflowPhase, message: string): WorkflowPlan => ({ status: { ...ended({ ...before, startedAt }, phase, message, nowMs) }, create: [], remove: pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed") });
   const problem = problemOf(workflow);
@@ -57,6 +57,26 @@ export function planWorkflow(workflow: ReadonlyWorkflow, pods: readonly Readonly
     if (error instanceof WorkflowProblem) return end("Error", `error in entry template execution: ${error.message}`);
     throw error;
   }
+}
+
+/** Whoever writes the object writes the status too; what cannot be what it says is left out of it. */
+function readable(status: DeepReadonly<WorkflowStatus>): DeepReadonly<WorkflowStatus> {
+  const { startedAt, conditions, ...rest } = status;
+  return {
+    ...rest,
+    ...(readTime(startedAt) !== undefined && { startedAt }),
+    ...(Array.isArray(conditions) && conditions.every((condition: unknown) => isObject(condition)) && { conditions }),
+  };
+}
+
+/** The status in which the nodes of pods that the server does not accept say why. */
+export function withRefused(workflow: ReadonlyWorkflow, status: DeepReadonly<WorkflowStatus>, refused: ReadonlyMap<string, string>, nowMs: number): DeepReadonly<WorkflowStatus> {
+  const nodes = new NodeTable(workflow.metadata.name, status.nodes, nowMs);
+  for (const node of nodes.all()) {
+    const why = node.type === "Pod" ? refused.get(podNameOf(workflow.metadata.name, node.name, node.templateName ?? "")) : undefined;
+    if (why !== undefined) nodes.mark(node, "Error", why);
+  }
+  return { ...status, nodes: nodes.toRecord() };
 }
 
 /** The main template and then the exit handler; how the Workflow ends, once it does. */
@@ -125,7 +145,7 @@ function stopNodes({ workflow, nodes, pods }: Run, message: string, remove: Read
     if (isFulfilled(node) || (isExit && workflow.spec.shutdown !== "Terminate")) continue;
     if (node.type !== "Pod" && node.type !== "Suspend") continue;
     nodes.mark(node, "Failed", message);
-    const pod = [...pods.values()].find(({ metadata }) => metadata.annotations?.[NODE_NAME_ANNOTATION] === node.name);
+    const pod = pods.get(podNameOf(workflow.metadata.name, node.name, node.templateName ?? ""));
     if (pod && !pod.metadata.deletionTimestamp) remove.push(pod);
   }
 }

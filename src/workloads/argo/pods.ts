@@ -8,6 +8,7 @@ import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
 import { COMPLETED_LABEL, DEFAULT_CONTAINER_ANNOTATION, MAIN_CONTAINER, NODE_ID_ANNOTATION, NODE_NAME_ANNOTATION, WORKFLOW_LABEL, nodeIdOf, podNameOf } from "./names.ts";
 import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
+import { WorkflowProblem } from "./variables.ts";
 
 /** Fields that a pod takes from its template, or else from the Workflow. */
 export const POD_FIELDS = ["nodeSelector", "tolerations", "affinity", "serviceAccountName", "automountServiceAccountToken", "priorityClassName", "schedulerName", "securityContext", "hostAliases", "hostNetwork", "dnsPolicy", "dnsConfig", "imagePullSecrets"] as const;
@@ -25,6 +26,7 @@ export function makeNodePod(workflow: ReadonlyWorkflow, nodeName: string, templa
   const { podPriorityClassName: priority } = spec;
   const common = spec["podMetadata"] as DeepReadonly<ReadonlyTemplate["metadata"]>;
   const activeDeadlineSeconds = template.activeDeadlineSeconds === undefined ? undefined : Number(template.activeDeadlineSeconds);
+  if (Number.isNaN(activeDeadlineSeconds)) throw new WorkflowProblem(`activeDeadlineSeconds '${template.activeDeadlineSeconds ?? ""}' is no number`);
   const pod: JsonObject = {
     ...(priority !== undefined && { priorityClassName: priority }),
     ...Object.fromEntries(fields),

@@ -45,16 +45,19 @@ function runGroup(run: Run, template: ReadonlyTemplate, call: Call, steps: reado
   const { nodes } = run;
   const continues = new Map<string, Step>();
   let waits = false;
+  let isFull = false;
   for (const step of steps) {
     for (const { name, scope: own } of expand(step.name ?? "", step, scope)) {
       const nodeName = `${group.name}.${name}`;
       const known = nodes.get(nodeName);
       if (!known && run.stopped) continue;
-      if (!known && !hasRoom(run, template, boundaryID)) {
+      // Whoever ends makes room for the next look: nodes need not be counted again for every item that waits.
+      isFull ||= !known && !hasRoom(run, template, boundaryID);
+      if (!known && isFull) {
         waits = true;
         continue;
       }
-      const child = known?.type === "Skipped" ? known : startStep(run, call, step, nodeName, boundaryID, own);
+      const child = known?.type === "Skipped" ? known : startStep(run, call, step, nodeName, boundaryID, own());
       if (!child) {
         waits = true;
         continue;

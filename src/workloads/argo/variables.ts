@@ -10,11 +10,27 @@ export type Scope = ReadonlyMap<string, string>;
 /** What a Workflow asks for and cannot have. Its message becomes the message of the node or of the Workflow. */
 export class WorkflowProblem extends Error {}
 
-export function substitute(text: string, scope: Scope): string {
+/** How much text variables may yet bring in. */
+export interface Budget {
+  left: number;
+}
+
+/**
+ * More than programs take as arguments. Templates hand values on, each of which may name another twice: without an end to it, a text
+ * would double with every level, and a few lines would fill the memory of the process.
+ */
+const MAX_REPLACED = 256 * 1024;
+export const fullBudget = (): Budget => ({ left: MAX_REPLACED });
+
+export function substitute(text: string, scope: Scope, budget = fullBudget()): string {
   return text.replaceAll(/\{\{([^{}]*)\}\}/g, (_whole, inner: string) => {
     const name = inner.trim();
     const value = scope.get(name);
-    if (value !== undefined) return value;
+    if (value !== undefined) {
+      budget.left -= value.length;
+      if (budget.left < 0) throw new WorkflowProblem(`variables bring in more than ${MAX_REPLACED} characters`);
+      return value;
+    }
     if (name.startsWith("=")) throw new WorkflowProblem(`expressions are not supported: {{${inner}}}`);
     if (/^(steps|tasks)\..+\.outputs\./.test(name)) throw new WorkflowProblem(`{{${name}}} has no value: containers are simulated and have no outputs`);
     throw new WorkflowProblem(`failed to resolve {{${name}}}`);
@@ -23,14 +39,14 @@ export function substitute(text: string, scope: Scope): string {
 
 /** Every text within a value. */
 export function substituteAll<T>(value: T, scope: Scope): T {
-  return replaced(value as DeepReadonly<Json>, scope) as unknown as T;
+  return replaced(value as DeepReadonly<Json>, scope, fullBudget()) as unknown as T;
 }
 
-function replaced(value: DeepReadonly<Json>, scope: Scope): DeepReadonly<Json> {
-  if (typeof value === "string") return substitute(value, scope);
-  if (Array.isArray(value)) return value.map((item: DeepReadonly<Json>) => replaced(item, scope));
+function replaced(value: DeepReadonly<Json>, scope: Scope, budget: Budget): DeepReadonly<Json> {
+  if (typeof value === "string") return substitute(value, scope, budget);
+  if (Array.isArray(value)) return value.map((item: DeepReadonly<Json>) => replaced(item, scope, budget));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [substitute(key, scope), replaced(item, scope)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [substitute(key, scope, budget), replaced(item, scope, budget)]));
 }
 
 export const asText = (value: DeepReadonly<Json>): string => (typeof value === "string" ? value : JSON.stringify(value));

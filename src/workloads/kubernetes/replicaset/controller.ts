@@ -27,6 +27,7 @@ import { createPodWriter, failureMessage } from "../pod-writer.ts";
 import type { PodOwner } from "../pod-writer.ts";
 import { planReplicaSetStatus, planReplicas } from "./plan.ts";
 import type { ReadonlyReplicaSet, ReplicasPlan } from "./plan.ts";
+import { createUrgent } from "./urgent.ts";
 
 /** What the two kinds differ in. */
 interface Flavour<T extends KubernetesObject> {
@@ -58,12 +59,13 @@ function createController<T extends KubernetesObject>(deps: WorkloadDependencies
   const replicaSets = informers.of(ReplicaSet);
   const expectations = createExpectations(pods, clock);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const urgent = createUrgent(kind);
   const writer = createPodWriter({ client, expectations, events: deps.events?.(component) });
 
   return defineController({
     name,
     for: kind,
-    watches: [owned(Pod), orphanedPods(informers, kind)],
+    watches: [...urgent.watches, owned(Pod), orphanedPods(informers, kind)],
     writes: [Pod, kind],
 
     async reconcile(object, { key, log, signal }) {
@@ -72,6 +74,9 @@ function createController<T extends KubernetesObject>(deps: WorkloadDependencies
       const owner = { cluster: key.cluster, uid: object.metadata.uid ?? "" };
       const waitMs = expectations.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
+      const leftMs = urgent.has(key) ? 0 : statusDelay.leftMs(idOfKey(key));
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      urgent.over(key);
 
       const replicaSet = asReplicaSet(object);
       const podOwner = { cluster: key.cluster, object };
@@ -92,7 +97,10 @@ function createController<T extends KubernetesObject>(deps: WorkloadDependencies
       }
       return settle(object, plan, key, signal);
     },
-    forget: (key) => statusDelay.settled(idOfKey(key)),
+    forget(key) {
+      statusDelay.settled(idOfKey(key));
+      urgent.over(key);
+    },
   });
 
   function siblingPods(cluster: string, replicaSet: ReadonlyReplicaSet): ReadonlyPod[] {

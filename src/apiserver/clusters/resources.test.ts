@@ -1,0 +1,18 @@
+/** What profiles have in common of the kinds that they serve. */
+import { expect, test } from "vitest";
+import { ConfigMap, Event, EventsEvent } from "../../api/index.ts";
+import { createResources } from "./resources.ts";
+
+test("profiles that serve the same kind share its resource, and with it the compiled schemas", () => {
+  const [one] = createResources([ConfigMap]);
+  const [other] = createResources([ConfigMap]);
+
+  expect(other).toBe(one);
+});
+
+test("a view is stored where the kind that it is a view of is", () => {
+  const [stored, view] = createResources([Event, EventsEvent]);
+
+  expect(view?.prefix).toBe(stored?.prefix);
+  expect(view?.storage).toBe(stored?.storage);
+});
