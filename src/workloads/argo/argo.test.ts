@@ -269,6 +269,89 @@ test("a status that another writer took away is made again from the pods, none o
   expect((await workflow()).status?.phase).toBe("Succeeded");
 });
 
+test("a pod that the server does not accept is an error of its node, which says why", async () => {
+  await start();
+  const broken = { name: "broken", container: { image: "busybox:1", ports: [{ containerPort: 0 }] } };
+
+  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a"), call("b", "broken")]] }, broken, echo] });
+  await member.pass(10_000);
+
+  const node = Object.values((await workflow()).status?.nodes ?? {}).find(({ name }) => name === "wf[0].b");
+  expect(node).toMatchObject({ phase: "Error", message: expect.stringContaining("spec.containers[0].ports[0].containerPort") });
+  expect((await workflow()).status?.phase).toBe("Failed");
+});
+
+test("a template that calls itself with a text twice as long ends with an error instead of filling the memory", async () => {
+  await start();
+  const doubling = { name: "main", inputs: { parameters: [{ name: "text", value: "x".repeat(1_000) }] }, steps: [[call("again", "main", text("{{inputs.parameters.text}}{{inputs.parameters.text}}"))]] };
+
+  await submit({ entrypoint: "main", templates: [doubling] });
+  await member.pass(60_000);
+
+  const { status } = await workflow();
+  expect(status?.phase).toBe("Failed");
+  expect(Object.values(status?.nodes ?? {}).map(({ message }) => message)).toContain("variables bring in more than 262144 characters");
+});
+
+test("many items with long values end with an error before the status is larger than a store takes", async () => {
+  await start();
+  const main = { name: "main", steps: [[call("all", "echo", { ...text(`{{item}} ${"x".repeat(100_000)}`), withItems: Array.from({ length: 30 }, (_, index) => index) })]] };
+
+  await submit({ entrypoint: "main", templates: [main, echo] });
+  await member.pass(60_000);
+
+  expect((await workflow()).status).toMatchObject({ phase: "Error", message: expect.stringContaining("have more than 1048576 characters") });
+});
+
+test("more pods than one look makes are made all the same", async () => {
+  await start();
+  const items = Array.from({ length: 300 }, (_, index) => index);
+
+  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("all", "echo", { withItems: items })]] }, echo] });
+  await member.pass(60_000);
+
+  expect((await workflow()).status).toMatchObject({ phase: "Succeeded", progress: "300/300" });
+});
+
+test("a Workflow that is told to stop ends although a step waited for room to be tried for the first time", async () => {
+  await start();
+  const careful = { ...slow, name: "careful", retryStrategy: { limit: 2 } };
+  await submit({ entrypoint: "main", parallelism: 1, templates: [{ name: "main", steps: [[call("a", "slow"), call("b", "careful")]] }, slow, careful] });
+  await member.pass(5_000);
+
+  await member.change(Workflow, "wf", (object) => ({ ...object, spec: { ...object.spec, shutdown: "Stop" as const } }));
+  await member.pass(5_000);
+
+  expect((await workflow()).status).toMatchObject({ phase: "Failed", message: "Stopped with strategy 'Stop'" });
+});
+
+const nonsense: Record<string, object> = {
+  "times that are none": { startedAt: "yesterday", nodes: { wf: { id: "wf", name: "wf", displayName: "wf", type: "Suspend", phase: "Running", startedAt: "later" } } },
+  "conditions that are no list": { conditions: "none" },
+  "nodes that are none": { nodes: { wf: "gone", x: { id: "x", name: "x", children: "y" } } },
+};
+for (const [what, status] of Object.entries(nonsense)) {
+  test(`a status with ${what} does not keep a Workflow from its end`, async () => {
+    await start();
+    await submit({ entrypoint: "wait", activeDeadlineSeconds: 600, templates: [{ name: "wait", suspend: { duration: "30" } }] });
+
+    await member.change(Workflow, "wf", (object) => ({ ...object, status: status as Workflow["status"] & object }));
+    await member.pass(60_000);
+
+    expect((await workflow()).status?.phase).toBe("Succeeded");
+  });
+}
+
+test("a Workflow that somebody declared over without saying when is not cleaned up", async () => {
+  await start();
+  await submit({ entrypoint: "slow", ttlStrategy: { secondsAfterCompletion: 1 }, templates: [slow] });
+
+  await member.change(Workflow, "wf", (object) => ({ ...object, status: { phase: "Succeeded" as const } }));
+  await member.pass(60_000);
+
+  expect((await workflow()).status).toEqual({ phase: "Succeeded" });
+});
+
 test("a pod that somebody deletes is an error of its node", async () => {
   await start();
   await submit({ entrypoint: "slow", templates: [slow] });

@@ -7,10 +7,10 @@
  */
 import { Pod, Workflow } from "../../api/index.ts";
 import type { WorkflowStatus } from "../../api/index.ts";
-import { equalJson, messageOf } from "../../base/index.ts";
+import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { isAlreadyExists } from "../../machinery/index.ts";
+import { ApiError, isAlreadyExists } from "../../machinery/index.ts";
 import { defineController, done, keyOf, owned } from "../../runtime/index.ts";
 import type { Controller, Result } from "../../runtime/index.ts";
 import type { WorkloadDependencies } from "../dependencies.ts";
@@ -25,6 +25,12 @@ import { COMPLETED_LABEL, PHASE_LABEL } from "./names.ts";
 import type { ReadonlyWorkflow } from "./names.ts";
 import { isOver, planWorkflow, withRefused } from "./plan.ts";
 import type { WorkflowPlan } from "./plan.ts";
+
+/** Bad request, too large, invalid: what the pod says is wrong, and not the moment. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
+const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError && REFUSALS.has(error.status.code);
+/** Of a node in the status. */
+const MAX_MESSAGE = 1024;
 
 export function createWorkflowController(deps: Pick<WorkloadDependencies, "client" | "informers" | "clock" | "events">): Controller<ObjectKey> {
   const { client, informers, clock } = deps;
@@ -62,7 +68,7 @@ export function createWorkflowController(deps: Pick<WorkloadDependencies, "clien
         podsSeen.wrote(owner, await client.create(Pod, owner.cluster, pod, { signal }));
       } catch (error) {
         // What the server does not accept it will never accept: that is how the node ends.
-        if (isInvalid(error) || isBadRequest(error)) refused.set(pod.metadata.name, messageOf(error));
+        if (isRefusal(error)) refused.set(pod.metadata.name, error.message.slice(0, MAX_MESSAGE));
         // Made in a look whose result was not stored; it is this node's all the same.
         else if (!isAlreadyExists(error)) throw error;
       }

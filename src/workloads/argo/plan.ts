@@ -65,9 +65,11 @@ function readable(status: DeepReadonly<WorkflowStatus>): DeepReadonly<WorkflowSt
   return {
     ...rest,
     ...(readTime(startedAt) !== undefined && { startedAt }),
-    ...(Array.isArray(conditions) && conditions.every((condition: unknown) => isObject(condition)) && { conditions }),
+    ...(areObjects(conditions) && { conditions }),
   };
 }
+
+const areObjects = (list: unknown): boolean => Array.isArray(list) && list.every((item) => isObject(item));
 
 /** The status in which the nodes of pods that the server does not accept say why. */
 export function withRefused(workflow: ReadonlyWorkflow, status: DeepReadonly<WorkflowStatus>, refused: ReadonlyMap<string, string>, nowMs: number): DeepReadonly<WorkflowStatus> {

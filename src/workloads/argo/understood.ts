@@ -38,7 +38,7 @@ const retryStrategy: Schema = object({
 
 const template: Schema = object(
   {
-    name: { ...text, minLength: 1, maxLength: 128 },
+    name: NAME,
     inputs: parameters,
     // Nothing runs that could have any.
     outputs: object({}),

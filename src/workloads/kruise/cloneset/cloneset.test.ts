@@ -1,6 +1,6 @@
 /** CloneSets on a simulated member, on a clock that stands still: what users see of hooks, claims, grace periods and chosen deletions. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, PersistentVolumeClaim, Pod } from "../../../api/index.ts";
+import { CloneSet, PersistentVolumeClaim, Pod, ResourceQuota } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, makeWebCloneSet, makeWebTemplate, startKruiseMember } from "../../../testing/member/index.ts";
 import type { CloneSetRolling, KruiseMember, KruiseMemberOptions } from "../../../testing/member/index.ts";
@@ -334,4 +334,21 @@ test("with OnDelete a pod is updated when somebody deletes it", async () => {
 
   expect(before).toEqual(["web:1", "web:1"]);
   expect(member.pods().map(imageOf).toSorted()).toEqual(["web:1", "web:2"]);
+});
+
+describe("Pods that the server refuses", () => {
+  test("are tried again with growing waits, and the status tells of it once", async () => {
+    member = await startKruiseMember();
+    const quota = await member.client.create(ResourceQuota, MEMBER, { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none", namespace: NAMESPACE }, spec: { hard: { pods: "0" } } });
+    await member.client.updateStatus(ResourceQuota, MEMBER, { ...quota, status: { hard: { pods: "0" }, used: { pods: "0" } } });
+    await member.client.create(CloneSet, MEMBER, makeWebCloneSet(2));
+    await member.pass(5_000);
+    member.writes.reset();
+
+    await member.pass(120_000);
+
+    expect((await member.cloneSet()).status?.conditions).toMatchObject([{ type: "FailedScale", status: "True", message: expect.stringContaining("exceeded quota") as string }]);
+    expect(member.writes.total({ resource: "clonesets" })).toBe(0);
+    expect(member.pods()).toEqual([]);
+  });
 });

@@ -19,6 +19,7 @@ import { isActive, nextAvailableInMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { unlessChanged } from "../../optimistic.ts";
 import { ownedBy } from "../../ownership.ts";
+import { createPace } from "../../pace.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";
 import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
 import { REVISION_LABEL, planHistory, planRevisions, shortHash } from "../../revisions/revisions.ts";
@@ -69,6 +70,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
   // An old status would name an old current revision, and pods would be made from it.
   const statusSeen = createExpectations(informers.of(CloneSet), clock);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const pace = createPace(clock);
   const recorder = deps.events?.("cloneset-controller");
   const record = (owner: Owner, cloneSet: ReadonlyCloneSet, event: Parameters<NonNullable<typeof recorder>["record"]>[2]): void => recorder?.record(owner.cluster, cloneSet, event);
   const mayUpdate = deps.mayUpdatePod ?? (() => Promise.resolve(true));
@@ -84,11 +86,12 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
       // The server's garbage collection removes what a CloneSet that goes has made.
       if (cloneSet.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: cloneSet.metadata.uid ?? "" };
-      const waitMs = Math.max(podsSeen.waitMs(owner), claimsSeen.waitMs(owner), history.waitMs(owner), statusSeen.waitMs(owner));
+      const waitMs = Math.max(podsSeen.waitMs(owner), claimsSeen.waitMs(owner), history.waitMs(owner), statusSeen.waitMs(owner)) || pace.leftMs(idOfKey(key));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const selector = selectorOf(cloneSet);
       const all = ownedBy(pods, key.cluster, owner.uid);
+      pace.looked(idOfKey(key), all.length);
       const active = all.filter(isActive);
       const { kept, remove, handOver } = planClaims(cloneSet, ownedClaims(owner), active, all.filter((pod) => !isActive(pod)));
       if (remove.length + handOver.length > 0) {
@@ -114,7 +117,10 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
       if (pass.changed && pass.failures.length === 0) return pass.delayMs > 0 ? { requeueAfterMs: pass.delayMs } : done; // The pods' own changes bring this CloneSet back.
       return settle(view, pass);
     },
-    forget: (key) => statusDelay.settled(idOfKey(key)),
+    forget(key) {
+      statusDelay.settled(idOfKey(key));
+      pace.forget(idOfKey(key));
+    },
   });
 
   function ownedClaims({ cluster, uid }: Owner): Scene["claims"] {

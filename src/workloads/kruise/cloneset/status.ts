@@ -95,9 +95,12 @@ function withProgress({ spec, status }: ReadonlyCloneSet, counts: CloneSetStatus
   return [...conditions.filter(({ type }) => type !== "Progressing"), progress];
 }
 
-/** OpenKruise never takes these back, so whoever reads them looks at the times. The same failure again is no news. */
+/**
+ * OpenKruise never takes these back, so whoever reads them looks at the times. Another failure of the same type is no news: its
+ * message may name another pod every time, and a status that changes with every attempt would bring the next one without a wait.
+ */
 function withFailures(conditions: readonly CloneSetCondition[], failures: StatusInput["failures"], nowMs: number): readonly CloneSetCondition[] {
-  const fresh = failures.filter(({ type, message }) => !conditions.some((condition) => condition.type === type && condition.message === message));
+  const fresh = failures.filter(({ type }) => !conditions.some((condition) => condition.type === type && condition.status === "True"));
   if (fresh.length === 0) return conditions;
   const now = formatTime(nowMs);
   const kept = conditions.filter((condition) => !fresh.some(({ type }) => type === condition.type));

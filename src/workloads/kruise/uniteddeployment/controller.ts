@@ -43,6 +43,8 @@ import { makeSubsetWorkload } from "./workload.ts";
 const INDEX = "united-deployment";
 /** What waits for a time looks again just after it: at the very moment it is not over yet. */
 const JUST_AFTER_MS = 1;
+/** However impatient a deployment is: with no patience at all it would look without end while a pod is not ready. */
+const SOONEST_MS = 1_000;
 
 /** Everything that one pass looks at. */
 interface View {
@@ -178,7 +180,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     const isWaiting = isNew || subsets.values().some(({ specReplicas, replicas, readyReplicas }) => readyReplicas < Math.max(specReplicas, replicas));
     const waits = [...findings.values()].flatMap(({ againInMs, relabel: changed }) => [againInMs, changed.length > 0 ? patienceMs(deployment) : undefined]).filter((wait) => wait !== undefined);
     if (isWaiting) waits.push(patienceMs(deployment));
-    return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) + JUST_AFTER_MS } : done;
+    return waits.length > 0 ? { requeueAfterMs: Math.max(SOONEST_MS, Math.min(...waits)) + JUST_AFTER_MS } : done;
   }
 
   function statusOf(view: View, isSettled: boolean): UnitedDeploymentStatus {

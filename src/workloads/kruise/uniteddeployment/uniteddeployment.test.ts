@@ -155,6 +155,20 @@ test("a deployment that reserves keeps pods without a node and runs others in th
   expect((await status())?.reservedPods).toBeUndefined();
 });
 
+for (const seconds of [0, -60]) {
+  test(`a patience of ${seconds} seconds is a look every second, not one after the other`, async () => {
+    await start();
+    const adaptive = { rescheduleCriticalSeconds: seconds, unschedulableDuration: seconds, reserveUnschedulablePods: true };
+    await create(make("CloneSet", 1, [{ name: "a", ...nowhere }], { topology: { scheduleStrategy: { type: "Adaptive", adaptive } } }));
+    await member.pass(10_000);
+
+    const nextMs = (member.clock.nextDue() ?? Number.POSITIVE_INFINITY) - member.clock.now();
+    await member.pass(nextMs);
+
+    expect((member.clock.nextDue() ?? Number.POSITIVE_INFINITY) - member.clock.now()).toBeGreaterThanOrEqual(1_000);
+  });
+}
+
 test("a deployment that has what it wants writes nothing", async () => {
   await start();
   await create(make("CloneSet", 4, [{ name: "a" }, { name: "b" }]));

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "../base/index.ts";
+import { createPace } from "./pace.ts";
+
+test("a small workload is looked at as often as it changes", () => {
+  const pace = createPace(createFakeClock());
+
+  pace.looked("web", 99);
+
+  expect(pace.leftMs("web")).toBe(0);
+});
+
+test("a large one waits in proportion to its pods, and then no longer", () => {
+  const clock = createFakeClock();
+  const pace = createPace(clock);
+
+  pace.looked("web", 5_000);
+  const first = pace.leftMs("web");
+  clock.advance(50);
+
+  expect([first, pace.leftMs("web"), pace.leftMs("other")]).toEqual([50, 0, 0]);
+});
