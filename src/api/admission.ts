@@ -49,6 +49,8 @@ export interface Review<T> {
    * is the very same in both needs no second look.
    */
   settled?: DeepReadonly<T>;
+  /** For CREATE: another object of the same controller that passed these admissions. `object` shares with it whatever is equal. */
+  sibling?: DeepReadonly<T>;
   dryRun: boolean;
   /** An id for what is being created, from the server's source of chance; two calls give two ids. */
   newUid(): string;

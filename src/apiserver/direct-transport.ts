@@ -32,7 +32,7 @@ const MAX_BACKLOG = 200_000;
 
 export function createDirectTransport({ deps, user, handle, freeze, track }: DirectTransportOptions): Transport {
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
-  const contextOf = (path: ResourcePath, verb: Verb, query: Record<string, string> | undefined, signal: AbortSignal): RequestContext => {
+  const contextOf = (path: ResourcePath, verb: Verb, query: Readonly<Record<string, string>> | undefined, signal: AbortSignal): RequestContext => {
     const { group, resource, namespace, name, subresource } = path;
     authorize(deps, { user, verb, cluster: path.cluster, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
     const cluster = findCluster(deps, path.cluster);
@@ -43,7 +43,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
       ...(namespace !== undefined && { namespace }),
       ...(name !== undefined && { name }),
       ...(subresource !== undefined && { subresource }),
-      query: query ? new URLSearchParams(query) : NO_QUERY,
+      query: query ? parametersOf(query) : NO_QUERY,
       user,
       userAgent: "",
       inProcess: true,
@@ -125,12 +125,21 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
 const NO_QUERY = new URLSearchParams();
 const NEVER = new AbortController().signal;
 
+/** A client sends the same query with all of its writes; making its parameters each time took as long as finding the object. */
+const parameters = new WeakMap<Readonly<Record<string, string>>, URLSearchParams>();
+
+function parametersOf(query: Readonly<Record<string, string>>): URLSearchParams {
+  let known = parameters.get(query);
+  if (!known) parameters.set(query, (known = new URLSearchParams(query)));
+  return known;
+}
+
 function inputOf(deps: OperationDependencies, context: RequestContext, { verb, body, patchType }: TransportRequest): Input {
   return {
     object() {
       if (!isObject(body)) throw badRequest("the request has no object");
       const stored = verb === "update" ? storedObject(deps, context) : undefined;
-      return { object: copySharing(body, stored) as JsonObject, duplicates: [] };
+      return { object: copySharing(body, stored) as JsonObject, duplicates: [], ...(stored && { sharesWith: stored }) };
     },
     // A patch is read, never kept or changed.
     value: () => body as Json | undefined,

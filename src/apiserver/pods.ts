@@ -5,6 +5,8 @@ import type { RequestContext } from "./context.ts";
 import { writesKind } from "./plugin.ts";
 
 const DEFAULT_GRACE_SECONDS = 30;
+/** The largest int32, 68 years. Much more leads to a time that cannot be written, and the pod could never be deleted. */
+const MAX_GRACE_SECONDS = 2 ** 31 - 1;
 
 /** How long a deleted pod waits for its kubelet. Nobody runs a pod that is not scheduled or has ended, so it goes at once. */
 export function graceSecondsOf(pod: JsonObject, asked: number | undefined): number {
@@ -13,7 +15,7 @@ export function graceSecondsOf(pod: JsonObject, asked: number | undefined): numb
   const grace = asked ?? (typeof spec.terminationGracePeriodSeconds === "number" ? spec.terminationGracePeriodSeconds : DEFAULT_GRACE_SECONDS);
   if (!spec.nodeName || status.phase === "Succeeded" || status.phase === "Failed") return 0;
   // A negative period means one second.
-  return grace < 0 ? 1 : grace;
+  return grace < 0 ? 1 : Math.min(grace, MAX_GRACE_SECONDS);
 }
 
 /** A pod itself is written, not one of its subresources; or the one that is named. */

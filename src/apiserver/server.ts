@@ -36,6 +36,7 @@ import { createGarbageCollector } from "./background/garbage-collection.ts";
 import { createHandler } from "./handler.ts";
 import { createHousekeeping } from "./background/housekeeping.ts";
 import { InFlight } from "./write/in-flight.ts";
+import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./metrics/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
 import { findCluster } from "./operations.ts";
@@ -125,6 +126,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clusters,
     definitions,
     inFlight,
+    siblings: new Siblings(),
     admissions: createAdmissions(admissions),
     // Allocation first: it relies on being the first that reserves anything.
     plugins: [allocation.plugin, createVolumeLifecycle({ clock }), createDeviceClaims({ clock, authorizer }), ...builtInPlugins, createEscalationCheck(authorizer)],

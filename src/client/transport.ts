@@ -21,7 +21,7 @@ export interface TransportRequest {
   verb: "get" | "list" | WriteVerb;
   path: ResourcePath;
   /** Query parameters as Kubernetes names them: `labelSelector`, `resourceVersion`, `fieldManager`, `force`, `dryRun`… */
-  query?: Record<string, string>;
+  query?: Readonly<Record<string, string>>;
   patchType?: PatchType;
   /** An object, DeleteOptions, or a patch; a JSON patch is a list. The transport does not keep or change it. */
   body?: unknown;

@@ -2,12 +2,16 @@
  * Finds the rules of an object's kind and answers with them, or with what holds for every kind. Kinds are matched by group
  * and kind, whatever the version: members of different ages serve different versions of the same kind.
  */
-import { gvkOf } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
+import { isObject } from "../base/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
+import { InterpretError } from "./interpret-error.ts";
 import type { Component, Dependency, KindInterpreter, Replicas, Share, StatusItem } from "./kind-interpreter.ts";
-import { deploymentInterpreter } from "./native/deployment.ts";
-import { cloneSetInterpreter } from "./thirdparty/apps.kruise.io/cloneset.ts";
+import { createLevel, LEVEL_ORDER } from "./level.ts";
+import type { Level, LevelName } from "./level.ts";
+import { nativeKinds } from "./native/index.ts";
+import type { Rule } from "./operations.ts";
+import { thirdPartyKinds } from "./thirdparty/index.ts";
 
 export type AnyObject = DeepReadonly<KubernetesObject>;
 export type Health = NonNullable<StatusItem["health"]>;
@@ -19,42 +23,60 @@ export interface Interpreter {
   /** One copy per share, keyed by cluster. An object without replicas is the same everywhere. */
   divide(object: AnyObject, shares: readonly Share[]): ReadonlyMap<string, AnyObject>;
   retain(desired: AnyObject, observed: AnyObject): AnyObject;
+  /** Throws InterpretError for a member object whose status cannot belong to its kind. */
   reflectStatus(object: AnyObject): Json | undefined;
   /** Undefined when nothing is known about summing this kind's status. */
   aggregateStatus(object: AnyObject, items: readonly StatusItem[]): AnyObject | undefined;
   health(object: AnyObject): Health;
   dependencies(object: AnyObject): Dependency[];
+  /** The level whose rule carries out an operation for this kind; undefined when what holds for every kind does. */
+  levelOf(rule: Rule, object: Pick<AnyObject, "apiVersion" | "kind">): LevelName | undefined;
 }
 
 /** The kinds that Flotilla understands by itself. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
-export const knownKinds: readonly KindInterpreter<any>[] = [deploymentInterpreter, cloneSetInterpreter];
+export const knownKinds: readonly KindInterpreter<any>[] = [...thirdPartyKinds, ...nativeKinds];
 
-export function createInterpreter(kinds: readonly KindInterpreter[] = knownKinds): Interpreter {
-  const byKind = new Map(kinds.map((kind) => [`${kind.group}/${kind.kind}`, kind]));
-  const rulesFor = (object: AnyObject): KindInterpreter | undefined => {
-    const { group, kind } = gvkOf(object);
-    return byKind.get(`${group}/${kind}`);
-  };
+export const knownLevels: readonly Level[] = [createLevel("thirdparty", thirdPartyKinds), createLevel("native", nativeKinds)];
+
+/** Asks the levels in their order, whatever the order they are given in. */
+export function createInterpreter(given: readonly Level[] = knownLevels): Interpreter {
+  const levels = given.toSorted((a, b) => LEVEL_ORDER.indexOf(a.name) - LEVEL_ORDER.indexOf(b.name));
+
+  function rulesFor<R extends Rule>(rule: R, { apiVersion, kind }: Pick<AnyObject, "apiVersion" | "kind">): (KindInterpreter & Required<Pick<KindInterpreter, R>>) | undefined {
+    for (const level of levels) {
+      const rules = level.rulesFor(apiVersion, kind);
+      if (rules?.[rule]) return rules as KindInterpreter & Required<Pick<KindInterpreter, R>>;
+    }
+    return undefined;
+  }
+
   return {
-    replicas: (object) => rulesFor(object)?.replicas?.(object),
-    components: (object) => rulesFor(object)?.components?.(object) ?? [],
+    replicas: (object) => rulesFor("replicas", object)?.replicas(object),
+    components: (object) => rulesFor("components", object)?.components(object) ?? [],
     divide(object, shares) {
-      const rules = rulesFor(object);
+      // A level that revises replicas and cannot divide still comes before a lower level that can.
+      const rules = levels.map((level) => level.rulesFor(object.apiVersion, object.kind)).find((found) => found?.divide ?? found?.reviseReplicas);
       if (rules?.divide) return rules.divide(object, shares);
       return new Map(shares.map(({ cluster, replicas }) => [cluster, rules?.reviseReplicas?.(object, replicas) ?? object]));
     },
-    retain: (desired, observed) => rulesFor(desired)?.retain?.(desired, observed) ?? desired,
+    retain: (desired, observed) => rulesFor("retain", desired)?.retain(desired, observed) ?? desired,
     reflectStatus(object) {
-      const rules = rulesFor(object);
-      if (rules?.reflectStatus) return rules.reflectStatus(object);
-      return (object as { status?: Json }).status;
+      const rules = rulesFor("reflectStatus", object);
+      return rules ? rules.reflectStatus(object) : wholeStatus(object);
     },
-    aggregateStatus: (object, items) => rulesFor(object)?.aggregateStatus?.(object, items),
+    aggregateStatus: (object, items) => rulesFor("aggregateStatus", object)?.aggregateStatus(object, items),
     health(object) {
-      const healthy = rulesFor(object)?.isHealthy?.(object) ?? true;
+      const healthy = rulesFor("isHealthy", object)?.isHealthy(object) ?? true;
       return healthy ? "Healthy" : "Unhealthy";
     },
-    dependencies: (object) => rulesFor(object)?.dependencies?.(object) ?? [],
+    dependencies: (object) => rulesFor("dependencies", object)?.dependencies(object) ?? [],
+    levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,
   };
+}
+
+function wholeStatus(object: AnyObject): Json | undefined {
+  const { status } = object as { status?: Json };
+  if (status === undefined || status === null || isObject(status)) return status ?? undefined;
+  throw new InterpretError(`reading the status of ${object.kind} ${object.metadata.name}: it is not an object`);
 }

@@ -54,6 +54,8 @@ export interface Dependency {
 export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> {
   group: string;
   kind: string;
+  /** The versions that the rules hold for; all of them unless stated. */
+  versions?: readonly string[];
   replicas?(object: DeepReadonly<T>): Replicas;
   components?(object: DeepReadonly<T>): Component[];
   /** Shares with its input what stays the same. */

@@ -5,63 +5,115 @@
 import type { KubernetesObject } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
+import { InterpretError } from "./interpret-error.ts";
 import type { StatusItem } from "./kind-interpreter.ts";
 
 /** Dispatch stamps every manifest with the template's generation, so that a status tells which template it belongs to. */
 export const TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation";
 
-type WithStatus = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
+export type WithStatus = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 
-/** The named fields of a member's status, plus the member's own generation and the template's. */
-export function reflectCounters(object: WithStatus, fields: readonly string[]): Json | undefined {
-  const status = object.status;
-  if (!isObject(status)) return undefined;
-  const reflected: JsonObject = {};
-  for (const field of fields) {
-    const value = status[field];
-    if (value !== undefined && value !== null) reflected[field] = value;
-  }
-  if (object.metadata.generation !== undefined) reflected["generation"] = object.metadata.generation;
-  const templateGeneration = Number.parseInt(object.metadata.annotations?.[TEMPLATE_GENERATION] ?? "", 10);
-  if (Number.isSafeInteger(templateGeneration)) reflected["resourceTemplateGeneration"] = templateGeneration;
-  return reflected;
+/** How a kind spells its counters. */
+export interface CounterFields {
+  /** Written even when zero. */
+  always?: readonly string[];
+  /** Left out when zero, as the kind's own controller does; writing them would look like a change for ever. */
+  nonZero?: readonly string[];
+  /** Copied from the last member that reports one. */
+  texts?: readonly string[];
 }
 
-export interface CounterFields {
-  counters: readonly string[];
-  texts?: readonly string[];
-  /** Built-in kinds leave out a counter that is zero; writing it would look like a change for ever. */
-  omitsZero?: boolean;
+/** The status as an object; undefined while there is none. Throws for anything else. */
+export function statusOf(object: WithStatus): JsonObject | undefined {
+  const { status } = object;
+  if (status === undefined || status === null) return undefined;
+  if (!isObject(status)) throw new InterpretError(`reading the status of ${object.kind} ${object.metadata.name}: it is not an object`);
+  return status as JsonObject;
 }
 
 /**
- * The template with `counters` summed over the members and, of `texts`, the last one that a member reported. Returns the
- * template itself when nothing differs.
+ * The counters of a member's status, plus the member's own generation and the template's. Throws when the member object
+ * does not say which template it belongs to: its numbers could not be told from those of an earlier one.
+ */
+export function reflectCounters(object: WithStatus, { always = [], nonZero = [], texts = [] }: CounterFields): Json | undefined {
+  const status = statusOf(object);
+  if (!status) return undefined;
+  const reflected: JsonObject = {};
+  for (const field of always) reflected[field] = countOf(status[field]);
+  for (const field of nonZero) copyWhen(reflected, field, countOf(status[field]));
+  for (const field of texts) copyWhen(reflected, field, textOf(status[field]));
+  copyWhen(reflected, "observedGeneration", countOf(status["observedGeneration"]));
+  copyWhen(reflected, "generation", object.metadata.generation ?? 0);
+  copyWhen(reflected, "resourceTemplateGeneration", templateGenerationOf(object));
+  return Object.keys(reflected).length === 0 ? undefined : reflected;
+}
+
+/** Throws when the annotation is missing or is no whole number. */
+export function templateGenerationOf({ kind, metadata }: DeepReadonly<KubernetesObject>): number {
+  const text = metadata.annotations?.[TEMPLATE_GENERATION] ?? "";
+  if (/^[+-]?\d{1,16}$/.test(text)) return Number(text);
+  throw new InterpretError(`reading the status of ${kind} ${metadata.name}: annotation ${TEMPLATE_GENERATION} is ${JSON.stringify(text)}, not the template's generation`);
+}
+
+/**
+ * The template with the counters summed over the members and, of the texts, the last one that a member reported. Returns
+ * the template itself when nothing differs.
  *
  * `observedGeneration` moves to the template's generation only when every member has acted on it: its copy carries that
  * generation, and its controller has observed the copy. Anything less would let a client see "rolled out" too early.
  */
-export function aggregateCounters<T extends WithStatus>(template: T, items: readonly StatusItem[], { counters, texts = [], omitsZero = false }: CounterFields): T {
-  const statuses = items.map(({ status }) => (isObject(status) ? status : {}));
-  const next: JsonObject = isObject(template.status) ? { ...template.status } : {};
-  for (const counter of counters) {
-    const sum = statuses.reduce((total, status) => total + countOf(status[counter]), 0);
-    if (sum === 0 && omitsZero) delete next[counter];
-    else next[counter] = sum;
-  }
-  for (const text of texts) {
-    const value = statuses.findLast((status) => typeof status[text] === "string" && status[text] !== "")?.[text];
-    if (value !== undefined) next[text] = value;
+export function aggregateCounters<T extends WithStatus>(template: T, items: readonly StatusItem[], { always = [], nonZero = [], texts = [] }: CounterFields): T {
+  const before: JsonObject = isObject(template.status) ? (template.status as JsonObject) : {};
+  const next: JsonObject = { ...before };
+  const statuses = items.map(({ status }) => (isObject(status) ? status : undefined));
+  let changed = false;
+  const put = (field: string, value: number, omitsZero: boolean): void => {
+    if (countOf(before[field]) !== value) changed = true;
+    if (value === 0 && omitsZero) delete next[field];
+    else next[field] = value;
+  };
+  for (const field of always) put(field, sumOf(statuses, field), false);
+  for (const field of nonZero) put(field, sumOf(statuses, field), true);
+  for (const field of texts) {
+    const value = statuses.findLast((status) => textOf(status?.[field]) !== "")?.[field];
+    if (value === undefined || value === before[field]) continue;
+    next[field] = value;
+    changed = true;
   }
   const generation = template.metadata.generation ?? 0;
-  if (statuses.every((status) => isCurrent(status, generation))) next["observedGeneration"] = generation;
-  return equalJson(next, template.status) ? template : { ...template, status: next };
+  put("observedGeneration", statuses.every((status) => status && isCurrent(status, generation)) ? generation : countOf(before["observedGeneration"]), true);
+  return changed ? { ...template, status: next } : template;
 }
 
+/** The template with another status, or itself when that says the same. */
+export function withStatus<T extends WithStatus>(template: T, status: JsonObject): T {
+  return equalJson(status, template.status ?? {}) ? template : { ...template, status };
+}
+
+/** The statuses that members have reported so far. */
+export function reportedStatuses(items: readonly StatusItem[]): JsonObject[] {
+  return items.flatMap(({ status }) => (isObject(status) ? [status] : []));
+}
+
+export function sumOf(statuses: readonly (JsonObject | undefined)[], field: string): number {
+  let sum = 0;
+  for (const status of statuses) if (status) sum += countOf(status[field]);
+  return sum;
+}
+
+/** Whether a member's controller has seen the copy of the template's newest generation. */
 function isCurrent(status: JsonObject, generation: number): boolean {
   return countOf(status["resourceTemplateGeneration"]) >= generation && countOf(status["observedGeneration"]) >= countOf(status["generation"]);
 }
 
+function copyWhen(into: JsonObject, field: string, value: number | string): void {
+  if (value !== 0 && value !== "") into[field] = value;
+}
+
 export function countOf(value: Json | undefined): number {
   return typeof value === "number" ? value : 0;
+}
+
+export function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
 }

@@ -16,7 +16,8 @@ export function copySharing(value: Json, known: Json | undefined): Json {
 }
 
 function copyList(list: readonly Json[], known: Json[] | undefined): Json[] {
-  let result: Json[] | undefined = known?.length === list.length ? undefined : [];
+  // A list that grows item by item keeps room for sixteen more, and most lists have one or two.
+  let result: Json[] | undefined = known?.length === list.length ? undefined : list.slice();
   for (let index = 0; index < list.length; index++) {
     const before = known?.[index];
     const item = copySharing(list[index] ?? null, before);

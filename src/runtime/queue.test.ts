@@ -84,6 +84,18 @@ describe("delays", () => {
     expect(queue.length).toBe(0);
   });
 
+  test("a delay that is no number keeps no other key from its time, and comes when a failure would come at the latest", () => {
+    const { clock, queue } = setUp();
+    queue.addAfter("a", 1000);
+    queue.addAfter("b", Number.NaN);
+
+    clock.advance(1000);
+    expect(drain(queue)).toEqual(["a"]);
+    clock.advance(LAST_RETRY_MS);
+
+    expect(drain(queue)).toEqual(["b"]);
+  });
+
   test("taking a key cancels its delay, because that run decides anew", () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 1000);

@@ -28,6 +28,11 @@ export function milli(text: string | number | undefined): number {
   return value;
 }
 
+/** As kubelets and schedulers tell people: cpu in thousandths, everything else whole. */
+export function inUnits(name: string, milliAmount: number): number {
+  return name === "cpu" ? milliAmount : Math.round(milliAmount / 1000);
+}
+
 export function amountsOf(quantities: Quantities): Map<string, number> {
   const amounts = new Map<string, number>();
   for (const name in quantities) amounts.set(name, milli(quantities[name]));

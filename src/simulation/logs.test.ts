@@ -104,6 +104,20 @@ describe("who follows a log", () => {
     informers.close();
   });
 
+  test("is told how the container ended, and nothing twice", async () => {
+    const { client, informers, runtime, report, target } = await startMember();
+    const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
+    await client.update(Pod, "paris", { ...pod, spec: { ...pod.spec, restartPolicy: "Never", containers: [{ name: "main", image: "web:1", command: ["sh", "-c", "echo a; echo a; sleep 5; echo a; exit 2"] }] } });
+    const up = await report((changed) => settledStatus(changed, undefined, NOW));
+
+    const log = runtime.logs(target(up), { previous: false });
+    const following = rest(log.follow(new AbortController().signal));
+    await report((changed) => settledStatus(changed, undefined, NOW + 5_000));
+
+    expect([...log.lines.map(({ text }) => text).slice(2), ...(await following)]).toEqual(["ready", "a", "a", "a", "stopped with exit code 2"]);
+    informers.close();
+  });
+
   test("sees the end when the container restarts", async () => {
     const { client, informers, runtime, report, target } = await startMember();
     const up = await report((pod) => settledStatus(pod, undefined, NOW));

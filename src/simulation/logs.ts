@@ -56,8 +56,9 @@ async function* nothing(): AsyncGenerator<LogLine> {
 
 async function* followed(followers: Followers, clock: Clock, { cluster, namespace, container }: ContainerOfPod, first: ReadPod, lines: readonly LogLine[], signal: AbortSignal): AsyncGenerator<LogLine> {
   if (hasEnded(first, first, container)) return;
-  let told = lines.length;
-  // Only the latest matters: the lines of a container are only ever added to.
+  const untold = createUntold();
+  untold(lines);
+  // Only the latest matters: it has everything that was written before.
   let latest: { pod: ReadPod; isGone: boolean } | undefined;
   let current = first;
   let wake = (): void => {};
@@ -75,9 +76,7 @@ async function* followed(followers: Followers, clock: Clock, { cluster, namespac
       if (latest?.isGone || (latest && isAnother(latest.pod, first, container))) return;
       current = latest?.pod ?? current;
       latest = undefined;
-      const now = logLines(current, container, clock.now());
-      yield* now.slice(told);
-      told = Math.max(told, now.length);
+      yield* untold(logLines(current, container, clock.now()));
       if (hasEnded(current, first, container)) return;
     }
   } finally {
@@ -93,6 +92,22 @@ async function* followed(followers: Followers, clock: Clock, { cluster, namespac
     });
     timer?.cancel();
   }
+}
+
+/** Which of these lines were not there the last time. A container that ended is no longer ready, so counting lines would not do. */
+function createUntold(): (lines: readonly LogLine[]) => LogLine[] {
+  const told = new Map<string, number>();
+  return (lines) => {
+    const seen = new Map<string, number>();
+    return lines.filter(({ timeMs, text }) => {
+      const line = `${timeMs} ${text}`;
+      const count = (seen.get(line) ?? 0) + 1;
+      seen.set(line, count);
+      if (count <= (told.get(line) ?? 0)) return false;
+      told.set(line, count);
+      return true;
+    });
+  };
 }
 
 /** Simulated members live in this process, whose versions are numbers. */

@@ -13,6 +13,8 @@ export interface CatalogueEntry {
   suite: string;
   /** What Flotilla does not have yet and the test is about; such a test runs only on demand. */
   needs?: string;
+  /** How long pods have to take to start and restart, when the test looks at what is between. */
+  startMs?: number;
 }
 
 export interface Test extends CatalogueEntry {

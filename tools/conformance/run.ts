@@ -16,6 +16,7 @@ import type { UpstreamSuite } from "./kubernetes.ts";
 import { bareNodes } from "./nodes.ts";
 import { renderLine, renderSummary, renderTable } from "./report.ts";
 import { runSuite } from "./suite.ts";
+import type { TestResult } from "./suite.ts";
 
 const USAGE = `Usage: npm run conformance -- [flags]
 
@@ -62,25 +63,34 @@ async function main(args: string[]): Promise<number> {
 }
 
 async function run(tests: Test[], bin: string, options: Options): Promise<number> {
-  const fleet = options.kubeconfig === undefined ? await startFlotilla(["--members", "1", "--nodes", String(options.nodes), "--ephemeral", ...options.upFlags]) : undefined;
+  const logs = options.logs ?? mkdtempSync(join(tmpdir(), "flotilla-conformance-"));
+  process.stdout.write(`${tests.length} tests, output in ${logs}\n`);
+  const results: TestResult[] = [];
+  // Tests that need slower pods get a fleet of their own, because there is one pace for all pods of a fleet.
+  for (const [startMs, group] of Map.groupBy(tests, ({ startMs }) => options.startMs ?? startMs)) {
+    results.push(...(await runOnFleet(group, bin, logs, startMs, results.length, tests.length, options)));
+  }
+  process.stdout.write(`\n${renderSummary(results)}\n`);
+  if (options.table !== undefined) writeFileSync(options.table, renderTable(results));
+  return results.every(({ result }) => result === "passed" || result === "skipped") ? 0 : 1;
+}
+
+async function runOnFleet(tests: Test[], bin: string, logs: string, startMs: number | undefined, before: number, total: number, options: Options): Promise<TestResult[]> {
+  const pace = startMs === undefined ? [] : ["--start-ms", String(startMs)];
+  const fleet = options.kubeconfig === undefined ? await startFlotilla(["--members", "1", "--nodes", String(options.nodes), ...options.suite.upFlags, ...pace]) : undefined;
   const kubeconfig = fleet?.kubeconfig("member1") ?? options.kubeconfig ?? "";
   try {
     if (fleet && options.nodes === 0) makeNodes(join(bin, "kubectl"), kubeconfig, bareNodes(["bare-0", "bare-1"]));
     if (fleet && options.suite === kruiseSuite) prepareForKruise(join(bin, "kubectl"), kubeconfig);
-    const logs = options.logs ?? mkdtempSync(join(tmpdir(), "flotilla-conformance-"));
-    process.stdout.write(`${tests.length} tests, output in ${logs}\n`);
-    const results = await runSuite(tests, {
+    return await runSuite(tests, {
       binary: join(bin, options.suite.binary),
       kubeconfig,
       flagsOf: (test) => options.suite.flagsOf(test, { bin, kubeconfig, limitMs: options.limitMs }),
       jobs: options.jobs,
       limitMs: options.limitMs,
       logs,
-      onResult: (result, done) => void process.stdout.write(`${renderLine(result, done, tests.length)}\n`),
+      onResult: (result, done) => void process.stdout.write(`${renderLine(result, before + done, total)}\n`),
     });
-    process.stdout.write(`\n${renderSummary(results)}\n`);
-    if (options.table !== undefined) writeFileSync(options.table, renderTable(results));
-    return results.every(({ result }) => result === "passed" || result === "skipped") ? 0 : 1;
   } finally {
     await fleet?.stop();
   }
@@ -107,7 +117,7 @@ function taintsOf(kubectl: string, kubeconfig: string, names: readonly string[])
 interface Options {
   help: boolean;
   suite: UpstreamSuite;
-  upFlags: readonly string[];
+  startMs?: number;
   all: boolean;
   focus?: RegExp;
   kubeconfig?: string;
@@ -142,7 +152,7 @@ function parseOptions(args: string[]): Options {
     help: values.help,
     all: values.all,
     suite,
-    upFlags: [...suite.upFlags, ...(startMs === undefined ? [] : ["--start-ms", String(count("start-ms", startMs, 0))])],
+    ...(startMs !== undefined && { startMs: count("start-ms", startMs, 0) }),
     nodes: count("nodes", values.nodes ?? (suite === kruiseSuite ? "3" : "0"), 0),
     jobs: count("jobs", values.jobs, 1),
     limitMs: count("limit", values.limit, 1) * 1000,

@@ -1,4 +1,5 @@
 /** Pod: containers that run together on a node. */
+import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
@@ -64,8 +65,13 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
   },
 });
 
-function checkWrite({ object, oldObject, subresource, inProcess, settled }: Review<Pod>): FieldError[] {
-  if (!oldObject) return checkNewPod(object);
+/** Whether the rules for a new pod say of this one what they said of the other. Only the names of claims that are made for a pod depend on its own. */
+function isLike({ metadata, spec }: DeepReadonly<Pod>, sibling: DeepReadonly<Pod>): boolean {
+  return spec === sibling.spec && metadata.annotations === sibling.metadata.annotations && !spec.volumes?.some(({ ephemeral }) => ephemeral);
+}
+
+function checkWrite({ object, oldObject, subresource, inProcess, settled, sibling }: Review<Pod>): FieldError[] {
+  if (!oldObject) return sibling && isLike(object, sibling) ? [] : checkNewPod(object);
   if (subresource === "ephemeralcontainers") return checkEphemeralContainersUpdate(object, oldObject);
   return subresource === "resize" ? checkResize(object, oldObject) : checkPodUpdate(object, oldObject, { mayPlace: inProcess === true, settled });
 }

@@ -32,7 +32,7 @@ function knownStruct({ flat }: FactStruct, value: JsonObject, at: string, unknow
 }
 
 /** The object with every field changed; those that become undefined go. */
-function changed(object: JsonObject, edit: (key: string, value: Json) => Json | undefined): JsonObject {
+export function changed(object: JsonObject, edit: (key: string, value: Json) => Json | undefined): JsonObject {
   const entries = Object.entries(object).map(([key, value]): [string, Json | undefined] => [key, edit(key, value)]);
   if (entries.every(([key, value]) => value === object[key])) return object;
   return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined));

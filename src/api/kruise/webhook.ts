@@ -9,6 +9,7 @@ import { decodedPart } from "../canonical.ts";
 import type { Kind } from "../kind.ts";
 import { parseApiVersion, type KubernetesObject } from "../meta.ts";
 import { knownFields } from "./known-fields.ts";
+import { withoutNulls } from "./null-values.ts";
 
 type Read<T> = DeepReadonly<T>;
 
@@ -39,10 +40,11 @@ export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, { nam
     webhook: { name: `v${name}.kb.io`, code: typeof code === "number" ? () => code : code },
     mutate(review) {
       if (review.subresource !== undefined || isSettled(review)) return review.object;
-      const object = withKnownFields(reads(review), open, review);
+      const sent = nullFree(review.object, tables, kind.kind);
+      const object = withKnownFields(reads({ ...review, object: sent }), open, review);
       const completed = complete ? complete(object, { ...review, object }) : object;
       // Upstream's webhook answers with its own form of the object only when it completed something; else zeros that were sent stay.
-      return equalJson(completed, object) ? review.object : completed;
+      return equalJson(completed, object) ? sent : completed;
     },
     ...(prepare && { prepare }),
     validate: (review) => (review.subresource !== undefined || isSettled(review) ? [] : check(review)),
@@ -64,6 +66,15 @@ function decoded<T>({ object, settled }: Review<T>, table: string | undefined, k
   const known = (settled as JsonObject | undefined)?.["spec"];
   const read = decodedPart(table, kind, spec === undefined ? {} : { spec }, refusal, known === undefined ? undefined : { spec: known })["spec"];
   return read === spec ? object : { ...object, spec: read };
+}
+
+/** A version without a table has the open parts of one that has. */
+function nullFree<T>(object: Read<T>, tables: Readonly<Record<string, string>>, kind: string): Read<T> {
+  const { spec } = object as JsonObject;
+  const table = tables[versionOf(object)] ?? Object.values(tables)[0];
+  if (!isObject(spec) || table === undefined) return object;
+  const free = withoutNulls(table, kind, { spec })["spec"];
+  return free === spec ? object : { ...object, spec: free };
 }
 
 /** What a Go struct has no place for does not come back from it. Upstream drops it without a word; here somebody may want to know. */

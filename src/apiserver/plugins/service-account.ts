@@ -101,7 +101,7 @@ function withToken(pod: ReadPod): ReadPod {
   const lacks = (container: ReadContainer): boolean => !container.volumeMounts?.some(({ mountPath }) => mountPath === TOKEN_PATH);
   const existing = spec.volumes?.find(({ name }) => name?.startsWith(TOKEN_VOLUME))?.name;
   if (!spec.containers?.some(lacks) && !spec.initContainers?.some(lacks)) return pod;
-  const name = existing ?? `${TOKEN_VOLUME}${suffixOf(metadata.uid ?? "")}`;
+  const name = existing ?? `${TOKEN_VOLUME}${suffixOf(metadata.ownerReferences?.find(({ controller }) => controller)?.uid ?? metadata.uid ?? "")}`;
   const mount = (container: ReadContainer): ReadContainer =>
     lacks(container) ? { ...container, volumeMounts: [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath: TOKEN_PATH }] } : container;
   return {
@@ -115,7 +115,10 @@ function withToken(pod: ReadPod): ReadPod {
   };
 }
 
-/** Five characters that look as generated names do. The uid is random already, and the name has to be unique within the pod only. */
+/**
+ * Five characters that look as generated names do. A uid is random already, and the name has to be unique within the pod only: the
+ * pods of one controller have the same, so that they can share their volumes and containers in memory.
+ */
 function suffixOf(uid: string): string {
   let suffix = "";
   for (let index = 0; index < 5; index++) suffix += NAME_ALPHABET[Number.parseInt(uid.slice(index * 2, index * 2 + 2), 16) % NAME_ALPHABET.length] ?? NAME_ALPHABET[0];

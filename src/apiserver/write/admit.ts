@@ -14,6 +14,8 @@ import type { RequestContext } from "../context.ts";
 import { reportFields } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
 import { metadataOf, repeatMetadataErrors, validateMetadata } from "./metadata.ts";
+import { sharedWith } from "./siblings.ts";
+import type { Siblings } from "./siblings.ts";
 import { checkNamespace } from "../background/namespaces.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import type { WriteOptions } from "../request/options.ts";
@@ -41,6 +43,7 @@ export interface AdmitDependencies {
   plugins: readonly Plugin[];
   store: ObjectStore;
   random: Random;
+  siblings: Siblings;
 }
 
 export interface AdmitRequest {
@@ -70,8 +73,9 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes(operation));
   const read = createClusterReader(store, context.cluster);
   let object = request.object;
+  let sibling: JsonObject | undefined;
   let reviewed: Review<JsonObject> | undefined;
-  const review = (): Review<JsonObject> => (reviewed?.object === object ? reviewed : (reviewed = reviewOf(deps, { context, options, operation, object, ...(oldObject && { oldObject }), read }, settled)));
+  const review = (): Review<JsonObject> => (reviewed?.object === object ? reviewed : (reviewed = reviewOf(deps, { context, options, operation, object, ...(oldObject && { oldObject }), read }, settled, sibling)));
 
   for (const { mutate } of chain) {
     const mutated = mutate?.(review());
@@ -97,8 +101,11 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
     const prepared = prepare?.(review());
     if (prepared !== undefined && prepared !== object) object = ordered({ ...(prepared as JsonObject), metadata: { ...(prepared as JsonObject).metadata as JsonObject } });
   }
+  if (operation === "CREATE") sibling = deps.siblings.of(context, object);
+  if (sibling) object = sharedWith(sibling, object);
 
-  const found = validateMetadata(metadataOf(object), served.resource, settled && metadataOf(settled));
+  const known = settled ?? sibling;
+  const found = validateMetadata(metadataOf(object), served.resource, known && metadataOf(known));
   const errors = operation === "UPDATE" ? repeatMetadataErrors(found, request.errors, served.resource) : [...request.errors, ...found];
   // The rules of Kubernetes' own kinds are code: they say what is required or unknown in their own order and words.
   // One by one: an object can have more mistakes than a call can take arguments.
@@ -109,8 +116,11 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   if (kind.builtIn || errors.length === 0) for (const { validate, webhook } of chain) if (!webhook) for (const error of validate?.(review()) ?? []) errors.push(error);
   if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   askWebhooks(chain, review);
-  if (!kind.builtIn) warnOfCustom(context, object, oldObject);
-  for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
+  // A controller of this process reads no warnings.
+  if (!context.inProcess) {
+    if (!kind.builtIn) warnOfCustom(context, object, oldObject);
+    for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
+  }
   for (const { validate } of concerned) validate?.(question());
   return object;
 }
@@ -126,7 +136,7 @@ function askWebhooks(chain: readonly AnyAdmission[], review: () => Review<JsonOb
 }
 
 /** What an admission is asked. */
-function reviewOf({ random }: AdmitDependencies, { context, options, operation, object, oldObject, read }: PluginRequest, settled?: JsonObject): Review<JsonObject> {
+function reviewOf({ random }: AdmitDependencies, { context, options, operation, object, oldObject, read }: PluginRequest, settled?: JsonObject, sibling?: JsonObject): Review<JsonObject> {
   return {
     operation,
     cluster: context.cluster.name,
@@ -137,6 +147,7 @@ function reviewOf({ random }: AdmitDependencies, { context, options, operation, 
     object,
     ...(oldObject && { oldObject }),
     ...(settled && { settled }),
+    ...(sibling && { sibling }),
     dryRun: options.dryRun,
     newUid: () => randomUuid(random),
     warn: context.warn,

@@ -16,6 +16,8 @@ const MAX_DEPTH = 1000;
 export interface DecodedObject extends Findings {
   /** Owned by the request: it may be changed. */
   object: JsonObject;
+  /** The stored object with which it already shares whatever is equal. */
+  sharesWith?: JsonObject;
 }
 
 /** Turns the protobuf body of a built-in kind into its JSON form. Injected, because the field numbers are facts of `api`. */

@@ -115,7 +115,8 @@ class Writer {
     this.#flush();
     const value = scratch.slice(0, this.#length);
     if (scratch.byteLength > KEPT_SIZE) scratch = new Uint8Array(FIRST_SIZE);
-    return { value, layout: { keys: this.#keys, bounds: this.#bounds } };
+    // Kept as long as the object: a list that grew has room for sixteen more, a copy has none.
+    return { value, layout: { keys: this.#keys.slice(), bounds: this.#bounds.slice() } };
   }
 
   #remember(key: string | number, length: number): void {

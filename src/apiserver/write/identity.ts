@@ -12,15 +12,15 @@ import { memoized } from "../clusters/resources.ts";
 import type { ResourceTable } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
-/** The body must be of the endpoint's kind and name; what it leaves out is filled in from the path. */
-export function checkIdentity(context: RequestContext, object: JsonObject, pathName: string | undefined): void {
+/** The body must be of the endpoint's kind and name; what it leaves out is filled in from the path. `stored` is the metadata of what it is to replace. */
+export function checkIdentity(context: RequestContext, object: JsonObject, pathName: string | undefined, stored?: JsonObject): void {
   const { served } = context;
   const { kind } = served.resource;
   checkReadable(context, object);
   const sentKind = textOf(object.kind ?? "") || kind.kind;
   const sentVersion = textOf(object.apiVersion ?? "") || served.apiVersion;
   if (sentKind !== kind.kind || sentVersion !== served.apiVersion) refuseKind(context, sentVersion, sentKind, metadataOf(object));
-  if (kind.builtIn && !isUsual(object.metadata)) checkMetadata(object.metadata ?? {}, { apiVersion: served.apiVersion, kind: kind.kind });
+  if (kind.builtIn && !isUsual(object.metadata, stored)) checkMetadata(object.metadata ?? {}, { apiVersion: served.apiVersion, kind: kind.kind });
   checkPlace(context, metadataOf(object), pathName);
 }
 
@@ -28,9 +28,10 @@ export function checkIdentity(context: RequestContext, object: JsonObject, pathN
 const REPLACED = new Set(["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"]);
 
 /** Whether metadata has nothing that would have to be looked at now or never. */
-function isUsual(metadata: Json | undefined): boolean {
+function isUsual(metadata: Json | undefined, stored: JsonObject = {}): boolean {
   if (!isObject(metadata)) return metadata === undefined || metadata === null;
-  for (const key in metadata) if (REPLACED.has(key)) return false;
+  // What an update repeats of the stored object is as it should be.
+  for (const key in metadata) if (REPLACED.has(key) && metadata[key] !== stored[key]) return false;
   const { name, namespace } = metadata;
   return (name === undefined || typeof name === "string") && (namespace === undefined || typeof namespace === "string");
 }

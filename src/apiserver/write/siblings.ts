@@ -43,9 +43,10 @@ function ownerOf({ cluster, served, namespace }: RequestContext, object: JsonObj
 export function sharedWith(sibling: JsonObject, object: JsonObject): JsonObject {
   const shared: JsonObject = { ...object };
   for (const key in object) if (key !== "metadata") shared[key] = copySharing(object[key] ?? null, sibling[key]);
-  const metadata = { ...metadataOf(object) };
+  const metadata: JsonObject = { ...metadataOf(object) };
   const known = metadataOf(sibling);
   // Also texts: two that are equal are two in memory.
   for (const key in metadata) metadata[key] = metadata[key] === known[key] ? (known[key] ?? null) : copySharing(metadata[key] ?? null, known[key]);
-  return { ...shared, metadata };
+  shared.metadata = metadata;
+  return shared;
 }

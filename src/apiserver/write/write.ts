@@ -54,6 +54,8 @@ export interface Written {
 /** How often a write that lost a race is done again on the fresh object. */
 const MAX_ATTEMPTS = 5;
 const MAX_GENERATED_NAMES = 8;
+/** Objects that are remembered for others like them are few, but must not be huge. */
+const MAX_SIBLING_BYTES = 64 * 1024;
 
 export async function createObject(deps: WriteDependencies, context: RequestContext, body: DecodedObject): Promise<Written> {
   const options = writeOptions(context, "CreateOptions");
@@ -110,7 +112,9 @@ async function insertInPlaces(deps: WriteDependencies, context: RequestContext, 
   const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
   if (found.entry) return undefined;
   const entry = await storeObject(deps, context, options, found, object, cause, true);
-  if (entry && !options.dryRun) await settleDefinitions(deps, context, object);
+  if (!entry || options.dryRun) return entry;
+  if (entry.value.byteLength <= MAX_SIBLING_BYTES) deps.siblings.remember(context, object);
+  await settleDefinitions(deps, context, object);
   return entry;
 }
 
@@ -153,8 +157,9 @@ export async function updateObject(deps: WriteDependencies, context: RequestCont
   const options = writeOptions(context, "UpdateOptions");
   const { cluster, served, namespace, name = "", subresource } = context;
   const { resource } = served;
-  checkIdentity(context, body.object, name);
-  if (!deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name)).entry) {
+  const { entry: stored } = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+  checkIdentity(context, body.object, name, stored && metadataOf(objectIn(stored, served)));
+  if (!stored) {
     if (subresource !== undefined || !resource.kind.traits?.createOnUpdate) throw missing(deps, context, options, body);
     const entry = await createInPlace(deps, context, options, body);
     if (entry) return { entry, created: true };
@@ -163,7 +168,8 @@ export async function updateObject(deps: WriteDependencies, context: RequestCont
     const { uid } = metadataOf(body.object);
     const { uid: storedUid } = metadataOf(old);
     if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
-    return { ...body, object: copySharing(body.object, old) as JsonObject, requiresVersion: true };
+    const object = body.sharesWith === old ? body.object : (copySharing(body.object, old) as JsonObject);
+    return { ...body, object, requiresVersion: true };
   });
 }
 

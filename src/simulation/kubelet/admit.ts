@@ -4,6 +4,7 @@
  */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
+import { inUnits } from "../amounts.ts";
 import type { ClusterView } from "../placement/cluster-view.ts";
 import { wantsNode } from "../placement/node-rules.ts";
 import { portsCollide } from "../placement/pod-view.ts";
@@ -34,8 +35,6 @@ export function whyRejected(pod: ReadonlyPod, view: ClusterView): { reason: stri
   }
   return undefined;
 }
-
-const inUnits = (name: string, milli: number): number => (name === "cpu" ? milli : Math.round(milli / 1000));
 
 /** What the pod's node has, and what its other pods take of it. */
 export function roomBeside(pod: ReadonlyPod, view: ClusterView): Room | undefined {

@@ -100,6 +100,25 @@ describe("a pod that starts", () => {
   });
 });
 
+describe("a pod with a plain command", () => {
+  const commanded = (text: string) => makePod("a", { restartPolicy: "Never", containers: [{ name: "main", image: "web:1", command: ["sh", "-c", text] }] });
+
+  test("runs for its time, ends with its code, and costs one write more", async () => {
+    const member = await start();
+    await member.create(commanded("echo working; sleep 30; exit 3"));
+    const running = await member.pod("a");
+    member.writes.reset();
+
+    await member.pass(29_000);
+    const before = member.writes.total();
+    await member.pass(2_000);
+    const pod = await member.pod("a");
+
+    expect([running.status?.phase, before]).toEqual(["Running", 0]);
+    expect([pod.status?.phase, containerOf(pod)?.state?.terminated?.exitCode, member.writes.total()]).toEqual(["Failed", 3, 1]);
+  });
+});
+
 describe("a pod whose volume comes from a ConfigMap", () => {
   const mounting = makePod("a", { volumes: [{ name: "config", configMap: { name: "settings" } }] });
   const settings: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings", namespace: NAMESPACE } };

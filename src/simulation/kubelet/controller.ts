@@ -14,6 +14,7 @@ import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../runtim
 import type { Controller, EventRecorder, Informers, Result } from "../../runtime/index.ts";
 import { START_SECONDS, secondsOf } from "../annotations.ts";
 import { isLost } from "../nodes/lifecycle-controller.ts";
+import { isOver } from "../placement/views.ts";
 import type { ClusterViews } from "../placement/views.ts";
 import { createWaits } from "../waits.ts";
 import { unlessChanged } from "../writes.ts";
@@ -167,4 +168,3 @@ export function createKubeletController({ client, informers, clock, views, addre
 
 /** Nothing that is missing now could come later. */
 const isUp = ({ conditions }: DeepReadonly<NonNullable<Pod["status"]>>): boolean => conditions?.every(({ type, status }) => type !== "ContainersReady" || status === "True") ?? false;
-const isOver = ({ status }: ReadonlyPod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";

@@ -1,5 +1,5 @@
 /** Images as the simulated runtime sees them: nothing is pulled, and the name alone says what happens. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Pods of a workload share a few images; what many clients make up must not fill the memory. */
 const MAX_KNOWN = 4096;
@@ -33,5 +33,5 @@ function tagOf(image: string): string | undefined {
 }
 
 export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }

@@ -5,7 +5,7 @@
 import type { Container, ContainerStatus, Pod, PodCondition } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { requestsOf } from "../amounts.ts";
+import { inUnits, requestsOf } from "../amounts.ts";
 import type { Amounts } from "../amounts.ts";
 import { holds } from "./container.ts";
 
@@ -45,9 +45,6 @@ export function planResize(pod: ReadonlyPod, statuses: ReadonlyMap<string, Statu
   }
   return NOT_HELD;
 }
-
-/** Of cpu in thousandths, as schedulers speak. */
-const inUnits = (name: string, milli: number): number => (name === "cpu" ? milli : Math.round(milli / 1000));
 
 /** A container whose policy asks for it starts anew with its new resources. */
 export function restartsForResize({ resources, resizePolicy }: ReadonlyContainer, status: Status | undefined): boolean {

@@ -14,7 +14,7 @@ function makePod(uid: number, app: string, cpu: number): DeepReadonly<Pod> {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: `p${uid}`, namespace: "shop", uid: String(uid), labels: { app }, ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: app, uid: app, controller: true }] },
-    spec: { containers: [{ name: "main", image: "web", resources: { requests: { cpu: `${cpu}m` } }, ports: [{ containerPort: 80, ...(cpu % 2 === 0 && { hostPort: 8000 + uid }) }] }] },
+    spec: { priority: cpu % 3, containers: [{ name: "main", image: "web", resources: { requests: { cpu: `${cpu}m` } }, ports: [{ containerPort: 80, ...(cpu % 2 === 0 && { hostPort: 8000 + uid }) }] }] },
   };
 }
 
@@ -38,6 +38,7 @@ test("what nodes carry is always what counting their pods anew would give", () =
       }
 
       const there = [...pods.values()];
+      for (const priority of [0, 1, 2]) expect(view.hasLesser(priority)).toBe(there.some(({ cpu }) => cpu % 3 < priority));
       for (const name of NODES) {
         const own = there.filter(({ node }) => node === name);
         const load = view.nodes.get(name)?.load;

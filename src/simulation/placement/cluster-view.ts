@@ -53,6 +53,8 @@ export class ClusterView {
   readonly #nominations = new Map<string, string>();
   /** Pods that keep others away; few, compared to all. */
   readonly #avoiding = new Map<PodView, string>();
+  /** How many pods have each priority; few priorities, compared to pods. */
+  readonly #priorities = new Map<number, number>();
   readonly counts: PodCounts = createPodCounts(() => this.#places.values());
 
   get nodes(): ReadonlyMap<string, NodeView> {
@@ -76,6 +78,12 @@ export class ClusterView {
   removeNode(name: string): void {
     this.#nodes.delete(name);
     this.#dropLoad(name);
+  }
+
+  /** Whether any pod would have to give way to one of this priority. */
+  hasLesser(priority: number): boolean {
+    for (const other of this.#priorities.keys()) if (other < priority) return true;
+    return false;
   }
 
   placeOf(uid: string): { readonly pod: PodView; readonly node: string } | undefined {
@@ -124,14 +132,12 @@ export class ClusterView {
     this.#loadOf(node).nominated.set(pod.uid, pod);
   }
 
-  #weigh(load: MutableLoad, { requests, owner }: PodView, sign: 1 | -1): void {
+  #weigh(load: MutableLoad, { requests, owner, priority }: PodView, sign: 1 | -1): void {
     addAmounts(load.used, requests, sign);
+    addCount(this.#priorities, priority, sign);
     load.weighed.cpu += sign * (requests.get("cpu") || ASSUMED_CPU);
     load.weighed.memory += sign * (requests.get("memory") || ASSUMED_MEMORY);
-    if (!owner) return;
-    const count = (load.owners.get(owner) ?? 0) + sign;
-    if (count > 0) load.owners.set(owner, count);
-    else load.owners.delete(owner);
+    if (owner) addCount(load.owners, owner, sign);
   }
 
   #loadOf(node: string): MutableLoad {
@@ -144,4 +150,10 @@ export class ClusterView {
     const load = this.#loads.get(node);
     if (load && !this.#nodes.has(node) && load.pods.size === 0 && load.nominated.size === 0) this.#loads.delete(node);
   }
+}
+
+function addCount<K>(counts: Map<K, number>, key: K, sign: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + sign;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
 }

@@ -32,6 +32,9 @@ const TAINTED = final("node(s) had untolerated taint(s)");
 const UNWANTED = final("node(s) didn't match Pod's node affinity/selector");
 const PORTS_TAKEN = passing("node(s) didn't have free ports for the requested pod ports");
 
+/** Asked for every node and every pod, and nearly always the answer. */
+const NOBODY: readonly PodView[] = [];
+
 /** Undefined when the pod fits. */
 export function whyNot(pod: PodView, node: NodeView, rules: Rules): Refusal | undefined {
   if (node.node.spec?.unschedulable && !toleratesTaint(pod.pod, CORDONED)) return UNSCHEDULABLE;
@@ -51,8 +54,7 @@ function whyNotBeside(node: NodeView, { affinity, spread, volumes }: Rules): Ref
 
 /** Ports and resources. Pods that wait for others to leave the node for them have their place already. */
 function whyNoRoom(pod: PodView, { load, allocatable }: NodeView): Refusal | undefined {
-  const waiting: PodView[] = [];
-  for (const other of load.nominated.values()) if (other.uid !== pod.uid && other.priority >= pod.priority) waiting.push(other);
+  const waiting = load.nominated.size === 0 ? NOBODY : [...load.nominated.values()].filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
   if (pod.hostPorts.length > 0) {
     for (const other of [...load.withPorts, ...waiting]) if (other.uid !== pod.uid && other.hostPorts.some((taken) => pod.hostPorts.some((port) => portsCollide(port, taken)))) return PORTS_TAKEN;
   }

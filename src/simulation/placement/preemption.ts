@@ -43,11 +43,13 @@ export function planPreemption(view: ClusterView, pod: PodView, refusals: Readon
   let tried = 0;
   const candidates: Candidate[] = [];
   let budgets: readonly Budget[] | undefined;
+  // Mostly all pods are equally important. Then nobody's pods are looked through, however many wait.
+  const hasLesser = view.hasLesser(pod.priority);
   for (const [node, { isFinal }] of refusals) {
     if (isFinal) continue;
     if (candidates.length === MAX_CANDIDATES) break;
     tried++;
-    const lesser = [...node.load.pods.values()].filter(({ priority }) => priority < pod.priority);
+    const lesser = hasLesser ? [...node.load.pods.values()].filter(({ priority }) => priority < pod.priority) : [];
     if (lesser.length === 0) {
       reasons.push("No preemption victims found for incoming pod");
       continue;

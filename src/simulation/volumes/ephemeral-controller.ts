@@ -57,6 +57,7 @@ export function createEphemeralVolumeController({ client, informers, volumes: { 
         try {
           await client.create(PersistentVolumeClaim, key.cluster, claim, { signal });
         } catch (error) {
+          // Made before, and not seen yet; whose it is shows when it is.
           if (!isAlreadyExists(error)) throw error;
         }
       }

@@ -15,7 +15,7 @@ export const MEMBER = "paris";
 export const NAMESPACE = "shop";
 const USER = { name: "system:flotilla", groups: ["system:masters"] };
 
-export interface TestMemberOptions extends Pick<SimulationDependencies, "times" | "hashes"> {
+export interface TestMemberOptions extends Pick<SimulationDependencies, "times" | "hashes" | "isElsewhere"> {
   nodes?: number;
   nodeOptions?: NodeOptions;
   objects?: readonly KubernetesObject[];
@@ -23,7 +23,7 @@ export interface TestMemberOptions extends Pick<SimulationDependencies, "times" 
 
 export type TestMember = Awaited<ReturnType<typeof startTestMember>>;
 
-export async function startTestMember({ nodes = 3, nodeOptions = {}, objects = [], times = { startMs: 0, restartMs: 0, stopMs: 0 }, hashes }: TestMemberOptions = {}) {
+export async function startTestMember({ nodes = 3, nodeOptions = {}, objects = [], times = { startMs: 0, restartMs: 0, stopMs: 0 }, hashes, isElsewhere = false }: TestMemberOptions = {}) {
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
   const builtIns = [...kubernetesKinds, ...metricsKinds(() => simulation.metrics)];
@@ -41,6 +41,7 @@ export async function startTestMember({ nodes = 3, nodeOptions = {}, objects = [
     informers,
     clock,
     times,
+    isElsewhere,
     ...(hashes && { hashes }),
     events: () => ({ record: (_cluster, { kind, metadata }, { type, reason, message }) => void events.push(`${kind}/${metadata.name} ${type} ${reason}: ${message}`) }),
   });

@@ -209,9 +209,9 @@ const keepMs = ({ spec }: ReadonlyBroadcastJob): number => {
   return ttl === undefined ? 0 : (ttl + 1) * 1000;
 };
 
-/** Milliseconds until a job that runs is over time. */
+/** Milliseconds until a job that runs is over time. The time of one that is paused counts when it goes on. */
 export function deadlineInMs({ spec, status }: ReadonlyBroadcastJob, nowMs: number): number | undefined {
   const { type, activeDeadlineSeconds: deadline } = spec.completionPolicy ?? {};
-  if (type === "Never" || deadline === undefined || !status?.startTime || status.phase === "failed") return undefined;
+  if (type === "Never" || deadline === undefined || !status?.startTime || status.phase === "failed" || status.phase === "paused") return undefined;
   return Math.max(1, timeMs(status.startTime) + deadline * 1000 - nowMs);
 }

@@ -68,7 +68,7 @@ function endGracePeriod(pod: ReadonlyPod, { gates, hasRevision, nowMs }: Refresh
   return { ...applied, pod: withoutGrace(applied.pod), delayMs: 0 };
 }
 
-const hasKeys = (map: object | undefined): boolean => map !== undefined && Object.keys(map).length > 0;
+const hasKeys = (map: object | null | undefined): boolean => Object.keys(map ?? {}).length > 0;
 const hasNextBatch = ({ nextContainerImages, nextContainerRefMetadata, nextContainerResources }: UpdateState): boolean => hasKeys(nextContainerImages) || hasKeys(nextContainerRefMetadata) || hasKeys(nextContainerResources);
 
 function nextSpec({ revision, nextContainerImages = {}, nextContainerRefMetadata = {}, nextContainerResources = {}, updateEnvFromMetadata = false }: UpdateState) {

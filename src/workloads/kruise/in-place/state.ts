@@ -55,7 +55,8 @@ export interface UpdateState {
   containerBatchesRecord?: readonly { readonly timestamp: string; readonly containers: readonly string[] }[];
 }
 
-const isEmpty = (map: object | undefined): boolean => map === undefined || Object.keys(map).length === 0;
+/** Annotations that somebody else wrote may have null for a map. */
+const isEmpty = (map: object | null | undefined): boolean => Object.keys(map ?? {}).length === 0;
 const sorted = <T>(map: Readonly<Record<string, T>>): T => sortedKeys(map as unknown as JsonObject) as unknown as T;
 
 export function formatState(state: UpdateState): string {

@@ -106,7 +106,7 @@ function createGuardAdmission(on: readonly Operation[], options: BudgetAdmission
         return verdict.status;
       });
       if (!isTaken) return undefined;
-      return () => write.changeStatus(GROUP, PLURAL, namespace, budget, ({ status }) => withoutGrant(status as unknown as NonNullable<ReadonlyBudget["status"]>, name));
+      return () => write.changeStatus(GROUP, PLURAL, namespace, budget, ({ status }) => withoutGrant(status as unknown as ReadonlyBudget["status"], name));
     },
   };
 }

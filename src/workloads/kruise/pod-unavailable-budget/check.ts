@@ -57,10 +57,10 @@ function protects({ metadata, spec }: ReadonlyBudget, operation: PubOperation, g
   return isUpdate || operations.includes(operation);
 }
 
-/** What was taken for a pod is given back: the write that it was taken for did not happen. */
-export function withoutGrant(status: Status, pod: string): Status {
-  const { disruptedPods = {}, unavailablePods = {} } = status;
-  if (!Object.hasOwn(disruptedPods, pod) && !Object.hasOwn(unavailablePods, pod)) return status;
+/** What was taken for a pod is given back: the write that it was taken for did not happen. Undefined when nothing of it is left: the budget was counted anew, or is another one of that name. */
+export function withoutGrant(status: Status | undefined, pod: string): Status | undefined {
+  const { disruptedPods = {}, unavailablePods = {} } = status ?? {};
+  if (!status || (!Object.hasOwn(disruptedPods, pod) && !Object.hasOwn(unavailablePods, pod))) return undefined;
   const without = (map: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(map).filter(([name]) => name !== pod));
   return { ...status, disruptedPods: without(disruptedPods), unavailablePods: without(unavailablePods), unavailableAllowed: status.unavailableAllowed + 1 };
 }

@@ -107,13 +107,15 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
     });
   }
 
-  /** From a pod to its budget, when it began or ceased to serve. */
+  /** From a pod to its budget, when it began or ceased to serve, or to belong to it: what it did before that nobody was told. */
   function budgetOfPod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
-    const name = object.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
-    if (!name) return [];
-    const counts = !old || deleted || old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp || isAvailable(old, gates) !== isAvailable(object, gates);
-    const { namespace } = object.metadata;
-    return counts ? [{ cluster, name, ...(namespace && { namespace }) }] : [];
+    const { namespace, annotations, deletionTimestamp } = object.metadata;
+    const name = annotations?.[RELATED_BUDGET_ANNOTATION];
+    const before = old?.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
+    if (!name && !before) return [];
+    const counts = !old || deleted || name !== before || old.metadata.deletionTimestamp !== deletionTimestamp || isAvailable(old, gates) !== isAvailable(object, gates);
+    if (!counts) return [];
+    return [...new Set([name, before])].flatMap((budget) => (budget ? [{ cluster, name: budget, ...(namespace && { namespace }) }] : []));
   }
 
   /** A workload that is made smaller needs fewer pods, and its own deletions must not be refused for that. */

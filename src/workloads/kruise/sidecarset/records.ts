@@ -94,8 +94,29 @@ export function podRevision(pod: ReadonlyPod, set: string): string | undefined {
 /** By set; undefined when there is something that cannot be read. */
 export function readUpdateStates({ metadata }: ReadonlyPod): Map<string, UpdateState> | undefined {
   const map = parseText(metadata.annotations?.[IN_PLACE_STATE_ANNOTATION]);
-  if (!isObject(map) || !Object.values(map).every(isObject)) return undefined;
-  return new Map(Object.entries(map) as unknown as [string, UpdateState][]);
+  if (!isObject(map)) return undefined;
+  const states = new Map<string, UpdateState>();
+  for (const [set, state] of Object.entries(map)) {
+    if (!isObject(state)) return undefined;
+    const { lastContainerStatuses, ...rest } = state;
+    const last = lastContainerStatuses === undefined || lastContainerStatuses === null ? {} : { lastContainerStatuses: readLastStatuses(lastContainerStatuses) };
+    if ("lastContainerStatuses" in last && !last.lastContainerStatuses) return undefined;
+    states.set(set, { ...rest, ...last } as UpdateState);
+  }
+  return states;
+}
+
+/** What ran before, by container; undefined when it cannot be read. As in Go, null stands for nothing. */
+function readLastStatuses(value: unknown): UpdateState["lastContainerStatuses"] {
+  if (!isObject(value)) return undefined;
+  const entries: [string, { imageID?: string }][] = [];
+  for (const [name, status] of Object.entries(value)) {
+    if (status !== null && !isObject(status)) return undefined;
+    const imageID = status?.["imageID"] ?? undefined;
+    if (imageID !== undefined && typeof imageID !== "string") return undefined;
+    entries.push([name, imageID === undefined ? {} : { imageID }]);
+  }
+  return Object.fromEntries(entries);
 }
 
 export function formatUpdateStates(states: ReadonlyMap<string, UpdateState>): string {

@@ -55,6 +55,12 @@ function upgradeCount(set: ReadonlySidecarSet, candidates: readonly ReadonlyPod[
 
 /** `*` stands for every value that a pod has. Each term once. */
 function scatterTerms(terms: readonly ScatterTerm[], pods: readonly ReadonlyPod[]): ScatterTerm[] {
-  const expanded = terms.flatMap(({ key, value }) => (value === "*" ? pods.flatMap(({ metadata }) => (metadata.labels?.[key] === undefined ? [] : [{ key, value: metadata.labels[key] }])) : [{ key, value }]));
-  return expanded.filter((term, index) => expanded.findIndex(({ key, value }) => key === term.key && value === term.value) === index);
+  const unique = new Map<string, ScatterTerm>();
+  // A key of a label has no line break, so two terms never share an entry.
+  const add = (key: string, value: string): unknown => unique.has(`${key}\n${value}`) || unique.set(`${key}\n${value}`, { key, value });
+  for (const { key, value } of terms) {
+    if (value !== "*") add(key, value);
+    else for (const { metadata } of pods) if (metadata.labels?.[key] !== undefined) add(key, metadata.labels[key]);
+  }
+  return [...unique.values()];
 }

@@ -13,8 +13,9 @@ afterEach(async () => {
   for (const member of stops.splice(0)) await member.stop();
 });
 
-async function startMember(): Promise<TestMember> {
+async function startMember(nodes = 3): Promise<TestMember> {
   const member = await startTestMember({
+    nodes,
     controllers(deps) {
       indexByController(deps.informers);
       return [createDeploymentController(deps), createReplicaSetController(deps), createReplicationControllerController(deps)];
@@ -53,6 +54,24 @@ describe("A Deployment", () => {
     const told = member.events.filter((event) => event.includes("ScalingReplicaSet"));
     expect(told[0]).toBe(`Deployment/web Normal ScalingReplicaSet: Scaled up replica set ${first?.metadata.name} from 0 to 2`);
     expect(told.at(-1)).toBe(`Deployment/web Normal ScalingReplicaSet: Scaled down replica set ${first?.metadata.name} from 1 to 0`);
+  });
+
+  test("does not write its status for every pod that becomes ready, and is right when all are", async () => {
+    const member = await startMember(0);
+    await member.client.create(Deployment, MEMBER, makeDeployment({ replicas: 50 }));
+    await member.pass(1_000);
+    member.writes.reset();
+
+    const conditions = [{ type: "Ready", status: "True", lastTransitionTime: "2024-05-01T12:00:00Z" }];
+    for (const pod of member.pods()) {
+      await member.client.updateStatus(Pod, MEMBER, { ...pod, status: { ...pod.status, phase: "Running", conditions } });
+      await member.pass(20);
+    }
+    await member.pass(1_000);
+
+    // One second of changes: two in between and one at the end, of the ReplicaSet and of the Deployment.
+    expect(member.writes.total()).toBeLessThanOrEqual(6);
+    expect((await member.get(Deployment, "web")).status).toMatchObject({ readyReplicas: 50, availableReplicas: 50 });
   });
 
   test("hands the cause of a change to its ReplicaSet, and remembers former revisions of one that comes back", async () => {

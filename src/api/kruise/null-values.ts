@@ -1,0 +1,42 @@
+/**
+ * Nulls in the parts of an object that definitions leave open, such as pod templates. To a Go struct a null is a field that is not given,
+ * and in a list or a map it is the zero of its type; so that nobody who reads the object later has to know, they become that here.
+ */
+import { isObject, type Json, type JsonObject } from "../../base/index.ts";
+import { structOf, type FactStruct, type FactType, type Leaf } from "../facts.ts";
+import { changed } from "./known-fields.ts";
+
+/** The same object when it has none. Fields that the type does not have stay as they are. */
+export function withoutNulls(table: string, name: string, object: JsonObject): JsonObject {
+  return fieldsOf(structOf(table, name), object);
+}
+
+function fieldsOf({ flat }: FactStruct, object: JsonObject): JsonObject {
+  return changed(object, (key, value) => {
+    const type = flat.get(key)?.type;
+    if (!type || (value === null && type.shape === "leaf" && isOpaque(type.leaf))) return value;
+    return value === null ? undefined : inside(type, value);
+  });
+}
+
+function inside(type: FactType, value: Json): Json {
+  if (type.shape === "leaf") return value;
+  if (type.shape === "list") return Array.isArray(value) ? itemsOf(type.of, value) : value;
+  if (!isObject(value)) return value;
+  return type.shape === "struct" ? fieldsOf(type.struct, value) : changed(value, (_key, item) => (item === null ? zeroOf(type.of) : inside(type.of, item)));
+}
+
+function itemsOf(type: FactType, list: Json[]): Json[] {
+  const items = list.map((item) => (item === null ? zeroOf(type) : inside(type, item)));
+  return items.every((item, index) => item === list[index]) ? list : items;
+}
+
+const ZEROS: Readonly<Partial<Record<Leaf, Json>>> = { string: "", bytes: "", bool: false, int32: 0, int64: 0, float64: 0, IntOrString: 0, Quantity: "0" };
+
+/** What may be anything may be null. */
+const isOpaque = (leaf: Leaf): boolean => leaf === "Json" || leaf === "RawObject";
+
+function zeroOf(type: FactType): Json {
+  if (type.shape === "leaf") return ZEROS[type.leaf] ?? null;
+  return type.shape === "list" ? [] : {};
+}

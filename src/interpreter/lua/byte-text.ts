@@ -1,0 +1,69 @@
+/**
+ * Lua strings are bytes, ours are JavaScript strings that mostly come from JSON. A string stays as JSON has it; only where a
+ * library function counts or cuts bytes is it turned into *byte text*, one character per byte, and back. A byte that is no part
+ * of valid UTF-8 is kept as a lone surrogate U+DC80..U+DCFF, so nothing is lost on the way.
+ */
+const BEYOND_ASCII = /[^\0-\x7f]/;
+const LONE_BYTE = 0xdc00;
+
+export const isAscii = (text: string): boolean => !BEYOND_ASCII.test(text);
+
+/** One character per byte of the UTF-8 form. Plain ASCII is its own byte text. */
+export function toBytes(text: string): string {
+  if (isAscii(text)) return text;
+  let bytes = "";
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x80) bytes += character;
+    else if (code < 0x800) bytes += String.fromCharCode(0xc0 | (code >> 6), 0x80 | (code & 0x3f));
+    else if (code >= LONE_BYTE + 0x80 && code <= LONE_BYTE + 0xff) bytes += String.fromCharCode(code - LONE_BYTE);
+    else if (code < 0x10000) bytes += String.fromCharCode(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+    else bytes += String.fromCharCode(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 0x3f), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+  }
+  return bytes;
+}
+
+/** The string that byte text stands for. */
+export function fromBytes(bytes: string): string {
+  if (isAscii(bytes)) return bytes;
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const size = sequenceLength(bytes, at);
+    if (size === 0) {
+      text += String.fromCharCode(LONE_BYTE + bytes.charCodeAt(at));
+      at += 1;
+      continue;
+    }
+    text += size === 1 ? bytes[at] : String.fromCodePoint(codePointAt(bytes, at, size));
+    at += size;
+  }
+  return text;
+}
+
+/** Whether a string holds bytes that are not UTF-8, so that joining it with another may complete a character. */
+export const hasLoneBytes = (text: string): boolean => !text.isWellFormed();
+
+export function byteLength(text: string): number {
+  return isAscii(text) ? text.length : toBytes(text).length;
+}
+
+/** How many bytes the character at a position has; 0 where no valid one starts. */
+function sequenceLength(bytes: string, at: number): number {
+  const lead = bytes.charCodeAt(at);
+  if (lead < 0x80) return 1;
+  const size = lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+  for (let next = 1; next < size; next++) {
+    const byte = bytes.charCodeAt(at + next);
+    if (!(byte >= 0x80 && byte < 0xc0)) return 0;
+  }
+  if (size < 3) return size;
+  const code = codePointAt(bytes, at, size);
+  if (size === 3) return code >= 0x800 && !(code >= 0xd800 && code < 0xe000) ? 3 : 0;
+  return code >= 0x10000 && code < 0x110000 ? 4 : 0;
+}
+
+function codePointAt(bytes: string, at: number, size: number): number {
+  let code = bytes.charCodeAt(at) & (0xff >> (size + 1));
+  for (let next = 1; next < size; next++) code = (code << 6) | (bytes.charCodeAt(at + next) & 0x3f);
+  return code;
+}

@@ -1,0 +1,35 @@
+/** The ways in which a script fails: it does not compile, it raises an error, or it reaches a limit. */
+import { FlotillaError } from "../../base/index.ts";
+
+/** Where in the source, counted from 1. The column counts bytes, as upstream does. */
+export interface SourcePosition {
+  line: number;
+  column: number;
+}
+
+/** The source is no script. `message` is the one that Karmada gives; `position` is absent when the source just ends too early. */
+export class LuaSyntaxError extends FlotillaError {
+  readonly position: SourcePosition | undefined;
+  constructor(message: string, position?: SourcePosition) {
+    super("LuaSyntax", message);
+    this.position = position;
+  }
+}
+
+/** A script raised an error and nothing caught it. */
+export class LuaRuntimeError extends FlotillaError {
+  constructor(message: string) {
+    super("LuaRuntime", message);
+  }
+}
+
+export type LuaLimit = "time" | "memory";
+
+/** A call used up what it may use. Scripts cannot catch it. */
+export class LuaLimitError extends FlotillaError {
+  readonly limit: LuaLimit;
+  constructor(limit: LuaLimit, message: string) {
+    super("LuaLimit", message);
+    this.limit = limit;
+  }
+}

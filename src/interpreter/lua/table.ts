@@ -1,0 +1,186 @@
+/**
+ * A table over plain JSON. It starts on the caller's object or list, which is shared and never changed: reading goes straight
+ * to it, the first write copies that one node. A child container becomes a table of its own when it is first read, and the
+ * parent remembers it, so that a table is always identical to itself.
+ *
+ * Order is gopher-lua's: positions first, then other keys in the order in which they were first set; a key that is set to nil
+ * keeps its place. A JavaScript object has the same order but for keys that look like array indexes, so a table that gets such
+ * a key, or one that is no string, moves its keys into a Map.
+ */
+import type { LuaValue } from "./values.ts";
+
+export type Fields = Record<string, unknown>;
+
+const NO_FIELDS: Fields = Object.freeze({});
+const NO_ITEMS: readonly unknown[] = Object.freeze([]);
+const INDEX_LIKE = /^(?:0|[1-9]\d{0,9})$/;
+/** Beyond this a position is an ordinary key. */
+export const MAX_POSITION = 67108864;
+
+export const isPosition = (key: number): boolean => key > 0 && key < MAX_POSITION && Number.isInteger(key);
+
+export class Table {
+  /** Values of string keys: scalars, functions, tables, and JSON that nobody has read yet. */
+  h: Fields;
+  /** Values at 1, 2, 3, …, likewise. */
+  a: unknown[];
+  /** Whether `h` is this table's own and takes a new string key as it is. */
+  w: boolean;
+  /** Whether `a` is this table's own. */
+  owned: boolean;
+  /** All keys that are no positions, once there is one that `h` cannot hold in order. */
+  m: Map<LuaValue, unknown> | undefined;
+  /** Children of shared nodes that were read as tables. */
+  kids: Map<string | number, Table> | undefined;
+  /** The JSON that it started from. */
+  readonly origin: object | undefined;
+
+  private constructor(h: Fields, a: unknown[], isOwn: boolean, origin: object | undefined) {
+    this.h = h;
+    this.a = a;
+    this.w = isOwn;
+    this.owned = isOwn;
+    this.m = undefined;
+    this.kids = undefined;
+    this.origin = origin;
+  }
+
+  static make(): Table {
+    return new Table({}, [], true, undefined);
+  }
+
+  /** A list of values that nobody else holds. */
+  static ofList(values: LuaValue[]): Table {
+    return new Table({}, values, true, undefined);
+  }
+
+  static ofFields(fields: Record<string, LuaValue>): Table {
+    return new Table(fields, [], true, undefined);
+  }
+
+  /** Over JSON that stays as it is. */
+  static over(json: object): Table {
+    if (!Array.isArray(json)) return new Table(json as Fields, NO_ITEMS as unknown[], false, json);
+    // A list without its nulls is another list; that is what a script sees.
+    const items = json.includes(null) ? json.filter((item) => item !== null) : json;
+    return new Table(NO_FIELDS, items, false, json);
+  }
+
+  // Reading.
+
+  getString(key: string): LuaValue {
+    if (this.m !== undefined) return this.m.get(key) as LuaValue;
+    const value = this.h[key];
+    if (typeof value !== "object" && typeof value !== "function") return value as LuaValue;
+    // Only functions and `__proto__` can come from the prototype, which is none of the script's business.
+    if ((typeof value === "function" || key === "__proto__") && !Object.hasOwn(this.h, key)) return undefined;
+    return typeof value === "function" ? (value as LuaValue) : this.child(key, value);
+  }
+
+  getPosition(position: number): LuaValue {
+    const value = this.a[position - 1];
+    return typeof value === "object" ? this.child(position, value) : (value as LuaValue);
+  }
+
+  get(key: LuaValue): LuaValue {
+    if (typeof key === "string") return this.getString(key);
+    if (typeof key === "number" && isPosition(key)) return this.getPosition(key);
+    return this.m?.get(key) as LuaValue;
+  }
+
+  /** Ends a read of a string key that generated code has begun with `h.key` and that found an object or nothing. */
+  field(key: string, value: unknown): LuaValue {
+    if (value === undefined) return this.m === undefined ? undefined : (this.m.get(key) as LuaValue);
+    return value instanceof Table ? value : this.child(key, value);
+  }
+
+  /** What an object found at a key is to the script. */
+  child(key: string | number, value: unknown): LuaValue {
+    if (value instanceof Table) return value;
+    if (value === null || value === undefined) return undefined;
+    const known = this.kids?.get(key);
+    if (known !== undefined) return known;
+    const table = Table.over(value as object);
+    const isInPlace = typeof key === "number" ? this.owned : this.w;
+    if (isInPlace && typeof key === "number") this.a[key - 1] = table;
+    else if (isInPlace && typeof key === "string" && key !== "__proto__") this.h[key] = table;
+    else (this.kids ??= new Map()).set(key, table);
+    return table;
+  }
+
+  /** The position of the last value that is not nil. */
+  length(): number {
+    const { a } = this;
+    let length = a.length;
+    while (length > 0 && a[length - 1] === undefined) length -= 1;
+    return length;
+  }
+
+  // Writing. The caller has charged for it.
+
+  /** Makes the string keys this table's own. */
+  ownFields(): void {
+    if (this.w || this.m !== undefined) return;
+    this.h = { ...this.h };
+    this.w = true;
+    if (this.kids === undefined) return;
+    for (const [key, kid] of this.kids) {
+      if (typeof key === "string" && key !== "__proto__") this.h[key] = kid;
+    }
+  }
+
+  ownItems(): void {
+    if (this.owned) return;
+    this.a = this.a.slice();
+    this.owned = true;
+    if (this.kids === undefined) return;
+    for (const [key, kid] of this.kids) if (typeof key === "number") this.a[key - 1] = kid;
+  }
+
+  setString(key: string, value: LuaValue): void {
+    if (this.m !== undefined) return this.#setInMap(key, value);
+    const isKnown = Object.hasOwn(this.h, key);
+    if (value === undefined && !isKnown) return undefined;
+    if (!isKnown && (INDEX_LIKE.test(key) || key === "__proto__")) {
+      this.useMap();
+      return this.#setInMap(key, value);
+    }
+    this.ownFields();
+    if (key === "__proto__") Object.defineProperty(this.h, key, { value, enumerable: true, configurable: true, writable: true });
+    else this.h[key] = value;
+    return undefined;
+  }
+
+  /** A position, which must be at most one beyond the end unless the caller has filled the gap. */
+  setPosition(position: number, value: LuaValue): void {
+    this.ownItems();
+    const { a } = this;
+    while (a.length < position - 1) a.push(undefined);
+    a[position - 1] = value;
+  }
+
+  /** Any other key. */
+  setOther(key: LuaValue, value: LuaValue): void {
+    this.useMap();
+    this.#setInMap(key, value);
+  }
+
+  #setInMap(key: LuaValue, value: LuaValue): void {
+    const map = this.m;
+    if (map !== undefined && (value !== undefined || map.has(key))) map.set(key, value);
+  }
+
+  useMap(): void {
+    if (this.m !== undefined) return;
+    const map = new Map<LuaValue, unknown>();
+    for (const key of Object.keys(this.h)) map.set(key, this.getString(key));
+    this.m = map;
+    this.h = NO_FIELDS;
+    this.w = false;
+  }
+
+  /** The keys that are no positions, in order. Some may be nil by now. */
+  keys(): LuaValue[] {
+    return this.m === undefined ? Object.keys(this.h) : [...this.m.keys()];
+  }
+}

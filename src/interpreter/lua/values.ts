@@ -1,0 +1,43 @@
+/**
+ * What a Lua value is in JavaScript: nil is `undefined`; booleans, numbers and strings are themselves; a function is a
+ * JavaScript function that takes Lua values; a table is a `Table`. No other object ever reaches a script.
+ */
+import type { Table } from "./table.ts";
+
+export type LuaValue = undefined | boolean | number | string | LuaFunction | Table;
+
+/** One value as it is; none or several as an array, which is no Lua value itself. */
+export type LuaResults = LuaValue | LuaValue[];
+
+export type LuaFunction = (...args: LuaValue[]) => LuaResults;
+
+export type LuaType = "nil" | "boolean" | "number" | "string" | "function" | "table";
+
+export function typeOf(value: LuaValue): LuaType {
+  switch (typeof value) {
+    case "undefined":
+      return "nil";
+    case "object":
+      return "table";
+    case "boolean":
+    case "number":
+    case "string":
+    case "function":
+      return typeof value as LuaType;
+    default:
+      return "nil";
+  }
+}
+
+export const isTrue = (value: LuaValue): boolean => value !== undefined && value !== false;
+
+/** What a script threw. It is no `Error`, because capturing a stack for each would make errors an attack. */
+export class LuaThrow {
+  readonly value: LuaValue;
+  constructor(value: LuaValue) {
+    this.value = value;
+  }
+}
+
+/** No values at all, which for a library function is not the same as nil. */
+export const NOTHING: LuaValue[] = [];

@@ -1,0 +1,17 @@
+/** The names that Karmada gives to the operations, and the property of `KindInterpreter` that carries each out. */
+import type { KindInterpreter } from "./kind-interpreter.ts";
+
+export type Rule = Exclude<keyof KindInterpreter, "group" | "kind" | "versions">;
+
+export const OPERATIONS = {
+  InterpretReplica: "replicas",
+  InterpretComponent: "components",
+  ReviseReplica: "reviseReplicas",
+  Retain: "retain",
+  AggregateStatus: "aggregateStatus",
+  InterpretStatus: "reflectStatus",
+  InterpretHealth: "isHealthy",
+  InterpretDependency: "dependencies",
+} as const satisfies Record<string, Rule>;
+
+export type Operation = keyof typeof OPERATIONS;
