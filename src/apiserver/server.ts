@@ -149,7 +149,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const house = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
   const collector = createGarbageCollector(house);
-  const cleanup = createCleanup({ house, store, clusters, clock, inFlight });
+  const cleanup = createCleanup({ house, store, clusters, clock, inFlight, collector });
   const eventExpiry = createEventExpiry({ house, cache, clock });
   const health = { draining: false, areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0 };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);

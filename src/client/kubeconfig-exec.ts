@@ -43,8 +43,9 @@ export function readExecPlugin(exec: Json | undefined, context: ExecPluginContex
 
 function argsOf(exec: JsonObject, what: string): string[] {
   const args = exec["args"] ?? [];
-  if (Array.isArray(args) && args.every((arg) => typeof arg === "string")) return args;
-  throw new UsageError(`args of exec of ${what} must be a list of texts`);
+  // No program can be given a null character, and the failure to start it would quote the argument.
+  if (Array.isArray(args) && args.every((arg) => typeof arg === "string") && !args.some((arg) => arg.includes("\0"))) return args;
+  throw new UsageError(`args of exec of ${what} must be a list of texts without null characters`);
 }
 
 function envOf(exec: JsonObject, what: string): Record<string, string> {

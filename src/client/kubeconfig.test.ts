@@ -133,6 +133,10 @@ describe("kubeconfig", () => {
       message: /^proxy-url of cluster a in the kubeconfig is not the address of a proxy; it must be an http:\/\/, https:\/\/ or socks5:\/\/ URL$/,
     },
     "somebody's groups without somebody are refused": { text: withUser("as-groups: [admins]"), message: /without saying whom; set as/ },
+    "arguments of a plugin with a null character are refused, and not quoted": {
+      text: withUser(`exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Never, args: ["hunter2\\0"]}`),
+      message: /^args of exec of user u of the kubeconfig must be a list of texts without null characters$/,
+    },
     "groups that are no list are refused": { text: withUser("as: eve, as-groups: admins"), message: /as-groups of user u of the kubeconfig must be a list of texts/ },
     "an auth provider is refused, with what replaced it": { text: withUser("auth-provider: {name: gcp}"), message: /uses auth-provider, which Flotilla does not support; use the credential plugin/ },
     "a plugin without a command is refused": { text: withUser("exec: {apiVersion: client.authentication.k8s.io/v1}"), message: /names no command/ },
@@ -164,6 +168,12 @@ describe("kubeconfig", () => {
 
     expect(parse).toThrow(/f\.yaml is not valid YAML/);
     expect(parse).not.toThrow(/hunter2/);
+  });
+
+  test("aliases that stand for more than fits into memory are not written out", () => {
+    const levels = Array.from({ length: 40 }, (_, level) => `- &a${level + 1} [*a${level}, *a${level}]`);
+
+    expect(() => parseKubeconfig(`x:\n- &a0 [lol]\n${levels.join("\n")}\nkind: *a40`, { source: "f.yaml" })).toThrow("f.yaml is not a kubeconfig: its kind is no text, not Config");
   });
 
   test("keys such as __proto__ stay data", async () => {

@@ -1,6 +1,6 @@
 /** OpenKruise's own pods on members: there from the start at no cost, and where somebody installs it later. */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, CustomResourceDefinition, DaemonSet, Deployment, Namespace, Node, Pod, customResourceDefinitionOf } from "../api/index.ts";
+import { CloneSet, CustomResourceDefinition, DaemonSet, Deployment, Namespace, Node, Pod, SidecarSet, customResourceDefinitionOf } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { isNotFound } from "../machinery/index.ts";
 import { startTestFleet } from "../testing/fleet/index.ts";
@@ -105,4 +105,20 @@ test("a member without OpenKruise has none of it until its definitions are insta
   expect((await pods()).map(shown).toSorted((a, b) => (a < b ? 1 : -1))).toEqual(["ReplicaSet kruise-controller-manager Running", "DaemonSet kruise-daemon Running", "DaemonSet kruise-daemon Running"]);
   expect((await fleet.client.get(Deployment, { cluster: "m1", namespace: SYSTEM, name: "kruise-controller-manager" })).status?.readyReplicas).toBe(1);
   expect((await fleet.client.get(CloneSet, { cluster: "m1", namespace: "default", name: "web" })).status).toMatchObject({ replicas: 2, readyReplicas: 2 });
+});
+
+test("the webhooks for pods work with whichever of OpenKruise's definitions is there, CloneSets or not", async () => {
+  fleet = await startTestFleet({ members: ["m1"], nodes: 2, kruise: "none" });
+  await fleet.client.create(CustomResourceDefinition, "m1", customResourceDefinitionOf(SidecarSet));
+  await fleet.run(30_000);
+  await fleet.client.create(SidecarSet, "m1", { apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet", metadata: { name: "proxies" }, spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "proxy", image: "proxy:1" }] } });
+  await fleet.run(30_000);
+
+  const containers = [{ name: "main", image: "web:1" }, { name: "late", image: "web:1" }];
+  await fleet.client.create(Pod, "m1", { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: "default", labels: { app: "web" }, annotations: { "apps.kruise.io/container-launch-priority": "Ordered" } }, spec: { containers } });
+  const pod = await fleet.client.get(Pod, { cluster: "m1", namespace: "default", name: "web" });
+
+  expect(pod.spec.containers.map(({ name }) => name)).toContain("proxy");
+  expect(pod.spec.containers.every(({ env }) => env?.some(({ name }) => name === "KRUISE_CONTAINER_BARRIER"))).toBe(true);
+  expect((await pods()).map(shown)).toContain("ReplicaSet kruise-controller-manager Running");
 });

@@ -2,7 +2,7 @@
  * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no files:
  * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { CloneSet, Cluster, createBuiltInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../api/index.ts";
+import { Cluster, createBuiltInAdmissions, decodeProtobuf, kruiseKinds, logicalClusterAdmission } from "../api/index.ts";
 import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createApiServer, HUB } from "../apiserver/index.ts";
@@ -24,13 +24,11 @@ import type { Cache, Engine } from "../store/index.ts";
 import { containerHashes, createKruiseAdmissions, createWorkloadControllerGroups } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
 import { createProfiles } from "./profiles.ts";
+import { createSimulatedClusters } from "./simulated-clusters.ts";
 
 export { HUB };
 /** In-process parts of Flotilla act as administrators of every logical cluster. */
 const SYSTEM_USER = { name: "system:flotilla", groups: ["system:masters", "system:authenticated"] };
-
-/** More than can end while the informers have not yet heard of the first. */
-const MAX_ENDED_CLUSTERS = 1024;
 
 export interface HubOptions {
   engine: Engine;
@@ -76,8 +74,8 @@ export interface Hub {
 export async function createHub(options: HubOptions): Promise<Hub> {
   const { engine, clock, random, log, kruise, nodes, rootCertificate = "", wrap = (transport) => transport, freeze = false } = options;
   const gates = options.kruiseGates ? { gates: options.kruiseGates } : {};
-  // On a member that was made without OpenKruise it works as soon as its kinds are there.
-  const hasKruise = (cluster: string): boolean => isSimulated(cluster) && server.serves(cluster, CloneSet.group, CloneSet.plural);
+  // On a member that was made without OpenKruise it works as soon as one of its kinds is there, whichever that is.
+  const hasKruise = (cluster: string): boolean => isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const cache = await createCache(engine, {
     onError(error) {
       log.error("store failed", { error });
@@ -105,13 +103,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const connect = (part: string, fieldManager: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
   const client = connect("system", "flotilla-system");
   const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
-  // Clusters of other profiles are plain API servers: whoever made them brings their controllers. What was known of a cluster holds while its end is told.
-  const simulated = new Map<string, boolean>();
-  const isSimulated = (cluster: string): boolean => {
-    const profile = server.profileOf(cluster);
-    if (profile !== undefined) simulated.set(cluster, profile === "member" || profile === "member-bare");
-    return simulated.get(cluster) ?? false;
-  };
+  const deliveries = new Map<string, Delivery>();
+  const { isSimulated, isMember } = createSimulatedClusters(server, (cluster) => deliveries.delete(cluster));
   // One set of informers and controllers serves all simulated members: their keys carry the cluster.
   const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where: isSimulated } });
 
@@ -120,8 +113,6 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const clientFor = (part: string): Client => writeThrough(connect(part, `flotilla-${part}`));
   const executor = writeThrough(connect("execute", "flotilla"));
   const observer = createObserver(memberInformers);
-  const deliveries = new Map<string, Delivery>();
-  const isMember = (cluster: string): boolean => server.profileOf(cluster) !== undefined && isSimulated(cluster);
   const deliveryFor = (cluster: string): Delivery | undefined => {
     let delivery = deliveries.get(cluster);
     if (!delivery && isMember(cluster)) {
@@ -130,19 +121,6 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     }
     return delivery;
   };
-
-  // The end of a cluster is told after it came, and its Works outlive it by a little: the last ones stay known.
-  const ended = new Set<string>();
-  server.onClusterGone((cluster) => {
-    ended.delete(cluster);
-    ended.add(cluster);
-    const [oldest = ""] = ended;
-    if (ended.size <= MAX_ENDED_CLUSTERS) return;
-    ended.delete(oldest);
-    if (server.profileOf(oldest) !== undefined) return;
-    simulated.delete(oldest);
-    deliveries.delete(oldest);
-  });
 
   // Every cluster has these, the hub too. Their writes carry the name under which Kubernetes' own controllers write.
   const systemClient = connect("system-controllers", "kube-controller-manager");

@@ -20,6 +20,8 @@ export interface Interpreter {
   /** Undefined for kinds that do not run replicas. */
   replicas(object: AnyObject): Replicas | undefined;
   components(object: AnyObject): Component[];
+  /** The object itself when its kind has no replicas. */
+  reviseReplicas(object: AnyObject, replicas: number): AnyObject;
   /** One copy per share, keyed by cluster. An object without replicas is the same everywhere. */
   divide(object: AnyObject, shares: readonly Share[]): ReadonlyMap<string, AnyObject>;
   retain(desired: AnyObject, observed: AnyObject): AnyObject;
@@ -54,6 +56,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
   return {
     replicas: (object) => rulesFor("replicas", object)?.replicas(object),
     components: (object) => rulesFor("components", object)?.components(object) ?? [],
+    reviseReplicas: (object, replicas) => rulesFor("reviseReplicas", object)?.reviseReplicas(object, replicas) ?? object,
     divide(object, shares) {
       // A level that revises replicas and cannot divide still comes before a lower level that can.
       const rules = levels.map((level) => level.rulesFor(object.apiVersion, object.kind)).find((found) => found?.divide ?? found?.reviseReplicas);

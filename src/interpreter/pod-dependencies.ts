@@ -5,7 +5,7 @@ import type { Dependency } from "./kind-interpreter.ts";
 interface Named {
   name?: string;
 }
-interface Container {
+export interface ReferringContainer {
   env?: { valueFrom?: { configMapKeyRef?: Named; secretKeyRef?: Named } }[];
   envFrom?: { configMapRef?: Named; secretRef?: Named }[];
 }
@@ -26,8 +26,8 @@ interface Volume {
 }
 export interface PodWithReferences {
   spec?: {
-    containers?: Container[];
-    initContainers?: Container[];
+    containers?: ReferringContainer[];
+    initContainers?: ReferringContainer[];
     volumes?: Volume[];
     imagePullSecrets?: Named[];
     serviceAccountName?: string;

@@ -3,11 +3,11 @@
  * `replicaRequirements`.
  */
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from "../machinery/index.ts";
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityMilliValue, quantityOfMilli, quantityValue } from "../machinery/index.ts";
 import type { Quantity } from "../machinery/index.ts";
 import type { ReplicaRequirements } from "./kind-interpreter.ts";
 
-interface ContainerResources {
+export interface ContainerResources {
   resources?: { requests?: Record<string, string | number>; limits?: Record<string, string | number> };
 }
 
@@ -25,6 +25,7 @@ export interface PodTemplate {
 
 type Amounts = Map<string, Quantity>;
 const ZERO = parseQuantity("0");
+const COUNTED = new Set(["cpu", "memory", "pods", "ephemeral-storage"]);
 
 /** Undefined when the pod asks for nothing and runs anywhere. */
 export function podRequirements(template: DeepReadonly<PodTemplate> | undefined): ReplicaRequirements | undefined {
@@ -56,7 +57,7 @@ function resourceRequestOf({ containers = [], initContainers = [], overhead = {}
       if (compareQuantities(amount, total.get(name) ?? ZERO) > 0) total.set(name, amount);
     }
   }
-  for (const [name, amount] of Object.entries(overhead)) total.set(name, addQuantities(total.get(name) ?? ZERO, parseQuantity(String(amount))));
+  for (const [name, amount] of requestsOf({ resources: { requests: overhead } })) total.set(name, addQuantities(total.get(name) ?? ZERO, amount));
 
   const request: Record<string, string> = {};
   for (const [name, amount] of total) if (compareQuantities(amount, ZERO) > 0) request[name] = formatQuantity(amount);
@@ -66,10 +67,20 @@ function resourceRequestOf({ containers = [], initContainers = [], overhead = {}
 /** A container's requests; a resource that is only limited is requested up to its limit. */
 function requestsOf({ resources }: DeepReadonly<ContainerResources>): Amounts {
   const amounts: Amounts = new Map();
-  for (const [name, amount] of Object.entries(resources?.limits ?? {})) amounts.set(name, parseQuantity(String(amount)));
-  for (const [name, amount] of Object.entries(resources?.requests ?? {})) {
-    const quantity = parseQuantity(String(amount));
-    if (compareQuantities(quantity, ZERO) > 0 || !amounts.has(name)) amounts.set(name, quantity);
+  for (const [name, amount] of Object.entries({ ...resources?.limits, ...resources?.requests })) {
+    if (isCounted(name)) amounts.set(name, countable(name, parseQuantity(String(amount))));
   }
   return amounts;
+}
+
+/** What a scheduler counts on nodes; other names mean nothing to a cluster. */
+function isCounted(name: string): boolean {
+  return COUNTED.has(name) || name.includes("/") || name.startsWith("hugepages-") || name.startsWith("attachable-volumes-");
+}
+
+/** Schedulers count whole thousandths of a CPU and whole units of everything else; what is finer is rounded up. */
+function countable(name: string, quantity: Quantity): Quantity {
+  const finest = name === "cpu" ? -3 : 0;
+  if (quantity.exponent >= finest) return quantity;
+  return name === "cpu" ? quantityOfMilli(quantityMilliValue(quantity), quantity.format) : quantityOfMilli(quantityValue(quantity) * 1000n, quantity.format);
 }

@@ -21,6 +21,10 @@ export interface CounterFields {
   nonZero?: readonly string[];
   /** Copied from the last member that reports one. */
   texts?: readonly string[];
+  /** Reports the observed generation only while it lags behind. */
+  lagOnly?: boolean;
+  /** Built-in kinds: the other fields of their status, which stay. Nothing else is part of it, and counters have 32 bits. */
+  kept?: readonly string[];
 }
 
 /** The status as an object; undefined while there is none. Throws for anything else. */
@@ -35,15 +39,18 @@ export function statusOf(object: WithStatus): JsonObject | undefined {
  * The counters of a member's status, plus the member's own generation and the template's. Throws when the member object
  * does not say which template it belongs to: its numbers could not be told from those of an earlier one.
  */
-export function reflectCounters(object: WithStatus, { always = [], nonZero = [], texts = [] }: CounterFields): Json | undefined {
+export function reflectCounters(object: WithStatus, { always = [], nonZero = [], texts = [], lagOnly }: CounterFields): Json | undefined {
   const status = statusOf(object);
   if (!status) return undefined;
   const reflected: JsonObject = {};
   for (const field of always) reflected[field] = countOf(status[field]);
   for (const field of nonZero) copyWhen(reflected, field, countOf(status[field]));
   for (const field of texts) copyWhen(reflected, field, textOf(status[field]));
-  copyWhen(reflected, "observedGeneration", countOf(status["observedGeneration"]));
-  copyWhen(reflected, "generation", object.metadata.generation ?? 0);
+  const generation = object.metadata.generation ?? 0;
+  const observed = countOf(status["observedGeneration"]);
+  if (!lagOnly) copyWhen(reflected, "observedGeneration", observed);
+  else if (observed < generation) reflected["observedGeneration"] = observed;
+  copyWhen(reflected, "generation", generation);
   copyWhen(reflected, "resourceTemplateGeneration", templateGenerationOf(object));
   return Object.keys(reflected).length === 0 ? undefined : reflected;
 }
@@ -62,9 +69,10 @@ export function templateGenerationOf({ kind, metadata }: DeepReadonly<Kubernetes
  * `observedGeneration` moves to the template's generation only when every member has acted on it: its copy carries that
  * generation, and its controller has observed the copy. Anything less would let a client see "rolled out" too early.
  */
-export function aggregateCounters<T extends WithStatus>(template: T, items: readonly StatusItem[], { always = [], nonZero = [], texts = [] }: CounterFields): T {
+export function aggregateCounters<T extends WithStatus>(template: T, items: readonly StatusItem[], { always = [], nonZero = [], texts = [], lagOnly = false, kept }: CounterFields): T {
   const before: JsonObject = isObject(template.status) ? (template.status as JsonObject) : {};
-  const next: JsonObject = { ...before };
+  const next: JsonObject = kept ? keep(before, [...kept, "observedGeneration"]) : { ...before };
+  const add = kept ? int32SumOf : sumOf;
   const statuses = items.map(({ status }) => (isObject(status) ? status : undefined));
   let changed = false;
   const put = (field: string, value: number, omitsZero: boolean): void => {
@@ -72,8 +80,8 @@ export function aggregateCounters<T extends WithStatus>(template: T, items: read
     if (value === 0 && omitsZero) delete next[field];
     else next[field] = value;
   };
-  for (const field of always) put(field, sumOf(statuses, field), false);
-  for (const field of nonZero) put(field, sumOf(statuses, field), true);
+  for (const field of always) put(field, add(statuses, field), false);
+  for (const field of nonZero) put(field, add(statuses, field), true);
   for (const field of texts) {
     const value = statuses.findLast((status) => textOf(status?.[field]) !== "")?.[field];
     if (value === undefined || value === before[field]) continue;
@@ -81,13 +89,33 @@ export function aggregateCounters<T extends WithStatus>(template: T, items: read
     changed = true;
   }
   const generation = template.metadata.generation ?? 0;
-  put("observedGeneration", statuses.every((status) => status && isCurrent(status, generation)) ? generation : countOf(before["observedGeneration"]), true);
+  put("observedGeneration", statuses.every((status) => status && isCurrent(status, generation, lagOnly)) ? generation : countOf(before["observedGeneration"]), true);
   return changed ? { ...template, status: next } : template;
 }
 
-/** The template with another status, or itself when that says the same. */
+/** The template with another status, or itself when that is the same. */
+export function replaceStatus<T extends WithStatus>(template: T, status: JsonObject): T {
+  return isObject(template.status) && equalJson(status, template.status) ? template : { ...template, status };
+}
+
+/** The template with another status, or itself when that says the same: a zero or an empty list says nothing. */
 export function withStatus<T extends WithStatus>(template: T, status: JsonObject): T {
-  return equalJson(status, template.status ?? {}) ? template : { ...template, status };
+  const before = isObject(template.status) ? (template.status as JsonObject) : {};
+  return equalJson(telling(status), telling(before)) ? template : { ...template, status };
+}
+
+function telling(status: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== 0 && value !== null && !(typeof value === "object" && Object.keys(value).length === 0)));
+}
+
+/** The listed fields that say something. */
+function keep(status: JsonObject, fields: readonly string[]): JsonObject {
+  const kept: JsonObject = {};
+  for (const field of fields) {
+    const value = status[field];
+    if (value !== undefined && (value !== 0 || field === "collisionCount")) kept[field] = value;
+  }
+  return kept;
 }
 
 /** The statuses that members have reported so far. */
@@ -101,19 +129,30 @@ export function sumOf(statuses: readonly (JsonObject | undefined)[], field: stri
   return sum;
 }
 
+/** The sum in a field of 32 bits, which wraps like the original's: a larger number could not be stored. */
+export function int32SumOf(statuses: readonly (JsonObject | undefined)[], field: string): number {
+  return sumOf(statuses, field) | 0;
+}
+
 /** Whether a member's controller has seen the copy of the template's newest generation. */
-function isCurrent(status: JsonObject, generation: number): boolean {
-  return countOf(status["resourceTemplateGeneration"]) >= generation && countOf(status["observedGeneration"]) >= countOf(status["generation"]);
+function isCurrent(status: JsonObject, generation: number, lagOnly: boolean): boolean {
+  if (countOf(status["resourceTemplateGeneration"]) < generation) return false;
+  return (lagOnly && status["observedGeneration"] === undefined) || countOf(status["observedGeneration"]) >= countOf(status["generation"]);
 }
 
 function copyWhen(into: JsonObject, field: string, value: number | string): void {
   if (value !== 0 && value !== "") into[field] = value;
 }
 
-export function countOf(value: Json | undefined): number {
+/** A counter of an object's status. */
+export function countIn(object: WithStatus, field: string): number {
+  return isObject(object.status) ? countOf(object.status[field]) : 0;
+}
+
+export function countOf(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }
 
-export function textOf(value: Json | undefined): string {
+export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

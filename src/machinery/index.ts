@@ -19,6 +19,7 @@ export { compilePattern, type Pattern } from "./pattern.ts";
 export { formatJson, formatNumber, formatValue, quoteText } from "./format-value.ts";
 export { isCheckedFormat } from "./formats.ts";
 export { PatternError } from "./pattern-parser.ts";
+export { PatternWork, PatternWorkError } from "./pattern-work.ts";
 export { conversionProblem, formatGo, jsonTypeName, patchInvalid } from "./patch-errors.ts";
 export * from "./quantity.ts";
 export * from "./repeated-keys.ts";

@@ -90,7 +90,7 @@ class Reader {
   #number(): void {
     NUMBER.lastIndex = this.#at;
     const text = NUMBER.exec(this.#text)?.[0] ?? "";
-    const value = /^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+    const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
     if (Number.isNaN(value)) throw this.#error(`${text} is no number`);
     this.#at += text.length;
     this.#nodes.push({ type: "constant", value });

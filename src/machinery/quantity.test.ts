@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityMilliValue, quantityOfMilli, quantityValue, subtractQuantities, tryParseQuantity } from "./quantity.ts";
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityMilliValue, quantityOfMilli, quantityProblem, quantityValue, subtractQuantities, tryParseQuantity } from "./quantity.ts";
 
 describe("the canonical form", () => {
   const cases: [text: string | number, want: string][] = [
@@ -83,4 +83,9 @@ test("addition is that of the numbers, and comparison their order", () => {
       expect(compareQuantities(quantityOfMilli(a), quantityOfMilli(b))).toBe(a < b ? -1 : a > b ? 1 : 0);
     }),
   );
+});
+
+/** Hours with an expression that can match digits in two ways. */
+test.each(["x", "e1x", ".1x", "+x"])("a megabyte of digits that ends with %s is refused at once", (end) => {
+  expect(quantityProblem("1".repeat(1_000_000) + end)).toMatch("quantities must match the regular expression");
 });

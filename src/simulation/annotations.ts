@@ -5,7 +5,7 @@
 import type { DeepReadonly } from "../base/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 
-const PREFIX = "simulation.flotilla.dev/";
+export const PREFIX = "simulation.flotilla.dev/";
 
 export const FAULT = `${PREFIX}fault`;
 export const EXIT_CODE = `${PREFIX}exit-code`;
@@ -14,10 +14,13 @@ export const START_SECONDS = `${PREFIX}start-seconds`;
 export const CPU_USAGE = `${PREFIX}cpu-usage`;
 export const MEMORY_USAGE = `${PREFIX}memory-usage`;
 
+/** All of them, in the order in which people are told. */
+export const NAMES: readonly string[] = [FAULT, EXIT_CODE, RUN, START_SECONDS, CPU_USAGE, MEMORY_USAGE];
+
 const OTHER_NAMES: Readonly<Record<string, string>> = { [EXIT_CODE]: "sim/exit-code", [RUN]: "sim/run" };
 
 /** A day: longer than anybody waits, short enough for every clock. */
-const MAX_SECONDS = 86_400;
+export const MAX_SECONDS = 86_400;
 
 export const FAULTS = ["crash-loop", "image-pull-error", "never-ready", "lost"] as const;
 export type Fault = (typeof FAULTS)[number];
@@ -30,20 +33,30 @@ export function annotationOf({ metadata: { annotations } }: Annotated, name: str
   return annotations[name] ?? (other === undefined ? undefined : annotations[other]);
 }
 
+/** Our name for what others call differently; any other name is its own. */
+export function ownNameOf(name: string): string {
+  return name === OTHER_NAMES[RUN] ? RUN : name === OTHER_NAMES[EXIT_CODE] ? EXIT_CODE : name;
+}
+
 /** What is wrong with it on purpose. A word that the simulation does not know is no fault. */
 export function faultOf(object: Annotated): Fault | undefined {
   const text = annotationOf(object, FAULT);
   return text === undefined ? undefined : FAULTS.find((fault) => fault === text);
 }
 
-/** Whole seconds or fractions of them; anything else does not count. */
+/** Whole seconds or fractions of them. */
+export const isSeconds = (text: string): boolean => /^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) <= MAX_SECONDS;
+
+/** What processes can end with. */
+export const isExitCode = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) <= 255;
+
+/** Anything else than seconds does not count; `problems.ts` tells people so. */
 export function secondsOf(object: Annotated, name: string): number | undefined {
   const text = annotationOf(object, name);
-  if (text === undefined || !/^\d{1,6}(\.\d{1,3})?$/.test(text)) return undefined;
-  return Math.min(Number(text), MAX_SECONDS);
+  return text !== undefined && isSeconds(text) ? Number(text) : undefined;
 }
 
 export function exitCodeOf(object: Annotated): number | undefined {
   const text = annotationOf(object, EXIT_CODE);
-  return text !== undefined && /^\d{1,3}$/.test(text) && Number(text) <= 255 ? Number(text) : undefined;
+  return text !== undefined && isExitCode(text) ? Number(text) : undefined;
 }

@@ -6,6 +6,7 @@ import type { Container, ContainerStatus, Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { badRequest } from "../machinery/index.ts";
 import { scriptOf } from "./kubelet/script.ts";
+import { simulationProblems } from "./problems.ts";
 
 export interface LogLine {
   timeMs: number;
@@ -63,6 +64,8 @@ function linesOf(pod: ReadPod, { name, image, ready }: Status, { running, termin
     { timeMs: startMs, text: `container ${name} of pod ${metadata.namespace ?? ""}/${metadata.name} starts on node ${spec.nodeName ?? ""}${restarts > 0 ? `, restart ${restarts}` : ""}` },
     { timeMs: startMs, text: `image ${image}; the container is simulated, no process runs` },
   ];
+  // Whoever wonders why a fault has no effect looks here.
+  for (const problem of simulationProblems(pod, "Pod")) lines.push({ timeMs: startMs, text: problem });
   const readyAt = status?.conditions?.find((condition) => condition.type === "Ready" && condition.status === "True")?.lastTransitionTime;
   if (running && ready && readyAt !== undefined) lines.push({ timeMs: Math.max(startMs, timeOf(readyAt)), text: "ready" });
   // A container that was stopped early did not come to all of it.

@@ -160,10 +160,3 @@ describe("who follows a log", () => {
     informers.close();
   });
 });
-
-test("nobody can run a command in a simulated pod", async () => {
-  const { informers, runtime, target } = await startMember();
-
-  await expect(runtime.exec(target(makePod()))).rejects.toThrow("pod shop/p is simulated: nodes of paris run no processes, so there is none to talk to");
-  informers.close();
-});

@@ -1,13 +1,14 @@
 /**
  * What stands behind `kubectl logs` and `kubectl exec` of simulated pods. Logs are worked out from the pod; who follows one gets
- * what a change of the pod, or time, adds to it, until the container ends. No processes run, and whoever wants to start one is told so.
+ * what a change of the pod, or time, adds to it, until the container ends. No processes run: `exec/` answers what it can without.
  *
  * Reads:  Pod. Writes: nothing.
  */
 import { Pod } from "../api/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../base/index.ts";
-import { badRequest } from "../machinery/index.ts";
 import type { Informers } from "../runtime/index.ts";
+import { execute, showLog } from "./exec/exec.ts";
+import type { CommandOptions, CommandStreams, Ended } from "./exec/exec.ts";
 import { logLines, nextLineMs, statusOf } from "./log-lines.ts";
 import type { LogLine } from "./log-lines.ts";
 
@@ -27,8 +28,8 @@ export interface PodLog {
 /** Fits the API server's idea of a container runtime. */
 export interface SimulatedRuntime {
   logs(container: ContainerOfPod, options: { previous: boolean }): PodLog;
-  exec(container: ContainerOfPod): Promise<never>;
-  attach(container: ContainerOfPod): Promise<never>;
+  exec(container: ContainerOfPod, options: CommandOptions, streams: CommandStreams, signal: AbortSignal): Promise<Ended>;
+  attach(container: ContainerOfPod, options: Pick<CommandOptions, "tty">, streams: CommandStreams, signal: AbortSignal): Promise<Ended>;
 }
 
 type ReadPod = DeepReadonly<Pod>;
@@ -36,17 +37,15 @@ type Follower = (pod: ReadPod, isGone: boolean) => void;
 
 export function createSimulatedRuntime({ informers, clock }: { informers: Informers; clock: Clock }): SimulatedRuntime {
   const followers = createFollowers(informers);
-  const noProcesses = async ({ cluster, namespace, pod }: ContainerOfPod): Promise<never> => {
-    throw badRequest(`pod ${namespace}/${(pod as unknown as ReadPod).metadata.name} is simulated: nodes of ${cluster} run no processes, so there is none to talk to`);
+  const logs: SimulatedRuntime["logs"] = (target, { previous }) => {
+    const pod = target.pod as unknown as ReadPod;
+    const lines = logLines(pod, target.container, clock.now(), previous);
+    return { lines, follow: (signal) => (previous ? nothing() : followed(followers, clock, target, pod, lines, signal)) };
   };
   return {
-    logs(target, { previous }) {
-      const pod = target.pod as unknown as ReadPod;
-      const lines = logLines(pod, target.container, clock.now(), previous);
-      return { lines, follow: (signal) => (previous ? nothing() : followed(followers, clock, target, pod, lines, signal)) };
-    },
-    exec: noProcesses,
-    attach: noProcesses,
+    logs,
+    exec: (target, options, streams, signal) => execute(target, options, streams, clock, signal),
+    attach: async (target, options, streams, signal) => showLog(target, logs(target, { previous: false }), options, streams, signal),
   };
 }
 

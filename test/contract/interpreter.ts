@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { KubernetesObject } from "../../src/api/index.ts";
 import { copy, deepFreeze } from "../../src/base/index.ts";
-import { createInterpreter } from "../../src/interpreter/index.ts";
+import { createInterpreter, createLevel } from "../../src/interpreter/index.ts";
 import type { KindInterpreter, StatusItem } from "../../src/interpreter/index.ts";
 
 export interface InterpreterSample {
@@ -16,7 +16,7 @@ export interface InterpreterSample {
 export function describeInterpreter(kind: KindInterpreter<any>, { template, status }: InterpreterSample): void {
   describe(`the interpreter of ${kind.kind} in ${kind.group || "core"}`, () => {
     const frozen = deepFreeze({ ...template, metadata: { ...template.metadata, generation: 1 } });
-    const interpreter = createInterpreter([kind]);
+    const interpreter = createInterpreter([createLevel("native", [kind])]);
     const member = (replicas: number): KubernetesObject =>
       ({ ...copy(frozen), metadata: { ...frozen.metadata, generation: 1, annotations: { "resourcetemplate.karmada.io/generation": "1" } }, status: status(replicas) }) as unknown as KubernetesObject;
     const items = (...replicas: number[]): StatusItem[] => replicas.map((count, index) => ({ clusterName: `member${index}`, status: kind.reflectStatus?.(deepFreeze(member(count))) ?? {}, applied: true }));

@@ -1,10 +1,9 @@
 /** End to end: how fast the process starts, how many workloads a second reach two members and report back, what it costs. */
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Benchmark, BenchmarkOptions, Figure } from "./benchmark.ts";
 import { connect, runLoad } from "./load.ts";
 import type { LoadResult } from "./load.ts";
-import { costOf, startFlotilla } from "./process.ts";
+import { costOf, pidsOf, startFlotilla } from "./process.ts";
 import type { Cost } from "./process.ts";
 
 interface Measured extends LoadResult {
@@ -46,12 +45,6 @@ async function measure(kubeconfig: (cluster: string) => string, cost: () => Cost
   } finally {
     await Promise.all([hub, ...members].map((endpoint) => endpoint.close()));
   }
-}
-
-/** A peer keeps one file with a pid per process. */
-function pidsOf(run: string): number[] {
-  const folder = join(run, "pids");
-  return readdirSync(folder).filter((name) => name.endsWith(".pid")).map((name) => Number(readFileSync(join(folder, name), "utf8")));
 }
 
 function figures(count: BenchmarkOptions["count"], startMs: number, own: Measured, peer: Measured | undefined): Figure[] {

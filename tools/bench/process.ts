@@ -1,6 +1,6 @@
 /** Starts `flotilla up` as a user would and reads what the process costs. Linux only, because it reads /proc. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -68,4 +68,10 @@ export function costOf(pids: readonly number[]): Cost {
     return { cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100, memoryMiB: Number(resident) / 1024 };
   });
   return { cpuSeconds: costs.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0), memoryMiB: costs.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0) };
+}
+
+/** A peer keeps one file with a pid per process. */
+export function pidsOf(run: string): number[] {
+  const folder = join(run, "pids");
+  return readdirSync(folder).filter((name) => name.endsWith(".pid")).map((name) => Number(readFileSync(join(folder, name), "utf8")));
 }

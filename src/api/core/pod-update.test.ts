@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Pod as PodType } from "../facts/core-v1.ts";
 import { admissions } from "./pod.ts";
-import { review } from "../test-review.ts";
+import { makeReview, review } from "../test-review.ts";
 
 const make = (spec: object = {}, metadata: object = {}): PodType =>
   review(admissions, { apiVersion: "v1", kind: "Pod", metadata: { name: "a", ...metadata }, spec: { containers: [{ name: "c", image: "i:1" }], ...spec } }).object;
@@ -51,6 +51,19 @@ test("the placement of simulated members names the node, once", () => {
 
   expect(updated(old, { nodeName: "n1" }, { inProcess: true })).toEqual([]);
   expect(updated(bound, { nodeName: "n2" }, { inProcess: true })[0]).toMatch(RULE);
+});
+
+test("of a pod that is known to be right and only gets its node, the node alone is looked at", () => {
+  const settled = make();
+  const placed = (spec: object, metadata: object = {}): unknown => {
+    const object: PodType = { ...settled, metadata: { ...settled.metadata, ...metadata }, spec: { ...settled.spec, ...spec } };
+    return admissions[0]?.validate?.({ ...makeReview(object, settled), settled, inProcess: true }).map(({ field }) => field);
+  };
+
+  expect(placed({ nodeName: "n1" }, { labels: { zone: "a" } })).toEqual([]);
+  expect(placed({ nodeName: "not a name" })).toEqual(["spec.nodeName"]);
+  expect(placed({ nodeName: "n1", hostNetwork: true })).toEqual(["spec"]);
+  expect(placed({ nodeName: "n1", restartPolicy: undefined })).toContain("spec.restartPolicy");
 });
 
 const reported = (status: object, before: object = {}): string[] => {

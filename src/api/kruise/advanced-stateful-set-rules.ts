@@ -191,8 +191,9 @@ function checkClaimChanges(errors: FieldError[], now: Spec, before: Spec, read: 
   if (now.volumeClaimUpdateStrategy?.type !== "OnPodRollingUpdate") return;
   const [claims, old] = [now.volumeClaimTemplates ?? [], before.volumeClaimTemplates ?? []];
   if (claims.length !== old.length) return void errors.push(wrong("spec.volumeClaimTemplates", claims, "volumeClaimTemplate can not be added or deleted when OnRollingUpdate"));
+  const known = new Map(old.toReversed().map((claim) => [nameOf(claim), claim]));
   for (const claim of claims) {
-    const error = claimProblem(claim, old.find((candidate) => nameOf(candidate) === nameOf(claim)), read);
+    const error = claimProblem(claim, known.get(nameOf(claim)), read);
     if (error) return void errors.push(error);
   }
 }

@@ -122,7 +122,8 @@ function checkPodsToDelete(errors: FieldError[], review: Review<CloneSet>): void
   const { object, oldObject, read } = review;
   const field = "spec.scaleStrategy.podsToDelete";
   const names = object.spec.scaleStrategy?.podsToDelete ?? [];
-  const repeated = names.filter((name, index) => names.indexOf(name) < index);
+  const seen = new Set<string>();
+  const repeated = names.filter((name) => seen.size === seen.add(name).size);
   if (repeated.length > 0) return void errors.push(wrongValue(field, goStrings(names), `duplicated items [${repeated.join(" ")}]`));
   if (isHub(review)) return;
   const known = new Set(oldObject?.spec.scaleStrategy?.podsToDelete);

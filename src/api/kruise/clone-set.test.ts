@@ -98,6 +98,28 @@ test("what a pod template does not have is dropped, with a warning", () => {
   expect(warnings).toEqual(['unknown field "spec.template.spec.containers[0].imege"']);
 });
 
+for (const version of ["v1alpha1", "v1beta1"]) {
+  test(`values of the wrong type in the open parts of ${version} are refused as a decoder refuses them`, () => {
+    expect(() => completed(cloneSet(version, { volumeClaimTemplates: "none" }))).toThrow("cannot unmarshal string into Go struct field CloneSetSpec.spec.volumeClaimTemplates");
+    expect(() => completed(cloneSet(version, { template: { spec: { containers: [7] } } }))).toThrow("cannot unmarshal number into Go struct field");
+  });
+
+  test(`nulls in the open parts of ${version} are refused or accepted as the zeros that they stand for`, () => {
+    const sent = completed(cloneSet(version, { template: { metadata: { labels: { app: "a" }, annotations: null }, spec: { containers: [null], nodeSelector: { disk: null } } } }));
+
+    expect(sent.spec.template).toMatchObject({ metadata: { labels: { app: "a" } }, spec: { nodeSelector: { disk: "" } } });
+    expect(problems(sent)).toContain("spec.template.spec.containers[0].name: Required value");
+  });
+}
+
+test("a pod that is named twice is found among a hundred thousand", () => {
+  const podsToDelete = Array.from({ length: 100_000 }, (_, index) => `web-${index}`);
+
+  const [problem = ""] = problems(cloneSet("v1beta1", { scaleStrategy: { podsToDelete: [...podsToDelete, "web-7"] } }));
+
+  expect(problem.endsWith("duplicated items [web-7]")).toBe(true);
+});
+
 test("a missing selector is taken from the template, with a warning", () => {
   const warnings: string[] = [];
 

@@ -64,5 +64,5 @@ function canBothHold({ operator, values = [] }: Requirement, { operator: other, 
   }
 }
 
-const sharesOne = (a: readonly string[], b: readonly string[]): boolean => b.some((value) => a.includes(value));
-const hasAll = (all: readonly string[], some: readonly string[]): boolean => some.every((value) => all.includes(value));
+const sharesOne = (a: readonly string[], b: readonly string[]): boolean => !new Set(a).isDisjointFrom(new Set(b));
+const hasAll = (all: readonly string[], some: readonly string[]): boolean => new Set(some).isSubsetOf(new Set(all));

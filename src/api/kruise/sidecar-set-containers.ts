@@ -54,7 +54,8 @@ const WHOLE_PATHS = ["metadata.annotations", "metadata.labels", "metadata.name"]
 function checkFieldRef(errors: FieldError[], at: string, { apiVersion = "", fieldPath = "" }: Read<Partial<ObjectFieldSelector>>): void {
   if (apiVersion === "") return void errors.push(missing(`${at}.apiVersion`));
   if (fieldPath === "") return void errors.push(missing(`${at}.fieldPath`));
-  const [, path = fieldPath, subscript] = /^(.*)\['(.*)'\]$/.exec(fieldPath) ?? [];
+  // The end is looked at first: a long path of brackets without it would be tried from each of them.
+  const [, path = fieldPath, subscript] = (fieldPath.endsWith("']") && /^(.*)\['(.*)'\]$/.exec(fieldPath)) || [];
   const problem = fieldPathProblem(apiVersion, fieldPath, path, subscript);
   if (problem !== undefined) errors.push(wrong(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`));
   else if (subscript === undefined) errors.push(notOneOf(`${at}.fieldPath`, path, WHOLE_PATHS));

@@ -171,17 +171,15 @@ function checkChange(errors: FieldError[], { spec }: Given, { spec: old }: Given
 function checkOthers(errors: FieldError[], set: Given, read: ClusterReader): void {
   const { spec } = set;
   const others = (read.list("apps.kruise.io", "sidecarsets") as unknown as Given[]).filter((other) => other.metadata.name !== set.metadata.name && canMeet(set, other));
-  const owner = (has: (other: Given) => boolean): Given | undefined => others.findLast(has);
+  // Of several that bring the same, the last one is told.
   for (const list of ["initContainers", "containers"] as const) {
-    for (const { name } of spec[list] ?? []) {
-      const other = owner((candidate) => candidate.spec[list]?.some((container) => container.name === name) ?? false);
-      if (other) errors.push(wrong("spec.containers", name, `container ${name} already exist in ${other.metadata.name}`));
-    }
+    const owners = new Map(others.flatMap((other) => (other.spec[list] ?? []).map(({ name }) => [name, other.metadata.name] as const)));
+    for (const { name } of spec[list] ?? []) if (owners.has(name)) errors.push(wrong("spec.containers", name, `container ${name} already exist in ${owners.get(name) ?? ""}`));
   }
+  const volumes = new Map(others.flatMap((other) => (other.spec.volumes ?? []).toReversed().map((volume) => [volume.name, { volume, set: other.metadata.name }] as const)));
   for (const volume of spec.volumes ?? []) {
-    const other = owner((candidate) => candidate.spec.volumes?.some(({ name }) => name === volume.name) ?? false);
-    const theirs = other?.spec.volumes?.find(({ name }) => name === volume.name);
-    if (other && !equalJson(volume, theirs)) errors.push(wrong("spec.volumes", volume.name, `volume ${volume.name} is in conflict with sidecarset ${other.metadata.name}`));
+    const theirs = volumes.get(volume.name);
+    if (theirs && !equalJson(volume, theirs.volume)) errors.push(wrong("spec.volumes", volume.name, `volume ${volume.name} is in conflict with sidecarset ${theirs.set}`));
   }
   checkOtherPatches(errors, set, others);
 }

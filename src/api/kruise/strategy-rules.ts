@@ -39,7 +39,7 @@ export function readShare(share: IntOrString | undefined, total: number): Share 
 }
 
 function readFloat(text: string): number | undefined {
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined;
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
 /** What is wrong with an order by weights or by a label; the first mistake only. */

@@ -35,10 +35,17 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
   if (canMatch) checkSubsetTemplate(errors, template, selector);
   checkSubsetReplicas(errors, replicas, subsets);
   checkSubsets(errors, subsets, isAdaptive);
-  const { partitions = {} } = updateStrategy?.manualUpdate ?? {};
-  for (const name of Object.keys(partitions)) {
-    if (!subsets.some((subset) => subset.name === name)) errors.push(wrongValue("spec.updateStrategy.partitions", goMap(partitions, "int32"), `subset ${name} does not exist`));
-  }
+  checkPartitions(errors, updateStrategy?.manualUpdate?.partitions ?? {}, new Set(subsets.map(({ name }) => name)));
+}
+
+/** Every one of these errors shows all partitions, so their text grows with the square of their number. */
+const MAX_PARTITION_ERRORS = 16;
+
+function checkPartitions(errors: FieldError[], partitions: Readonly<Record<string, number>>, subsets: ReadonlySet<string | undefined>): void {
+  const strange = Object.keys(partitions).filter((name) => !subsets.has(name));
+  if (strange.length === 0) return;
+  const shown = goMap(partitions, "int32");
+  for (const name of strange.slice(0, MAX_PARTITION_ERRORS)) errors.push(wrongValue("spec.updateStrategy.partitions", shown, `subset ${name} does not exist`));
 }
 
 const TEMPLATES = ["statefulSetTemplate", "advancedStatefulSetTemplate", "cloneSetTemplate", "deploymentTemplate"] as const;

@@ -23,10 +23,14 @@ function withCloneSets(object: JsonObject, convert: (template: JsonObject) => Js
 function statusToBeta({ subsetReplicas, updateStatus, ...status }: JsonObject): JsonObject {
   const updated = isObject(updateStatus) ? updateStatus : {};
   const subsets = subsetsOf(status).map((subset): JsonObject => ({ ...subset }));
+  const byName = new Map(subsets.toReversed().map((subset) => [subset["name"], subset]));
   const note = (map: Json | undefined, field: string): void => {
     for (const [name, value] of Object.entries(isObject(map) ? map : {})) {
-      let subset = subsets.find((candidate) => candidate["name"] === name);
-      if (!subset) subsets.push((subset = { name }));
+      let subset = byName.get(name);
+      if (!subset) {
+        subsets.push((subset = { name }));
+        byName.set(name, subset);
+      }
       // Go leaves zeros out.
       if (value !== 0 || subset[field] !== undefined) subset[field] = value;
     }

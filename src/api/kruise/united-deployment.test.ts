@@ -21,6 +21,16 @@ test("pools and a bare pod template are read as what they stand for, with warnin
   ]);
 });
 
+test("partitions of subsets that are not there are refused in few words, however many they are", () => {
+  const partitions = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`subset-${index}`, 1]));
+  const template = { deploymentTemplate: { metadata: { labels: { app: "a" } }, spec: { selector: { matchLabels: { app: "a" } }, template: pods } } };
+
+  const { problems } = review(admissions, make({ replicas: 1, selector: { matchLabels: { app: "a" } }, template, topology: { subsets: [{ name: "subset-0" }] }, updateStrategy: { type: "Manual", manualUpdate: { partitions } } }));
+
+  expect(problems).toHaveLength(16);
+  expect(problems[0]).toContain("subset subset-1 does not exist");
+});
+
 test("a limit on one subset gives every subset a lower one", () => {
   const template = { deploymentTemplate: { metadata: { labels: { app: "a" } }, spec: { selector: { matchLabels: { app: "a" } }, template: pods } } };
 

@@ -33,14 +33,19 @@ interface KruiseRules<T> {
 }
 
 export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, { name, code, tables, open = {}, complete, check, prepare }: KruiseRules<T>): Admission<T> {
-  const reads = (review: Review<T>): Read<T> => decoded(review, tables[versionOf(review.object)], kind.kind, refusalOf(name));
+  const [someTable] = Object.values(tables);
+  const reads = (review: Review<T>): Read<T> => {
+    const table = tables[versionOf(review.object)];
+    if (table === undefined && someTable !== undefined) checkOpenFields(review, someTable, kind.kind, Object.keys(open), refusalOf(name));
+    return decoded(review, table, kind.kind, refusalOf(name));
+  };
   return {
     for: kind,
     on: ["CREATE", "UPDATE"],
     webhook: { name: `v${name}.kb.io`, code: typeof code === "number" ? () => code : code },
     mutate(review) {
       if (review.subresource !== undefined || isSettled(review)) return review.object;
-      const sent = nullFree(review.object, tables, kind.kind);
+      const sent = nullFree(review.object, tables[versionOf(review.object)] ?? someTable, kind.kind);
       const object = withKnownFields(reads({ ...review, object: sent }), open, review);
       const completed = complete ? complete(object, { ...review, object }) : object;
       // Upstream's webhook answers with its own form of the object only when it completed something; else zeros that were sent stay.
@@ -68,10 +73,19 @@ function decoded<T>({ object, settled }: Review<T>, table: string | undefined, k
   return read === spec ? object : { ...object, spec: read };
 }
 
+/** A version without a table has the open fields of one that has: what is in them is of the right type, or the request ends here. */
+function checkOpenFields<T>({ object, settled }: Review<T>, table: string, kind: string, fields: readonly string[], refusal: (problem: string) => Error): void {
+  const [spec, known] = [(object as JsonObject)["spec"], (settled as JsonObject | undefined)?.["spec"]];
+  if (!isObject(spec)) return;
+  for (const field of fields) {
+    const value = spec[field];
+    if (value !== undefined && value !== (isObject(known) ? known[field] : undefined)) decodedPart(table, kind, { spec: { [field]: value } }, refusal);
+  }
+}
+
 /** A version without a table has the open parts of one that has. */
-function nullFree<T>(object: Read<T>, tables: Readonly<Record<string, string>>, kind: string): Read<T> {
+function nullFree<T>(object: Read<T>, table: string | undefined, kind: string): Read<T> {
   const { spec } = object as JsonObject;
-  const table = tables[versionOf(object)] ?? Object.values(tables)[0];
   if (!isObject(spec) || table === undefined) return object;
   const free = withoutNulls(table, kind, { spec })["spec"];
   return free === spec ? object : { ...object, spec: free };

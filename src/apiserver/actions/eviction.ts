@@ -6,7 +6,7 @@ import { Eviction } from "../../api/index.ts";
 import type { Pod, PodDisruptionBudget } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { ApiError, badRequest, conflict, forbidden, invalid, labelSelectorOf, matchesLabels, notFound } from "../../machinery/index.ts";
+import { ApiError, badRequest, conflict, forbidden, invalid, isConflict, labelSelectorOf, matchesLabels, notFound } from "../../machinery/index.ts";
 import type { Action } from "../action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
@@ -33,6 +33,8 @@ const PODS = { group: "", resource: "pods" };
 const BUDGETS = { group: "policy", resource: "poddisruptionbudgets" };
 /** More pods than this have been granted and not gone: the controller of budgets is not looking. */
 const MAX_DISRUPTED_PODS = 2000;
+/** How often it is decided anew about a pod that changes while it is decided about. */
+const MAX_ATTEMPTS = 5;
 
 export const podEviction: Action = {
   group: "",
@@ -48,21 +50,33 @@ export const podEviction: Action = {
     }
     const asked = deletionOptions(context, sent);
     const options: DeletionOptions = { ...asked, dryRun: asked.dryRun || writeOptions(context, "CreateOptions").dryRun };
-    const pod = podOf(deps, context);
-    // Rules that look at deletions are told that this one is an eviction, and they are asked before a disruption budget is charged.
-    const object = pod as unknown as JsonObject;
-    admitDeletion(deps, context, object, options.dryRun);
-    const giveBack = options.dryRun ? undefined : await reserve(deps, deletionOf(context, object, false));
-    try {
-      const version = mayIgnoreBudgets(pod) ? (isEnding(pod) ? undefined : pod.metadata.resourceVersion) : await charge(deps, context, pod, options);
-      await remove(deps, context, { ...options, isAdmitted: true }, version);
-    } catch (error) {
-      await giveBack?.();
-      throw error;
+    for (let attempt = 1; ; attempt++) {
+      const changed = await evict(deps, context, options);
+      if (!changed) return { type: "object", object: SUCCESS, code: 201 };
+      if (attempt === MAX_ATTEMPTS) throw changed;
     }
-    return { type: "object", object: SUCCESS, code: 201 };
   },
 };
+
+/** Answers the conflict when the pod was changed after it was decided, by how it was, that it may go: a pod that starts meanwhile may have a budget. */
+async function evict(deps: OperationDependencies, context: RequestContext, options: DeletionOptions): Promise<Error | undefined> {
+  const pod = podOf(deps, context);
+  // Rules that look at deletions are told that this one is an eviction, and they are asked before a disruption budget is charged.
+  const object = pod as unknown as JsonObject;
+  admitDeletion(deps, context, object, options.dryRun);
+  const giveBack = options.dryRun ? undefined : await reserve(deps, deletionOf(context, object, false));
+  let version: string | undefined;
+  try {
+    version = mayIgnoreBudgets(pod) ? (isEnding(pod) ? undefined : pod.metadata.resourceVersion) : await charge(deps, context, pod, options);
+    await remove(deps, context, { ...options, isAdmitted: true }, version);
+    return undefined;
+  } catch (error) {
+    await giveBack?.();
+    // Whoever named a version wants to know that it is no longer there.
+    if (error instanceof Error && isConflict(error) && version !== undefined && options.preconditions.resourceVersion === undefined) return error;
+    throw error;
+  }
+}
 
 /** The first version of Eviction had the same fields. */
 function inCurrentVersion(input: Input): Input {

@@ -10,6 +10,7 @@ import { concurrently } from "./concurrently.ts";
 import { CRD_FINALIZER, CRD_GROUP, CRD_PLURAL } from "../crd/crd.ts";
 import type { Definition } from "../crd/crd.ts";
 import { markDeleting } from "../crd/rules.ts";
+import type { GarbageCollector } from "./garbage-collection.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { definitionPlace, namespacePlace } from "../write/in-flight.ts";
 import type { InFlight } from "../write/in-flight.ts";
@@ -29,8 +30,8 @@ export interface Cleanup {
 const NAMESPACE_PREFIX = "/core/namespaces/";
 const DEFINITION_PREFIX = `/${CRD_GROUP}/${CRD_PLURAL}/`;
 
-export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; clusters: ClusterRegistry; clock: Clock; inFlight: InFlight }): Cleanup {
-  const { house, store, clusters, clock, inFlight } = deps;
+export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; clusters: ClusterRegistry; clock: Clock; inFlight: InFlight; collector: Pick<GarbageCollector, "settleDependentsOf"> }): Cleanup {
+  const { house, store, clusters, clock, inFlight, collector } = deps;
   /** Namespaces that are being emptied, by their place, and their keys. */
   const emptying = new Map<string, string>();
   /** Definitions whose objects are being deleted, by the place of those objects. */
@@ -113,6 +114,7 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
     await house.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));
     await concurrently(store.list(cluster, resource), house.signal, removeEntry);
     if (store.count(cluster, resource) > 0) return;
+    await collector.settleDependentsOf(cluster.name, resource.kind);
     retiring.delete(place);
     await house.removeFinalizer(key, CRD_FINALIZER);
   };

@@ -10,6 +10,7 @@ import type { OwnerReference } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { CachedEntry, CacheEvent } from "../../store/index.ts";
+import { concurrently } from "./concurrently.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
 import type { Propagation } from "../write/delete-options.ts";
 import type { Housekeeping, HousekeepingFound } from "./housekeeping.ts";
@@ -23,10 +24,18 @@ export interface GarbageCollector {
   /** Everything that is there when the server starts, or what a cluster holds when its own controllers went away. */
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
+  /**
+   * Tells every dependent of a kind's objects to go that nobody else keeps; resolves when that is durable. Afterwards the kind may
+   * go as well: a later start could not tell any more that the owners are gone.
+   */
+  settleDependentsOf(cluster: string, kind: { group: string; kind: string }): Promise<void>;
 }
 
 /** What an owner means to its dependent: it keeps it, it waits for it to go, or it is not there any more. */
 type OwnerState = "solid" | "waiting" | "absent";
+
+/** Owners that went lately, for dependents that were on their way: as many as controllers could be creating for at a time. */
+const MAX_RECENTLY_GONE = 1024;
 
 /** What is known of an entry without parsing it, unless it has owners. */
 interface Dependent {
@@ -39,6 +48,21 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   const known = new Map<string, Dependent>();
   /** Owners that wait for dependents or for being taken out of them, by uid. */
   const waiting = new Map<string, string>();
+  /**
+   * Owners whose end was seen, by uid: they are gone also when their kind is not served any more. Those that have dependents stay
+   * known until these are settled; the others are soon forgotten.
+   */
+  const gone = new Set<string>();
+  const recentlyGone = new Set<string>();
+
+  const noteGone = (key: string, uid: string): void => {
+    if (dependents.has(uid)) gone.add(uid);
+    // Only kinds of definitions can go away, and the groups of these have a dot.
+    if (!key.slice(1, key.indexOf("/", 1)).includes(".")) return;
+    recentlyGone.add(uid);
+    const [oldest = ""] = recentlyGone;
+    if (recentlyGone.size > MAX_RECENTLY_GONE) recentlyGone.delete(oldest);
+  };
 
   const file = (key: string, owners: OwnerReference[]): void => {
     // An owner that waits may have been waiting for this very change.
@@ -58,7 +82,9 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     for (const { uid } of dependent.owners) {
       const keys = dependents.get(uid);
       keys?.delete(key);
-      if (keys?.size === 0) dependents.delete(uid);
+      if (keys?.size !== 0) continue;
+      dependents.delete(uid);
+      gone.delete(uid);
     }
   };
   /** A dependent that is gone is what its owners may be waiting for. */
@@ -135,6 +161,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   const dependentsOf = (key: string, uid: string): string[] => [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
 
   const stateOf = ({ cluster, resource, object }: HousekeepingFound, owner: OwnerReference): OwnerState => {
+    if (gone.has(owner.uid) || recentlyGone.has(owner.uid)) return "absent";
     const { group, kind } = gvkOf(owner);
     const kinds = memoized(cluster.table, "resources by kind", () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])));
     const ownerResource = kinds.get(`${group}/${kind}`);
@@ -186,7 +213,13 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       const uid = previous && !isMarker(previous) && !now ? uidOf(previous) : undefined;
       if (uid === undefined) return;
       waiting.delete(uid);
+      noteGone(previous?.key ?? "", uid);
       for (const key of dependents.get(uid) ?? []) attendDependent(key);
+    },
+    async settleDependentsOf(cluster, { group, kind }) {
+      const isOfKind = (owner: OwnerReference): boolean => owner.kind === kind && gvkOf(owner).group === group;
+      const concerned = [...known].flatMap(([key, { owners }]) => (clusterOfKey(key) === cluster && !house.isManagedElsewhere(key) && owners.some(isOfKind) ? [key] : []));
+      await concurrently(concerned, house.signal, settleDependent);
     },
   };
 }

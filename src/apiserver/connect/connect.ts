@@ -102,7 +102,8 @@ function streamResponse(deps: ConnectDependencies, context: RequestContext, requ
   if (node === "") throw badRequest(`pod ${name} does not have a host assigned`);
   checkNode(node, nodeExists(deps, context));
   if (!request.canUpgrade) throw badRequest("Upgrade request required");
-  if (subresource === "portforward") throw notImplemented("port forwarding");
+  // Also a simulated kubelet has nothing that would listen.
+  if (subresource === "portforward") throw badRequest(`port forwarding is refused: there is no process in pod ${name} to talk to`);
   const options = { command: query.getAll("command"), stdin: flagOf(query.get("stdin")), stdout: flagOf(query.get("stdout")), stderr: flagOf(query.get("stderr")), tty: flagOf(query.get("tty")) };
   const target = targetOf(context, pod, container);
   const runtime = runtimeOf(deps, context);

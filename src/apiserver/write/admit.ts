@@ -207,7 +207,9 @@ export async function reserve(deps: AdmitDependencies & { cache: Cache }, asked:
 
   const taken: (() => Promise<void>)[] = [];
   const giveBack = async (): Promise<void> => {
-    for (const release of taken.splice(0)) await release();
+    // One that fails is no reason to keep what others took.
+    const given = await Promise.allSettled(taken.splice(0).map((release) => release()));
+    for (const outcome of given) if (outcome.status === "rejected") throw outcome.reason;
   };
   const request: PluginRequest = { ...asked, read: createClusterReader(store, context.cluster) };
   const write = createClusterWriter(store, cache, context.cluster);

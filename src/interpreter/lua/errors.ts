@@ -18,8 +18,8 @@ export class LuaSyntaxError extends FlotillaError {
 
 /** A script raised an error and nothing caught it. */
 export class LuaRuntimeError extends FlotillaError {
-  constructor(message: string) {
-    super("LuaRuntime", message);
+  constructor(message: string, options?: ErrorOptions) {
+    super("LuaRuntime", message, options);
   }
 }
 
@@ -28,8 +28,8 @@ export type LuaLimit = "time" | "memory";
 /** A call used up what it may use. Scripts cannot catch it. */
 export class LuaLimitError extends FlotillaError {
   readonly limit: LuaLimit;
-  constructor(limit: LuaLimit, message: string) {
-    super("LuaLimit", message);
+  constructor(limit: LuaLimit, message: string, options?: ErrorOptions) {
+    super("LuaLimit", message, options);
     this.limit = limit;
   }
 }

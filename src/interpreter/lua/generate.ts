@@ -79,12 +79,12 @@ class Generator {
   }
 
   /** Writes with an intermediate value of its own. */
-  #withValue(write: (value: string) => string): string {
+  #withValue<T>(write: (value: string) => T): T {
     const value = `x${this.#inUse++}`;
     this.#mostUsed = Math.max(this.#mostUsed, this.#inUse);
-    const text = write(value);
+    const written = write(value);
     this.#inUse -= 1;
-    return text;
+    return written;
   }
 
   // Functions.
@@ -106,7 +106,7 @@ class Generator {
 
   /** A function value, which is charged for. */
   #closure(body: FunctionBody): string {
-    return `(S.m-=96,S.m<0&&S.allocate(0),${this.#function(body)})`;
+    return `(S.t-=3,S.m-=128,S.m<0&&S.allocate(0),${this.#function(body)})`;
   }
 
   // Statements.
@@ -227,7 +227,7 @@ class Generator {
   #tailCall(call: ExpressionOf<"call" | "method">): string {
     return this.#withValue((callee) => {
       const { setup, args } = this.#callParts(call, callee);
-      return `{${setup};if(S.lim>S.budget.depth+90){r=S.tail(${callee},[${args}]);S.d--;return r}S.lim++;r=${callee}(${args});S.lim--;S.d--;return r}`;
+      return `{${setup};S.t-=4;if(S.lim>S.budget.depth+90){r=S.tail(${callee},[${args}]);S.d--;return r}S.lim++;r=${callee}(${args});S.lim--;S.d--;return r}`;
     });
   }
 

@@ -5,6 +5,7 @@
  * Sites: generated code names the place of an operation by a number, the index of a line and of the name by which a function is
  * called there. Error messages need both.
  */
+import type { Random } from "../../base/index.ts";
 import { byteLength, fromBytes, hasLoneBytes, toBytes } from "./byte-text.ts";
 import { SLICE_TICKS } from "./budget.ts";
 import type { LuaBudget } from "./budget.ts";
@@ -25,9 +26,12 @@ export interface Site {
 
 /** Tail calls that may lie on the JavaScript stack before they are unwound. */
 const MAX_TAIL_CALLS = 100;
-const TABLE_BYTES = 96;
-const ENTRY_BYTES = 32;
+const TABLE_BYTES = 192;
+const ENTRY_BYTES = 96;
 const ITEM_BYTES = 16;
+/** Hashing and growing cost far more than a round of an empty loop. */
+const KEY_TICKS = 10;
+const TABLE_TICKS = 4;
 const RAISE_TICKS = 50;
 export const CLOSURE_BYTES = 96;
 
@@ -60,9 +64,10 @@ export class Machine {
   #deadline = 0;
   /** Once a string with bytes that are not UTF-8 exists, joining strings must look for completed characters. */
   hasLoneBytes = false;
-  /** The functions of strings, unless the script can reach the table that holds them. */
-  stringMethods: ReadonlyMap<string, LuaFunction> = new Map();
-  stringTable: Table | undefined;
+  /** What a string has under a name; set by the library. */
+  stringField: (name: string) => LuaValue = () => undefined;
+  /** Made when a script asks for chance. */
+  random: Random | undefined;
 
   constructor(name: string, sites: readonly Site[], budget: LuaBudget) {
     this.name = name;
@@ -199,22 +204,14 @@ export class Machine {
 
   method(receiver: LuaValue, name: string, site: number): LuaValue {
     if (receiver instanceof Table) return receiver.getString(name);
-    if (typeof receiver === "string") return this.#stringField(name);
+    if (typeof receiver === "string") return this.stringField(name);
     return this.#raise(site, `attempt to index a non-table object(${typeOf(receiver)}) with key '${name}'`);
-  }
-
-  #stringField(name: string): LuaValue {
-    if (this.stringTable === undefined) return this.stringMethods.get(name);
-    // Strings take their functions from what is called `__index` in that table, which a script may replace.
-    const index = this.stringTable.getString("__index");
-    if (index === this.stringTable) return this.stringTable.getString(name);
-    if (index instanceof Table) return index.getString(name);
-    return undefined;
   }
 
   // Tables.
 
   newTable(): Table {
+    this.t -= TABLE_TICKS;
     this.allocate(TABLE_BYTES);
     return Table.make();
   }
@@ -222,13 +219,14 @@ export class Machine {
   /** A table with the given positions; the string keys follow. */
   list(values: LuaValue[]): Table {
     this.allocate(TABLE_BYTES + values.length * ITEM_BYTES);
-    this.charge(values.length >> 3);
+    this.t -= TABLE_TICKS + (values.length >> 3);
     return Table.ofList(values);
   }
 
   /** A table with string keys that are ordinary names, none of them nil. */
   fields(fields: Record<string, LuaValue>, count: number): Table {
-    this.allocate(TABLE_BYTES + count * ENTRY_BYTES);
+    this.t -= TABLE_TICKS;
+    this.allocate(TABLE_BYTES + count * ITEM_BYTES);
     return Table.ofFields(fields);
   }
 
@@ -257,16 +255,17 @@ export class Machine {
       }
       return object.get(key);
     }
-    if (typeof object === "string") return typeof key === "string" ? this.#stringField(key) : undefined;
+    if (typeof object === "string") return typeof key === "string" ? this.stringField(key) : undefined;
     return this.#raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
   }
 
   set(object: LuaValue, key: LuaValue, value: LuaValue, site: number): void {
     if (!(object instanceof Table)) this.#raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
+    if (site > 0) this.l[this.d] = site;
     if (typeof key === "string") {
       if (!object.w && object.m === undefined) this.#chargeCopy(Object.keys(object.h).length, ENTRY_BYTES);
       this.allocate(ENTRY_BYTES);
-      this.t -= 4;
+      this.charge(KEY_TICKS);
       object.setString(key, value);
     } else if (typeof key === "number" && isPosition(key)) {
       this.setPosition(object, key, value);
@@ -275,7 +274,7 @@ export class Machine {
       if (Number.isNaN(key)) this.#raise(site, "table index is NaN");
       if (object.m === undefined) this.#chargeCopy(Object.keys(object.h).length, ENTRY_BYTES);
       this.allocate(ENTRY_BYTES * 2);
-      this.charge(4);
+      this.charge(KEY_TICKS);
       object.setOther(key, value);
     }
   }

@@ -12,7 +12,7 @@ export const MAX_NESTING = 200;
 export const MAX_SOURCE_CHARACTERS = 256 * 1024;
 
 /** Binding strength to the left and to the right: a stronger left side makes an operator group from the right. */
-const STRENGTH: ReadonlyMap<string, readonly [number, number]> = new Map([
+const STRENGTH: ReadonlyMap<string, readonly [number, number]> = new Map<string, readonly [number, number]>([
   ["or", [1, 1]],
   ["and", [2, 2]],
   ...["<", ">", "<=", ">=", "==", "~="].map((operator) => [operator, [3, 3]] as const),
@@ -41,6 +41,8 @@ class Parser {
   #token: Token;
   #nesting = 0;
   #lastLine = 1;
+  #statementLine = 0;
+  #errorLine: number | undefined;
 
   constructor(source: string, name: string) {
     this.#name = name;
@@ -50,15 +52,16 @@ class Parser {
 
   script(): Script {
     try {
-      this.#scopes.openFunction(true);
-      const block = this.#block();
+      this.#scopes.openFunction(true, false);
+      // What is wrong with the whole script is reported behind its last statement.
+      const block = this.#block(() => (this.#errorLine = this.#statementLine + 1));
       if (this.#token.type !== "EOF") throw this.#syntaxError();
       const argVariable = this.#scopes.closeFunction();
       const main: FunctionBody = { parameters: [], isVariadic: true, block, ...(argVariable && { argVariable }) };
       return { main, globals: this.#scopes.globals };
     } catch (error) {
       if (!(error instanceof ScopeError)) throw error;
-      const line = this.#token.type === "EOF" ? this.#lastLine : this.#token.line;
+      const line = this.#errorLine ?? this.#lastLine;
       throw new LuaSyntaxError(`compile error near line(${line}) ${this.#name}: ${error.message}`, { line, column: this.#token.column });
     }
   }
@@ -111,7 +114,9 @@ class Parser {
     const statements: Statement[] = [];
     while (!BLOCK_ENDS.has(this.#token.type)) {
       if (this.#accept(";")) continue;
+      const { line } = this.#token;
       const statement = this.#statement();
+      this.#statementLine = line;
       statements.push(statement);
       if (statement.kind === "return" || statement.kind === "break") {
         this.#accept(";");

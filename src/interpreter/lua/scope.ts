@@ -18,6 +18,7 @@ interface BlockScope {
 interface FunctionScope {
   blocks: BlockScope[];
   isVariadic: boolean;
+  hasArg: boolean;
   usesVararg: boolean;
   argVariable: Variable | undefined;
   loops: number;
@@ -31,8 +32,9 @@ export class Scopes {
   readonly #functions: FunctionScope[] = [];
   #ids = 0;
 
-  openFunction(isVariadic: boolean): void {
-    this.#functions.push({ blocks: [], isVariadic, usesVararg: false, argVariable: undefined, loops: 0 });
+  /** `hasArg`: a variadic function has a list `arg` as well; the main one has not. */
+  openFunction(isVariadic: boolean, hasArg = isVariadic): void {
+    this.#functions.push({ blocks: [], isVariadic, hasArg, usesVararg: false, argVariable: undefined, loops: 0 });
   }
 
   /** Gives the variable for `arg` if the function needs its list: it is filled only where `...` is not used itself. */
@@ -77,7 +79,7 @@ export class Scopes {
         const found = block.locals.findLast((variable) => variable.name === name);
         if (found) return found;
       }
-      if (name === "arg" && scope.isVariadic) return (scope.argVariable ??= { name, id: this.#ids++, assigned: true });
+      if (name === "arg" && scope.hasArg) return (scope.argVariable ??= { name, id: this.#ids++, assigned: true });
     }
     return undefined;
   }

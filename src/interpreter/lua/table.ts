@@ -14,6 +14,8 @@ export type Fields = Record<string, unknown>;
 const NO_FIELDS: Fields = Object.freeze({});
 const NO_ITEMS: readonly unknown[] = Object.freeze([]);
 const INDEX_LIKE = /^(?:0|[1-9]\d{0,9})$/;
+/** A JavaScript object with more keys than this is slower than a Map. */
+const MAX_ADDED = 256;
 /** Beyond this a position is an ordinary key. */
 export const MAX_POSITION = 67108864;
 
@@ -32,38 +34,41 @@ export class Table {
   m: Map<LuaValue, unknown> | undefined;
   /** Children of shared nodes that were read as tables. */
   kids: Map<string | number, Table> | undefined;
+  /** How many keys were added one by one; many are better kept in a Map. */
+  added: number;
   /** The JSON that it started from. */
   readonly origin: object | undefined;
 
-  private constructor(h: Fields, a: unknown[], isOwn: boolean, origin: object | undefined) {
+  private constructor(h: Fields, a: unknown[], ownsFields: boolean, ownsItems: boolean, origin: object | undefined) {
     this.h = h;
     this.a = a;
-    this.w = isOwn;
-    this.owned = isOwn;
+    this.w = ownsFields;
+    this.owned = ownsItems;
+    this.added = 0;
     this.m = undefined;
     this.kids = undefined;
     this.origin = origin;
   }
 
   static make(): Table {
-    return new Table({}, [], true, undefined);
+    return new Table({}, NO_ITEMS as unknown[], true, false, undefined);
   }
 
   /** A list of values that nobody else holds. */
   static ofList(values: LuaValue[]): Table {
-    return new Table({}, values, true, undefined);
+    return new Table(NO_FIELDS, values, false, true, undefined);
   }
 
   static ofFields(fields: Record<string, LuaValue>): Table {
-    return new Table(fields, [], true, undefined);
+    return new Table(fields, NO_ITEMS as unknown[], true, false, undefined);
   }
 
   /** Over JSON that stays as it is. */
   static over(json: object): Table {
-    if (!Array.isArray(json)) return new Table(json as Fields, NO_ITEMS as unknown[], false, json);
+    if (!Array.isArray(json)) return new Table(json as Fields, NO_ITEMS as unknown[], false, false, json);
     // A list without its nulls is another list; that is what a script sees.
     const items = json.includes(null) ? json.filter((item) => item !== null) : json;
-    return new Table(NO_FIELDS, items, false, json);
+    return new Table(NO_FIELDS, items, false, false, json);
   }
 
   // Reading.
@@ -141,7 +146,7 @@ export class Table {
     if (this.m !== undefined) return this.#setInMap(key, value);
     const isKnown = Object.hasOwn(this.h, key);
     if (value === undefined && !isKnown) return undefined;
-    if (!isKnown && (INDEX_LIKE.test(key) || key === "__proto__")) {
+    if (!isKnown && (++this.added > MAX_ADDED || INDEX_LIKE.test(key) || key === "__proto__")) {
       this.useMap();
       return this.#setInMap(key, value);
     }

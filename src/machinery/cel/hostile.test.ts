@@ -76,6 +76,12 @@ describe("a search costs what it takes", () => {
   });
 });
 
+test("a long text that is no quantity is refused in time in proportion to it", () => {
+  const refused = evaluate("quantity(s)", { s: `${"1".repeat(1_000_000)}x` });
+
+  expect(refused).toEqual(new CelError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"));
+});
+
 test("loops in loops end at the limit of a call", () => {
   const l = new ArrayList(Array.from({ length: 500 }, () => "x"));
 

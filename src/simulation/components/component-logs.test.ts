@@ -34,6 +34,16 @@ test("the newest lines of a member stay, and none of one that is gone", () => {
   expect(logs.linesOf("m1", "manager")).toEqual([]);
 });
 
+test("lines about members without number push out those of the first", () => {
+  const logs = make();
+  const log = logs.keep(silentLog).with({ controller: "cloneset" });
+
+  for (let count = 0; count < 5_000; count++) log.info("seen", { key: `m${count}/shop/web` });
+
+  expect(logs.linesOf("m0", "manager")).toEqual([]);
+  expect(logs.linesOf("m4999", "manager")).toHaveLength(1);
+});
+
 test("who follows is told what is written from then on, until it has had enough", async () => {
   const logs = make();
   const stopping = new AbortController();

@@ -8,6 +8,8 @@ import type { LogLine } from "../log-lines.ts";
 
 /** Enough to see what just happened; a member costs at most this many lines for each component. */
 const MAX_LINES = 500;
+/** More members than a process has. What is still written about one that is gone would otherwise stay for good. */
+const MAX_CLUSTERS = 4_096;
 /** Longer lines are cut. */
 const MAX_LINE_LENGTH = 1_000;
 /** Whoever follows and does not read loses lines instead of holding them all. */
@@ -36,7 +38,11 @@ export function createComponentLogs({ clock, componentOf }: ComponentLogsOptions
 
   const note = (cluster: string, component: string, line: LogLine): void => {
     let components = rings.get(cluster);
-    if (!components) rings.set(cluster, (components = new Map()));
+    if (!components) {
+      const [oldest = ""] = rings.size >= MAX_CLUSTERS ? rings.keys() : [];
+      rings.delete(oldest);
+      rings.set(cluster, (components = new Map()));
+    }
     let lines = components.get(component);
     if (!lines) components.set(component, (lines = []));
     lines.push(line);

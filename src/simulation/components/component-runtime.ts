@@ -1,6 +1,7 @@
 /** The runtime of a member's pods in which those that stand for parts of this process show these parts' logs. */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
+import { showLog } from "../exec/exec.ts";
 import { statusOf } from "../log-lines.ts";
 import type { LogLine } from "../log-lines.ts";
 import type { ContainerOfPod, SimulatedRuntime } from "../logs.ts";
@@ -8,25 +9,23 @@ import type { ComponentLogs } from "./component-logs.ts";
 import { IN_PROCESS_ANNOTATION, KRUISE_NAMESPACE } from "./kruise-manifests.ts";
 
 export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs): SimulatedRuntime {
-  return {
-    ...runtime,
-    logs(target, options) {
-      const component = componentOf(target);
-      const simulated = runtime.logs(target, options);
-      if (component === undefined || options.previous) return simulated;
-      const { cluster } = target;
-      return {
-        // What is kept may be older than the container that shows it, because the process did not restart with it.
-        lines: [introduction(target, component), ...logs.linesOf(cluster, component)],
-        // The container's own end ends the log; until then lines come from the process.
-        follow(signal) {
-          const ended = new AbortController();
-          const either = AbortSignal.any([signal, ended.signal]);
-          return until(simulated.follow(either), logs.follow(cluster, component, either), ended);
-        },
-      };
-    },
+  const logOf: SimulatedRuntime["logs"] = (target, options) => {
+    const component = componentOf(target);
+    const simulated = runtime.logs(target, options);
+    if (component === undefined || options.previous) return simulated;
+    const { cluster } = target;
+    return {
+      // What is kept may be older than the container that shows it, because the process did not restart with it.
+      lines: [introduction(target, component), ...logs.linesOf(cluster, component)],
+      // The container's own end ends the log; until then lines come from the process.
+      follow(signal) {
+        const ended = new AbortController();
+        const either = AbortSignal.any([signal, ended.signal]);
+        return until(simulated.follow(either), logs.follow(cluster, component, either), ended);
+      },
+    };
   };
+  return { ...runtime, logs: logOf, attach: async (target, options, streams, signal) => showLog(target, logOf(target, { previous: false }), options, streams, signal) };
 }
 
 /** Only pods of the system namespace can stand for parts of the process: elsewhere the annotation is anybody's. */

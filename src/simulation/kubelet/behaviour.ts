@@ -16,6 +16,9 @@ export interface Behaviour {
 /** Owners whose pods have work to do that ends; nothing is computed here, so it is done at once. */
 const ENDING = new Set(["Job", "BroadcastJob", "Workflow"]);
 
+/** Helm waits for such a pod to succeed: `helm test`, and hooks before and after an installation. */
+const HELM_HOOK = "helm.sh/hook";
+
 const FOREVER: Behaviour = { fault: undefined, runMs: undefined, exitCode: 0 };
 const AT_ONCE: Behaviour = { ...FOREVER, runMs: 0 };
 
@@ -32,7 +35,7 @@ export function behaviourOf(pod: ReadonlyPod, container: ReadonlyContainer): Beh
   if (exitCode !== undefined || seconds !== undefined) return { fault, runMs: (seconds ?? 0) * 1000, exitCode: exitCode ?? 0 };
   const script = mayEnd(pod, container) ? scriptOf(container) : undefined;
   if (script) return { fault, runMs: script.runMs, exitCode: script.exitCode };
-  const ends = pod.metadata.ownerReferences?.some(({ kind }) => ENDING.has(kind)) ?? false;
+  const ends = pod.metadata.annotations?.[HELM_HOOK] !== undefined || (pod.metadata.ownerReferences?.some(({ kind }) => ENDING.has(kind)) ?? false);
   return { ...FOREVER, fault, runMs: ends ? 0 : undefined };
 }
 

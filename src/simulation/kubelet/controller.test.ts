@@ -1,6 +1,6 @@
 /** Pods on simulated nodes, from bound to gone, on a clock that stands still. */
 import { afterEach, describe, expect, test } from "vitest";
-import { ConfigMap, Pod } from "../../api/index.ts";
+import { ConfigMap, Node, Pod } from "../../api/index.ts";
 import type { ContainerStatus, PodSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { MEMBER, NAMESPACE, conditionsOf, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
@@ -18,6 +18,42 @@ async function start(options: TestMemberOptions = {}): Promise<TestMember> {
 const containerOf = (pod: DeepReadonly<Pod>, name = "main"): DeepReadonly<ContainerStatus> | undefined => [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find((item) => item.name === name);
 const owner = (kind: string) => ({ ownerReferences: [{ apiVersion: "example.com/v1", kind, name: "pi", uid: "j-1", controller: true }] });
 const withImage = (pod: DeepReadonly<Pod>, image: string): DeepReadonly<Pod> => ({ ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image })) } });
+
+describe("a pod with an annotation that means nothing", () => {
+  const WORDS = 'Pod/a Warning InvalidSimulation: annotation simulation.flotilla.dev/fault: "crashloop" is ignored: allowed are crash-loop, image-pull-error, never-ready';
+
+  test("runs, and says so once", async () => {
+    const member = await start();
+
+    await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "crashloop" }));
+    await member.pass(3_600_000);
+
+    expect(isReady(await member.pod("a"))).toBe(true);
+    expect(member.events).toEqual([WORDS]);
+  });
+
+  test("says so when it gets it later", async () => {
+    const member = await start();
+    await member.create(makePod("a"));
+    await member.pass(60_000);
+
+    const pod = await member.pod("a");
+    await member.client.update(Pod, MEMBER, { ...pod, metadata: { ...pod.metadata, annotations: { "simulation.flotilla.dev/fault": "crashloop" } } });
+    await member.pass(60_000);
+
+    expect(member.events).toEqual([WORDS]);
+  });
+});
+
+test("a node with a fault that means nothing says so", async () => {
+  const member = await start();
+  const node = await member.client.get(Node, { cluster: MEMBER, name: "node-000" });
+
+  await member.client.update(Node, MEMBER, { ...node, metadata: { ...node.metadata, annotations: { "simulation.flotilla.dev/fault": "gone" } } });
+  await member.settle();
+
+  expect(member.events).toEqual(['Node/node-000 Warning InvalidSimulation: annotation simulation.flotilla.dev/fault: "gone" is ignored: allowed is lost']);
+});
 
 describe("a pod that starts", () => {
   test("costs two writes after its creation, and none when it runs", async () => {
@@ -190,6 +226,8 @@ describe("a pod with an end", () => {
   const cases: Record<string, { restartPolicy: PodSpec["restartPolicy"]; annotations?: Record<string, string>; ownerKind?: string; want: string; ready: string }> = {
     "of a Job is done at once": { restartPolicy: "Never", ownerKind: "Job", want: "Succeeded", ready: "False PodCompleted" },
     "of a BroadcastJob fails with the code that it is given": { restartPolicy: "Never", ownerKind: "BroadcastJob", annotations: { "sim/exit-code": "3" }, want: "Failed", ready: "False PodFailed" },
+    "of a Helm hook is done at once": { restartPolicy: "Never", annotations: { "helm.sh/hook": "test" }, want: "Succeeded", ready: "False PodCompleted" },
+    "of a Helm hook fails with the code that it is given": { restartPolicy: "Never", annotations: { "helm.sh/hook": "test", "simulation.flotilla.dev/exit-code": "3" }, want: "Failed", ready: "False PodFailed" },
     "of a Job may run for ever": { restartPolicy: "Never", ownerKind: "Job", annotations: { "sim/run": "forever" }, want: "Running", ready: "True" },
     "of its own ends when it has an exit code": { restartPolicy: "OnFailure", annotations: { "simulation.flotilla.dev/exit-code": "0" }, want: "Succeeded", ready: "False PodCompleted" },
     "is restarted on failure": { restartPolicy: "OnFailure", annotations: { "simulation.flotilla.dev/exit-code": "1" }, want: "Running", ready: "False ContainersNotReady" },

@@ -13,6 +13,7 @@ import type { Client, ObjectKey } from "../../client/index.ts";
 import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informers, Result } from "../../runtime/index.ts";
 import { START_SECONDS, secondsOf } from "../annotations.ts";
+import { planProblemEvents } from "../problems.ts";
 import { isLost } from "../nodes/lifecycle-controller.ts";
 import { isOver } from "../placement/views.ts";
 import type { ClusterViews } from "../placement/views.ts";
@@ -70,10 +71,16 @@ export function createKubeletController({ client, informers, clock, views, addre
     name: "kubelet",
     sources: [
       // A pod without a node is nobody's yet.
-      watch(Pod, ({ cluster, object, deleted }) => (object.spec.nodeName || deleted ? [keyOf(cluster, object)] : [])),
+      watch(Pod, ({ cluster, object, old, deleted }) => {
+        if (!deleted) tellProblems(cluster, object, old);
+        return object.spec.nodeName || deleted ? [keyOf(cluster, object)] : [];
+      }),
       { source: config.source },
       // A kubelet that comes, or comes back, takes up its pods.
-      watch(Node, ({ cluster, object, old, deleted }) => (deleted || !old || isLost(old) !== isLost(object) ? Array.from(views.of(cluster).podsOn(object.metadata.name), ({ pod }) => keyOf(cluster, pod)) : [])),
+      watch(Node, ({ cluster, object, old, deleted }) => {
+        if (old) for (const event of planProblemEvents(object, old, "Node")) events?.record(cluster, object, event);
+        return deleted || !old || isLost(old) !== isLost(object) ? Array.from(views.of(cluster).podsOn(object.metadata.name), ({ pod }) => keyOf(cluster, pod)) : [];
+      }),
     ],
     writes: [Pod],
     // Every pod of every member passes here; a reconcile is one write, and writes share commits.
@@ -118,6 +125,12 @@ export function createKubeletController({ client, informers, clock, views, addre
     if (isDeferred) return { requeueAfterMs: RESIZE_RETRY_MS };
     if (isUp(status)) settled.add(current);
     return done;
+  }
+
+  /** When they appear: with a new pod, or with a change. A process that starts finds pods that run, and has told of them before. */
+  function tellProblems(cluster: string, pod: ReadonlyPod, old: ReadonlyPod | undefined): void {
+    if (!events || (!old && pod.status?.startTime !== undefined)) return;
+    for (const event of planProblemEvents(pod, old, "Pod")) events.record(cluster, pod, event);
   }
 
   /** How long it still takes until containers with something new in them run. */

@@ -16,7 +16,7 @@ export interface Script {
 }
 
 /** A command and what must be true of those before it. */
-interface Step {
+export interface Step {
   readonly words: readonly string[];
   readonly needsSuccess: boolean;
 }
@@ -32,12 +32,17 @@ const UNIT_MS: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, m: 60_0
 /** Undefined when the container has no command, or one that only a real machine could run. */
 export function scriptOf({ command, args }: DeepReadonly<Pick<Container, "command" | "args">>): Script | undefined {
   if (!command?.length && !args?.length) return undefined;
-  const words = [...(command ?? []), ...(args ?? [])];
+  const parsed = stepsOf([...(command ?? []), ...(args ?? [])]);
+  return parsed && run(parsed.steps, parsed.isShell);
+}
+
+/** The commands that words stand for: themselves, or what a shell is told to run; undefined for a shell's text that is not plain. */
+export function stepsOf(words: readonly string[]): { steps: readonly Step[]; isShell: boolean } | undefined {
   const [program = "", flag, text, ...rest] = words;
-  if (!SHELL.test(program)) return run([{ words, needsSuccess: false }], false);
+  if (!SHELL.test(program)) return { steps: [{ words, needsSuccess: false }], isShell: false };
   if (flag !== "-c" || text === undefined || rest.length > 0 || text.length > MAX_LENGTH) return undefined;
   const steps = parse(text);
-  return steps && run(steps, true);
+  return steps && { steps, isShell: true };
 }
 
 function run(steps: readonly Step[], isShell: boolean): Script | undefined {
@@ -59,7 +64,7 @@ function run(steps: readonly Step[], isShell: boolean): Script | undefined {
   return { runMs, exitCode, echoes };
 }
 
-interface Effect {
+export interface Effect {
   readonly exitCode?: number;
   readonly sleepMs?: number;
   readonly text?: string;
@@ -84,12 +89,12 @@ function effectOf([program = "", ...args]: readonly string[], isShell: boolean):
   }
 }
 
-function exitOf([code, ...rest]: readonly string[]): Effect | undefined {
+export function exitOf([code, ...rest]: readonly string[]): Effect | undefined {
   if (code === undefined) return { exits: true };
   return rest.length === 0 && /^\d{1,3}$/.test(code) && Number(code) <= 255 ? { exitCode: Number(code), exits: true } : undefined;
 }
 
-function sleepOf([time = "", ...rest]: readonly string[]): Effect | undefined {
+export function sleepOf([time = "", ...rest]: readonly string[]): Effect | undefined {
   const [, number, unit = ""] = /^(\d{1,7}(?:\.\d{1,3})?)([smh]?)$/.exec(time) ?? [];
   return number === undefined || rest.length > 0 ? undefined : { exitCode: 0, sleepMs: Math.round(Number(number) * (UNIT_MS[unit] ?? 0)) };
 }

@@ -16,13 +16,19 @@ export function bestNode(pod: PodView, nodes: readonly NodeView[], rules: Rules)
   const scores = nodes.map((node) => WEIGHTS.room * room(node) + WEIGHTS.balance * balance(node));
   const wishes = pod.pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
   if (wishes?.length) add(scores, WEIGHTS.nodeAffinity, highIsGood(nodes.map(({ node }) => wishes.reduce((sum, { weight, preference }) => sum + (matchesTerm(preference, node) ? weight : 0), 0))));
-  const repelling = nodes.map((node) => repulsion(pod, node));
-  if (repelling.some((count) => count > 0)) add(scores, WEIGHTS.taints, lowIsGood(repelling));
+  if (nodes.some(({ node }) => node.spec?.taints?.length)) {
+    const repelling = nodes.map((node) => repulsion(pod, node));
+    if (repelling.some((count) => count > 0)) add(scores, WEIGHTS.taints, lowIsGood(repelling));
+  }
   const { spread, affinity } = rules;
   if (spread?.hasCrowd) add(scores, WEIGHTS.spread, lowIsGood(nodes.map((node) => spread.crowd(node))));
   if (affinity?.hasScores) add(scores, WEIGHTS.podAffinity, highIsGood(nodes.map((node) => affinity.score(node))));
+  // By number, here and below: this runs for every node and every pod, and pairs of an index and a value would be most of its garbage.
   let best = 0;
-  for (const [index, score] of scores.entries()) if (score > (scores[best] ?? 0) || (score === scores[best] && isBefore(nodes[index], nodes[best]))) best = index;
+  for (let index = 1; index < scores.length; index++) {
+    const ahead = (scores[index] ?? 0) - (scores[best] ?? 0);
+    if (ahead > 0 || (ahead === 0 && isBefore(nodes[index], nodes[best]))) best = index;
+  }
   return nodes[best];
 }
 
@@ -32,7 +38,7 @@ function isBefore(a: NodeView | undefined, b: NodeView | undefined): boolean {
 }
 
 function add(scores: number[], weight: number, parts: readonly number[]): void {
-  for (const [index, part] of parts.entries()) scores[index] = (scores[index] ?? 0) + weight * part;
+  for (let index = 0; index < parts.length; index++) scores[index] = (scores[index] ?? 0) + weight * (parts[index] ?? 0);
 }
 
 /** The share of cpu and memory that is free. */
@@ -55,14 +61,24 @@ function repulsion({ pod }: PodView, { node }: NodeView): number {
 }
 
 function highIsGood(values: readonly number[]): number[] {
-  const low = Math.min(...values);
-  const span = Math.max(...values) - low;
+  const { low, high } = rangeOf(values);
+  const span = high - low;
   return values.map((value) => (span === 0 ? 0 : ((value - low) / span) * BEST));
 }
 
 function lowIsGood(values: readonly number[]): number[] {
-  const known = values.filter((value) => Number.isFinite(value));
-  const high = Math.max(0, ...known);
-  const low = Math.min(high, ...known);
+  const { low, high } = rangeOf(values);
   return values.map((value) => (!Number.isFinite(value) ? 0 : high === 0 ? BEST : ((high + low - value) / high) * BEST));
+}
+
+/** Of the values that are finite. */
+function rangeOf(values: readonly number[]): { low: number; high: number } {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return low <= high ? { low, high } : { low: 0, high: 0 };
 }

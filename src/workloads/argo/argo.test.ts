@@ -231,6 +231,7 @@ const unsupported: Record<string, [object, string]> = {
   "a sort of template that is not understood": [{ entrypoint: "a", templates: [{ name: "a", script: { image: "x", source: "y" } }] }, "spec.templates[0].script is not supported by simulated members"],
   "a template that is not there": [{ entrypoint: "a", templates: [{ name: "a", steps: [[call("x", "y")]] }] }, "templates.a.x: template name 'y' undefined"],
   "tasks that wait for each other": [{ entrypoint: "a", templates: [echo, { name: "a", dag: { tasks: [call("x", "echo", { depends: "y" }), call("y", "echo", { depends: "x" })] } }] }, "templates.a.dag: some of its tasks wait for each other"],
+  "a way to fail that is not understood": [{ entrypoint: "a", templates: [{ name: "a", failFast: true, steps: [[call("x")]] }, echo] }, 'spec.templates[0].failFast: Unsupported value: true: supported values: "false"'],
   "outputs, which simulated containers do not have": [{ entrypoint: "a", templates: [{ name: "a", container: {}, outputs: { parameters: [{ name: "x" }] } }] }, "spec.templates[0].outputs.parameters is not supported by simulated members"],
 };
 for (const [what, [spec, message]] of Object.entries(unsupported)) {
@@ -243,6 +244,24 @@ for (const [what, [spec, message]] of Object.entries(unsupported)) {
     expect((await workflow()).status).toMatchObject({ phase: "Error", message: `invalid spec: ${message}` });
   });
 }
+
+test("a value that its parameter does not take is an error", async () => {
+  await start();
+
+  await submit({ entrypoint: "echo", arguments: { parameters: [{ name: "size", value: "huge", enum: ["small", "large"] }] }, templates: [echo] });
+  await member.pass(10_000);
+
+  expect((await workflow()).status).toMatchObject({ phase: "Error", message: "error in entry template execution: spec.arguments.size.value 'huge' is none of its enum" });
+});
+
+test("fields that are null are fields that are not there", async () => {
+  await start();
+
+  await submit({ entrypoint: "main", onExit: null, templates: [{ name: "main", steps: null, dag: { target: null, tasks: [{ ...call("a"), when: null, depends: null }] } }, echo] });
+  await member.pass(10_000);
+
+  expect(await phases()).toEqual({ wf: "Succeeded", "wf.a": "Succeeded" });
+});
 
 test("a variable without a value is an error of the step that uses it", async () => {
   await start();
@@ -341,6 +360,15 @@ for (const [what, status] of Object.entries(nonsense)) {
     expect((await workflow()).status?.phase).toBe("Succeeded");
   });
 }
+
+test("a Workflow that was refused stays to be read when its time to live is no number", async () => {
+  await start();
+
+  await submit({ entrypoint: "slow", ttlStrategy: { secondsAfterCompletion: "soon" }, templates: [slow] });
+  await member.pass(60_000);
+
+  expect((await workflow()).status).toMatchObject({ phase: "Error", message: expect.stringContaining("secondsAfterCompletion") });
+});
 
 test("a Workflow that somebody declared over without saying when is not cleaned up", async () => {
   await start();

@@ -9,24 +9,31 @@ import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
 import { taskOrder } from "./task-order.ts";
 import { understood } from "./understood.ts";
 
-const known = new WeakMap<object, { problem: string | undefined }>();
+type Spec = ReadonlyWorkflow["spec"];
+/** What is understood of a spec, or the first thing that is wrong with it. */
+export type ReadSpec = { spec: Spec } | { problem: string };
 
-/** The first thing that is wrong, or undefined. Specs that informers hold are shared and never change. */
-export function problemOf(workflow: ReadonlyWorkflow): string | undefined {
-  const spec: object | undefined = workflow.spec;
-  if (!spec) return "spec is missing";
+const known = new WeakMap<object, ReadSpec>();
+
+/** Specs that informers hold are shared and never change. */
+export function readSpec({ spec }: { readonly spec?: Spec }): ReadSpec {
+  if (!spec) return { problem: "spec is missing" };
   let found = known.get(spec);
-  if (!found) known.set(spec, (found = { problem: shapeProblem({ spec } as unknown as JsonObject) ?? meaningProblem(workflow.spec) }));
-  return found.problem;
+  if (!found) known.set(spec, (found = check(spec)));
+  return found;
 }
 
-function shapeProblem(holder: JsonObject): string | undefined {
+function check(given: Spec): ReadSpec {
   const unknownFields: string[] = [];
-  const admitted = understood.admit(holder, { unknownFields });
+  // Fields that are null are left out of what is admitted.
+  const admitted = understood.admit({ spec: given } as unknown as JsonObject, { unknownFields });
   const [unknown] = unknownFields;
-  if (unknown !== undefined) return `${unknown} is not supported by simulated members`;
+  if (unknown !== undefined) return { problem: `${unknown} is not supported by simulated members` };
   const [error] = understood.validate(admitted)?.values ?? [];
-  return error && `${error.field}: ${error.message}`;
+  if (error) return { problem: `${error.field}: ${error.message}` };
+  const spec = admitted["spec"] as unknown as Spec;
+  const problem = meaningProblem(spec);
+  return problem === undefined ? { spec } : { problem };
 }
 
 function meaningProblem({ templates = [], entrypoint, onExit }: ReadonlyWorkflow["spec"]): string | undefined {

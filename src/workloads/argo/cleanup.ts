@@ -35,6 +35,6 @@ function expiry({ spec, status }: ReadonlyWorkflow, nowMs: number): number | und
   const { secondsAfterCompletion, secondsAfterSuccess, secondsAfterFailure } = spec.ttlStrategy ?? {};
   const seconds = (status?.phase === "Succeeded" ? secondsAfterSuccess : secondsAfterFailure) ?? secondsAfterCompletion;
   const finishedMs = readTime(status?.finishedAt);
-  // One that somebody else declared over, without saying when, stays.
-  return seconds === undefined || finishedMs === undefined ? undefined : Math.max(0, finishedMs + seconds * 1000 - nowMs);
+  // One that somebody else declared over without saying when stays, and so does one whose spec was refused and may say anything.
+  return !Number.isFinite(seconds) || finishedMs === undefined ? undefined : Math.max(0, finishedMs + (seconds ?? 0) * 1000 - nowMs);
 }

@@ -9,7 +9,7 @@ import { nextRetry } from "./retry.ts";
 import { dueAt, nodeOf } from "./run.ts";
 import type { Call, Run } from "./run.ts";
 import { runSteps } from "./steps.ts";
-import { WorkflowProblem, asText, substitute, substituteAll } from "./variables.ts";
+import { WorkflowProblem, asText, checkChoice, substitute, substituteAll } from "./variables.ts";
 import type { Scope } from "./variables.ts";
 
 /** Templates may call each other, and themselves. */
@@ -40,9 +40,10 @@ function templateOf({ workflow }: Run, name: string): ReadonlyTemplate {
 /** What the template knows: the Workflow's values and its own inputs. */
 function scopeOf({ globals, workflow }: Run, template: ReadonlyTemplate, { parameters, nodeName, retries }: Call): Scope {
   const scope = new Map(globals);
-  for (const { name, value, default: fallback } of template.inputs?.parameters ?? []) {
+  for (const { name, value, default: fallback, enum: choices } of template.inputs?.parameters ?? []) {
     const given = parameters.get(name) ?? (value === undefined ? undefined : substitute(asText(value), globals)) ?? (fallback === undefined ? undefined : asText(fallback));
     if (given === undefined) throw new WorkflowProblem(`inputs.parameters.${name} was not supplied`);
+    checkChoice(`inputs.parameters.${name}`, given, choices);
     scope.set(`inputs.parameters.${name}`, given);
   }
   scope.set("node.name", nodeName);

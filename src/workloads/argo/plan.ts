@@ -3,7 +3,7 @@ import type { Pod, WorkflowPhase, WorkflowStatus } from "../../api/index.ts";
 import { formatTime, isObject } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
-import { problemOf } from "./check.ts";
+import { readSpec } from "./check.ts";
 import { execute } from "./execute.ts";
 import { argumentsOf } from "./expand.ts";
 import { podNameOf } from "./names.ts";
@@ -13,7 +13,7 @@ import { exitCodeOf, phaseOfPod } from "./pods.ts";
 import { noteProgress } from "./progress.ts";
 import { dueAt } from "./run.ts";
 import type { Run } from "./run.ts";
-import { WorkflowProblem, asText } from "./variables.ts";
+import { WorkflowProblem, asText, checkChoice } from "./variables.ts";
 import type { Scope } from "./variables.ts";
 
 export interface WorkflowPlan {
@@ -30,12 +30,13 @@ const PHASES: Readonly<Record<string, WorkflowPhase>> = { Pending: "Running", Ru
 export const isOver = ({ phase }: Pick<DeepReadonly<WorkflowStatus>, "phase">): boolean => phase === "Succeeded" || phase === "Failed" || phase === "Error";
 
 /** Only for Workflows that are not over. `pods` are those that it owns. */
-export function planWorkflow(workflow: ReadonlyWorkflow, pods: readonly ReadonlyPod[], nowMs: number): WorkflowPlan {
-  const before = readable(workflow.status ?? {});
+export function planWorkflow(given: ReadonlyWorkflow, pods: readonly ReadonlyPod[], nowMs: number): WorkflowPlan {
+  const before = readable(given.status ?? {});
   const startedAt = before.startedAt ?? formatTime(nowMs);
   const end = (phase: WorkflowPhase, message: string): WorkflowPlan => ({ status: { ...ended({ ...before, startedAt }, phase, message, nowMs) }, create: [], remove: pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed") });
-  const problem = problemOf(workflow);
-  if (problem !== undefined) return end("Error", `invalid spec: ${problem}`);
+  const read = readSpec(given);
+  if ("problem" in read) return end("Error", `invalid spec: ${read.problem}`);
+  const workflow = { ...given, spec: read.spec };
 
   const nodes = new NodeTable(workflow.metadata.name, before.nodes, nowMs);
   const remove: ReadonlyPod[] = [];
@@ -163,9 +164,10 @@ function globalsOf(workflow: ReadonlyWorkflow): Scope {
   ]);
   for (const [key, value] of Object.entries(metadata.labels ?? {})) scope.set(`workflow.labels.${key}`, value);
   for (const [key, value] of Object.entries(metadata.annotations ?? {})) scope.set(`workflow.annotations.${key}`, value);
-  for (const { name, value, default: fallback } of spec.arguments?.parameters ?? []) {
+  for (const { name, value, default: fallback, enum: choices } of spec.arguments?.parameters ?? []) {
     const given = value ?? fallback;
     if (given === undefined) throw new WorkflowProblem(`spec.arguments.${name}.value is required`);
+    checkChoice(`spec.arguments.${name}.value`, asText(given), choices);
     scope.set(`workflow.parameters.${name}`, asText(given));
   }
   return scope;

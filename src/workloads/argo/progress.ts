@@ -1,49 +1,64 @@
-/** How much of a Workflow is done: `2/5` pods. A node that holds others adds theirs up. */
+/**
+ * How much of a Workflow is done: `2/5` pods. A node that holds others counts every pod that one gets to from it, each once, although
+ * there may be many ways. What lies behind a node is a set of bits, so that a long chain of steps does not cost its square.
+ */
 import type { ReadonlyNode } from "./names.ts";
 import type { NodeTable } from "./node-table.ts";
 
-interface Progress {
-  done: number;
-  all: number;
-}
-
-const written = ({ done, all }: Progress): string => `${done}/${all}`;
 const isDone = ({ phase }: ReadonlyNode): boolean => phase === "Succeeded" || phase === "Skipped" || phase === "Omitted";
 
 /** Notes the progress of every node that has one, and answers that of all. */
 export function noteProgress(nodes: NodeTable): string {
-  const total: Progress = { done: 0, all: 0 };
-  for (const node of nodes.all()) {
-    if (node.type !== "Pod") continue;
-    total.all++;
-    if (isDone(node)) total.done++;
-    note(nodes, node, isDone(node) ? "1/1" : "0/1");
+  const pods = nodes.all().filter(({ type }) => type === "Pod");
+  const places = new Map(pods.map(({ id }, place) => [id, place]));
+  const done = new Uint32Array((pods.length + 31) >> 5);
+  for (const [place, pod] of pods.entries()) {
+    if (isDone(pod)) add(done, place);
+    note(nodes, pod, isDone(pod) ? "1/1" : "0/1");
   }
+  const behind = podsBehind(nodes, places, done.length);
   for (const node of nodes.all()) {
-    if (node.type === "Pod") continue;
-    const own: Progress = { done: 0, all: 0 };
-    addPods(nodes, node, own, new Set());
-    if (own.all > 0) note(nodes, node, written(own));
+    const own = node.type === "Pod" ? undefined : behind.get(node.id);
+    const all = own?.reduce((sum, word) => sum + ones(word), 0) ?? 0;
+    if (own && all > 0) note(nodes, node, `${own.reduce((sum, word, index) => sum + ones(word & (done[index] ?? 0)), 0)}/${all}`);
   }
-  return written(total);
+  return `${pods.filter(isDone).length}/${pods.length}`;
 }
 
 function note(nodes: NodeTable, node: ReadonlyNode, progress: string): void {
   if (node.progress !== progress) nodes.set(node, { progress });
 }
 
-function addPods(nodes: NodeTable, top: ReadonlyNode, sum: Progress, seen: Set<string>): void {
-  const waiting = [top];
-  for (let node = waiting.pop(); node; node = waiting.pop()) {
-    if (seen.has(node.id)) continue;
-    seen.add(node.id);
-    if (node.type === "Pod") {
-      sum.all++;
-      if (isDone(node)) sum.done++;
+/** The pods that one gets to from each node, itself included. Children come first; a node among its own descendants adds nothing to them. */
+function podsBehind(nodes: NodeTable, places: ReadonlyMap<string, number>, words: number): ReadonlyMap<string, Uint32Array> {
+  const behind = new Map<string, Uint32Array>();
+  const begun = new Set<string>();
+  const waiting = nodes.all().map(({ id }) => id);
+  for (let id = waiting.at(-1); id !== undefined; id = waiting.at(-1)) {
+    const children = nodes.byId(id)?.children ?? [];
+    if (!begun.has(id)) {
+      begun.add(id);
+      for (const child of children) if (!begun.has(child) && nodes.byId(child)) waiting.push(child);
+      continue;
     }
-    for (const id of node.children ?? []) {
-      const child = nodes.byId(id);
-      if (child) waiting.push(child);
-    }
+    waiting.pop();
+    if (behind.has(id)) continue;
+    const own = new Uint32Array(words);
+    const place = places.get(id);
+    if (place !== undefined) add(own, place);
+    for (const child of children) for (const [index, word] of (behind.get(child) ?? []).entries()) own[index] = (own[index] ?? 0) | word;
+    behind.set(id, own);
   }
+  return behind;
+}
+
+function add(set: Uint32Array, place: number): void {
+  set[place >> 5] = (set[place >> 5] ?? 0) | (1 << (place & 31));
+}
+
+/** How many bits of a word are set. */
+function ones(word: number): number {
+  let count = 0;
+  for (let rest = word; rest !== 0; rest &= rest - 1) count++;
+  return count;
 }

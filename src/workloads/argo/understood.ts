@@ -50,7 +50,8 @@ const template: Schema = object(
     retryStrategy,
     activeDeadlineSeconds: intOrText,
     parallelism: count,
-    failFast: flag,
+    // What waits for room starts all the same after a failure.
+    failFast: { ...flag, enum: [false] },
     initContainers: listOf(someObject),
     volumes: listOf(someObject),
     ...podFields,

@@ -49,4 +49,9 @@ function replaced(value: DeepReadonly<Json>, scope: Scope, budget: Budget): Deep
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [substitute(key, scope, budget), replaced(item, scope, budget)]));
 }
 
+/** A parameter may say which values it takes. */
+export function checkChoice(where: string, value: string, choices: readonly DeepReadonly<Json>[] | undefined): void {
+  if (choices && !choices.some((choice) => asText(choice) === value)) throw new WorkflowProblem(`${where} '${value.slice(0, 100)}' is none of its enum`);
+}
+
 export const asText = (value: DeepReadonly<Json>): string => (typeof value === "string" ? value : JSON.stringify(value));

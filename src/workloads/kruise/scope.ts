@@ -1,4 +1,5 @@
 /** Where OpenKruise's webhooks apply: the clusters that run it, without the namespaces of control planes. */
+import { kruiseKinds } from "../../api/index.ts";
 import type { ClusterReader, Review } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -24,7 +25,7 @@ function labelsOf(object: DeepReadonly<JsonObject> | undefined): DeepReadonly<Js
   return isObject(labels) ? labels : undefined;
 }
 
-/** A member may be without OpenKruise. Asked only of the few objects that want something of it. */
+/** A member may be without OpenKruise, or have only some of its kinds, which is enough for what needs none of them. Asked only of the few objects that want something of it. */
 export function isKruiseInstalled(read: ClusterReader): boolean {
-  return read.get("apiextensions.k8s.io", "customresourcedefinitions", undefined, "clonesets.apps.kruise.io") !== undefined;
+  return kruiseKinds.some(({ group, plural }) => read.get("apiextensions.k8s.io", "customresourcedefinitions", undefined, `${plural}.${group}`) !== undefined);
 }

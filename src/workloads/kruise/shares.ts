@@ -26,7 +26,8 @@ export function fractionalShare(value: IntOrPercent, total: number, rounding: Ro
   if (!value.endsWith("%")) return undefined;
   const number = value.slice(0, -1);
   if (/^[+-]?(?:inf|infinity)$|^nan$/i.test(number)) return 0;
-  if (!/^[+-]?(?:\d(?:_?\d)*\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(number)) return undefined;
+  // A digit can be matched in one way only, so that a long text takes no longer than it is.
+  if (!/^[+-]?(?:\d(?:_?\d)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(number)) return undefined;
   return scale(Number(number.replaceAll("_", "")), total, rounding);
 }
 

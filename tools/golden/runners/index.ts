@@ -6,6 +6,8 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
     "apply auth crd defaults discovery fieldvalidation patch protobuf reads validation writes".split(" ").map((area) => [`apiserver-${area}`, async () => (await import("./apiserver/index.ts")).createApiServerRunner()]),
   ),
   division: async () => (await import("./division.ts")).division,
+  "interpreters-native": async () => (await import("./interpreters.ts")).nativeInterpreters,
+  "interpreters-thirdparty": async () => (await import("./interpreters.ts")).thirdPartyInterpreters,
   match: async () => (await import("./match.ts")).match,
   names: async () => (await import("./names.ts")).names,
   "openkruise-broadcastjob": async () => (await import("./openkruise-functions.ts")).openKruiseBroadcastJob,

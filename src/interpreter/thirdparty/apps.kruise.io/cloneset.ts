@@ -1,33 +1,29 @@
 /**
  * OpenKruise CloneSet in every served version: what is read here is spelled alike in v1alpha1 and v1beta1.
  *
- * Unlike Karmada's rules, a paused or partitioned rollout is healthy once it has reached what was asked for
- * (`expectedUpdatedReplicas`), instead of unhealthy for as long as the stage lasts.
+ * Unlike Karmada's rules, a partitioned rollout is healthy once it has reached its stage instead of unhealthy for as long
+ * as the stage lasts, and a partition counts the pods of the fleet.
  */
-import type { CloneSet } from "../../../api/index.ts";
+import { dividePartition, type Partitioned } from "../../divide/partition.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
-import { podDependencies } from "../../pod-dependencies.ts";
-import { podRequirements } from "../../pod-requirements.ts";
-import { aggregateCounters, reflectCounters } from "../../replica-status.ts";
+import { templateDependencies, templateReplicas, withSpecField } from "../../workload.ts";
+import { aggregateFields, reflectFields } from "../counters.ts";
+import { hasReachedStage } from "./rollout-health.ts";
 
-const COUNTERS = ["replicas", "readyReplicas", "availableReplicas", "updatedReplicas", "updatedReadyReplicas", "updatedAvailableReplicas", "expectedUpdatedReplicas"];
-const TEXTS = ["updateRevision", "currentRevision", "labelSelector"];
+const FIELDS = {
+  counters: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "updatedReadyReplicas", "expectedUpdatedReplicas"],
+  texts: ["updateRevision", "currentRevision", "labelSelector"],
+};
 
-export const cloneSetInterpreter: KindInterpreter<CloneSet> = {
+export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   group: "apps.kruise.io",
   kind: "CloneSet",
-  replicas({ spec }) {
-    const requirements = podRequirements(spec.template);
-    // OpenKruise runs one replica when the field is absent.
-    return { replicas: spec.replicas ?? 1, ...(requirements && { requirements }) };
-  },
-  reviseReplicas: (cloneSet, replicas) => ({ ...cloneSet, spec: { ...cloneSet.spec, replicas } }),
-  reflectStatus: (cloneSet) => reflectCounters(cloneSet, [...COUNTERS, ...TEXTS, "observedGeneration"]),
-  aggregateStatus: (cloneSet, items) => aggregateCounters(cloneSet, items, { counters: COUNTERS, texts: TEXTS }),
-  isHealthy({ metadata, spec, status }) {
-    if (!status || (status.observedGeneration ?? 0) !== (metadata.generation ?? 0)) return false;
-    const wanted = Math.min(spec.replicas ?? 1, status.expectedUpdatedReplicas ?? Number.POSITIVE_INFINITY);
-    return (status.updatedReplicas ?? 0) >= wanted && (status.availableReplicas ?? 0) >= (spec.replicas ?? 1);
-  },
-  dependencies: ({ metadata, spec }) => podDependencies(spec.template, metadata.namespace),
+  // OpenKruise runs one replica when the field is absent.
+  replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
+  reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
+  divide: (cloneSet, shares) => dividePartition(cloneSet, shares),
+  reflectStatus: (cloneSet) => reflectFields(cloneSet, [...FIELDS.counters, ...FIELDS.texts]),
+  aggregateStatus: (cloneSet, items) => aggregateFields(cloneSet, items, FIELDS),
+  isHealthy: (cloneSet) => hasReachedStage(cloneSet, Boolean(cloneSet.spec?.updateStrategy?.partition)),
+  dependencies: templateDependencies,
 };

@@ -34,7 +34,8 @@ class CelQuantity extends CelOpaque {
 
 const WRONG_FORMAT = new CelError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
 const WRONG_SUFFIX = new CelError("unable to parse quantity's suffix");
-const SHAPE = /^[+-]?\d*\.?\d*[eEinumkKMGTP]*[-+]?\d*$/;
+/** Digits without anything between them are matched in one way only, so that a long text takes no longer than it is. */
+const SHAPE = /^[+-]?\d*(?:\.\d*)?(?:(?:[eEinumkKMGTP]+[-+]?|[-+])\d*)?$/;
 
 function parse(text: string): CelQuantity | CelError {
   const quantity = tryParseQuantity(text);

@@ -74,6 +74,20 @@ describe("a budget counts", () => {
   });
 });
 
+test("a pod that loses the note of its budget is counted all the same, and noted again", async () => {
+  await start({ ...SELECTS_WEB, maxUnavailable: 1 });
+  const [first = ""] = names();
+
+  await member.editPod(first, (pod) => {
+    const { "kruise.io/related-pub": _, ...annotations } = pod.metadata.annotations ?? {};
+    return { ...pod, metadata: { ...pod.metadata, annotations, labels: { ...pod.metadata.labels, "unavailable-pod.kruise.io/drill": "true" } } };
+  });
+  await member.pass(5000);
+
+  expect(await statusOf()).toMatchObject({ currentAvailable: 2, unavailableAllowed: 0 });
+  expect(member.pods().map(({ metadata }) => metadata.annotations?.["kruise.io/related-pub"])).toEqual(["budget", "budget", "budget"]);
+});
+
 describe("a pod that serves", () => {
   test("is deleted only while the budget allows it", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 1 });
@@ -97,6 +111,15 @@ describe("a pod that serves", () => {
     expect(answers[1]?.message).toBe(`admission webhook "vpodeviction.kb.io" denied the request: ${REFUSED}`);
     const untouched = await member.client.get(Pod, { cluster: MEMBER, namespace: NAMESPACE, name: second });
     expect(untouched.status?.conditions?.some(({ type }) => type === "DisruptionTarget")).toBe(false);
+  });
+
+  test("is not evicted beside another one that uses the budget up at the same time", async () => {
+    await start({ ...SELECTS_WEB, maxUnavailable: 1 });
+
+    const answers = await Promise.all(names().map((name) => evict(name)));
+
+    expect(answers.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([201, 403, 403]);
+    expect(names()).toHaveLength(2);
   });
 
   test("may go when only other operations are protected", async () => {

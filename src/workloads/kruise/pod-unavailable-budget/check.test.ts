@@ -42,3 +42,7 @@ test("what was taken for a write that failed is given back", () => {
   expect(taken).toMatchObject({ unavailableAllowed: 0, disruptedPods: { a: "2024-05-01T12:00:00Z" } });
   expect(after).toMatchObject({ unavailableAllowed: 1, disruptedPods: {} });
 });
+
+test.each([undefined, status])("nothing is given back to a budget that does not know of it: %o", (counted) => {
+  expect(withoutGrant(counted, "a")).toBeUndefined();
+});

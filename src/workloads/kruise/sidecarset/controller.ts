@@ -40,7 +40,7 @@ import { flipPod, upgradePod } from "./upgrade.ts";
 /** Pods by the sets that they were injected with: `<cluster>/<set>`. */
 const SET_INDEX = "sidecarset";
 
-/** How soon a pod that a budget holds is tried again, as CloneSets do. */
+/** How soon a pod that a budget holds is tried again, as CloneSets do; or one that somebody else changed first, in a way that no set looks at. */
 const HELD_RETRY_MS = 1_000;
 
 const EMPTY_STATUS: SidecarSetStatus = { matchedPods: 0, updatedPods: 0, readyPods: 0 };
@@ -51,6 +51,12 @@ interface View {
   owner: Owner;
   pods: readonly ReadonlyPod[];
   signal: AbortSignal;
+}
+
+/** What became of the pods of a pass. */
+interface Outcome {
+  written: number;
+  missed: number;
 }
 
 export function createSidecarSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
@@ -97,10 +103,9 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       }
       const plan = planSidecarPods(set, view.pods, clock.now());
       const pass = await attempt(carryOut(view, plan));
-      if (pass.changed) {
-        log.debug("sidecars updated", { pods: plan.upgrade.length, flipped: plan.flip.length });
-        return done; // The pods' own changes bring this set back.
-      }
+      if (pass.written > 0) log.debug("sidecars updated", { pods: plan.upgrade.length, flipped: plan.flip.length });
+      if (pass.missed > 0) return { requeueAfterMs: HELD_RETRY_MS };
+      if (pass.written > 0) return done; // The pods' own changes bring this set back.
       const result = await settle(view, status, key, pass.failure !== undefined);
       if (pass.failure === undefined) return result;
       if (isRefused(pass.failure)) return { requeueAfterMs: HELD_RETRY_MS };
@@ -180,10 +185,15 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     if (written) statusSeen.wrote(owner, written);
   }
 
-  /** Says whether anything was written. */
-  async function carryOut(view: View, { flip, upgrade, mark, notUpgradable }: SidecarPlan): Promise<boolean> {
+  /** Says how many pods got other containers, and how many somebody else changed first. Conditions do not count: no set looks at them. */
+  async function carryOut(view: View, { flip, upgrade, mark, notUpgradable }: SidecarPlan): Promise<Outcome> {
     const { set, owner } = view;
-    await writeAll("hot upgrades", flip, (pod) => endHotUpgrade(view, pod));
+    const outcome: Outcome = { written: 0, missed: 0 };
+    const count = (isWritten: boolean): boolean => {
+      outcome[isWritten ? "written" : "missed"]++;
+      return isWritten;
+    };
+    await writeAll("hot upgrades", flip, async (pod) => void count(await endHotUpgrade(view, pod)));
     await writeAll("pod conditions", mark, ({ pod, condition }) => writeCondition(view, pod, condition));
     tellNotUpgradable(set, owner.cluster, notUpgradable);
     let isHeld = false;
@@ -191,13 +201,13 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       // A pod whose annotations cannot be merged is no reason to leave the others; a budget that is used up is.
       if (isHeld) return;
       try {
-        if ((await writePod(view, upgradePod(pod, set, clock.now()))) && condition) await writeCondition(view, pod, condition);
+        if (count(await writePod(view, upgradePod(pod, set, clock.now()))) && condition) await writeCondition(view, pod, condition);
       } catch (error) {
         isHeld ||= isRefused(error);
         throw error;
       }
     });
-    return flip.length + upgrade.length + mark.length > 0;
+    return outcome;
   }
 
   /** Upstream tells it in every pass; here once for each number of pods. */
@@ -209,10 +219,12 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     events?.record(cluster, set, { type: "Normal", reason: "NotUpgradablePods", message: `SidecarSet in-place update detected ${count} not upgradable pod(s) in this round, will skip them.` });
   }
 
-  async function endHotUpgrade(view: View, pod: ReadonlyPod): Promise<void> {
+  async function endHotUpgrade(view: View, pod: ReadonlyPod): Promise<boolean> {
     const { cluster } = view.owner;
     try {
-      if (await writePod(view, flipPod(pod, view.set, clock.now()))) events?.record(cluster, pod, { type: "Normal", reason: "ResetContainerSucceed", message: "reset sidecar container image empty successfully" });
+      const isWritten = await writePod(view, flipPod(pod, view.set, clock.now()));
+      if (isWritten) events?.record(cluster, pod, { type: "Normal", reason: "ResetContainerSucceed", message: "reset sidecar container image empty successfully" });
+      return isWritten;
     } catch (error) {
       events?.record(cluster, pod, { type: "Warning", reason: "ResetContainerFailed", message: `reset sidecar container image empty failed: ${messageOf(error)}` });
       throw error;
@@ -234,11 +246,11 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
 }
 
 /** A pass that fails is a value until the status is written: a budget may hold some pods of it for long. */
-async function attempt(writes: Promise<boolean>): Promise<{ changed: boolean; failure?: unknown }> {
+async function attempt(writes: Promise<Outcome>): Promise<Outcome & { failure?: unknown }> {
   try {
-    return { changed: await writes };
+    return await writes;
   } catch (error) {
-    return { changed: false, failure: error };
+    return { written: 0, missed: 0, failure: error };
   }
 }
 

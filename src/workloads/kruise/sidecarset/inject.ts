@@ -58,7 +58,7 @@ function suitableRevision(set: ReadonlySidecarSet, { pod, revisions, chance }: I
   if (updateStrategy?.selector && !matchesLabels(selectorOfPart(updateStrategy.selector), pod.metadata.labels)) return old;
   const { partition } = updateStrategy ?? {};
   if (typeof partition !== "string") return set;
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?%$/i.test(partition)) throw new SidecarError(`the partition ${JSON.stringify(partition)} of SidecarSet ${set.metadata.name} is not a percentage`);
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?%$/i.test(partition)) throw new SidecarError(`the partition ${JSON.stringify(partition)} of SidecarSet ${set.metadata.name} is not a percentage`);
   return chance() <= Number(partition.slice(0, -1)) / 100 ? old : set;
 }
 

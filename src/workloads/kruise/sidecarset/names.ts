@@ -33,8 +33,11 @@ export const isHotUpgrade = ({ upgradeStrategy }: SidecarContainer): boolean => 
 export const isNativeSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
 export const isInjectedContainer = ({ env }: ReadonlyContainer): boolean => env?.find(({ name }) => name === INJECTED_VARIABLE)?.value === "true";
 
+/** More than any pod has sidecars. Users can write anything into the annotation, and every name costs an entry of an index and a look at the set. */
+const MAX_SETS = 256;
+
 export function injectedSets({ metadata }: ReadonlyPod): string[] {
-  return metadata.annotations?.[INJECTED_LIST_ANNOTATION]?.split(",").filter(Boolean) ?? [];
+  return metadata.annotations?.[INJECTED_LIST_ANNOTATION]?.split(",", MAX_SETS).filter(Boolean) ?? [];
 }
 
 /** The names of the sidecars of a set that an update in place is about, sorted. */

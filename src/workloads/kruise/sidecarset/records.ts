@@ -98,10 +98,10 @@ export function readUpdateStates({ metadata }: ReadonlyPod): Map<string, UpdateS
   const states = new Map<string, UpdateState>();
   for (const [set, state] of Object.entries(map)) {
     if (!isObject(state)) return undefined;
-    const { lastContainerStatuses, ...rest } = state;
-    const last = lastContainerStatuses === undefined || lastContainerStatuses === null ? {} : { lastContainerStatuses: readLastStatuses(lastContainerStatuses) };
-    if ("lastContainerStatuses" in last && !last.lastContainerStatuses) return undefined;
-    states.set(set, { ...rest, ...last } as UpdateState);
+    const { lastContainerStatuses = null, ...rest } = state;
+    const last = lastContainerStatuses === null ? null : readLastStatuses(lastContainerStatuses);
+    if (last === undefined) return undefined;
+    states.set(set, { ...rest, ...(last && { lastContainerStatuses: last }) } as unknown as UpdateState);
   }
   return states;
 }

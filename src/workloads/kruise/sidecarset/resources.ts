@@ -3,10 +3,10 @@
  *
  * A limit follows only where every container that is looked at has one, for the sum of something and "unlimited" is unlimited.
  */
-import { evaluateExpression } from "../../../api/index.ts";
+import { evaluateExpression, expressionQuantity } from "../../../api/index.ts";
 import type { ExpressionValue, ResourceRequirements } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { addQuantities, compareQuantities, compilePattern, formatQuantity, parseQuantity, PatternError, quantityOfMilli } from "../../../machinery/index.ts";
+import { addQuantities, compareQuantities, compilePattern, formatQuantity, parseQuantity, PatternError, PatternWork, PatternWorkError, quantityOfMilli } from "../../../machinery/index.ts";
 import type { Quantity } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { SidecarError, isNativeSidecar } from "./names.ts";
@@ -40,16 +40,15 @@ export function resourcesFor(pod: ReadonlyPod, policy: Policy, sets: readonly Re
 
 function targetContainers({ spec }: ReadonlyPod, names: string, sets: readonly ReadonlySidecarSet[]): ReadonlyContainer[] {
   const sidecars = new Set(sets.flatMap((set) => [...(set.spec.initContainers ?? []), ...(set.spec.containers ?? [])].map(({ name }) => name)));
-  const pattern = readPattern(names);
   const running = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])];
-  return running.filter(({ name }) => !sidecars.has(name) && pattern.test(name));
-}
-
-function readPattern(names: string): ReturnType<typeof compilePattern> {
   try {
-    return compilePattern(names);
+    const pattern = compilePattern(names);
+    // The pod is not validated yet: all of its names together, however many and long, take no more than one text may.
+    const work = new PatternWork();
+    return running.filter(({ name }) => !sidecars.has(name) && pattern.test(name, work));
   } catch (error) {
     if (error instanceof PatternError) throw new SidecarError(`failed to get target containers: invalid regex pattern ${JSON.stringify(names)}: ${error.message}`);
+    if (error instanceof PatternWorkError) throw new SidecarError(`failed to get target containers: ${error.message}`);
     throw error;
   }
 }
@@ -76,8 +75,8 @@ export function resourceValue(expression: string, amount: Quantity): Quantity | 
   return "problem" in result ? result.problem : quantityOf(result.value, variable);
 }
 
-/** A number means cores or bytes. */
+/** A number means cores, or whole bytes. One that is no amount at all becomes one that no pod may have. */
 function quantityOf(value: ExpressionValue, variable: ResourceName): Quantity {
-  if (typeof value !== "number") return value;
-  return variable === "cpu" ? quantityOfMilli(BigInt(Math.trunc(value * 1000))) : quantityOfMilli(BigInt(Math.trunc(value)) * 1000n);
+  const isBytes = variable === "memory" && typeof value === "number" && Math.abs(value) < 2 ** 63;
+  return isBytes ? quantityOfMilli(BigInt(Math.trunc(value)) * 1000n) : expressionQuantity(value);
 }

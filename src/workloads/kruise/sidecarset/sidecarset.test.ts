@@ -1,11 +1,18 @@
 /** SidecarSets on a simulated member: from injection to updates of pods that run. */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet, ControllerRevision, Pod, PodUnavailableBudget, SidecarSet, kruiseKinds } from "../../../api/index.ts";
+import type { KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { MEMBER, NAMESPACE, makeWebCloneSet, startKruiseMember } from "../../../testing/member/index.ts";
+import type { Client } from "../../../client/index.ts";
+import { CHANGED_MEANWHILE, conflict } from "../../../machinery/index.ts";
+import { MEMBER, NAMESPACE, makeWebCloneSet, startKruiseMember, startTestMember } from "../../../testing/member/index.ts";
 import type { KruiseMember } from "../../../testing/member/index.ts";
 import { isReady } from "../../kubernetes/pod.ts";
-import { UPGRADABLE_CONDITION } from "./names.ts";
+import { indexByController } from "../../ownership.ts";
+import { DEFAULT_GATES } from "../feature-gates.ts";
+import { createSidecarSetAdmission } from "./admission.ts";
+import { createSidecarSetController } from "./controller.ts";
+import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION } from "./names.ts";
 
 let member: KruiseMember;
 afterEach(() => member.stop());
@@ -202,4 +209,45 @@ test("only as many revisions are kept as the set says, without those that pods h
 
   const kept = (await member.list(ControllerRevision)).filter(({ metadata }) => metadata.namespace === "kruise-system");
   expect(kept.map(({ revision }) => revision).toSorted((a, b) => a - b)).toEqual([3, 4]);
+});
+
+test("an annotation that somebody else wrote on one pod does not hold up the others", async () => {
+  await start();
+  const [first] = member.pods();
+  await member.editPod(first?.metadata.name ?? "", (pod) => ({ ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, [IN_PLACE_STATE_ANNOTATION]: '{"proxies":{"lastContainerStatuses":{"proxy":null}}}' } } }));
+
+  await setImage("proxy:2");
+  await member.pass(30_000);
+
+  expect(imagesOf("proxy")).toEqual(["proxy:2", "proxy:2", "proxy:2"]);
+});
+
+test("a pod that somebody else changed first is tried again, although the change is none that a set looks at", async () => {
+  let conflicts = 1;
+  const contested = (client: Client): Client => ({
+    ...client,
+    async update(kind, cluster, object, options) {
+      if (kind.kind === Pod.kind && conflicts-- > 0) throw conflict({ group: "", resource: "pods" }, (object as KubernetesObject).metadata.name, CHANGED_MEANWHILE);
+      return client.update(kind, cluster, object, options);
+    },
+  });
+  const alone = await startTestMember({
+    customs: kruiseKinds,
+    admissions: [createSidecarSetAdmission({ appliesTo: () => true, gates: DEFAULT_GATES, nowMs: () => 0 })],
+    controllers(deps) {
+      indexByController(deps.informers);
+      return [createSidecarSetController({ ...deps, client: contested(deps.client) })];
+    },
+  });
+  member = alone as KruiseMember;
+  await alone.client.create(SidecarSet, MEMBER, makeSidecarSet());
+  await alone.pass(1000);
+  await alone.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: NAMESPACE, labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } });
+  await alone.pass(5000);
+
+  await setImage("proxy:2");
+  await alone.pass(30_000);
+
+  expect(conflicts).toBeLessThan(1);
+  expect(imagesOf("proxy")).toEqual(["proxy:2"]);
 });

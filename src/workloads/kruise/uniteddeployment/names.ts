@@ -15,6 +15,18 @@ export const PATCH_ANNOTATION = "apps.kruise.io/subset-patch";
 export const RESERVED_LABEL = "apps.kruise.io/united-deployment-reserved-pod";
 
 export const subsetsOf = ({ spec }: ReadonlyUnitedDeployment) => spec.topology?.subsets ?? [];
+export type Subset = ReturnType<typeof subsetsOf>[number];
+
+/** Specs that informers hold are shared and never change, and every subset is looked for. */
+const named = new WeakMap<object, ReadonlyMap<string, Subset>>();
+
+export function subsetNamed(deployment: ReadonlyUnitedDeployment, name: string): Subset | undefined {
+  const subsets = subsetsOf(deployment);
+  let byName = named.get(subsets);
+  if (!byName) named.set(subsets, (byName = new Map(subsets.map((subset) => [subset.name, subset]))));
+  return byName.get(name);
+}
+
 const strategyOf = ({ spec }: ReadonlyUnitedDeployment): Strategy => spec.topology?.scheduleStrategy ?? {};
 
 export const isAdaptive = (deployment: ReadonlyUnitedDeployment): boolean => strategyOf(deployment).type === "Adaptive";

@@ -21,12 +21,12 @@ export const EMPTY_STATUS: UnitedDeploymentStatus = { replicas: 0, updatedReplic
 
 /** The subsets' statuses to begin with. A subset that is added to one that reserves starts as unschedulable, so that its pods must prove themselves. */
 export function initialSubsetStatuses(deployment: ReadonlyUnitedDeployment, nowMs: number): Map<string, SubsetStatus> {
-  const known = deployment.status?.subsetStatuses ?? [];
-  const isLater = known.length > 0 && reserves(deployment);
+  const known = new Map((deployment.status?.subsetStatuses ?? []).toReversed().map((status) => [status.name, status]));
+  const isLater = known.size > 0 && reserves(deployment);
   return new Map(
     subsetsOf(deployment).map(({ name }) => {
       const made: SubsetStatus = { name };
-      return [name, known.find((status) => status.name === name) ?? (isLater ? withSchedulable(made, false, "created", "newly-created subsets in reservation strategy", nowMs) : made)];
+      return [name, known.get(name) ?? (isLater ? withSchedulable(made, false, "created", "newly-created subsets in reservation strategy", nowMs) : made)];
     }),
   );
 }

@@ -6,14 +6,13 @@ import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
 import { applyStrategicMergePatch, dnsSubdomainProblems } from "../../../machinery/index.ts";
 import type { Schema } from "../../../machinery/index.ts";
 import { goJson } from "../../revisions/go-json.ts";
-import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION, SUBSET_LABEL, subsetsOf } from "./names.ts";
-import type { ReadonlyUnitedDeployment } from "./names.ts";
+import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION, SUBSET_LABEL, subsetNamed } from "./names.ts";
+import type { ReadonlyUnitedDeployment, Subset } from "./names.ts";
 import type { ReadonlyWorkload, SubsetTemplate, SubsetWorkloadSpec } from "./subset-kinds.ts";
 
 type Spec = DeepReadonly<SubsetWorkloadSpec>;
 type Template = DeepReadonly<PodTemplateSpec>;
 type PodSpec = NonNullable<Template["spec"]>;
-type Subset = ReturnType<typeof subsetsOf>[number];
 
 export interface SubsetDemand {
   name: string;
@@ -25,7 +24,7 @@ export interface SubsetDemand {
 /** A new workload for the subset. Its name is the server's to complete. */
 export function makeSubsetWorkload(deployment: ReadonlyUnitedDeployment, template: SubsetTemplate, demand: SubsetDemand): ReadonlyWorkload {
   const { kind } = template;
-  const subset = required(subsetsOf(deployment).find(({ name }) => name === demand.name), `the subset ${demand.name}`);
+  const subset = required(subsetNamed(deployment, demand.name), `the subset ${demand.name}`);
   const { namespace } = deployment.metadata;
   const metadata = { generateName: namePrefix(deployment.metadata.name, demand.name), ...(namespace !== undefined && { namespace }), ...workloadMetadata(deployment, template, demand, subset), ownerReferences: [controllerReference(deployment)] };
   return { apiVersion: `${kind.kind.group}/${kind.kind.storageVersion}`, kind: kind.kind.kind, metadata: metadata as DeepReadonly<ObjectMeta>, spec: subsetSpec(deployment, template, demand, subset) };

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../base/index.ts";
+import { createMemoryEngine } from "../../store/index.ts";
+import { createTestServer, holdCommits, makeConfigMap, makeDefinition, settleTicks } from "../test-server.ts";
+import type { TestServer } from "../test-server.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
+const WIDGET = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } };
+
+const ownedBy = (uid: string, name: string): JsonObject => makeConfigMap(name, { metadata: { ownerReferences: [{ apiVersion: "example.com/v1", kind: "Widget", name: "w", uid, controller: true }] } });
+
+/** A server with a Widget that owns as many ConfigMaps as asked for; answers the uid of the Widget. */
+async function startWithWidget({ request, settle }: TestServer, count: number): Promise<string> {
+  await request("POST", CRDS, makeDefinition());
+  await settle();
+  const { body } = await request("POST", WIDGETS, WIDGET);
+  const { uid } = body.metadata as { uid: string };
+  for (let index = 0; index < count; index++) await request("POST", MAPS, ownedBy(uid, `d${index}`));
+  await settle();
+  return uid;
+}
+
+test("the dependents of a definition's objects go with it, however many there are", async () => {
+  const test = await createTestServer();
+  await startWithWidget(test, 60);
+
+  await test.request("DELETE", `${CRDS}/widgets.example.com`);
+  await test.settle();
+
+  expect((await test.request("GET", `${CRDS}/widgets.example.com`)).status).toBe(404);
+  expect((await test.request("GET", MAPS)).body.items).toEqual([]);
+});
+
+test("a dependent that comes late goes though the kind of its owner is not served any more", async () => {
+  const test = await createTestServer();
+  const uid = await startWithWidget(test, 0);
+
+  await test.request("DELETE", `${CRDS}/widgets.example.com`);
+  await test.settle();
+  await test.request("POST", MAPS, ownedBy(uid, "late"));
+  await test.settle();
+
+  expect((await test.request("GET", MAPS)).body.items).toEqual([]);
+});
+
+test("a dependent of an owner that nobody ever saw stays while the kind of the owner is not served", async () => {
+  const test = await createTestServer();
+
+  await test.request("POST", MAPS, ownedBy("unknown", "kept"));
+  await test.settle();
+
+  expect((await test.request("GET", `${MAPS}/kept`)).status).toBe(200);
+});
+
+test("a definition stays until the dependents of its objects have been told to go, so that a crash between loses none", async () => {
+  const engine = createMemoryEngine();
+  const test = await createTestServer({ engine });
+  await startWithWidget(test, 3);
+  const held = holdCommits(engine, (key) => key === "/core/configmaps/hub/default/d1");
+
+  await test.request("DELETE", `${CRDS}/widgets.example.com`);
+  await held.reached;
+  await settleTicks();
+  const waiting = await test.request("GET", `${CRDS}/widgets.example.com`);
+  const owners = await test.request("GET", WIDGETS);
+  held.release();
+  await test.settle();
+
+  expect([waiting.status, owners.body.items]).toEqual([200, []]);
+  expect((await test.request("GET", `${CRDS}/widgets.example.com`)).status).toBe(404);
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { createSimulatedClusters } from "./simulated-clusters.ts";
+import type { SimulatedClusters } from "./simulated-clusters.ts";
+
+interface Setup {
+  clusters: SimulatedClusters;
+  profiles: Map<string, "hub" | "member" | "member-bare" | "empty">;
+  forgotten: string[];
+  end(cluster: string): void;
+}
+
+function setUp(): Setup {
+  const profiles: Setup["profiles"] = new Map();
+  const forgotten: string[] = [];
+  let told = (_cluster: string, _id: string): void => {};
+  const server = {
+    profileOf: (cluster: string) => profiles.get(cluster),
+    onClusterGone(run: (cluster: string, id: string) => void) {
+      told = run;
+      return () => {};
+    },
+  };
+  const clusters = createSimulatedClusters(server, (cluster) => forgotten.push(cluster));
+  return {
+    clusters,
+    profiles,
+    forgotten,
+    end(cluster) {
+      profiles.delete(cluster);
+      told(cluster, cluster);
+    },
+  };
+}
+
+test.each([
+  ["member", true],
+  ["member-bare", true],
+  ["empty", false],
+  ["hub", false],
+] as const)("whether a cluster of the profile %s is simulated: %s", (profile, want) => {
+  const { clusters, profiles } = setUp();
+  profiles.set("paris", profile);
+
+  expect([clusters.isSimulated("paris"), clusters.isMember("paris")]).toEqual([want, want]);
+});
+
+test("a cluster that ended stays known as simulated while its end is told, and is no member", () => {
+  const { clusters, profiles, end } = setUp();
+  profiles.set("paris", "member");
+  clusters.isSimulated("paris");
+
+  end("paris");
+
+  expect([clusters.isSimulated("paris"), clusters.isMember("paris")]).toEqual([true, false]);
+});
+
+test("clusters that ended long ago are forgotten, the oldest first", () => {
+  const { clusters, profiles, forgotten, end } = setUp();
+  for (let index = 0; index < 1025; index++) {
+    profiles.set(`c${index}`, "member");
+    clusters.isSimulated(`c${index}`);
+    end(`c${index}`);
+  }
+
+  expect(forgotten).toEqual(["c0"]);
+  expect([clusters.isSimulated("c0"), clusters.isSimulated("c1")]).toEqual([false, true]);
+});

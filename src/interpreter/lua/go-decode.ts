@@ -1,0 +1,64 @@
+/** Reads JSON into the shape of a Go struct as `encoding/json` does: unknown fields vanish, a wrong type is an error. */
+import { isObject } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
+import { quantityProblem, tryParseQuantity } from "../../machinery/index.ts";
+
+export type GoShape =
+  | "any"
+  | "string"
+  | "int32"
+  | "quantity"
+  | { map: GoShape }
+  /** `of` is Go's name of the type. */
+  | { list: GoShape; of: string }
+  /** `always` are the fields that are written even when they were not given. */
+  | { name: string; fields: Record<string, GoShape>; always?: JsonObject };
+
+export type Decoded = { value: Json } | { problem: string };
+
+/** `place` is what a message calls the value: a type, or a field of a struct. */
+export function decodeGo(json: Json, shape: GoShape, place?: string): Decoded {
+  if (shape === "any") return { value: json };
+  if (shape === "string") return typeof json === "string" ? { value: json } : wrong(json, place, "string");
+  if (shape === "int32") {
+    if (typeof json !== "number") return wrong(json, place, "int32");
+    return Number.isInteger(json) && Math.abs(json) < 2 ** 31 ? { value: json } : { problem: `json: cannot unmarshal number ${json} into ${place} of type int32` };
+  }
+  if (shape === "quantity") {
+    if (typeof json !== "string" && typeof json !== "number") return wrong(json, place, "resource.Quantity");
+    return tryParseQuantity(json) ? { value: String(json) } : { problem: quantityProblem(String(json)) };
+  }
+  if ("list" in shape) return decodeList(json, shape, place);
+  if ("map" in shape) return isObject(json) ? decodeFields(json, Object.keys(json), () => shape.map, place, {}) : wrong(json, place, "map");
+  if (!isObject(json)) return wrong(json, place, shape.name);
+  const known = Object.keys(shape.fields).filter((key) => Object.hasOwn(json, key));
+  return decodeFields(json, known, (key) => shape.fields[key] ?? "any", `Go struct field ${shape.name}`, shape.always ?? {});
+}
+
+function decodeList(json: Json, shape: { list: GoShape; of: string }, place: string | undefined): Decoded {
+  if (!Array.isArray(json)) return wrong(json, place, shape.of);
+  const list: Json[] = [];
+  for (const item of json) {
+    const decoded = decodeGo(item, shape.list, place);
+    if ("problem" in decoded) return decoded;
+    list.push(decoded.value);
+  }
+  return { value: list };
+}
+
+function decodeFields(json: JsonObject, keys: readonly string[], shapeOf: (key: string) => GoShape, place: string | undefined, start: JsonObject): Decoded {
+  const entries: [string, Json][] = Object.entries(start);
+  for (const key of keys) {
+    const shape = shapeOf(key);
+    const decoded = decodeGo(json[key] ?? null, shape, place === undefined ? undefined : `${place}.${key}`);
+    if ("problem" in decoded) return decoded;
+    entries.push([key, decoded.value]);
+  }
+  // From entries, a key such as `__proto__` is a plain one.
+  return { value: Object.fromEntries(entries) };
+}
+
+function wrong(json: Json, place: string | undefined, type: string): Decoded {
+  const found = json === null ? "null" : Array.isArray(json) ? "array" : typeof json === "boolean" ? "bool" : typeof json;
+  return { problem: `json: cannot unmarshal ${found} into ${place ?? "Go value"} of type ${type}` };
+}

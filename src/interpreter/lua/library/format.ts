@@ -1,0 +1,199 @@
+/** `string.format`, which is Go's `fmt.Sprintf` over Lua values. */
+import { toBytes } from "../byte-text.ts";
+import { exponentSuffix, formatFloat, formatNumber, isInt64, parseNumber, toInt64 } from "../numbers.ts";
+import { typeOf } from "../values.ts";
+import type { LuaValue } from "../values.ts";
+
+interface Directive {
+  flags: string;
+  width: number | undefined;
+  precision: number | undefined;
+  verb: string;
+}
+
+/** Go refuses larger widths. */
+const MAX_WIDTH = 1_000_000;
+const DIRECTIVE = /%([-+# 0]*)(\d+)?(?:\.(\d*))?(.?)/suy;
+
+/** `check` is told the length so far, and throws when it is too much. */
+export function formatText(format: string, args: readonly LuaValue[], textOf: (value: LuaValue) => string, check: (length: number) => void): string {
+  const signs = format.split("%").length - 1 - (format.split("%%").length - 1);
+  const given = args.slice(0, Math.max(0, signs));
+  let text = "";
+  let used = 0;
+  for (let at = 0; at < format.length; ) {
+    const sign = format.indexOf("%", at);
+    if (sign < 0) {
+      text += format.slice(at);
+      break;
+    }
+    text += format.slice(at, sign);
+    DIRECTIVE.lastIndex = sign;
+    const [whole = "%", flags = "", width, precision, verb = ""] = DIRECTIVE.exec(format) ?? [];
+    at = sign + whole.length;
+    if (verb === "") text += "%!(NOVERB)";
+    else if (verb === "%") text += "%";
+    else if (used >= given.length) text += `%!${verb}(MISSING)`;
+    else {
+      const directive = { flags, width: width === undefined ? undefined : Number(width), precision: precision === undefined ? undefined : Number(precision), verb };
+      const isTooWide = (directive.width ?? 0) > MAX_WIDTH;
+      const isTooPrecise = (directive.precision ?? 0) > MAX_WIDTH;
+      check(text.length + (isTooWide ? 0 : (directive.width ?? 0)) + (isTooPrecise ? 0 : (directive.precision ?? 0)));
+      if (isTooWide) text += "%!(BADWIDTH)";
+      if (isTooPrecise) text += "%!(BADPREC)";
+      text += formatValue({ ...directive, ...(isTooWide && { width: undefined }), ...(isTooPrecise && { precision: undefined }) }, given[used], textOf);
+      used += 1;
+    }
+    check(text.length);
+  }
+  const extra = given.slice(used).map((value) => `${goType(value)}=${textOf(value)}`);
+  return extra.length > 0 ? `${text}%!(EXTRA ${extra.join(", ")})` : text;
+}
+
+function formatValue(directive: Directive, value: LuaValue, textOf: (value: LuaValue) => string): string {
+  const { verb } = directive;
+  if (verb === "T") return formatString({ ...directive, verb: "s" }, goType(value));
+  if (typeof value === "number") return formatLuaNumber(directive, value);
+  if (typeof value === "string") {
+    if (verb !== "d" && verb !== "i") return formatString(directive, value);
+    return parseNumber(value) === undefined ? formatInteger({ ...directive, verb: "d" }, 0) : formatString({ ...directive, verb: "s" }, value);
+  }
+  if ("svqxX".includes(verb)) return formatString(directive, textOf(value));
+  if (typeof value === "boolean" && verb === "t") return formatString({ ...directive, verb: "s" }, textOf(value));
+  // Go shows a pointer to an empty struct for nil.
+  return value === undefined ? pad(directive, "&{}", false) : `%!${verb}(${goType(value)}=${textOf(value)})`;
+}
+
+function goType(value: LuaValue): string {
+  switch (typeOf(value)) {
+    case "nil":
+      return "*lua.LNilType";
+    case "boolean":
+      return "lua.LBool";
+    case "number":
+      return "lua.LNumber";
+    case "string":
+      return "lua.LString";
+    case "function":
+      return "*lua.LFunction";
+    case "table":
+      return "*lua.LTable";
+  }
+}
+
+function formatLuaNumber(directive: Directive, value: number): string {
+  const { verb } = directive;
+  if (verb === "q" || verb === "s") return formatString(directive, formatNumber(value));
+  if ("bcdoxXU".includes(verb)) return formatInteger(directive, toInt64(value));
+  if ("eEfFgG".includes(verb)) return formatReal(directive, value);
+  if (verb === "i") return formatInteger({ ...directive, verb: "d" }, toInt64(value));
+  if (verb === "v") return isInt64(value) ? formatInteger({ ...directive, verb: "d" }, value) : formatReal({ ...directive, verb: "g" }, value);
+  return isInt64(value) ? `%!${verb}(int64=${formatNumber(value)})` : `%!${verb}(float64=${formatFloat(value)})`;
+}
+
+function pad({ flags, width = 0 }: Directive, text: string, canBeZero: boolean): string {
+  const missing = width - [...text].length;
+  if (missing <= 0) return text;
+  if (flags.includes("-")) return text + " ".repeat(missing);
+  if (!flags.includes("0") || !canBeZero) return " ".repeat(missing) + text;
+  const sign = /^[+\- ]/.exec(text)?.[0] ?? "";
+  return sign + "0".repeat(missing) + text.slice(sign.length);
+}
+
+function formatString(directive: Directive, value: string): string {
+  const { verb, precision } = directive;
+  const cut = precision === undefined ? value : [...value].slice(0, precision).join("");
+  switch (verb) {
+    case "s":
+    case "v":
+      return pad(directive, cut, false);
+    case "q":
+      return pad(directive, quote(cut), false);
+    case "x":
+    case "X": {
+      const bytes = toBytes(value).slice(0, precision);
+      const hex = Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(directive.flags.includes(" ") ? " " : "");
+      return pad(directive, verb === "X" ? hex.toUpperCase() : hex, false);
+    }
+    default:
+      return `%!${verb}(string=${value})`;
+  }
+}
+
+function formatInteger(directive: Directive, value: number): string {
+  const { verb, flags, precision } = directive;
+  if (verb === "c") return pad(directive, value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : "\ufffd", false);
+  if (verb === "U") return pad(directive, `U+${value.toString(16).toUpperCase().padStart(precision ?? 4, "0")}`, false);
+  const base = verb === "b" ? 2 : verb === "o" ? 8 : verb === "x" || verb === "X" ? 16 : 10;
+  const big = BigInt(value);
+  let digits = (big < 0n ? -big : big).toString(base);
+  if (precision !== undefined) digits = value === 0 && precision === 0 ? "" : digits.padStart(precision, "0");
+  const sign = value < 0 ? "-" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
+  const prefix = !flags.includes("#") ? "" : base === 16 ? "0x" : base === 8 ? "0" : base === 2 ? "0b" : "";
+  const text = sign + prefix + digits;
+  return pad(directive, verb === "X" ? text.toUpperCase() : text, precision === undefined);
+}
+
+function formatReal(directive: Directive, value: number): string {
+  const { verb, flags, precision } = directive;
+  if (!Number.isFinite(value)) {
+    const text = Number.isNaN(value) ? (flags.includes("+") ? "+NaN" : "NaN") : value > 0 ? (flags.includes(" ") && !flags.includes("+") ? " Inf" : "+Inf") : "-Inf";
+    return pad(directive, text, false);
+  }
+  const size = Math.abs(value);
+  const kind = verb.toLowerCase();
+  let text = kind === "f" ? fixed(size, precision ?? 6) : kind === "e" ? exponential(size, precision ?? 6) : general(size, precision);
+  if (verb === "E" || verb === "G") text = text.toUpperCase();
+  const sign = value < 0 || Object.is(value, -0) ? "-" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
+  return pad(directive, sign + text, true);
+}
+
+/** Digits beyond this are zeros or noise; JavaScript writes no more at once. */
+const MAX_DIGITS = 100;
+
+function fixed(value: number, digits: number): string {
+  if (value >= 1e21) return BigInt(value).toString() + (digits > 0 ? `.${"0".repeat(digits)}` : "");
+  const known = Math.min(digits, MAX_DIGITS);
+  let text = value.toFixed(known);
+  const scaled = value * 10 ** known;
+  // An exact half goes to the even neighbour, where JavaScript takes the larger.
+  if (scaled % 1 === 0.5 && Math.floor(scaled) % 2 === 0 && Number.isInteger(value * 2 ** (known + 1))) text = (Math.floor(scaled) / 10 ** known).toFixed(known);
+  return text + "0".repeat(digits - known);
+}
+
+function exponential(value: number, digits: number): string {
+  const [mantissa = "", exponent = "0"] = value.toExponential(Math.min(digits, MAX_DIGITS)).split("e");
+  return `${mantissa}${"0".repeat(Math.max(0, digits - MAX_DIGITS))}e${exponentSuffix(Number(exponent))}`;
+}
+
+/** The shorter of both forms: with an exponent from a certain size on. */
+function general(value: number, precision: number | undefined): string {
+  if (precision === undefined) return formatFloat(value);
+  const digits = Math.min(Math.max(precision, 1), MAX_DIGITS);
+  const [mantissa = "", exponentText = "0"] = value.toExponential(digits - 1).split("e");
+  const exponent = Number(exponentText);
+  const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
+  const count = short.replace(".", "").length;
+  const limit = digits > count && count >= exponent + 1 ? count : digits;
+  if (exponent < -4 || exponent >= limit) return `${short}e${exponentSuffix(exponent)}`;
+  const text = value.toFixed(Math.min(MAX_DIGITS, Math.max(0, digits - 1 - exponent)));
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([["\x07", "\\a"], ["\b", "\\b"], ["\f", "\\f"], ["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"], ["\v", "\\v"], ["\\", "\\\\"], ['"', '\\"']]);
+const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+
+/** Go's `strconv.Quote`. */
+export function quote(value: string): string {
+  let text = '"';
+  for (const character of value) {
+    const code = character.codePointAt(0) ?? 0;
+    const isLoneByte = code >= 0xdc80 && code <= 0xdcff;
+    if (ESCAPES.has(character)) text += ESCAPES.get(character);
+    else if (PRINTABLE.test(character)) text += character;
+    else if (isLoneByte || code < 0x80) text += `\\x${(code & 0xff).toString(16).padStart(2, "0")}`;
+    else if (code < 0x10000) text += `\\u${code.toString(16).padStart(4, "0")}`;
+    else text += `\\U${code.toString(16).padStart(8, "0")}`;
+  }
+  return `${text}"`;
+}

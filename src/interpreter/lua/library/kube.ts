@@ -1,0 +1,83 @@
+/** Karmada's `kube` library: quantities and pod templates, on the same code that the native interpreters use. */
+import { isObject } from "../../../base/index.ts";
+import type { Json } from "../../../base/index.ts";
+import { addQuantities, formatQuantity, parseQuantity, quantityProblem, tryParseQuantity } from "../../../machinery/index.ts";
+import type { Quantity } from "../../../machinery/index.ts";
+import { podDependencies } from "../../pod-dependencies.ts";
+import { podRequirements } from "../../pod-requirements.ts";
+import { EncodeError, encode } from "../encode.ts";
+import { withoutEmpties } from "../result-rules.ts";
+import { Table } from "../table.ts";
+import { LuaThrow } from "../values.ts";
+import type { LuaValue } from "../values.ts";
+import type { Arguments, LibraryFunction } from "./arguments.ts";
+import { templateProblem } from "./pod-template.ts";
+
+const ZERO = parseQuantity("0");
+
+function quantity(args: Arguments, n: number): Quantity {
+  const value = args.get(n);
+  if (value === undefined) return ZERO;
+  if (typeof value !== "string") throw args.wrongType(n, "string");
+  args.machine.charge(20);
+  const parsed = tryParseQuantity(value);
+  // Upstream's parser panics, so the message names no place.
+  if (parsed === undefined) throw new LuaThrow(`cannot parse '${value}': ${quantityProblem(value)}`);
+  return parsed;
+}
+
+function resourceAdd(args: Arguments): string {
+  let sum = ZERO;
+  for (let n = 1; n <= args.count; n++) sum = addQuantities(sum, quantity(args, n));
+  // Upstream's empty sum has no notation of its own; what is added to it keeps the plain one unless it is binary.
+  return args.machine.made(formatQuantity(sum.format === "DecimalExponent" ? { ...sum, format: "DecimalSI" } : sum));
+}
+
+function getResourceQuantity(args: Arguments): number {
+  if (args.count !== 1) throw args.machine.failure("getResourceQuantity only accepts one argument");
+  const { mantissa, exponent } = quantity(args, 1);
+  const value = exponent < 0 ? Number(mantissa) / 10 ** -exponent : Number(mantissa) * 10 ** exponent;
+  if (value < 0) throw args.machine.failure(`int approximation unexpectedly returned a negative value: ${args.string(1)},`);
+  if (value === Infinity) throw args.machine.failure(`int approximation unexpectedly returned an infinite value: ${args.string(1)},`);
+  return value;
+}
+
+/** A template as plain JSON, in the form that Kubernetes would accept. */
+function template(args: Arguments, typeName: string): Json {
+  const table = args.table(1);
+  args.machine.charge(200);
+  try {
+    const json = withoutEmpties(encode(table));
+    const problem = templateProblem(json);
+    if (problem === undefined) return json;
+    throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: json unmarshal obj failed: json: cannot unmarshal ${problem}`);
+  } catch (error) {
+    if (error instanceof EncodeError) throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** JSON made by us, which the script may change. */
+function toTable(args: Arguments, json: object): LuaValue {
+  args.machine.allocate(1024);
+  return Table.over(json);
+}
+
+function accuratePodRequirements(args: Arguments): LuaValue {
+  if (args.count !== 1) throw args.machine.failure("getPodRequirements only accepts one argument");
+  const pod = template(args, "PodTemplateSpec");
+  const requirements = podRequirements(isObject(pod) ? pod : {});
+  return requirements ? toTable(args, requirements) : undefined;
+}
+
+function getPodDependencies(args: Arguments): LuaValue {
+  if (args.count !== 2) throw args.machine.failure("getPodDependencies only accepts two argument");
+  args.table(1);
+  const given = args.get(2);
+  const namespace = given === undefined ? "default" : args.string(2);
+  const pod = template(args, "corev1.PodTemplateSpec");
+  const dependencies = podDependencies(isObject(pod) ? pod : {}, namespace);
+  return dependencies.length > 0 ? toTable(args, dependencies) : undefined;
+}
+
+export const kubeFunctions: Readonly<Record<string, LibraryFunction>> = { accuratePodRequirements, getPodDependencies, getResourceQuantity, resourceAdd };

@@ -1,0 +1,100 @@
+/**
+ * A compiled script. Compiling is done once; each call runs the whole script on fresh globals and then the function that was
+ * asked for. Arguments are shared and stay as they are; results share with them what the script did not change.
+ */
+import { LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
+import { DEFAULT_BUDGET } from "./budget.ts";
+import type { LuaBudget } from "./budget.ts";
+import { encode } from "./encode.ts";
+import type { EmptyRule } from "./encode.ts";
+import type { GlobalUse } from "./ast.ts";
+import { generate } from "./generate.ts";
+import { Globals } from "./library/globals.ts";
+import { Machine } from "./machine.ts";
+import type { Site } from "./machine.ts";
+import { parse } from "./parser.ts";
+import { Table } from "./table.ts";
+import { LuaThrow, NOTHING, typeOf } from "./values.ts";
+import type { LuaFunction, LuaType, LuaValue } from "./values.ts";
+import type { DeepReadonly, Json } from "../../base/index.ts";
+
+/** One value that a function returned. */
+export class LuaResult {
+  readonly type: LuaType;
+  readonly #value: LuaValue;
+  readonly #machine: Machine;
+
+  constructor(value: LuaValue, machine: Machine) {
+    this.type = typeOf(value);
+    this.#value = value;
+    this.#machine = machine;
+  }
+
+  /** As `tostring` gives it. */
+  get text(): string {
+    return this.#machine.text(this.#value);
+  }
+
+  /** Plain JSON; undefined for nil. Throws `EncodeError` for what JSON cannot say. The rule is for empty tables inside it. */
+  json(emptyRule?: EmptyRule): Json | undefined {
+    if (this.#value instanceof Table) return encode(this.#value, emptyRule);
+    return typeof this.#value === "function" ? undefined : this.#value;
+  }
+}
+
+type Lookup = (name: string) => LuaValue;
+type Chunk = (machine: Machine, global: Lookup, globals: Table | undefined) => Lookup;
+
+export class CompiledScript {
+  readonly name: string;
+  /** Which global names the script uses and sets, for whoever checks it. */
+  readonly globals: readonly GlobalUse[];
+  readonly #chunk: Chunk;
+  readonly #sites: readonly Site[];
+  readonly #isReflective: boolean;
+
+  constructor(source: string, name: string) {
+    this.name = name;
+    const script = parse(source, name);
+    const { code, sites, isReflective } = generate(script, name);
+    this.globals = script.globals;
+    this.#sites = sites;
+    this.#isReflective = isReflective;
+    // The generated text holds nothing of the script but checked names, numbers and JSON strings.
+    this.#chunk = new Function("T", "N", code)(Table, NOTHING) as Chunk;
+  }
+
+  /** Throws `LuaRuntimeError` or `LuaLimitError`. */
+  call(functionName: string, args: readonly (DeepReadonly<Json> | undefined)[], budget: LuaBudget = DEFAULT_BUDGET): LuaResult[] {
+    const machine = new Machine(this.name, this.#sites, budget);
+    try {
+      const library = new Globals(machine);
+      const lookup = this.#chunk(machine, (name) => library.get(name), this.#isReflective ? library.asTable() : undefined);
+      const found = lookup(functionName);
+      if (found === undefined) throw new LuaRuntimeError(`not found function ${functionName}`);
+      if (typeof found !== "function") throw new LuaRuntimeError(`${functionName} is not a function: ${typeOf(found)}`);
+      machine.d = 0;
+      return this.#run(machine, found, args);
+    } catch (error) {
+      if (error instanceof LuaThrow) throw new LuaRuntimeError(machine.text(error.value));
+      // The depth of calls is counted, so this is a backstop only.
+      if (error instanceof RangeError) throw new LuaRuntimeError(`${machine.where(1)} stack overflow`);
+      throw error;
+    }
+  }
+
+  #run(machine: Machine, callee: LuaFunction, args: readonly (DeepReadonly<Json> | undefined)[]): LuaResult[] {
+    const values = args.map((arg): LuaValue => (typeof arg === "object" && arg !== null ? Table.over(arg) : (arg ?? undefined) as LuaValue));
+    return machine.all(callee(...values)).map((value) => new LuaResult(value, machine));
+  }
+}
+
+/** Throws `LuaSyntaxError`, whose position has line and column. */
+export function compileScript(source: string, { name = "<string>" }: { name?: string } = {}): CompiledScript {
+  try {
+    return new CompiledScript(source, name);
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof SyntaxError) throw new LuaSyntaxError(`${name}: the script is too large to compile`);
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+/** HorizontalPodAutoscaler: each member scales by itself; the template shows how many replicas they want together. */
+import type { KubernetesObject } from "../../api/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import type { KindInterpreter } from "../kind-interpreter.ts";
+import { countOf, int32SumOf, reportedStatuses, statusOf, withStatus } from "../replica-status.ts";
+
+interface HorizontalPodAutoscaler extends KubernetesObject {
+  status?: JsonObject;
+}
+
+export const horizontalPodAutoscalerInterpreter: KindInterpreter<HorizontalPodAutoscaler> = {
+  group: "autoscaling",
+  kind: "HorizontalPodAutoscaler",
+  reflectStatus(autoscaler) {
+    const status = statusOf(autoscaler);
+    return status && counts(countOf(status["currentReplicas"]), countOf(status["desiredReplicas"]));
+  },
+  aggregateStatus(autoscaler, items) {
+    const statuses = reportedStatuses(items);
+    return withStatus(autoscaler, counts(int32SumOf(statuses, "currentReplicas"), int32SumOf(statuses, "desiredReplicas")));
+  },
+};
+
+/** The kind leaves current replicas out while there are none, and always shows the desired ones. */
+const counts = (currentReplicas: number, desiredReplicas: number): JsonObject => ({ ...(currentReplicas !== 0 && { currentReplicas }), desiredReplicas });

@@ -1,0 +1,26 @@
+/** PersistentVolumeClaim: the member binds it to a volume of its own. */
+import type { KubernetesObject } from "../../api/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import type { KindInterpreter } from "../kind-interpreter.ts";
+import { reportedStatuses, textOf, withStatus } from "../replica-status.ts";
+
+interface PersistentVolumeClaim extends KubernetesObject {
+  spec?: { volumeName?: string };
+  status?: JsonObject;
+}
+
+export const persistentVolumeClaimInterpreter: KindInterpreter<PersistentVolumeClaim> = {
+  group: "",
+  kind: "PersistentVolumeClaim",
+  retain(desired, observed) {
+    const volumeName = observed.spec?.volumeName;
+    return volumeName ? { ...desired, spec: { ...desired.spec, volumeName } } : desired;
+  },
+  /** Bound when all are; one that is lost decides, else the last one that is not bound. */
+  aggregateStatus(claim, items) {
+    const phases = reportedStatuses(items).map(({ phase }) => textOf(phase));
+    const phase = phases.includes("Lost") ? "Lost" : (phases.findLast((each) => each !== "Bound") ?? "Bound");
+    return withStatus(claim, phase ? { phase } : {});
+  },
+  isHealthy: ({ status }) => status?.["phase"] === "Bound",
+};

@@ -1,0 +1,33 @@
+/** OpenKruise AdvancedCronJob: each member runs its own schedule of Jobs, BroadcastJobs or image pulls. */
+import type { KubernetesObject } from "../../../api/index.ts";
+import type { JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter } from "../../kind-interpreter.ts";
+import { podDependencies } from "../../pod-dependencies.ts";
+import { reportedStatuses, statusOf, textOf, withStatus } from "../../replica-status.ts";
+import type { PodTemplateShape } from "../../workload.ts";
+
+interface JobTemplate {
+  spec?: { template?: PodTemplateShape };
+}
+interface AdvancedCronJob extends KubernetesObject {
+  spec?: { template?: { jobTemplate?: JobTemplate; broadcastJobTemplate?: JobTemplate } };
+  status?: JsonObject;
+}
+
+export const advancedCronJobInterpreter: KindInterpreter<AdvancedCronJob> = {
+  group: "apps.kruise.io",
+  kind: "AdvancedCronJob",
+  aggregateStatus(cronJob, items) {
+    if (items.length === 0) return cronJob;
+    const statuses = reportedStatuses(items);
+    const active = statuses.flatMap((status) => (Array.isArray(status["active"]) ? status["active"] : []));
+    const lastOf = (field: string): string => textOf(statuses.findLast((status) => typeof status[field] === "string")?.[field]);
+    const [type, lastScheduleTime] = [lastOf("type"), lastOf("lastScheduleTime")];
+    const { active: _active, type: _type, lastScheduleTime: _time, ...others } = statusOf(cronJob) ?? {};
+    return withStatus(cronJob, { ...others, ...(active.length > 0 && { active }), ...(type && { type }), ...(lastScheduleTime && { lastScheduleTime }) });
+  },
+  dependencies({ metadata, spec }) {
+    const { jobTemplate, broadcastJobTemplate } = spec?.template ?? {};
+    return podDependencies((broadcastJobTemplate ?? jobTemplate)?.spec?.template, metadata.namespace);
+  },
+};

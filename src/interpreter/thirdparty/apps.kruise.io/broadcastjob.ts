@@ -1,0 +1,68 @@
+/**
+ * OpenKruise BroadcastJob: one pod on every node. Its parallelism counts as replicas when it is a number; a percentage is of
+ * each member's own nodes and stays as it is.
+ */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
+import { podDependencies } from "../../pod-dependencies.ts";
+import { reportedStatuses, statusOf, sumOf, textOf, withStatus } from "../../replica-status.ts";
+import { templateReplicas, withSpecField, type PodTemplateShape } from "../../workload.ts";
+import { pickFields } from "../counters.ts";
+
+interface BroadcastJob extends KubernetesObject {
+  spec?: { parallelism?: number | string; template?: PodTemplateShape };
+  status?: JsonObject;
+}
+
+const COUNTERS = ["active", "succeeded", "failed", "desired"];
+
+export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
+  group: "apps.kruise.io",
+  kind: "BroadcastJob",
+  replicas: ({ spec }) => templateReplicas(typeof spec?.parallelism === "number" ? spec.parallelism : 1, spec?.template),
+  reviseReplicas: (job, replicas) => (typeof job.spec?.parallelism === "string" ? job : withSpecField(job, "parallelism", replicas)),
+  retain(desired, observed) {
+    const labels = observed.spec?.template?.metadata?.labels;
+    if (!labels) return desired;
+    const template = desired.spec?.template;
+    return { ...desired, spec: { ...desired.spec, template: { ...template, metadata: { ...template?.metadata, labels } } } };
+  },
+  reflectStatus(job) {
+    const status = statusOf(job);
+    return status && pickFields(status, ["conditions", "startTime", "completionTime", ...COUNTERS, "phase"]);
+  },
+  aggregateStatus(job, items) {
+    if (items.length === 0) return job;
+    const statuses = reportedStatuses(items);
+    const phase = textOf(statuses.findLast((status) => typeof status["phase"] === "string")?.["phase"]);
+    const { phase: _phase, conditions: _conditions, ...others } = statusOf(job) ?? {};
+    const conditions = conditionsOf(items);
+    return withStatus(job, {
+      ...others,
+      ...Object.fromEntries(COUNTERS.map((field) => [field, sumOf(statuses, field)])),
+      ...(phase && { phase }),
+      ...(conditions.length > 0 && { conditions }),
+    });
+  },
+  isHealthy({ status = {} }) {
+    if (status["desired"] === 0 || status["failed"] !== 0) return false;
+    return status["succeeded"] !== 0 || status["active"] !== 0;
+  },
+  dependencies: ({ metadata, spec }) => podDependencies(spec?.template, metadata.namespace),
+};
+
+function conditionsOf(items: readonly StatusItem[]): JsonObject[] {
+  const conditions: JsonObject[] = [];
+  const failed = items.filter(({ status }) => finishOf(status) === "Failed").map(({ clusterName }) => clusterName);
+  if (failed.length > 0) conditions.push({ type: "Failed", status: "True", reason: "JobFailed", message: `Job executed failed in member clusters: ${failed.join(", ")}` });
+  if (items.every(({ status }) => finishOf(status) === "Complete")) conditions.push({ type: "Complete", status: "True", reason: "Completed", message: "Job completed" });
+  return conditions;
+}
+
+/** How a member's job ended: the first of its conditions that says so. */
+function finishOf(status: DeepReadonly<Json> | undefined): string {
+  const conditions = isObject(status) ? status["conditions"] : undefined;
+  const finish = Array.isArray(conditions) ? conditions.filter(isObject).find(({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True") : undefined;
+  return textOf(finish?.["type"]);
+}

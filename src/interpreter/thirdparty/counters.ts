@@ -1,0 +1,66 @@
+/**
+ * Status of other projects' workloads. Their kinds are not typed here: what a member does not report is not reported, and
+ * a field that no member reports disappears from the template.
+ */
+import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
+import type { StatusItem } from "../kind-interpreter.ts";
+import { countOf, statusOf, sumOf, TEMPLATE_GENERATION, textOf, type WithStatus } from "../replica-status.ts";
+
+export interface ReportedFields {
+  readonly counters: readonly string[];
+  /** Copied from the last member that reports one. */
+  readonly texts?: readonly string[];
+}
+
+/** The named fields of a member's status as they are, plus the member's own generation and the template's. */
+export function reflectFields(object: WithStatus, fields: readonly string[]): Json | undefined {
+  const status = statusOf(object);
+  if (!status) return undefined;
+  const reflected = pickFields(status, [...fields, "observedGeneration"]);
+  if (object.metadata.generation !== undefined) reflected["generation"] = object.metadata.generation;
+  const generation = (object.metadata.annotations?.[TEMPLATE_GENERATION] ?? "").trim();
+  if (generation !== "" && Number.isFinite(Number(generation))) reflected["resourceTemplateGeneration"] = Number(generation);
+  return reflected;
+}
+
+export function pickFields(status: JsonObject, fields: readonly string[]): JsonObject {
+  const picked: JsonObject = {};
+  for (const field of fields) {
+    const value = status[field];
+    if (value !== undefined && value !== null) picked[field] = value;
+  }
+  return picked;
+}
+
+/**
+ * The template with the counters summed. `observedGeneration` moves to the template's generation when every member has
+ * exactly that copy and has observed it. Returns the template itself when nothing differs; `more` are fields beside these.
+ */
+export function aggregateFields<T extends WithStatus>(template: T, items: readonly StatusItem[], { counters, texts = [] }: ReportedFields, more: JsonObject = {}): T {
+  const before = statusOf(template) ?? {};
+  const statuses = items.map(({ status }) => (isObject(status) ? status : {}));
+  const next: JsonObject = { ...before, ...more };
+  for (const field of counters) next[field] = sumOf(statuses, field);
+  for (const field of texts) {
+    const text = textOf(statuses.findLast((status) => textOf(status[field]) !== "")?.[field]);
+    if (text) next[field] = text;
+    else delete next[field];
+  }
+  const generation = template.metadata.generation ?? 0;
+  next["observedGeneration"] = statuses.every((status) => isCurrent(status, generation)) ? generation : countOf(before["observedGeneration"]);
+  return equalJson(next, before) ? template : { ...template, status: next };
+}
+
+function isCurrent(status: JsonObject, generation: number): boolean {
+  return countOf(status["resourceTemplateGeneration"]) === generation && countOf(status["generation"]) === countOf(status["observedGeneration"]);
+}
+
+/** Conditions of all members, one per type: of several the last one reported. */
+export function mergeConditions(items: readonly StatusItem[]): JsonObject[] {
+  const byType = new Map<string, JsonObject>();
+  for (const { status } of items) {
+    const conditions = isObject(status) ? status["conditions"] : undefined;
+    for (const condition of Array.isArray(conditions) ? conditions.filter(isObject) : []) byType.set(textOf(condition["type"]), condition);
+  }
+  return [...byType].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, condition]) => condition);
+}

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { INJECTED_LIST_ANNOTATION, injectedSets } from "./names.ts";
+
+const podWith = (list: string): ReadonlyPod => ({ metadata: { name: "p", annotations: { [INJECTED_LIST_ANNOTATION]: list } }, spec: { containers: [] } }) as unknown as ReadonlyPod;
+
+test("the sets of a pod stand in its annotation", () => {
+  expect(injectedSets(podWith("logs,,proxies"))).toEqual(["logs", "proxies"]);
+});
+
+test("an annotation with more sets than any pod has counts up to a bound", () => {
+  const list = Array.from({ length: 100_000 }, (_, index) => `s${index}`).join(",");
+
+  expect(injectedSets(podWith(list))).toHaveLength(256);
+});

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { formatQuantity, parseQuantity } from "../../../machinery/index.ts";
+import type { ReadonlyPod } from "../../kubernetes/pod.ts";
+import { resourceValue, resourcesFor } from "./resources.ts";
+
+const cases: Record<string, [expression: string, want: string]> = {
+  "a number of cores is one of thousandths": ["0.25", "250m"],
+  "a number that is no amount becomes one that no pod may have": ["1e400", "-9223372036854775808m"],
+};
+for (const [behaviour, [expression, want]] of Object.entries(cases)) {
+  test(behaviour, () => {
+    const value = resourceValue(expression, parseQuantity("0"));
+
+    expect(typeof value === "string" ? value : formatQuantity(value)).toBe(want);
+  });
+}
+
+test("names that would take too long to match are refused", () => {
+  const containers = Array.from({ length: 40 }, (_, index) => ({ name: `${"a".repeat(100_000)}${index}`, image: "i" }));
+  const pod = { metadata: { name: "p" }, spec: { containers } } as unknown as ReadonlyPod;
+
+  const evaluate = (): unknown => resourcesFor(pod, { targetContainersMode: "sum", targetContainersNameRegex: "(a?){900}a{900}b$", resourcesExpr: { limits: { cpu: "cpu" } } }, []);
+
+  expect(evaluate).toThrow("failed to get target containers: matching takes more than 20000000 steps");
+});

@@ -1,0 +1,99 @@
+/** `interpreters-native.jsonl` and `interpreters-thirdparty.jsonl`: what the built-in rules make of objects, one operation at a time. */
+import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
+import { createInterpreter, createLevel, OPERATIONS, prune, withoutJobTtl, type AnyObject, type Interpreter, type Operation, type StatusItem } from "../../../src/interpreter/index.ts";
+import { nativeKinds } from "../../../src/interpreter/native/index.ts";
+import { thirdPartyKinds } from "../../../src/interpreter/thirdparty/index.ts";
+import { parseQuantity, scaledQuantity } from "../../../src/machinery/index.ts";
+import { equalGolden, pick } from "../compare.ts";
+import type { CaseRunner, GoldenCase } from "../golden.ts";
+
+type Run = (interpreter: Interpreter, input: JsonObject) => JsonObject;
+
+const objectIn = (input: JsonObject, field = "object"): AnyObject => input[field] as unknown as AnyObject;
+const json = (value: unknown): Json => (value ?? null) as Json;
+
+const operations: Readonly<Record<Operation | "Prune", Run>> = {
+  InterpretReplica(interpreter, input) {
+    const { replicas, requirements } = interpreter.replicas(objectIn(input)) ?? {};
+    return { replicas: json(replicas), requirements: json(requirements) };
+  },
+  InterpretComponent: (interpreter, input) => ({
+    components: json(interpreter.components(objectIn(input)).map(({ requirements, ...component }) => ({ ...component, ...(requirements && { replicaRequirements: requirements }) }))),
+  }),
+  ReviseReplica: (interpreter, input) => ({ object: json(interpreter.reviseReplicas(objectIn(input), Number(input["replicas"]))) }),
+  Retain: (interpreter, input) => ({ object: json(interpreter.retain(objectIn(input, "desired"), objectIn(input, "observed"))) }),
+  AggregateStatus: (interpreter, input) => ({ object: json(interpreter.aggregateStatus(objectIn(input), (input["items"] ?? []) as unknown as StatusItem[])) }),
+  InterpretStatus: (interpreter, input) => ({ status: json(interpreter.reflectStatus(objectIn(input))) }),
+  InterpretHealth: (interpreter, input) => ({ healthy: interpreter.health(objectIn(input)) === "Healthy" }),
+  InterpretDependency: (interpreter, input) => ({ dependencies: json(interpreter.dependencies(objectIn(input)).toSorted(byReference)) }),
+  Prune(_interpreter, input) {
+    const pruned = prune(objectIn(input) as Parameters<typeof prune>[0]);
+    return { object: json(input["removeJobTTL"] ? withoutJobTtl(pruned) : pruned) };
+  },
+};
+
+function byReference(a: object, b: object): number {
+  const [left, right] = [a, b].map((each) => ["apiVersion", "kind", "namespace", "name"].map((field) => (each as Record<string, string>)[field] ?? "").join("\0"));
+  if (left === right) return 0;
+  return (left ?? "") < (right ?? "") ? -1 : 1;
+}
+
+function createRunner(interpreter: Interpreter): CaseRunner {
+  return {
+    check({ input = {}, want, wantAnyOf = want ? [want] : [] }: GoldenCase) {
+      const got = attempt(interpreter, input);
+      if (wantAnyOf.some((accepted) => isAccepted(input, got, accepted))) return undefined;
+      return `got ${JSON.stringify(relevant(input, got))}, want ${wantAnyOf.map((accepted) => JSON.stringify(relevant(input, accepted))).join(" or ")}`;
+    },
+  };
+}
+
+/** A kind that has no rule for the operation is an error of the original; reading the whole status is a rule for all. */
+function attempt(interpreter: Interpreter, input: JsonObject): JsonObject {
+  const operation = input["operation"] as Operation | "Prune";
+  const object = objectIn(input, operation === "Retain" ? "desired" : "object");
+  if (operation !== "Prune" && operation !== "InterpretStatus" && !interpreter.levelOf(OPERATIONS[operation], object)) return { error: "no rule" };
+  try {
+    return pick(operations, operation)(interpreter, input);
+  } catch (error) {
+    if (error instanceof Error && error.name === "InterpretError") return { error: error.message };
+    throw error;
+  }
+}
+
+function isAccepted(input: JsonObject, got: JsonObject, want: JsonObject): boolean {
+  if (want["error"] !== undefined || want["panic"] !== undefined) return got["error"] !== undefined;
+  if (got["error"] !== undefined) return false;
+  if (input["operation"] === "AggregateStatus" && !keepsRest(input["object"], got["object"])) return false;
+  return equalGolden(normal(relevant(input, got), want), normal(relevant(input, want), want));
+}
+
+/** Of an aggregation only the status is written back. */
+function relevant({ operation }: JsonObject, result: JsonObject): JsonObject {
+  return operation === "AggregateStatus" && isObject(result["object"]) ? { status: result["object"]["status"] ?? null } : result;
+}
+
+function keepsRest(before: Json | undefined, after: Json | undefined): boolean {
+  return isObject(before) && isObject(after) && equalJson({ ...before, status: null }, { ...after, status: null });
+}
+
+/**
+ * Quantities by value, an empty text as absent because the original's typed form drops it, and times from the original's clock as absent: Flotilla takes the members' times instead, so that the
+ * same sum is the same text.
+ */
+function normal(value: Json | undefined, want: JsonObject): Json {
+  const usesClock = JSON.stringify(want).includes("{{NOW}}");
+  const visit = (each: Json | undefined, key: string): Json => {
+    if (Array.isArray(each)) return each.map((item) => visit(item, ""));
+    if (isObject(each)) return Object.fromEntries(Object.entries(each).map(([name, item]) => [name, AMOUNTS.has(key) ? amount(item) : visit(item, name)]));
+    if (usesClock && (key === "lastProbeTime" || key === "lastTransitionTime" || key === "lastUpdateTime")) return null;
+    return each === "" ? null : (each ?? null);
+  };
+  return visit(value, "");
+}
+
+const AMOUNTS = new Set(["resourceRequest", "requests", "limits", "overhead"]);
+const amount = (item: Json): Json => (typeof item === "string" || typeof item === "number" ? String(scaledQuantity(parseQuantity(item), -9)) : item);
+
+export const nativeInterpreters = createRunner(createInterpreter([createLevel("native", nativeKinds)]));
+export const thirdPartyInterpreters = createRunner(createInterpreter([createLevel("thirdparty", thirdPartyKinds)]));
