@@ -36,6 +36,8 @@ const wrong: Record<string, { argv: string[]; want: string }> = {
   "a flag is unknown": { argv: ["oslo", "--speed", "9"], want: "Unknown option '--speed'" },
   "a number is no number": { argv: ["oslo", "--crew", "many"], want: "--crew is a whole number from 1 to 10, not 'many'" },
   "a number is out of range": { argv: ["oslo", "--crew", "11"], want: "--crew is a whole number from 1 to 10, not '11'" },
+  "a number is below zero": { argv: ["oslo", "--crew", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
+  "a number is below zero behind a letter": { argv: ["oslo", "-c", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
   "a choice is none": { argv: ["oslo", "--rig", "raft"], want: "--rig is one of sloop, ketch, not 'raft'" },
   "the output format is none": { argv: ["oslo", "-o", "xml"], want: "--output is one of table, json, yaml, not 'xml'" },
 };

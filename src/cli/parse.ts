@@ -30,13 +30,24 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
 function readArguments(command: Command, flags: Record<string, Flag>, argv: readonly string[]): { positionals: string[]; values: Record<string, string | boolean | undefined> } {
   const options = Object.fromEntries(Object.entries(flags).map(([name, { type, short }]) => [name, { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }) }]));
   try {
-    const { positionals, values } = parseArgs({ args: [...argv], options, allowPositionals: true });
+    const { positionals, values } = parseArgs({ args: withNegatives(flags, argv), options, allowPositionals: true });
     return { positionals, values: values };
   } catch (error) {
     // Node explains itself over several lines; the first says what is wrong.
     const [text] = (error instanceof Error ? error.message : String(error)).split(/[.\n]\s/);
     throw new UsageError(`${text}; see 'flotilla ${command.name} --help'`);
   }
+}
+
+/** Node takes `-1` for an option of its own; behind a flag for numbers it is a number, though perhaps a wrong one. */
+function withNegatives(flags: Record<string, Flag>, argv: readonly string[]): string[] {
+  const joints = new Map(Object.entries(flags).flatMap(([name, { type, short }]) => (type === "integer" ? [[`--${name}`, "="] as const, ...(short ? [[`-${short}`, ""] as const] : [])] : [])));
+  const args: string[] = [];
+  for (const word of argv) {
+    const joint = /^-\d/.test(word) ? joints.get(args.at(-1) ?? "") : undefined;
+    args.push(joint === undefined ? word : `${args.pop() ?? ""}${joint}${word}`);
+  }
+  return args;
 }
 
 function checkArguments(command: Command, positionals: readonly string[]): void {

@@ -32,6 +32,8 @@ export interface Share {
   previous?: number;
   /** The status that the member last reported. */
   observed?: Json;
+  /** The member's copy as it was last dispatched; what it owns already is read from it. */
+  copy?: DeepReadonly<KubernetesObject>;
 }
 
 /** What one member says about its copy; an element of a binding's `aggregatedStatus`. */

@@ -2,7 +2,7 @@
  * What one pod of a template asks of a cluster: its resource requests and the nodes it accepts, in the shape of a binding's
  * `replicaRequirements`.
  */
-import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import { isObject, type DeepReadonly, type JsonObject } from "../base/index.ts";
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityMilliValue, quantityOfMilli, quantityValue } from "../machinery/index.ts";
 import type { Quantity } from "../machinery/index.ts";
 import type { ReplicaRequirements } from "./kind-interpreter.ts";
@@ -42,8 +42,15 @@ function nodeClaimOf({ nodeSelector, tolerations, affinity }: DeepReadonly<NonNu
   return {
     ...(hardNodeAffinity && { hardNodeAffinity }),
     ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
-    ...(tolerations?.length && { tolerations: [...tolerations] as JsonObject[] }),
+    ...(tolerations?.length && { tolerations: tolerations.map(bareToleration) }),
   };
+}
+
+const TOLERATION_FIELDS = ["key", "operator", "value", "effect", "tolerationSeconds"];
+
+/** A toleration without fields that it does not have: in other projects' kinds nobody has checked it. */
+function bareToleration(toleration: unknown): JsonObject {
+  return isObject(toleration) ? (Object.fromEntries(TOLERATION_FIELDS.flatMap((field) => (toleration[field] === undefined ? [] : [[field, toleration[field]]]))) as JsonObject) : {};
 }
 
 /** All containers together, or the largest init container where that is more, plus the overhead of the runtime class. */

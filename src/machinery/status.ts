@@ -123,5 +123,10 @@ const hasReason =
 export const isNotFound = hasReason("NotFound");
 export const isAlreadyExists = hasReason("AlreadyExists");
 export const isConflict = hasReason("Conflict");
+/** Nothing can be made in the namespace any more. Errors that were passed on with another around them count as well. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;
+  return error instanceof FlotillaError && error.cause !== undefined && isNamespaceTerminating(error.cause);
+}
 export const isExpired = hasReason("Expired", "Gone");
 export const isInvalid = hasReason("Invalid");

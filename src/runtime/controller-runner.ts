@@ -1,6 +1,7 @@
 /** One controller at work: its queue, its sources and its workers. The manager owns it. */
 import { FlotillaError, Histogram, TerminalError, type Clock, type Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
+import { isNamespaceTerminating } from "../machinery/index.ts";
 import { abortable } from "./abortable.ts";
 import type { Controller, Informer, Result, RunContext, Source } from "./controller.ts";
 import type { SharedInformers } from "./informers.ts";
@@ -230,6 +231,11 @@ export class ControllerRunner<K> {
   }
 
   #fail(key: K, log: Log, error: unknown): void {
+    // Who creates in a namespace that goes away learns soon enough that its owner went with it. It may also be made again, so it is tried again.
+    if (isNamespaceTerminating(error)) {
+      log.debug("the namespace goes away, trying again", { failures: this.#queue.addFailed(key) });
+      return;
+    }
     this.#failures++;
     this.#failingSinceMs ??= this.#options.clock.now();
     if (error instanceof TerminalError) {

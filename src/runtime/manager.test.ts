@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dynamicKind } from "../api/index.ts";
-import { createFakeClock, silentLog, type Log, type LogFields } from "../base/index.ts";
+import { createFakeClock, FlotillaError, silentLog, type Log, type LogFields } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
-import { CHANGED_MEANWHILE, conflict } from "../machinery/index.ts";
+import { ApiError, CHANGED_MEANWHILE, conflict, forbidden } from "../machinery/index.ts";
 import { createFakeClient, reconcileUntilQuiet } from "../testing/index.ts";
 import { done, type Result } from "./controller.ts";
 import { defineController, defineKeyedController, idOfKey, keyOf, watch } from "./define-controller.ts";
@@ -188,6 +188,31 @@ describe("failures", () => {
     expect(seen.toSorted()).toEqual(["bad", "bad", "good"]);
     expect(lines).toMatchObject([{ level: "error", message: "reconcile failed unexpectedly, trying again", fields: { controller: "broken", key: "hub/shop/bad" } }]);
     expect(String(lines[0]?.fields.stack)).toContain("manager.test.ts");
+  });
+
+  test("a namespace that goes away under a controller is nothing to log, however long it takes", async () => {
+    const { log, lines } = createMemoryLog();
+    const { clock, client, manager, signal, settle } = setUp({ log });
+    const { status } = forbidden({ group: "", resource: "pods" }, "p", "the namespace is being terminated");
+    const refused = new ApiError({ ...status, details: { ...status.details, causes: [{ reason: "NamespaceTerminating" }] } });
+    let tries = 0;
+    manager.add(
+      noting("late", [], () => {
+        tries++;
+        throw new FlotillaError("WriteAll", "1 of 1 pod creations failed", { cause: refused });
+      }),
+    );
+    manager.start(signal);
+    await client.create(Widget, "hub", make(Widget, "a"));
+
+    for (let try_ = 0; try_ < 15; try_++) {
+      await settle();
+      clock.advance(60_000);
+    }
+
+    expect(tries).toBe(15);
+    expect(lines).toEqual([]);
+    expect(manager.problems()).toEqual([]);
   });
 
   test("a conflict now and then is nothing to log", async () => {

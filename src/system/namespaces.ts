@@ -2,7 +2,7 @@
 import type { Kind, KubernetesObject, Namespace } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import { ApiError, isAlreadyExists, isNotFound } from "../machinery/index.ts";
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from "../machinery/index.ts";
 
 export function isTerminating({ metadata, status }: DeepReadonly<Namespace>): boolean {
   return metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
@@ -15,8 +15,4 @@ export async function furnish<T extends KubernetesObject>(client: Client, kind: 
   } catch (error) {
     if (!isAlreadyExists(error) && !isNotFound(error) && !isNamespaceTerminating(error)) throw error;
   }
-}
-
-function isNamespaceTerminating(error: unknown): boolean {
-  return error instanceof ApiError && (error.status.details?.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
 }

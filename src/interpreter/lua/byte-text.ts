@@ -11,6 +11,7 @@ export const isAscii = (text: string): boolean => !BEYOND_ASCII.test(text);
 /** One character per byte of the UTF-8 form. Plain ASCII is its own byte text. */
 export function toBytes(text: string): string {
   if (isAscii(text)) return text;
+  if (text.isWellFormed()) return Buffer.from(text, "utf8").toString("latin1");
   let bytes = "";
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
@@ -26,6 +27,9 @@ export function toBytes(text: string): string {
 /** The string that byte text stands for. */
 export function fromBytes(bytes: string): string {
   if (isAscii(bytes)) return bytes;
+  const decoded = Buffer.from(bytes, "latin1").toString("utf8");
+  // The sign that replaces what is no character may also have been there before.
+  if (!decoded.includes("\ufffd")) return decoded;
   let text = "";
   for (let at = 0; at < bytes.length; ) {
     const size = sequenceLength(bytes, at);
@@ -44,7 +48,8 @@ export function fromBytes(bytes: string): string {
 export const hasLoneBytes = (text: string): boolean => !text.isWellFormed();
 
 export function byteLength(text: string): number {
-  return isAscii(text) ? text.length : toBytes(text).length;
+  if (isAscii(text)) return text.length;
+  return text.isWellFormed() ? Buffer.byteLength(text) : toBytes(text).length;
 }
 
 /** How many bytes the character at a position has; 0 where no valid one starts. */

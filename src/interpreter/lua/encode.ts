@@ -19,20 +19,23 @@ export type EmptyRule = (path: readonly string[]) => Json | undefined;
 
 const MAX_DEPTH = 500;
 const asList: EmptyRule = () => [];
+const free = (): void => undefined;
 
-/** Throws `EncodeError`. An empty root is an empty list. */
-export function encode(table: Table, emptyRule: EmptyRule = asList): Json {
-  return new Encoder(emptyRule).root(table);
+/** Throws `EncodeError`, and what `charge` throws, which is told of each table. An empty root is an empty list. */
+export function encode(table: Table, emptyRule: EmptyRule = asList, charge: (tables: number) => void = free): Json {
+  return new Encoder(emptyRule, charge).root(table);
 }
 
 class Encoder {
   readonly #emptyRule: EmptyRule;
+  readonly #charge: (tables: number) => void;
   readonly #open = new Set<Table>();
   readonly #path: string[] = [];
   #depth = 0;
 
-  constructor(emptyRule: EmptyRule) {
+  constructor(emptyRule: EmptyRule, charge: (tables: number) => void) {
     this.#emptyRule = emptyRule;
+    this.#charge = charge;
   }
 
   root(table: Table): Json {
@@ -42,6 +45,7 @@ class Encoder {
   /** Undefined for an empty table that the rule drops. */
   #table(table: Table): Json | undefined {
     this.#depth += 1;
+    this.#charge(1);
     if (this.#open.has(table)) throw new EncodeError("cannot encode recursively nested tables to JSON", this.#depth);
     if (this.#depth > MAX_DEPTH) throw new EncodeError(`cannot encode more than ${MAX_DEPTH} nested tables to JSON`, 1);
     this.#open.add(table);

@@ -471,7 +471,8 @@ class Generator {
         });
       case "==":
       case "~=":
-        return `(${this.#one(left)}${operator === "==" ? "===" : "!=="}${this.#one(right)})`;
+        if (isWrittenOut(left) || isWrittenOut(right)) return `(${this.#one(left)}${operator === "==" ? "===" : "!=="}${this.#one(right)})`;
+        return `${operator === "==" ? "" : "!"}S.same(${this.#one(left)},${this.#one(right)})`;
       case "..":
         return `S.concat(${this.#one(left)},${this.#one(right)},${this.#site(line)})`;
       default:
@@ -512,6 +513,8 @@ const isComparison = (operator: string): boolean => ["==", "~=", "<", "<=", ">",
 const isSeveral = (expression: Expression | undefined): boolean => expression?.kind === "call" || expression?.kind === "method" || expression?.kind === "vararg";
 /** A name that no object has by itself and that keeps its place among others. */
 const isFastKey = (key: string): boolean => PLAIN_KEY.test(key) && !PROTOTYPE_NAMES.has(key);
+/** Comparing with it is quick, however long the other side is. */
+const isWrittenOut = (expression: Expression): boolean => ["nil", "true", "false", "number", "string"].includes(expression.kind);
 const isNeverNil = (expression: Expression): boolean =>
   ["true", "false", "number", "string", "function", "table"].includes(expression.kind) ||
   (expression.kind === "binary" && expression.operator !== "and" && expression.operator !== "or") ||

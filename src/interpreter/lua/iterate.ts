@@ -68,7 +68,7 @@ export class PairsIterator implements LuaIterator {
   #takeKeys(): LuaValue[] {
     const keys = this.#table.keys();
     this.#machine.allocate(keys.length * 8);
-    this.#machine.charge(keys.length >> 2);
+    this.#machine.charge(keys.length);
     return keys;
   }
 }

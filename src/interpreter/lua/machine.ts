@@ -26,12 +26,13 @@ export interface Site {
 
 /** Tail calls that may lie on the JavaScript stack before they are unwound. */
 const MAX_TAIL_CALLS = 100;
-const TABLE_BYTES = 192;
+const TABLE_BYTES = 384;
 const ENTRY_BYTES = 96;
 const ITEM_BYTES = 16;
 /** Hashing and growing cost far more than a round of an empty loop. */
 const KEY_TICKS = 10;
 const TABLE_TICKS = 4;
+const CONCAT_TICKS = 4;
 const RAISE_TICKS = 50;
 export const CLOSURE_BYTES = 96;
 
@@ -294,7 +295,7 @@ export class Machine {
 
   length(value: LuaValue, site: number): number {
     if (typeof value === "string") {
-      this.t -= value.length >> 6;
+      this.charge(value.length >> 6);
       return byteLength(value);
     }
     if (!(value instanceof Table)) return this.#raise(site, "__len undefined");
@@ -369,6 +370,8 @@ export class Machine {
   // Operators.
 
   arith(operator: "add" | "sub" | "mul" | "div" | "mod" | "pow", left: LuaValue, right: LuaValue, site: number): number {
+    this.#chargeText(left);
+    this.#chargeText(right);
     const a = typeof left === "string" ? (parseNumber(left) ?? left) : left;
     const b = typeof right === "string" ? (parseNumber(right) ?? right) : right;
     if (typeof a !== "number" || typeof b !== "number") return this.#raise(site, `cannot perform ${operator} operation between ${typeOf(a)} and ${typeOf(b)}`);
@@ -397,8 +400,20 @@ export class Machine {
     return power(a, b);
   }
 
+  /** Reading through a long string takes its time. */
+  #chargeText(value: LuaValue): void {
+    if (typeof value === "string" && value.length > 64) this.charge(value.length >> 2);
+  }
+
+  /** `==` of two values of which neither is written out. */
+  same(a: LuaValue, b: LuaValue): boolean {
+    if (typeof a === "string" && a.length > 256) this.charge(a.length >> 5);
+    return a === b;
+  }
+
   negate(value: LuaValue, site: number): number {
     if (typeof value === "number") return -value;
+    this.#chargeText(value);
     const number = typeof value === "string" ? parseNumber(value) : undefined;
     return number === undefined ? this.#raise(site, "__unm undefined") : -number;
   }
@@ -408,18 +423,21 @@ export class Machine {
     const b = typeof right === "number" ? formatNumber(right) : right;
     if (typeof a !== "string" || typeof b !== "string") return this.#raise(site, `cannot perform concat operation between ${typeOf(left)} and ${typeOf(right)}`);
     this.l[this.d] = site;
+    this.t -= CONCAT_TICKS;
     const joined = this.made(a + b);
     return this.hasLoneBytes && hasLoneBytes(joined) ? fromBytes(toBytes(joined)) : joined;
   }
 
   less(left: LuaValue, right: LuaValue, site: number): boolean {
     if (typeof left === "number" && typeof right === "number") return left < right;
+    this.#chargeText(left);
     if (typeof left === "string" && typeof right === "string") return compareText(left, right) < 0;
     return this.#raise(site, `attempt to compare ${typeOf(left)} with ${typeOf(right)}`);
   }
 
   lessEqual(left: LuaValue, right: LuaValue, site: number): boolean {
     if (typeof left === "number" && typeof right === "number") return left <= right;
+    this.#chargeText(left);
     if (typeof left === "string" && typeof right === "string") return compareText(left, right) <= 0;
     return this.#raise(site, `attempt to compare ${typeOf(left)} with ${typeOf(right)}`);
   }

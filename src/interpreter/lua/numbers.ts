@@ -37,6 +37,7 @@ export function parseGoInt(text: string, base: number): number | undefined {
     rest = rest.replaceAll("_", "");
   }
   if (rest === "" || radix < 2 || radix > 36) return undefined;
+  if (radix <= 10 && rest.length > 1) rest = rest.replace(/^0+(?=.)/, "");
   let value = 0n;
   const limit = 2n ** 63n;
   for (const ch of rest.toLowerCase()) {
@@ -66,9 +67,20 @@ export function parseGoFloat(text: string): number | undefined {
   return Number.isFinite(value) ? (sign === "-" ? -value : value) : undefined;
 }
 
+/** Without blanks, tabs and line ends around it. A pattern for the end would take the square of the time. */
+export function trimBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+const isBlank = (code: number): boolean => code === 32 || code === 9 || code === 10;
+
 /** What arithmetic makes of a string, and the compiler of a literal: an integer with any prefix, or a float. */
 export function parseNumber(text: string): number | undefined {
-  const trimmed = text.replace(/^[ \t\n]+|[ \t\n]+$/g, "");
+  const trimmed = trimBlanks(text);
   return parseGoInt(trimmed, 0) ?? parseGoFloat(trimmed);
 }
 

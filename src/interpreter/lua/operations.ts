@@ -47,48 +47,48 @@ export interface LuaReplicas {
 }
 
 export function getReplicas(script: CompiledScript, object: Input, budget?: LuaBudget): LuaReplicas {
-  const [count, requires] = script.call("GetReplicas", [object as Json], budget);
+  const [count, requires] = script.call("GetReplicas", [object], budget);
   if (count?.type !== "number") throw new LuaResultError(`result type ${typeNumber(count)} is not number`);
   return { replicas: toInt32(count.json() as number), requirements: isNil(requires) ? undefined : typed(requires, requirements) };
 }
 
 export function getComponents(script: CompiledScript, object: Input, budget?: LuaBudget): Json | undefined {
-  const [components] = run("failed to run 'GetComponents' script", () => script.call("GetComponents", [object as Json], budget));
+  const [components] = run("failed to run 'GetComponents' script", () => script.call("GetComponents", [object], budget));
   if (isNil(components)) return undefined;
   if (components?.type !== "table") throw new LuaResultError(`expected result type 'table' or 'nil' from GetComponents, but got '${components?.type}'`);
   return run("failed to convert lua table for components", () => typed(components, { list: component, of: "[]v1alpha2.Component" }));
 }
 
 export function reviseReplica(script: CompiledScript, object: Input, replicas: number, budget?: LuaBudget): JsonObject {
-  const [revised] = script.call("ReviseReplica", [object as Json, replicas], budget);
+  const [revised] = script.call("ReviseReplica", [object, replicas], budget);
   return wholeObject(revised, [object]);
 }
 
 export function retain(script: CompiledScript, desired: Input, observed: Input, budget?: LuaBudget): JsonObject {
-  const [retained] = script.call("Retain", [desired as Json, observed as Json], budget);
+  const [retained] = script.call("Retain", [desired, observed], budget);
   return wholeObject(retained, [desired, observed]);
 }
 
 /** `items` absent is nil to the script, which is not the same as an empty list. */
 export function aggregateStatus(script: CompiledScript, object: Input, items: readonly Input[] | undefined, budget?: LuaBudget): JsonObject {
-  const [aggregated] = script.call("AggregateStatus", [object as Json, items as Json | undefined], budget);
+  const [aggregated] = script.call("AggregateStatus", [object, items], budget);
   return wholeObject(aggregated);
 }
 
 export function interpretHealth(script: CompiledScript, object: Input, budget?: LuaBudget): boolean {
-  const [health] = script.call("InterpretHealth", [object as Json], budget);
+  const [health] = script.call("InterpretHealth", [object], budget);
   if (health?.type !== "boolean") throw new LuaResultError(`result type ${typeNumber(health)} is not bool`);
   return health.json() === true;
 }
 
 export function reflectStatus(script: CompiledScript, object: Input, budget?: LuaBudget): Json {
-  const [status] = script.call("ReflectStatus", [object as Json], budget);
+  const [status] = script.call("ReflectStatus", [object], budget);
   if (status?.type !== "table") throw new LuaResultError(`expect the returned replica type is table but got ${status?.type ?? "nil"}`);
   return emptyRootAs({}, plain(status));
 }
 
 export function getDependencies(script: CompiledScript, object: Input, budget?: LuaBudget): Json {
-  const [dependencies] = script.call("GetDependencies", [object as Json], budget);
+  const [dependencies] = script.call("GetDependencies", [object], budget);
   return typed(dependencies, { list: dependency, of: "[]v1alpha1.DependentObjectReference" });
 }
 

@@ -7,6 +7,7 @@
  * keeps its place. A JavaScript object has the same order but for keys that look like array indexes, so a table that gets such
  * a key, or one that is no string, moves its keys into a Map.
  */
+import { setOwn } from "../../base/index.ts";
 import type { LuaValue } from "./values.ts";
 
 export type Fields = Record<string, unknown>;
@@ -107,9 +108,9 @@ export class Table {
     if (known !== undefined) return known;
     const table = Table.over(value as object);
     const isInPlace = typeof key === "number" ? this.owned : this.w;
-    if (isInPlace && typeof key === "number") this.a[key - 1] = table;
-    else if (isInPlace && typeof key === "string" && key !== "__proto__") this.h[key] = table;
-    else (this.kids ??= new Map()).set(key, table);
+    if (!isInPlace) (this.kids ??= new Map()).set(key, table);
+    else if (typeof key === "number") this.a[key - 1] = table;
+    else setOwn(this.h, key, table);
     return table;
   }
 
@@ -128,18 +129,18 @@ export class Table {
     if (this.w || this.m !== undefined) return;
     this.h = { ...this.h };
     this.w = true;
-    if (this.kids === undefined) return;
-    for (const [key, kid] of this.kids) {
-      if (typeof key === "string" && key !== "__proto__") this.h[key] = kid;
-    }
+    if (this.kids === undefined || Array.isArray(this.origin)) return;
+    for (const [key, kid] of this.kids) setOwn(this.h, String(key), kid);
+    this.kids = undefined;
   }
 
   ownItems(): void {
     if (this.owned) return;
     this.a = this.a.slice();
     this.owned = true;
-    if (this.kids === undefined) return;
-    for (const [key, kid] of this.kids) if (typeof key === "number") this.a[key - 1] = kid;
+    if (this.kids === undefined || !Array.isArray(this.origin)) return;
+    for (const [key, kid] of this.kids) this.a[Number(key) - 1] = kid;
+    this.kids = undefined;
   }
 
   setString(key: string, value: LuaValue): void {
@@ -151,8 +152,7 @@ export class Table {
       return this.#setInMap(key, value);
     }
     this.ownFields();
-    if (key === "__proto__") Object.defineProperty(this.h, key, { value, enumerable: true, configurable: true, writable: true });
-    else this.h[key] = value;
+    setOwn(this.h, key, value);
     return undefined;
   }
 
@@ -179,6 +179,7 @@ export class Table {
     if (this.m !== undefined) return;
     const map = new Map<LuaValue, unknown>();
     for (const key of Object.keys(this.h)) map.set(key, this.getString(key));
+    if (!Array.isArray(this.origin)) this.kids = undefined;
     this.m = map;
     this.h = NO_FIELDS;
     this.w = false;

@@ -59,7 +59,7 @@ describe("the status of a Deployment", () => {
 
     const summed = deploymentInterpreter.aggregateStatus?.(deployment, items);
 
-    expect(summed?.status?.observedGeneration).toBeUndefined();
+    expect((summed?.status as { observedGeneration?: number } | undefined)?.observedGeneration).toBeUndefined();
   });
 
   test("that is already summed gives the template itself back, so that nothing is written", () => {
@@ -76,12 +76,12 @@ describe("a member's replicas", () => {
   test("are kept when the template asks to retain them, for example for an autoscaler", () => {
     const desired = makeDeployment("shop/web").replicas(3).labels({ "resourcetemplate.karmada.io/retain-replicas": "true" }).build();
 
-    expect(deploymentInterpreter.retain?.(desired, observed).spec.replicas).toBe(9);
+    expect(deploymentInterpreter.retain?.(desired, observed).spec?.replicas).toBe(9);
   });
 
   test("are ours otherwise", () => {
     const desired = makeDeployment("shop/web").replicas(3).build();
 
-    expect(deploymentInterpreter.retain?.(desired, observed).spec.replicas).toBe(3);
+    expect(deploymentInterpreter.retain?.(desired, observed).spec?.replicas).toBe(3);
   });
 });

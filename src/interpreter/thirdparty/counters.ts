@@ -62,5 +62,5 @@ export function mergeConditions(items: readonly StatusItem[]): JsonObject[] {
     const conditions = isObject(status) ? status["conditions"] : undefined;
     for (const condition of Array.isArray(conditions) ? conditions.filter(isObject) : []) byType.set(textOf(condition["type"]), condition);
   }
-  return [...byType].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, condition]) => condition);
+  return [...byType.values()];
 }

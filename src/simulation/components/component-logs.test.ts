@@ -17,7 +17,7 @@ test("lines are kept by the cluster of their key and the component of their cont
   logs.keep(silentLog).with({ controller: "cloneset" }).info("about no member");
 
   expect(passed).toEqual([["pods changed", { revision: "web-1", why: "a b", error: new Error("no room") }]]);
-  expect(logs.linesOf("m1", "manager").map(({ text }) => text)).toEqual(['INFO pods changed controller=cloneset key=shop/web revision=web-1 why="a b" error="no room"']);
+  expect(logs.linesOf("m1", "manager").map(({ text }) => text)).toEqual(['2024-05-01T12:00:00.000Z INFO pods changed controller=cloneset key=shop/web revision=web-1 why="a b" error="no room"']);
   expect(logs.linesOf("m2", "manager")).toEqual([]);
 });
 
@@ -29,7 +29,7 @@ test("the newest lines of a member stay, and none of one that is gone", () => {
 
   const lines = logs.linesOf("m1", "manager");
   expect(lines).toHaveLength(500);
-  expect(lines.at(-1)?.text).toBe("DEBUG line 1999 controller=cloneset key=shop/web");
+  expect(lines.at(-1)?.text).toBe("2024-05-01T12:00:00.000Z DEBUG line 1999 controller=cloneset key=shop/web");
   logs.forget("m1");
   expect(logs.linesOf("m1", "manager")).toEqual([]);
 });
@@ -62,5 +62,5 @@ test("who follows is told what is written from then on, until it has had enough"
   log.warn("second");
   await following;
 
-  expect(told).toEqual(["INFO first controller=cloneset key=shop/web", "WARN second controller=cloneset key=shop/web"]);
+  expect(told).toEqual(["2024-05-01T12:00:00.000Z INFO first controller=cloneset key=shop/web", "2024-05-01T12:00:00.000Z WARN second controller=cloneset key=shop/web"]);
 });

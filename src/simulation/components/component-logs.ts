@@ -56,7 +56,7 @@ export function createComponentLogs({ clock, componentOf }: ComponentLogsOptions
     const component = typeof controller === "string" ? componentOf(controller) : undefined;
     if (component === undefined || typeof key !== "string") return;
     const slash = key.indexOf("/");
-    if (slash > 0) note(key.slice(0, slash), component, { timeMs: clock.now(), text: describe(level, message, { ...fields, key: key.slice(slash + 1) }) });
+    if (slash > 0) note(key.slice(0, slash), component, { timeMs: clock.now(), text: `${new Date(clock.now()).toISOString()} ${describe(level, message, { ...fields, key: key.slice(slash + 1) })}` });
   };
 
   const wrap = (log: Log, base: LogFields): Log => {
@@ -113,7 +113,7 @@ export function createComponentLogs({ clock, componentOf }: ComponentLogsOptions
   };
 }
 
-/** `INFO pods changed controller=cloneset key=shop/web revision=web-1`. Errors show what they say, not where they come from. */
+/** `2024-05-01T12:00:00.000Z INFO pods changed controller=cloneset key=shop/web revision=web-1`. Errors show what they say, not where they come from. */
 function describe(level: string, message: string, fields: LogFields): string {
   const shown = Object.entries(fields).map(([name, value]) => `${name}=${value instanceof Error ? JSON.stringify(messageOf(value)) : typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)}`);
   return [level.toUpperCase(), message, ...shown].join(" ").slice(0, MAX_LINE_LENGTH);

@@ -35,7 +35,8 @@ function componentOf({ namespace, pod }: ContainerOfPod): string | undefined {
 
 function introduction({ cluster, pod, container }: ContainerOfPod, component: string): LogLine {
   const startedAt = statusOf(pod as unknown as DeepReadonly<Pod>, container)?.state?.running?.startedAt;
-  return { timeMs: startedAt === undefined ? 0 : Date.parse(startedAt), text: `INFO ${component} of ${cluster} runs within Flotilla; this is what it writes about ${cluster}` };
+  const timeMs = startedAt === undefined ? 0 : Date.parse(startedAt);
+  return { timeMs, text: `${new Date(timeMs).toISOString()} INFO ${component} of ${cluster} runs within Flotilla; this is what it writes about ${cluster}` };
 }
 
 /** The lines until `guard` ends, whose own are left out. Both end when `ended` is aborted. */

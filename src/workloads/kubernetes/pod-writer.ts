@@ -9,7 +9,7 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
-import { ApiError, isAlreadyExists } from "../../machinery/index.ts";
+import { isAlreadyExists, isNamespaceTerminating } from "../../machinery/index.ts";
 import { keyOf } from "../../runtime/index.ts";
 import type { EventRecorder } from "../../runtime/index.ts";
 import type { Expectations } from "../expectations.ts";
@@ -72,7 +72,7 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
       tell(owner, "Normal", "SuccessfulCreate", words.done("create", created.metadata.name, owner));
     } catch (error) {
       // Nothing can be made there any more, which the owner learns soon enough.
-      if (isNamespaceEnding(error)) return;
+      if (isNamespaceTerminating(error)) return;
       tell(owner, "Warning", "FailedCreate", words.failed("create", pod.metadata.name, owner, messageOf(error)));
       throw error;
     }
@@ -112,10 +112,6 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
     },
     update,
   };
-}
-
-function isNamespaceEnding(error: unknown): boolean {
-  return error instanceof ApiError && (error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false);
 }
 
 /** What the API server said, without our count of failed writes: conditions show it to people and programs. */

@@ -3,7 +3,7 @@ import { equalJson, isObject, type Json, type JsonObject } from "../../../src/ba
 import { createInterpreter, createLevel, OPERATIONS, prune, withoutJobTtl, type AnyObject, type Interpreter, type Operation, type StatusItem } from "../../../src/interpreter/index.ts";
 import { nativeKinds } from "../../../src/interpreter/native/index.ts";
 import { thirdPartyKinds } from "../../../src/interpreter/thirdparty/index.ts";
-import { parseQuantity, scaledQuantity } from "../../../src/machinery/index.ts";
+import { scaledQuantity, tryParseQuantity } from "../../../src/machinery/index.ts";
 import { equalGolden, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -93,7 +93,10 @@ function normal(value: Json | undefined, want: JsonObject): Json {
 }
 
 const AMOUNTS = new Set(["resourceRequest", "requests", "limits", "overhead"]);
-const amount = (item: Json): Json => (typeof item === "string" || typeof item === "number" ? String(scaledQuantity(parseQuantity(item), -9)) : item);
+function amount(item: Json): Json {
+  const quantity = typeof item === "string" || typeof item === "number" ? tryParseQuantity(item) : undefined;
+  return quantity ? String(scaledQuantity(quantity, -9)) : item;
+}
 
 export const nativeInterpreters = createRunner(createInterpreter([createLevel("native", nativeKinds)]));
 export const thirdPartyInterpreters = createRunner(createInterpreter([createLevel("thirdparty", thirdPartyKinds)]));

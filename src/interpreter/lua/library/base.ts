@@ -1,6 +1,6 @@
 /** The functions that need no library name. Those which Karmada takes away raise its message. */
 import type { Machine } from "../machine.ts";
-import { parseGoFloat, parseGoInt } from "../numbers.ts";
+import { parseGoFloat, parseGoInt, trimBlanks } from "../numbers.ts";
 import { LuaThrow, NOTHING, isTrue, typeOf } from "../values.ts";
 import type { LuaValue } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
@@ -86,8 +86,8 @@ function tonumber(args: Arguments): LuaValue {
   const value = args.any(1);
   if (typeof value === "number") return value;
   if (typeof value !== "string") return undefined;
-  args.machine.charge(value.length >> 4);
-  const text = value.replace(/^[ \n\t]+|[ \n\t]+$/g, "");
+  args.machine.charge(value.length >> 2);
+  const text = trimBlanks(value);
   if (text.includes(".")) return parseGoFloat(text);
   const isHex = args.get(2) === undefined && /^0x/i.test(text);
   return isHex ? parseGoInt(text.slice(2), 16) : parseGoInt(text, base);

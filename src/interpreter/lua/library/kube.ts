@@ -13,13 +13,16 @@ import type { LuaValue } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
 import { templateProblem } from "./pod-template.ts";
 
+/** Quantities are big numbers; the longest take some tens of microseconds. */
+const QUANTITY_TICKS = 300;
+const TEMPLATE_TICKS = 500;
 const ZERO = parseQuantity("0");
 
 function quantity(args: Arguments, n: number): Quantity {
   const value = args.get(n);
   if (value === undefined) return ZERO;
   if (typeof value !== "string") throw args.wrongType(n, "string");
-  args.machine.charge(20);
+  args.machine.charge(QUANTITY_TICKS);
   const parsed = tryParseQuantity(value);
   // Upstream's parser panics, so the message names no place.
   if (parsed === undefined) throw new LuaThrow(`cannot parse '${value}': ${quantityProblem(value)}`);
@@ -45,9 +48,9 @@ function getResourceQuantity(args: Arguments): number {
 /** A template as plain JSON, in the form that Kubernetes would accept. */
 function template(args: Arguments, typeName: string): Json {
   const table = args.table(1);
-  args.machine.charge(200);
+  args.machine.charge(TEMPLATE_TICKS);
   try {
-    const json = withoutEmpties(encode(table));
+    const json = withoutEmpties(encode(table, undefined, (tables) => args.machine.charge(tables * 50)));
     const problem = templateProblem(json);
     if (problem === undefined) return json;
     throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: json unmarshal obj failed: json: cannot unmarshal ${problem}`);

@@ -5,6 +5,7 @@ import type { Arguments, LibraryFunction } from "./arguments.ts";
 
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const DATE_TICKS = 200;
 const two = (value: number): string => String(value).padStart(2, "0");
 
 /** `%a` is a fixed text upstream: its layout has the day's name in small letters, which Go does not know. */
@@ -38,10 +39,12 @@ function render(format: string, date: Date): string {
 
 function date(args: Arguments): LuaValue {
   const { machine } = args;
+  machine.charge(DATE_TICKS);
   const format = args.count === 0 ? "%c" : args.string(1).replace(/^!+/, "");
   const seconds = args.count >= 2 ? args.integer(2) : Math.floor(Date.now() / 1000);
   const at = new Date(seconds * 1000);
   if (Number.isNaN(at.getTime())) throw machine.failure(`the time ${seconds} is out of range`);
+  machine.charge(format.length);
   if (!format.startsWith("*t")) return machine.made(render(format, at));
   machine.allocate(512);
   return Table.ofFields({
@@ -59,6 +62,7 @@ function date(args: Arguments): LuaValue {
 }
 
 function time(args: Arguments): number {
+  args.machine.charge(DATE_TICKS / 4);
   if (args.count === 0) return Math.floor(Date.now() / 1000);
   const table = args.table(1);
   const field = (name: string, otherwise: number): number => {

@@ -33,6 +33,8 @@ export interface Match {
 }
 
 const END = -1;
+/** A step of the matcher, compared with a round of an empty loop. */
+const STEP_TICKS = 3;
 /** Each may put a call on the stack. */
 const MAX_BRANCHES = 1000;
 
@@ -262,7 +264,7 @@ class Matcher {
     for (let index = from; index < items.length; index++) {
       const item = items[index];
       if (item === undefined) break;
-      this.#charge(1);
+      this.#charge(STEP_TICKS);
       switch (item.kind) {
         case "one":
           if (at >= this.#text.length || item.set[this.#text.charCodeAt(at)] !== 1) return END;

@@ -143,7 +143,7 @@ export const stringFunctions: Readonly<Record<string, LibraryFunction>> = {
   lower: (args) => mapCase(args, (text) => text.toLowerCase()),
   match,
   rep: unsupported("rep"),
-  reverse: (args) => args.machine.madeOfBytes(Array.from(args.bytes(1)).toReversed().join("")),
+  reverse: (args) => args.machine.madeOfBytes(Buffer.from(args.bytes(1), "latin1").reverse().toString("latin1")),
   sub,
   upper: (args) => mapCase(args, (text) => text.toUpperCase()),
 };

@@ -22,7 +22,7 @@ function concat(args: Arguments): LuaValue {
     characters += part.length + separator.length;
     if (characters > machine.budget.stringCharacters) machine.made("".padEnd(machine.budget.stringCharacters + 1));
     parts.push(part);
-    machine.charge(1);
+    machine.charge(2);
   }
   // A single value is not joined with anything, so a number stays one.
   if (parts.length === 1) return table.getPosition(to);
@@ -44,10 +44,10 @@ function insert(args: Arguments): LuaValue[] {
     machine.set(table, position, value, 0);
     return [];
   }
-  machine.charge((table.a.length - position) >> 3);
+  machine.charge((table.a.length - position) >> 4);
   machine.setPosition(table, table.a.length + 1, undefined);
-  for (let at = table.a.length; at > position; at--) table.setPosition(at, table.getPosition(at - 1));
-  table.setPosition(position, value);
+  table.a.pop();
+  table.a.splice(position - 1, 0, value);
   return [];
 }
 
@@ -59,10 +59,9 @@ function remove(args: Arguments): LuaValue {
   if (last === 0 || position > last) return undefined;
   const at = position < 1 || position === last ? last : position;
   const value = table.getPosition(at);
-  machine.charge((last - at) >> 3);
+  machine.charge((last - at) >> 4);
   machine.setPosition(table, at, value);
-  const values = wrapped(table);
-  values.splice(at - 1, 1);
+  table.a.splice(at - 1, 1);
   return value;
 }
 
@@ -85,7 +84,7 @@ function sort(args: Arguments): LuaValue[] {
   const values = wrapped(table);
   const site = machine.l[machine.d] ?? 0;
   const less = (a: LuaValue, b: LuaValue): boolean => {
-    machine.charge(1);
+    machine.charge(compare ? 10 : 2);
     return compare ? isTrue(machine.call(compare, [a, b])[0]) : machine.less(a, b, site);
   };
   if (values.length <= INSERTION_SIZE) {

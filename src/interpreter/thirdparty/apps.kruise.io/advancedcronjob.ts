@@ -18,7 +18,6 @@ export const advancedCronJobInterpreter: KindInterpreter<AdvancedCronJob> = {
   group: "apps.kruise.io",
   kind: "AdvancedCronJob",
   aggregateStatus(cronJob, items) {
-    if (items.length === 0) return cronJob;
     const statuses = reportedStatuses(items);
     const active = statuses.flatMap((status) => (Array.isArray(status["active"]) ? status["active"] : []));
     const lastOf = (field: string): string => textOf(statuses.findLast((status) => typeof status[field] === "string")?.[field]);

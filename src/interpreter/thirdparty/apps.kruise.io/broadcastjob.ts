@@ -33,7 +33,6 @@ export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
     return status && pickFields(status, ["conditions", "startTime", "completionTime", ...COUNTERS, "phase"]);
   },
   aggregateStatus(job, items) {
-    if (items.length === 0) return job;
     const statuses = reportedStatuses(items);
     const phase = textOf(statuses.findLast((status) => typeof status["phase"] === "string")?.["phase"]);
     const { phase: _phase, conditions: _conditions, ...others } = statusOf(job) ?? {};
@@ -56,7 +55,7 @@ function conditionsOf(items: readonly StatusItem[]): JsonObject[] {
   const conditions: JsonObject[] = [];
   const failed = items.filter(({ status }) => finishOf(status) === "Failed").map(({ clusterName }) => clusterName);
   if (failed.length > 0) conditions.push({ type: "Failed", status: "True", reason: "JobFailed", message: `Job executed failed in member clusters: ${failed.join(", ")}` });
-  if (items.every(({ status }) => finishOf(status) === "Complete")) conditions.push({ type: "Complete", status: "True", reason: "Completed", message: "Job completed" });
+  if (items.length > 0 && items.every(({ status }) => finishOf(status) === "Complete")) conditions.push({ type: "Complete", status: "True", reason: "Completed", message: "Job completed" });
   return conditions;
 }
 

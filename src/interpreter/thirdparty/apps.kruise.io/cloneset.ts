@@ -1,10 +1,10 @@
 /**
- * OpenKruise CloneSet in every served version: what is read here is spelled alike in v1alpha1 and v1beta1.
+ * OpenKruise CloneSet in every served version: but for the place of the partition they spell alike what is read here.
  *
  * Unlike Karmada's rules, a partitioned rollout is healthy once it has reached its stage instead of unhealthy for as long
  * as the stage lasts, and a partition counts the pods of the fleet.
  */
-import { dividePartition, type Partitioned } from "../../divide/partition.ts";
+import { dividePartition, partitionOf, type Partitioned } from "../../divide/partition.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { templateDependencies, templateReplicas, withSpecField } from "../../workload.ts";
 import { aggregateFields, reflectFields } from "../counters.ts";
@@ -24,6 +24,6 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   divide: (cloneSet, shares) => dividePartition(cloneSet, shares),
   reflectStatus: (cloneSet) => reflectFields(cloneSet, [...FIELDS.counters, ...FIELDS.texts]),
   aggregateStatus: (cloneSet, items) => aggregateFields(cloneSet, items, FIELDS),
-  isHealthy: (cloneSet) => hasReachedStage(cloneSet, Boolean(cloneSet.spec?.updateStrategy?.partition)),
+  isHealthy: (cloneSet) => hasReachedStage(cloneSet, Boolean(partitionOf(cloneSet))),
   dependencies: templateDependencies,
 };

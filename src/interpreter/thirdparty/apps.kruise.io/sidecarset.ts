@@ -26,7 +26,11 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
     const matched = countIn(sidecarSet, "matchedPods");
     return matched === 0 || countIn(sidecarSet, "updatedPods") === matched;
   },
-  dependencies: ({ metadata, spec }) => podDependencies(spec && { spec: { ...(spec.containers && { containers: spec.containers }), ...(spec.volumes && { volumes: spec.volumes }) } }, metadata.namespace),
+  /** Of the volumes those that hold configuration; other drivers' secrets belong to the workloads that are injected into. */
+  dependencies({ metadata, spec }) {
+    const { containers = [], volumes = [] } = spec ?? {};
+    return podDependencies({ spec: { containers, volumes: volumes.map(({ configMap, secret, projected }) => ({ ...(configMap && { configMap }), ...(secret && { secret }), ...(projected && { projected }) })) } }, metadata.namespace);
+  },
 };
 
 const counts = (count: (field: string) => number): JsonObject => Object.fromEntries(COUNTERS.map((field) => [field, count(field)]));

@@ -3,6 +3,7 @@ import { PersistentVolumeClaim, Pod } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
 import type { Clock, Random } from "../../../base/index.ts";
 import type { Client } from "../../../client/index.ts";
+import { isNamespaceTerminating } from "../../../machinery/index.ts";
 import { keyOf } from "../../../runtime/index.ts";
 import type { RecordedEvent } from "../../../runtime/index.ts";
 import type { ReadonlyClaim } from "../../claims.ts";
@@ -70,7 +71,8 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
       if (done && result !== undefined) record(owner, cloneSet, { type: "Normal", ...done });
       return result;
     } catch (error) {
-      record(owner, cloneSet, { type: "Warning", reason: failed.reason, message: failed.message(messageOf(error)) });
+      // Also events cannot be made in a namespace that goes away.
+      if (!isNamespaceTerminating(error)) record(owner, cloneSet, { type: "Warning", reason: failed.reason, message: failed.message(messageOf(error)) });
       throw error;
     }
   };

@@ -8,7 +8,7 @@
 import { CronJob, Job, controllerOf } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { isAlreadyExists } from "../../../machinery/index.ts";
+import { isAlreadyExists, isNamespaceTerminating } from "../../../machinery/index.ts";
 import { defineController, done, owned } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
@@ -78,6 +78,7 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
       events?.record(cluster, cronJob, { type: "Normal", reason: "SuccessfulCreate", message: `Created job ${name}` });
       return created;
     } catch (error) {
+      if (isNamespaceTerminating(error)) throw error;
       if (!isAlreadyExists(error)) {
         events?.record(cluster, cronJob, { type: "Warning", reason: "FailedCreate", message: `Error creating job: ${messageOf(error)}` });
         throw error;

@@ -1,0 +1,45 @@
+/** Argo CronWorkflow: each member runs its own schedule; the template shows all active runs and the latest schedule. */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter } from "../../kind-interpreter.ts";
+import { reportedStatuses, statusOf, sumOf, textOf, withStatus } from "../../replica-status.ts";
+import { latestOf } from "../../times.ts";
+import { withSpecField } from "../../workload.ts";
+import { mergeConditions } from "../counters.ts";
+import { workflowDependencies, type WorkflowSpec } from "./workflow.ts";
+
+interface CronWorkflow extends KubernetesObject {
+  spec?: { suspend?: boolean; workflowSpec?: WorkflowSpec };
+  status?: JsonObject;
+}
+
+export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
+  group: "argoproj.io",
+  kind: "CronWorkflow",
+  /** The CRD has no status subresource: writing the copy again must not forget what has run. */
+  retain(desired, observed) {
+    const suspend = observed.spec?.suspend;
+    return { ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)), ...(observed.status && { status: observed.status }) };
+  },
+  aggregateStatus(cronWorkflow, items) {
+    const statuses = reportedStatuses(items);
+    const active = statuses.flatMap((status) => (Array.isArray(status["active"]) ? status["active"] : []));
+    const lastScheduledTime = latestOf(statuses.map((status) => textOf(status["lastScheduledTime"])));
+    const conditions = mergeConditions(items);
+    const { active: _active, lastScheduledTime: _time, conditions: _conditions, ...others } = statusOf(cronWorkflow) ?? {};
+    return withStatus(cronWorkflow, {
+      ...others,
+      succeeded: sumOf(statuses, "succeeded"),
+      failed: sumOf(statuses, "failed"),
+      ...(active.length > 0 && { active }),
+      ...(lastScheduledTime && { lastScheduledTime }),
+      ...(conditions.length > 0 && { conditions }),
+    });
+  },
+  /** A schedule that cannot be read is told in a condition. */
+  isHealthy({ status }) {
+    const conditions = isObject(status) && Array.isArray(status["conditions"]) ? status["conditions"].filter(isObject) : [];
+    return !conditions.some(({ type, status: value }) => (type === "SubmissionError" || type === "SpecError") && value === "True");
+  },
+  dependencies: ({ metadata, spec }) => workflowDependencies(spec?.workflowSpec as Readonly<Record<string, unknown>> | undefined, metadata.namespace),
+};

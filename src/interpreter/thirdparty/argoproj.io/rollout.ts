@@ -1,0 +1,43 @@
+/** Argo Rollout: like a Deployment; its controller writes the observed generation as text, and says in `phase` how it is. */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { equalJson, isObject, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter } from "../../kind-interpreter.ts";
+import { reportedStatuses, statusOf, sumOf, textOf } from "../../replica-status.ts";
+import { templateDependencies, templateReplicas, withSpecField, type PodTemplateShape } from "../../workload.ts";
+import { pickFields } from "../counters.ts";
+
+interface Rollout extends KubernetesObject {
+  spec?: { replicas?: number; template?: PodTemplateShape; paused?: boolean };
+  status?: JsonObject;
+}
+
+const COUNTERS = ["replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "HPAReplicas"];
+const REPORTED = [...COUNTERS, "phase", "message", "currentPodHash", "stableRS", "observedGeneration", "selector"];
+/** The worst phase of any member is the phase of the template. */
+const PHASES = ["Degraded", "Paused", "Progressing", "Healthy"];
+
+export const rolloutInterpreter: KindInterpreter<Rollout> = {
+  group: "argoproj.io",
+  kind: "Rollout",
+  replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
+  reviseReplicas: (rollout, replicas) => withSpecField(rollout, "replicas", replicas),
+  reflectStatus(rollout) {
+    const status = statusOf(rollout);
+    return status && { ...pickFields(status, REPORTED), ...(rollout.metadata.generation !== undefined && { generation: rollout.metadata.generation }) };
+  },
+  aggregateStatus(rollout, items) {
+    const statuses = reportedStatuses(items);
+    const phases = new Set(statuses.map((status) => textOf(status["phase"])));
+    if (statuses.length < items.length) phases.add("Progressing");
+    const phase = PHASES.find((each) => phases.has(each));
+    const worst = statuses.find((status) => status["phase"] === phase && textOf(status["message"]) !== "");
+    const { message: _message, phase: _phase, ...before } = statusOf(rollout) ?? {};
+    const next: JsonObject = { ...before, ...Object.fromEntries(COUNTERS.map((field) => [field, sumOf(statuses, field)])), ...(phase && { phase }), ...(worst && { message: textOf(worst["message"]) }) };
+    return equalJson(next, statusOf(rollout) ?? {}) ? rollout : { ...rollout, status: next };
+  },
+  isHealthy({ metadata, status }) {
+    if (!isObject(status) || String(status["observedGeneration"] ?? "") !== String(metadata.generation ?? "")) return false;
+    return status["phase"] === "Healthy" || status["phase"] === "Paused";
+  },
+  dependencies: templateDependencies,
+};

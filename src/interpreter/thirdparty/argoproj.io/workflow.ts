@@ -1,0 +1,52 @@
+/**
+ * Argo Workflow. Its CRD has no status subresource, so a member's progress is kept when its copy is written again. Statuses
+ * are not summed: a workflow runs in one place, and that member's status is copied.
+ */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, type Json, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter } from "../../kind-interpreter.ts";
+import { podDependencies } from "../../pod-dependencies.ts";
+import { textOf } from "../../replica-status.ts";
+import { templateReplicas, withSpecField, type PodTemplateShape } from "../../workload.ts";
+
+export interface WorkflowSpec extends Pick<NonNullable<PodTemplateShape["spec"]>, "affinity" | "nodeSelector" | "tolerations" | "volumes" | "imagePullSecrets" | "serviceAccountName"> {
+  parallelism?: number;
+  suspend?: boolean;
+  executor?: { serviceAccountName?: string };
+  volumeClaimTemplates?: { metadata?: { name?: string } }[];
+}
+interface Workflow extends KubernetesObject {
+  spec?: WorkflowSpec;
+  status?: JsonObject;
+}
+
+const UNHEALTHY = new Set(["", "Error", "Failed"]);
+
+export const workflowInterpreter: KindInterpreter<Workflow> = {
+  group: "argoproj.io",
+  kind: "Workflow",
+  replicas({ spec }) {
+    const { affinity, nodeSelector, tolerations } = spec ?? {};
+    return templateReplicas(spec?.parallelism ?? 1, { spec: { ...(affinity && { affinity }), ...(nodeSelector && { nodeSelector }), ...(tolerations && { tolerations }) } });
+  },
+  reviseReplicas: (workflow, replicas) => withSpecField(workflow, "parallelism", replicas),
+  retain(desired, observed) {
+    const suspend = observed.spec?.suspend;
+    return { ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)), ...(observed.status && { status: observed.status }) };
+  },
+  isHealthy: ({ status }) => isObject(status) && !UNHEALTHY.has(textOf(status["phase"])),
+  dependencies: ({ metadata, spec }) => workflowDependencies(spec, metadata.namespace),
+};
+
+/** What a workflow names outside of its steps. */
+export function workflowDependencies(spec: Readonly<Record<string, unknown>> | undefined, namespace: string | undefined): ReturnType<typeof podDependencies> {
+  const { volumes, imagePullSecrets, serviceAccountName, executor, volumeClaimTemplates } = (spec ?? {}) as WorkflowSpec;
+  const found = podDependencies({ spec: { ...(volumes && { volumes }), ...(imagePullSecrets && { imagePullSecrets }), ...(serviceAccountName && { serviceAccountName }) } }, namespace);
+  const add = (kind: string, name: Json | undefined): void => {
+    if (typeof name !== "string" || name === "" || found.some((each) => each.kind === kind && each.name === name)) return;
+    found.push({ apiVersion: "v1", kind, ...(namespace && { namespace }), name });
+  };
+  add("ServiceAccount", executor?.serviceAccountName);
+  for (const { metadata } of volumeClaimTemplates ?? []) add("PersistentVolumeClaim", metadata?.name);
+  return found;
+}
