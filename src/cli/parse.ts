@@ -41,7 +41,7 @@ function readArguments(command: Command, flags: Record<string, Flag>, argv: read
 
 /** Node takes `-1` for an option of its own; behind a flag for numbers it is a number, though perhaps a wrong one. */
 function withNegatives(flags: Record<string, Flag>, argv: readonly string[]): string[] {
-  const joints = new Map(Object.entries(flags).flatMap(([name, { type, short }]) => (type === "integer" ? [[`--${name}`, "="] as const, ...(short ? [[`-${short}`, ""] as const] : [])] : [])));
+  const joints = new Map<string, string>(Object.entries(flags).flatMap(([name, { type, short }]) => (type === "integer" ? [[`--${name}`, "="] as const, ...(short ? [[`-${short}`, ""] as const] : [])] : [])));
   const args: string[] = [];
   for (const word of argv) {
     const joint = /^-\d/.test(word) ? joints.get(args.at(-1) ?? "") : undefined;

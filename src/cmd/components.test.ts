@@ -57,7 +57,7 @@ test("the log of the manager is what the controllers write about that member", a
   await fleet.run(30_000);
 
   const lines = await logOf(manager?.metadata.name ?? "");
-  expect(lines[0]).toBe("INFO kruise-controller-manager of m1 runs within Flotilla; this is what it writes about m1");
+  expect(lines[0]).toBe("2024-05-01T12:00:00.000Z INFO kruise-controller-manager of m1 runs within Flotilla; this is what it writes about m1");
   expect(lines.filter((line) => line.includes("controller=cloneset key=default/web")).length).toBeGreaterThan(0);
   expect(lines.filter((line) => line.includes("other"))).toEqual([]);
 });

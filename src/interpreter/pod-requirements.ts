@@ -50,7 +50,7 @@ const TOLERATION_FIELDS = ["key", "operator", "value", "effect", "tolerationSeco
 
 /** A toleration without fields that it does not have: in other projects' kinds nobody has checked it. */
 function bareToleration(toleration: unknown): JsonObject {
-  return isObject(toleration) ? (Object.fromEntries(TOLERATION_FIELDS.flatMap((field) => (toleration[field] === undefined ? [] : [[field, toleration[field]]]))) as JsonObject) : {};
+  return isObject(toleration) ? (Object.fromEntries(TOLERATION_FIELDS.flatMap((field) => (toleration[field] === undefined ? [] : [[field, toleration[field]]])))) : {};
 }
 
 /** All containers together, or the largest init container where that is more, plus the overhead of the runtime class. */

@@ -22,7 +22,7 @@ const byKind: Readonly<Record<string, (manifest: Manifest) => Manifest>> = {
   "/Secret"(manifest) {
     if (manifest["type"] !== SERVICE_ACCOUNT_TOKEN) return manifest;
     const { data: _data, ...rest } = withoutAnnotations(manifest, ["kubernetes.io/service-account.uid"]);
-    return rest as Manifest;
+    return rest;
   },
   "/Service"(manifest) {
     const { spec } = manifest;

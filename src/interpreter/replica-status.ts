@@ -32,7 +32,7 @@ export function statusOf(object: WithStatus): JsonObject | undefined {
   const { status } = object;
   if (status === undefined || status === null) return undefined;
   if (!isObject(status)) throw new InterpretError(`reading the status of ${object.kind} ${object.metadata.name}: it is not an object`);
-  return status as JsonObject;
+  return status;
 }
 
 /**
@@ -70,7 +70,7 @@ export function templateGenerationOf({ kind, metadata }: DeepReadonly<Kubernetes
  * generation, and its controller has observed the copy. Anything less would let a client see "rolled out" too early.
  */
 export function aggregateCounters<T extends WithStatus>(template: T, items: readonly StatusItem[], { always = [], nonZero = [], texts = [], lagOnly = false, kept }: CounterFields): T {
-  const before: JsonObject = isObject(template.status) ? (template.status as JsonObject) : {};
+  const before: JsonObject = isObject(template.status) ? (template.status) : {};
   const next: JsonObject = kept ? keep(before, [...kept, "observedGeneration"]) : { ...before };
   const add = kept ? int32SumOf : sumOf;
   const statuses = items.map(({ status }) => (isObject(status) ? status : undefined));
@@ -100,7 +100,7 @@ export function replaceStatus<T extends WithStatus>(template: T, status: JsonObj
 
 /** The template with another status, or itself when that says the same: a zero or an empty list says nothing. */
 export function withStatus<T extends WithStatus>(template: T, status: JsonObject): T {
-  const before = isObject(template.status) ? (template.status as JsonObject) : {};
+  const before = isObject(template.status) ? (template.status) : {};
   return equalJson(telling(status), telling(before)) ? template : { ...template, status };
 }
 

@@ -15,7 +15,7 @@ test("every item is tried, and the failures are told together", async () => {
   expect(tried).toEqual([1, 2, 3, 4]);
 });
 
-test("at most sixteen writes are under way at a time", async () => {
+test("at most sixty-four writes are under way at a time", async () => {
   let running = 0;
   let most = 0;
 
@@ -25,5 +25,5 @@ test("at most sixteen writes are under way at a time", async () => {
     running--;
   });
 
-  expect(most).toBe(16);
+  expect(most).toBe(64);
 });

@@ -8,9 +8,10 @@ import { parseArgs } from "node:util";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { apiserver } from "./apiserver.ts";
 import { keel } from "./keel.ts";
+import { lua } from "./lua.ts";
 import { members } from "./members.ts";
 
-const benchmarks: readonly Benchmark[] = [keel, apiserver, members];
+const benchmarks: readonly Benchmark[] = [keel, apiserver, members, lua];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR]`;
 
 const { positionals, values } = parseArgs({

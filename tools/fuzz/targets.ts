@@ -1,5 +1,6 @@
 /** All fuzz targets, by name. */
 import type { FuzzTarget } from "./target.ts";
+import { luaPrograms, luaScripts } from "./targets/lua.ts";
 import { apply, fieldSets, jsonPatch, managedFields, mergePatch, strategicPatch } from "./targets/patches.ts";
 import { creates, definitions, largeBodies, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
 import { cel, celRules, structural } from "./targets/schemas.ts";
@@ -40,5 +41,7 @@ export const targets: readonly FuzzTarget[] = [
   patches,
   lists,
   protobufRequests,
+  luaScripts,
+  luaPrograms,
   largeBodies,
 ];

@@ -71,3 +71,23 @@ test("a definition stays until the dependents of its objects have been told to g
   expect([waiting.status, owners.body.items]).toEqual([200, []]);
   expect((await test.request("GET", `${CRDS}/widgets.example.com`)).status).toBe(404);
 });
+
+test("a server that starts after such a crash finishes the work", async () => {
+  const engine = createMemoryEngine();
+  const before = await createTestServer({ engine });
+  await startWithWidget(before, 3);
+  const held = holdCommits(engine, (key) => key.startsWith("/core/configmaps/hub/default/d"));
+  await before.request("DELETE", `${CRDS}/widgets.example.com`);
+  await held.reached;
+  await settleTicks();
+  const left = createMemoryEngine();
+  for await (const entries of engine.scan("/")) for (const { key, value } of entries) await left.commit({ key, value, expect: "absent" });
+
+  const after = await createTestServer({ engine: left });
+  await after.settle();
+
+  expect((await after.request("GET", `${CRDS}/widgets.example.com`)).status).toBe(404);
+  expect((await after.request("GET", MAPS)).body.items).toEqual([]);
+  held.release();
+  await before.settle();
+});

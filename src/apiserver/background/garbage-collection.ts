@@ -161,12 +161,11 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   const dependentsOf = (key: string, uid: string): string[] => [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
 
   const stateOf = ({ cluster, resource, object }: HousekeepingFound, owner: OwnerReference): OwnerState => {
-    if (gone.has(owner.uid) || recentlyGone.has(owner.uid)) return "absent";
     const { group, kind } = gvkOf(owner);
     const kinds = memoized(cluster.table, "resources by kind", () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])));
     const ownerResource = kinds.get(`${group}/${kind}`);
-    // A kind that is not served may come back; nothing is deleted on what cannot be seen.
-    if (!ownerResource) return "solid";
+    // A kind that is not served may come back; nothing is deleted on what cannot be seen, unless its end was.
+    if (!ownerResource) return gone.has(owner.uid) || recentlyGone.has(owner.uid) ? "absent" : "solid";
     if (ownerResource.namespaced && !resource.namespaced) return "solid";
     const { namespace } = metadataOf(object);
     const ownerKey = keyOf(ownerResource, cluster.name, typeof namespace === "string" ? namespace : undefined, owner.name);

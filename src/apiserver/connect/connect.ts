@@ -116,7 +116,7 @@ function streamResponse(deps: ConnectDependencies, context: RequestContext, requ
 /** The answer to a WebSocket handshake. */
 function upgrade({ headers }: ApiRequest, take: NonNullable<ApiResponse["upgrade"]>): ApiResponse {
   const asked = headers.upgrade?.toLowerCase() ?? "";
-  if (asked !== "websocket") throw notImplemented(`streaming over ${asked.slice(0, 32)}; WebSockets are`);
+  if (asked !== "websocket") throw notImplemented(`streaming over ${asked.slice(0, 32)} (WebSockets work)`);
   const key = headers["sec-websocket-key"] ?? "";
   if (headers["sec-websocket-version"] !== "13" || !/^[A-Za-z0-9+/]{22}==$/.test(key)) throw badRequest("the WebSocket handshake is not that of version 13");
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((text) => text.trim());

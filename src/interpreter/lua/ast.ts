@@ -67,7 +67,7 @@ export type Statement = { readonly line: number } & (
   | { kind: "do"; block: Block }
   | { kind: "while"; condition: Expression; block: Block }
   | { kind: "repeat"; block: Block; condition: Expression }
-  | { kind: "if"; condition: Expression; then: Block; otherwise?: Block }
+  | { kind: "if"; condition: Expression; block: Block; otherwise?: Block }
   | { kind: "forNumber"; variable: Variable; from: Expression; to: Expression; step?: Expression; block: Block }
   | { kind: "forIn"; variables: Variable[]; values: Expression[]; block: Block }
   | { kind: "return"; values: Expression[] }

@@ -161,7 +161,7 @@ class Generator {
         return this.#loop((loop) => `B${loop}:for(;;){${this.#tick(line)}${this.#block(statement.block)}if(${this.#condition(statement.condition)})break;}`);
       case "if": {
         const otherwise = statement.otherwise ? `else{${this.#block(statement.otherwise)}}` : "";
-        return `if(${this.#condition(statement.condition)}){${this.#block(statement.then)}}${otherwise}`;
+        return `if(${this.#condition(statement.condition)}){${this.#block(statement.block)}}${otherwise}`;
       }
       case "forNumber":
         return this.#forNumber(statement);
@@ -173,7 +173,7 @@ class Generator {
         return `break B${this.#loops.at(-1)};`;
       case "label":
         return "";
-      case "goto": {
+      default: {
         const target = this.#cases.get(statement.label);
         return target ? `{p${target.block}=${target.index};${this.#tick(line)}continue P${target.block};}` : `break L${statement.label.id};`;
       }
@@ -390,7 +390,7 @@ class Generator {
         if (expression.operator === "not") return `!${this.#condition(expression.operand)}`;
         if (expression.operator === "-" && expression.operand.kind === "number") return `(-${this.#one(expression.operand)})`;
         return `S.${expression.operator === "-" ? "negate" : "length"}(${this.#one(expression.operand)},${this.#site(line)})`;
-      case "binary":
+      default:
         return this.#binary(expression);
     }
   }

@@ -5,7 +5,8 @@
  * Sites: generated code names the place of an operation by a number, the index of a line and of the name by which a function is
  * called there. Error messages need both.
  */
-import type { Random } from "../../base/index.ts";
+import { systemClock } from "../../base/index.ts";
+import type { Clock, Random } from "../../base/index.ts";
 import { byteLength, fromBytes, hasLoneBytes, toBytes } from "./byte-text.ts";
 import { SLICE_TICKS } from "./budget.ts";
 import type { LuaBudget } from "./budget.ts";
@@ -34,6 +35,9 @@ const KEY_TICKS = 10;
 const TABLE_TICKS = 4;
 const CONCAT_TICKS = 4;
 const RAISE_TICKS = 50;
+/** Calls never overlap, so all that are not deeper than usual note their sites in the same place. */
+const USUAL_DEPTH = 256;
+const sharedSites = new Int32Array(USUAL_DEPTH + MAX_TAIL_CALLS + 4);
 export const CLOSURE_BYTES = 96;
 
 /** A call in tail position that the caller of this function shall make. It passes for a list of results until then. */
@@ -65,8 +69,10 @@ export class Machine {
   #deadline = 0;
   /** Once a string with bytes that are not UTF-8 exists, joining strings must look for completed characters. */
   hasLoneBytes = false;
-  /** What a string has under a name; set by the library. */
-  stringField: (name: string) => LuaValue = () => undefined;
+  /** What strings have under their names; set by the library. */
+  library: { stringField(name: string): LuaValue } | undefined;
+  /** What time a script is told. */
+  clock: Clock = systemClock;
   /** Made when a script asks for chance. */
   random: Random | undefined;
 
@@ -76,7 +82,7 @@ export class Machine {
     this.budget = budget;
     this.m = budget.bytes;
     this.lim = budget.depth;
-    this.l = new Int32Array(budget.depth + MAX_TAIL_CALLS + 4);
+    this.l = budget.depth <= USUAL_DEPTH ? sharedSites : new Int32Array(budget.depth + MAX_TAIL_CALLS + 4);
     this.#ticksLeft = budget.ticks;
   }
 
@@ -160,9 +166,11 @@ export class Machine {
   // Calls.
 
   /** Called instead of what is no function, after the arguments were evaluated. */
-  readonly nc: LuaFunction = () => {
-    throw this.failure("attempt to call a non-function object");
-  };
+  get nc(): LuaFunction {
+    return () => {
+      throw this.failure("attempt to call a non-function object");
+    };
+  }
 
   /** More calls inside each other than allowed. */
   overflow(): never {
@@ -205,7 +213,7 @@ export class Machine {
 
   method(receiver: LuaValue, name: string, site: number): LuaValue {
     if (receiver instanceof Table) return receiver.getString(name);
-    if (typeof receiver === "string") return this.stringField(name);
+    if (typeof receiver === "string") return this.library?.stringField(name);
     return this.#raise(site, `attempt to index a non-table object(${typeOf(receiver)}) with key '${name}'`);
   }
 
@@ -256,7 +264,7 @@ export class Machine {
       }
       return object.get(key);
     }
-    if (typeof object === "string") return typeof key === "string" ? this.stringField(key) : undefined;
+    if (typeof object === "string") return typeof key === "string" ? this.library?.stringField(key) : undefined;
     return this.#raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
   }
 
@@ -313,20 +321,29 @@ export class Machine {
   }
 
   /** What `pairs` and `ipairs` hand to a `for`. */
-  readonly pairsNext: LuaFunction = (state, control) => {
+  get pairsNext(): LuaFunction {
+    return (this.#pairsNext ??= (state, control) => this.#nextPair(state, control));
+  }
+  get ipairsNext(): LuaFunction {
+    return (this.#ipairsNext ??= (state, control) => this.#nextPosition(state, control));
+  }
+  #pairsNext: LuaFunction | undefined;
+  #ipairsNext: LuaFunction | undefined;
+
+  #nextPair(state: LuaValue, control: LuaValue): LuaResults {
     if (!(state instanceof Table)) throw this.failure(`bad argument #1 to ${this.calledName()} (table expected, got ${typeOf(state)})`);
-    const entry = this.next(state, control);
-    return entry ?? NOTHING;
-  };
-  readonly ipairsNext: LuaFunction = (state, control) => {
+    return this.next(state, control) ?? NOTHING;
+  }
+
+  #nextPosition(state: LuaValue, control: LuaValue): LuaResults {
     if (!(state instanceof Table)) throw this.failure(`bad argument #1 to ${this.calledName()} (table expected, got ${typeOf(state)})`);
     if (typeof control !== "number") throw this.failure(`bad argument #2 to ${this.calledName()} (number expected, got ${typeOf(control)})`);
     const value = state.getPosition(Math.trunc(control) + 1);
     return value === undefined ? NOTHING : [Math.trunc(control) + 1, value];
-  };
+  }
 
   #lastTable: Table | undefined;
-  #lastKeys: LuaValue[] = [];
+  #lastKeys: LuaValue[] = NOTHING;
   #lastIndex = 0;
 
   /** The entry after a key; the keys of the table that is being walked are remembered. */
@@ -335,8 +352,8 @@ export class Machine {
     if (key === undefined || (typeof key === "number" && key > 0 && isPosition(key))) {
       for (let at = key ?? 0; at < table.a.length; at++) {
         this.t -= 1;
-        const value = table.getPosition((at as number) + 1);
-        if (value !== undefined) return [(at as number) + 1, value];
+        const value = table.getPosition(at + 1);
+        if (value !== undefined) return [at + 1, value];
       }
       this.#lastTable = undefined;
     } else {
@@ -386,7 +403,7 @@ export class Machine {
         return a / b;
       case "mod":
         return this.mod(a, b);
-      case "pow":
+      default:
         return power(a, b);
     }
   }
@@ -449,7 +466,7 @@ export class Machine {
     if (typeof to !== "number") this.#raise(site, "for statement limit must be a number");
   }
 
-  #addresses = new Map<object, string>();
+  #addresses: Map<object, string> | undefined;
 
   /** `tostring`. */
   text(value: LuaValue): string {
@@ -458,11 +475,12 @@ export class Machine {
     if (value === undefined) return "nil";
     if (typeof value === "boolean") return value ? "true" : "false";
     // Not an address, but as unique within the call, and the same in every run.
-    let address = this.#addresses.get(value);
+    const addresses = (this.#addresses ??= new Map());
+    let address = addresses.get(value);
     if (address === undefined) {
       this.allocate(64);
-      address = `${typeOf(value)}: 0xc${(this.#addresses.size + 1).toString(16).padStart(9, "0")}`;
-      this.#addresses.set(value, address);
+      address = `${typeOf(value)}: 0xc${(addresses.size + 1).toString(16).padStart(9, "0")}`;
+      addresses.set(value, address);
     }
     return address;
   }

@@ -206,14 +206,14 @@ class Parser {
     const { line } = this.#advance();
     const condition = this.#expression();
     this.#expect("then");
-    const then = this.#block();
+    const block = this.#block();
     if (this.#token.type === "elseif") {
       const nested = this.#nest(() => this.#if());
-      return { kind: "if", condition, then, otherwise: { statements: [nested] }, line };
+      return { kind: "if", condition, block, otherwise: { statements: [nested] }, line };
     }
     const otherwise = this.#accept("else") ? this.#block() : undefined;
     this.#expect("end");
-    return { kind: "if", condition, then, ...(otherwise && { otherwise }), line };
+    return { kind: "if", condition, block, ...(otherwise && { otherwise }), line };
   }
 
   #for(): Statement {

@@ -16,7 +16,8 @@ import { parse } from "./parser.ts";
 import { Table } from "./table.ts";
 import { LuaThrow, NOTHING, typeOf } from "./values.ts";
 import type { LuaFunction, LuaType, LuaValue } from "./values.ts";
-import type { DeepReadonly, Json } from "../../base/index.ts";
+import { systemClock } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 
 /** One value that a function returned. */
 export class LuaResult {
@@ -53,20 +54,25 @@ export class CompiledScript {
   readonly #sites: readonly Site[];
   readonly #isReflective: boolean;
 
-  constructor(source: string, name: string) {
+  readonly #clock: Clock;
+
+  constructor(source: string, name: string, clock: Clock) {
     this.name = name;
+    this.#clock = clock;
     const script = parse(source, name);
     const { code, sites, isReflective } = generate(script, name);
     this.globals = script.globals;
     this.#sites = sites;
     this.#isReflective = isReflective;
     // The generated text holds nothing of the script but checked names, numbers and JSON strings.
+    // oxlint-disable-next-line typescript/no-implied-eval -- this is what a compiler to JavaScript is for.
     this.#chunk = new Function("T", "N", code)(Table, NOTHING) as Chunk;
   }
 
   /** Throws `LuaRuntimeError` or `LuaLimitError`. */
   call(functionName: string, args: readonly (DeepReadonly<Json> | undefined)[], budget: LuaBudget = DEFAULT_BUDGET): LuaResult[] {
     const machine = new Machine(this.name, this.#sites, budget);
+    machine.clock = this.#clock;
     try {
       const library = new Globals(machine);
       const lookup = this.#chunk(machine, (name) => library.get(name), this.#isReflective ? library.asTable() : undefined);
@@ -89,10 +95,10 @@ export class CompiledScript {
   }
 }
 
-/** Throws `LuaSyntaxError`, whose position has line and column. */
-export function compileScript(source: string, { name = "<string>" }: { name?: string } = {}): CompiledScript {
+/** `name` starts messages; `clock` is what a script's `os.time` reads. Throws `LuaSyntaxError`, whose position has line and column. */
+export function compileScript(source: string, { name = "<string>", clock = systemClock }: { name?: string; clock?: Clock } = {}): CompiledScript {
   try {
-    return new CompiledScript(source, name);
+    return new CompiledScript(source, name, clock);
   } catch (error) {
     if (error instanceof RangeError || error instanceof SyntaxError) throw new LuaSyntaxError(`${name}: the script is too large to compile`);
     throw error;

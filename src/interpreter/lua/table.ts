@@ -106,7 +106,7 @@ export class Table {
     if (value === null || value === undefined) return undefined;
     const known = this.kids?.get(key);
     if (known !== undefined) return known;
-    const table = Table.over(value as object);
+    const table = Table.over(value);
     const isInPlace = typeof key === "number" ? this.owned : this.w;
     if (!isInPlace) (this.kids ??= new Map()).set(key, table);
     else if (typeof key === "number") this.a[key - 1] = table;

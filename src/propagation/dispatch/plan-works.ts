@@ -1,7 +1,7 @@
 /** Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure. */
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
-import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { TEMPLATE_GENERATION } from "../../interpreter/index.ts";
+import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
+import { prune, TEMPLATE_GENERATION, withoutJobTtl } from "../../interpreter/index.ts";
 import type { Interpreter, Share } from "../../interpreter/index.ts";
 import { executionNamespace, workName } from "../../api/index.ts";
 import {
@@ -19,12 +19,11 @@ import {
   WORK_NAMESPACE,
 } from "../well-known.ts";
 import type { Rendered } from "../override/renderer.ts";
-import { prune } from "./prune.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
 export interface PlanWorks {
-  interpreter: Pick<Interpreter, "divide" | "replicas">;
+  interpreter: Pick<Interpreter, "divide">;
   /** Overrides for one cluster (the override stage). */
   render(copy: Template, cluster: string): Rendered;
 }
@@ -37,14 +36,17 @@ export interface WorksPlan {
 
 export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { interpreter, render }: PlanWorks): WorksPlan {
   const targets = binding.spec.clusters ?? [];
-  const isDivisible = interpreter.replicas(template) !== undefined;
-  const shares: Share[] = targets.map(({ name, replicas }) => ({ cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0 }));
-  const bare = prune(template);
-  const copies = isDivisible ? interpreter.divide(bare, shares) : undefined;
+  const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
+  const shares: Share[] = targets.map(({ name, replicas }) => {
+    const status = observed.get(name);
+    return { cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0, ...(status !== undefined && { observed: status as Json }) };
+  });
+  const bare = withoutJobTtl(prune(template));
+  const copies = interpreter.divide(bare, shares);
   const plan: WorksPlan = { works: [], failures: [] };
   for (const { name: cluster } of targets) {
     try {
-      plan.works.push(planWork(binding, template, cluster, render(copies?.get(cluster) ?? bare, cluster)));
+      plan.works.push(planWork(binding, template, cluster, render(copies.get(cluster) ?? bare, cluster)));
     } catch (error) {
       plan.failures.push({ cluster, error });
     }

@@ -8,6 +8,7 @@ const object = makeDeployment("shop/web")
   .replicas(2)
   .with((deployment) => {
     deployment.metadata.generation = 1;
+    deployment.metadata.annotations = { "resourcetemplate.karmada.io/generation": "1" };
     deployment.status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
   })
   .build();
@@ -19,10 +20,19 @@ test("a Work shows the status and health of its member's object", () => {
   expect(work.status?.manifestStatuses).toEqual([
     {
       identifier: { ordinal: 0, group: "apps", version: "v1", kind: "Deployment", resource: "deployments", namespace: "shop", name: "web" },
-      status: { replicas: 2, updatedReplicas: 2, availableReplicas: 2, observedGeneration: 1, generation: 1 },
+      status: { replicas: 2, updatedReplicas: 2, availableReplicas: 2, observedGeneration: 1, generation: 1, resourceTemplateGeneration: 1 },
       health: "Healthy",
     },
   ]);
+});
+
+test("an object that cannot be read as its kind is of unknown health", () => {
+  const foreign = { ...object, metadata: { ...object.metadata, annotations: {} } };
+
+  const work = planReflection(makeWork("paris", "web").build(), [{ ...seen, object: foreign }], createInterpreter());
+
+  expect(work.status?.manifestStatuses).toEqual([expect.objectContaining({ health: "Unknown" })]);
+  expect(work.status?.manifestStatuses?.[0]?.status).toBeUndefined();
 });
 
 test("what cannot be seen keeps what was last known of it", () => {

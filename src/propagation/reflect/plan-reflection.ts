@@ -3,7 +3,7 @@ import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import type { Interpreter } from "../../interpreter/index.ts";
+import { InterpretError, type Interpreter } from "../../interpreter/index.ts";
 import type { ObjectRef } from "../../delivery/index.ts";
 
 /** One manifest, and what the member shows of it. */
@@ -32,10 +32,19 @@ export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[],
 
 function statusOf({ ref, resource, object }: Seen, ordinal: number, interpreter: Pick<Interpreter, "reflectStatus" | "health">): ManifestStatus {
   const { group, version } = parseApiVersion(ref.apiVersion);
-  const status = interpreter.reflectStatus(object);
   return {
     identifier: { ordinal, ...(group && { group }), version, kind: ref.kind, resource, ...(ref.namespace && { namespace: ref.namespace }), name: ref.name },
-    ...(status !== undefined && { status: status as JsonObject }),
-    health: interpreter.health(object),
+    ...read(object, interpreter),
   };
+}
+
+/** Of an object that cannot be read as its kind asks, nothing is known: saying nothing is better than saying it is fine. */
+function read(object: Seen["object"], interpreter: Pick<Interpreter, "reflectStatus" | "health">): Pick<ManifestStatus, "status" | "health"> {
+  try {
+    const status = interpreter.reflectStatus(object);
+    return { ...(status !== undefined && { status: status as JsonObject }), health: interpreter.health(object) };
+  } catch (error) {
+    if (error instanceof InterpretError) return { health: "Unknown" };
+    throw error;
+  }
 }

@@ -84,7 +84,7 @@ export function createKubeletController({ client, informers, clock, views, addre
     ],
     writes: [Pod],
     // Every pod of every member passes here; a reconcile is one write, and writes share commits.
-    concurrency: 32,
+    concurrency: 128,
     idOf: idOfKey,
 
     async reconcile(key, { signal }) {

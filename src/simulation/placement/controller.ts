@@ -63,7 +63,8 @@ export function createPlacementController({ client, informers, clock, views, vol
       { source: informerSource(volumes.volumes, ({ cluster, object }) => (object.status?.phase === "Available" ? wake(cluster, "room") : [])) },
     ],
     writes: [Pod, PersistentVolumeClaim],
-    concurrency: 32,
+    // A reconcile is one write, and writes share commits; see `MAX_PARALLEL` of the workloads.
+    concurrency: 128,
     idOf: idOfKey,
 
     async reconcile(key, { signal }) {

@@ -76,7 +76,7 @@ function goType(value: LuaValue): string {
       return "lua.LString";
     case "function":
       return "*lua.LFunction";
-    case "table":
+    default:
       return "*lua.LTable";
   }
 }
@@ -92,7 +92,7 @@ function formatLuaNumber(directive: Directive, value: number): string {
 }
 
 function pad({ flags, width = 0 }: Directive, text: string, canBeZero: boolean): string {
-  const missing = width - [...text].length;
+  const missing = width - Array.from(text).length;
   if (missing <= 0) return text;
   if (flags.includes("-")) return text + " ".repeat(missing);
   if (!flags.includes("0") || !canBeZero) return " ".repeat(missing) + text;
@@ -102,7 +102,7 @@ function pad({ flags, width = 0 }: Directive, text: string, canBeZero: boolean):
 
 function formatString(directive: Directive, value: string): string {
   const { verb, precision } = directive;
-  const cut = precision === undefined ? value : [...value].slice(0, precision).join("");
+  const cut = precision === undefined ? value : Array.from(value).slice(0, precision).join("");
   switch (verb) {
     case "s":
     case "v":

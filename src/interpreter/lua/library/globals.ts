@@ -23,13 +23,13 @@ export const LIBRARY_NAMES: ReadonlySet<string> = new Set([...Object.keys(baseFu
 
 export class Globals {
   readonly #machine: Machine;
-  readonly #tables = new Map<string, Table>();
+  #tables: Map<string, Table> | undefined;
   #loaded: Table | undefined;
   #kube: Table | undefined;
 
   constructor(machine: Machine) {
     this.#machine = machine;
-    machine.stringField = (name) => this.#stringField(name);
+    machine.library = this;
   }
 
   get(name: string): LuaValue {
@@ -54,39 +54,40 @@ export class Globals {
   }
 
   #library(name: string): Table {
-    const known = this.#tables.get(name);
+    const known = this.#tables?.get(name);
     if (known) return known;
     const table = Table.make();
     for (const [key, run] of Object.entries(LIBRARIES.get(name) ?? {})) table.h[key] = bind(this.#machine, run);
     if (name === "math") Object.assign(table.h, MATH_CONSTANTS);
     // Strings find their functions here, so a script may change what a method is.
     if (name === "string") table.h["__index"] = table;
-    this.#tables.set(name, table);
+    (this.#tables ??= new Map()).set(name, table);
     return table;
   }
 
-  readonly #methods = new Map<string, LuaFunction>();
+  #methods: Map<string, LuaFunction> | undefined;
 
-  #stringField(name: string): LuaValue {
-    const table = this.#tables.get("string");
+  /** What a string has under a name. */
+  stringField(name: string): LuaValue {
+    const table = this.#tables?.get("string");
     if (table !== undefined) {
       const index = table.getString("__index");
       return index instanceof Table ? index.getString(name) : undefined;
     }
     if (!Object.hasOwn(stringFunctions, name)) return name === "__index" ? this.#library("string") : undefined;
-    let method = this.#methods.get(name);
+    let method = this.#methods?.get(name);
     if (method === undefined) {
       method = bind(this.#machine, stringFunctions[name] ?? (() => undefined));
-      this.#methods.set(name, method);
+      (this.#methods ??= new Map()).set(name, method);
     }
     return method;
   }
 
   #package(): Table {
-    const known = this.#tables.get("package");
+    const known = this.#tables?.get("package");
     if (known) return known;
     const table = Table.make();
-    this.#tables.set("package", table);
+    (this.#tables ??= new Map()).set("package", table);
     this.#loaded = Table.make();
     for (const name of LIBRARIES.keys()) this.#loaded.setString(name, this.#library(name));
     this.#loaded.setString("package", table);

@@ -1,8 +1,9 @@
 /** Karmada's `kube` library: quantities and pod templates, on the same code that the native interpreters use. */
 import { isObject } from "../../../base/index.ts";
-import type { Json } from "../../../base/index.ts";
+import type { Json, JsonObject } from "../../../base/index.ts";
 import { addQuantities, formatQuantity, parseQuantity, quantityProblem, tryParseQuantity } from "../../../machinery/index.ts";
 import type { Quantity } from "../../../machinery/index.ts";
+import type { ReplicaRequirements } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
 import { podRequirements } from "../../pod-requirements.ts";
 import { EncodeError, encode } from "../encode.ts";
@@ -69,8 +70,20 @@ function toTable(args: Arguments, json: object): LuaValue {
 function accuratePodRequirements(args: Arguments): LuaValue {
   if (args.count !== 1) throw args.machine.failure("getPodRequirements only accepts one argument");
   const pod = template(args, "PodTemplateSpec");
-  const requirements = podRequirements(isObject(pod) ? pod : {});
+  const requirements = requirementsOf(isObject(pod) ? pod : {});
   return requirements ? toTable(args, requirements) : undefined;
+}
+
+/** Templates are parts of inputs, which are immutable and asked about more than once. */
+const knownRequirements = new WeakMap<object, { requirements: ReplicaRequirements | undefined }>();
+
+function requirementsOf(pod: JsonObject): ReplicaRequirements | undefined {
+  let known = knownRequirements.get(pod);
+  if (known === undefined) {
+    known = { requirements: podRequirements(pod) };
+    knownRequirements.set(pod, known);
+  }
+  return known.requirements;
 }
 
 function getPodDependencies(args: Arguments): LuaValue {

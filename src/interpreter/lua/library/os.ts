@@ -41,7 +41,7 @@ function date(args: Arguments): LuaValue {
   const { machine } = args;
   machine.charge(DATE_TICKS);
   const format = args.count === 0 ? "%c" : args.string(1).replace(/^!+/, "");
-  const seconds = args.count >= 2 ? args.integer(2) : Math.floor(Date.now() / 1000);
+  const seconds = args.count >= 2 ? args.integer(2) : Math.floor(machine.clock.now() / 1000);
   const at = new Date(seconds * 1000);
   if (Number.isNaN(at.getTime())) throw machine.failure(`the time ${seconds} is out of range`);
   machine.charge(format.length);
@@ -63,7 +63,7 @@ function date(args: Arguments): LuaValue {
 
 function time(args: Arguments): number {
   args.machine.charge(DATE_TICKS / 4);
-  if (args.count === 0) return Math.floor(Date.now() / 1000);
+  if (args.count === 0) return Math.floor(args.machine.clock.now() / 1000);
   const table = args.table(1);
   const field = (name: string, otherwise: number): number => {
     const value = table.getString(name);

@@ -55,11 +55,17 @@ const podTemplate: Shape = {
   },
 };
 
+/** Templates that were looked at before; they are parts of immutable inputs. */
+const sound = new WeakSet<object>();
+
 /** What is wrong and where, or undefined. */
 export function templateProblem(json: Json): string | undefined {
   // An empty table is an empty list until somebody says what it is.
-  if (Array.isArray(json) && json.length === 0) return undefined;
-  return problemOf(json, podTemplate, "PodTemplateSpec");
+  if (typeof json !== "object" || json === null || (Array.isArray(json) && json.length === 0)) return undefined;
+  if (sound.has(json)) return undefined;
+  const problem = problemOf(json, podTemplate, "PodTemplateSpec");
+  if (problem === undefined) sound.add(json);
+  return problem;
 }
 
 function problemOf(json: Json | undefined, shape: Shape, path: string): string | undefined {

@@ -118,7 +118,7 @@ function mapCase(args: Arguments, convert: (character: string) => string): strin
   let mapped = "";
   for (const character of text) {
     const converted = character === "İ" ? "i" : convert(character);
-    mapped += [...converted].length === 1 ? converted : character;
+    mapped += Array.from(converted).length === 1 ? converted : character;
   }
   return args.machine.made(mapped);
 }

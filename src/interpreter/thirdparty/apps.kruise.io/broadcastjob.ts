@@ -6,7 +6,7 @@ import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
-import { reportedStatuses, statusOf, sumOf, textOf, withStatus } from "../../replica-status.ts";
+import { replaceStatus, reportedStatuses, statusOf, sumOf, textOf } from "../../replica-status.ts";
 import { templateReplicas, withSpecField, type PodTemplateShape } from "../../workload.ts";
 import { pickFields } from "../counters.ts";
 
@@ -37,7 +37,7 @@ export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
     const phase = textOf(statuses.findLast((status) => typeof status["phase"] === "string")?.["phase"]);
     const { phase: _phase, conditions: _conditions, ...others } = statusOf(job) ?? {};
     const conditions = conditionsOf(items);
-    return withStatus(job, {
+    return replaceStatus(job, {
       ...others,
       ...Object.fromEntries(COUNTERS.map((field) => [field, sumOf(statuses, field)])),
       ...(phase && { phase }),

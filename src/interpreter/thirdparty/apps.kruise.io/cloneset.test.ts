@@ -2,24 +2,25 @@ import { expect, test } from "vitest";
 import { makeCloneSet } from "../../../testing/index.ts";
 import { cloneSetInterpreter } from "./cloneset.ts";
 
-const running = (status: Record<string, number>) =>
+const running = (status: Record<string, number>, partition = 0) =>
   makeCloneSet("shop/web")
     .replicas(4)
     .with((cloneSet) => {
       cloneSet.metadata.generation = 3;
+      if (partition > 0) cloneSet.spec.updateStrategy = { rollingUpdate: { partition } } as never;
       cloneSet.status = { observedGeneration: 3, ...status } as never;
     })
     .build();
 
-const health: Record<string, { status: Record<string, number>; want: boolean }> = {
+const health: Record<string, { status: Record<string, number>; partition?: number; want: boolean }> = {
   "is healthy when all replicas are updated and available": { status: { updatedReplicas: 4, availableReplicas: 4, expectedUpdatedReplicas: 4 }, want: true },
-  "is healthy when a partitioned rollout has reached its stage": { status: { updatedReplicas: 2, availableReplicas: 4, expectedUpdatedReplicas: 2 }, want: true },
+  "is healthy when a partitioned rollout has reached its stage": { status: { updatedReplicas: 2, availableReplicas: 4, expectedUpdatedReplicas: 2 }, partition: 2, want: true },
   "is unhealthy while pods are missing": { status: { updatedReplicas: 4, availableReplicas: 3, expectedUpdatedReplicas: 4 }, want: false },
   "is unhealthy while its controller has not seen the newest spec": { status: { updatedReplicas: 4, availableReplicas: 4, observedGeneration: 2 }, want: false },
 };
-for (const [behaviour, { status, want }] of Object.entries(health)) {
+for (const [behaviour, { status, partition, want }] of Object.entries(health)) {
   test(`a CloneSet ${behaviour}`, () => {
-    expect(cloneSetInterpreter.isHealthy?.(running(status))).toBe(want);
+    expect(cloneSetInterpreter.isHealthy?.(running(status, partition))).toBe(want);
   });
 }
 

@@ -41,5 +41,5 @@ export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
     const conditions = isObject(status) && Array.isArray(status["conditions"]) ? status["conditions"].filter(isObject) : [];
     return !conditions.some(({ type, status: value }) => (type === "SubmissionError" || type === "SpecError") && value === "True");
   },
-  dependencies: ({ metadata, spec }) => workflowDependencies(spec?.workflowSpec as Readonly<Record<string, unknown>> | undefined, metadata.namespace),
+  dependencies: ({ metadata, spec }) => workflowDependencies(spec?.workflowSpec, metadata.namespace),
 };

@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { keptPods, splitPartition, splitUpdated, type IntOrPercent } from "./split-partition.ts";
+
+/** Clusters in rollout order, the partition, what it keeps in the fleet, and the pods kept in each cluster either way. */
+const vectors: { sizes: number[]; partition: IntOrPercent; kept: number; spread: number[]; ordered: number[] }[] = [
+  { sizes: [10, 5], partition: 9, kept: 9, spread: [6, 3], ordered: [4, 5] },
+  { sizes: [3, 3, 4], partition: "90%", kept: 9, spread: [3, 3, 3], ordered: [2, 3, 4] },
+  { sizes: [3, 3, 4], partition: 5, kept: 5, spread: [1, 2, 2], ordered: [0, 1, 4] },
+  { sizes: [1, 1, 1, 1, 1], partition: "50%", kept: 3, spread: [0, 0, 1, 1, 1], ordered: [0, 0, 1, 1, 1] },
+  { sizes: [5, 5], partition: "99%", kept: 9, spread: [4, 5], ordered: [4, 5] },
+  { sizes: [100, 1], partition: "99%", kept: 100, spread: [99, 1], ordered: [99, 1] },
+  { sizes: [7, 5, 1], partition: "70%", kept: 10, spread: [5, 4, 1], ordered: [4, 5, 1] },
+  { sizes: [0, 4, 6], partition: "80%", kept: 8, spread: [0, 3, 5], ordered: [0, 2, 6] },
+  { sizes: [50, 30, 20], partition: "33%", kept: 33, spread: [16, 10, 7], ordered: [0, 13, 20] },
+  { sizes: [2, 2], partition: 1, kept: 1, spread: [0, 1], ordered: [0, 1] },
+  { sizes: [4, 4, 4], partition: "100%", kept: 12, spread: [4, 4, 4], ordered: [4, 4, 4] },
+];
+
+describe("a partition of the fleet", () => {
+  test.each(vectors)("of $partition keeps $kept of $sizes", ({ sizes, partition, kept, spread, ordered }) => {
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const keptIn = (order: "spread" | "ordered"): number[] => splitUpdated(sizes, total - kept, order).map((updated, index) => (sizes[index] ?? 0) - updated);
+
+    expect(keptPods(partition, total)).toBe(kept);
+    expect(keptIn("spread")).toEqual(spread);
+    expect(keptIn("ordered")).toEqual(ordered);
+  });
+
+  test("goes to the first clusters when all are of one pod, batch by batch", () => {
+    const sizes = Array.from({ length: 10 }, () => 1);
+
+    const firsts = [1, 3, 5, 7, 10].map((updated) => splitUpdated(sizes, updated).lastIndexOf(1) + 1);
+
+    expect(firsts).toEqual([1, 3, 5, 7, 10]);
+  });
+
+  test("moves through clusters of 7, 5 and 1 in one order", () => {
+    expect(splitUpdated([7, 5, 1], 2)).toEqual([1, 1, 0]);
+    expect(splitUpdated([7, 5, 1], 4)).toEqual([2, 2, 0]);
+  });
+
+  test("holds a cluster that updates nothing, whatever it is scaled to", () => {
+    expect(splitPartition("90%", [3, 3, 4])).toEqual(["100%", "100%", 3]);
+    expect(splitPartition("100%", [4, 4, 4])).toEqual(["100%", "100%", "100%"]);
+  });
+
+  test("that is neither a number nor a percentage is refused", () => {
+    expect(() => keptPods("half", 4)).toThrow('partition "half" is neither a number nor a percentage');
+  });
+
+  test("adds up exactly, fits every cluster and never takes an update back", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(2_000_000_000), { minLength: 1, maxLength: 12 }), fc.double({ min: 0, max: 1, noNaN: true }), (sizes, part) => {
+        const total = sizes.reduce((sum, size) => sum + size, 0);
+        const updated = Math.floor(total * part);
+        const split = splitUpdated(sizes, updated);
+
+        expect(split.reduce((sum, count) => sum + count, 0)).toBe(updated);
+        for (const [index, count] of split.entries()) {
+          expect(count).toBeGreaterThanOrEqual(0);
+          expect(count).toBeLessThanOrEqual(sizes[index] ?? 0);
+        }
+        const further = splitUpdated(sizes, Math.min(total, updated + 1));
+        expect(further.every((count, index) => count >= (split[index] ?? 0))).toBe(true);
+      }),
+      { seed: 7, numRuns: 500 },
+    );
+  });
+});

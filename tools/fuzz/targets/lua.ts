@@ -1,0 +1,93 @@
+/** Scripts: bytes that are hardly Lua, and programs that are. */
+import { copy, deepFreeze, equalJson } from "../../../src/base/index.ts";
+import type { Json } from "../../../src/base/index.ts";
+import { DEFAULT_BUDGET, EncodeError, LuaLimitError, LuaRuntimeError, LuaSyntaxError, compileScript } from "../../../src/interpreter/lua/index.ts";
+import type { Chance } from "../chance.ts";
+import { deployment } from "../corpus.ts";
+import { mutateText } from "../mutate.ts";
+import { defineTarget } from "../target.ts";
+
+const WORDS = [" end ", " do ", " then ", " if ", " else ", " for k, v in pairs(o) do ", " while true do ", " repeat ", " until ", " function(a, ...) ", " return ", " local x = ", " goto a ", " ::a:: ", " break ", "...", "..", "==", "~=", "[[", "]]", "--[==[", "]==]", "--", "'", '"', "\\", "\\255", "0x", "1e", "é", "\u{1f600}", "\0", "__proto__", "constructor", "{", "}", "(", ")", "[", "]", "a.b", ":m()", " and ", " or ", " not ", "#", "^", "-", "%"];
+const SCRIPTS = [
+  "function F(o)\n  local n = 0\n  for _, c in ipairs(o.spec.template.spec.containers) do\n    if c.ports ~= nil then n = n + #c.ports end\n  end\n  o.status = { ports = n, name = o.metadata.name .. '-x' }\n  return o\nend",
+  "local kube = require('kube')\nfunction F(o)\n  local r = kube.accuratePodRequirements(o.spec.template)\n  if r == nil then return o.spec.replicas end\n  return o.spec.replicas, r, kube.getPodDependencies(o.spec.template, o.metadata.namespace)\nend",
+  "function F(o)\n  local s = ''\n  for k, v in pairs(o.metadata.labels) do s = s .. k .. '=' .. v .. ';' end\n  local t = {}\n  for w in s:gmatch('[^;]+') do t[#t + 1] = w:upper() end\n  table.sort(t, function(a, b) return a > b end)\n  return table.concat(t, ','), string.format('%5.2f|%q|%x', 1.5, s, #t)\nend",
+  "function F(o)\n  local ok, e = pcall(function() return o.missing.field end)\n  local i = 0\n  ::again::\n  i = i + 1\n  if i < 3 then goto again end\n  return ok, e, i, select('#', unpack({1, 2, nil, 4}))\nend",
+];
+/** Less than usual, so that thousands of endless programs end soon. */
+const BUDGET = { ...DEFAULT_BUDGET, ticks: 50_000, bytes: 4 * 1024 * 1024 };
+const isLuaError = (error: unknown): boolean => error instanceof LuaSyntaxError || error instanceof LuaRuntimeError || error instanceof LuaLimitError || error instanceof EncodeError;
+
+export const luaScripts = defineTarget({
+  name: "lua-scripts",
+  generate: (chance) => mutateText(chance, chance.pick(SCRIPTS), WORDS),
+  declares: isLuaError,
+  run(source) {
+    const input = deepFreeze(copy(deployment)) as Json;
+    const before = JSON.stringify(input);
+    const results = compileScript(source).call("F", [input], BUDGET);
+    for (const result of results) result.json();
+    return JSON.stringify(input) === before ? undefined : "changed its input";
+  },
+});
+
+const NAMES = ["a", "b", "c", "t", "o"];
+
+/** A random expression of that depth, over the names that every program has. */
+function expression(chance: Chance, depth: number): string {
+  if (depth <= 0) return chance.pick([...NAMES, "nil", "true", "false", "0", "1", "-2", "3.5", "'x'", "'10'", "{}", "t.k", "t[1]", "#t", "o.spec.replicas"]);
+  const inner = (): string => expression(chance, depth - 1);
+  switch (chance.below(8)) {
+    case 0:
+      return `(${inner()} ${chance.pick(["+", "-", "*", "/", "%", "^", "..", "==", "~=", "<", "<=", ">", ">=", "and", "or"])} ${inner()})`;
+    case 1:
+      return `${chance.pick(["-", "not ", "#"])}(${inner()})`;
+    case 2:
+      return `{${inner()}, k = ${inner()}, [${inner()}] = ${inner()}}`;
+    case 3:
+      return `(${inner()})[${inner()}]`;
+    case 4:
+      return `${chance.pick(["tostring", "tonumber", "type", "f", "next", "math.floor", "string.len", "table.concat", "string.upper", "unpack"])}(${inner()}, ${inner()})`;
+    case 5:
+      return `(function(a, ...) return ${inner()}, ... end)(${inner()})`;
+    case 6:
+      return `select(2, pcall(f, ${inner()}))`;
+    default:
+      return inner();
+  }
+}
+
+function statement(chance: Chance, depth: number): string {
+  const value = expression(chance, chance.below(3));
+  if (depth <= 0) return `${chance.pick(["a", "b", "t.k", "t[1]", "t[#t + 1]", "o.x", "o.spec.y"])} = ${value}`;
+  const inner = chance.list(1 + chance.below(3), () => statement(chance, depth - 1)).join(" ");
+  return chance.pick([
+    `if ${value} then ${inner} else ${inner} end`,
+    `for i = 1, ${chance.below(5)} do ${inner} end`,
+    `for k, v in pairs(t) do ${inner} break end`,
+    `while ${value} do ${inner} break end`,
+    `repeat ${inner} until ${value}`,
+    `local a, b = ${value}, f(${value}) ${inner}`,
+    `do ${inner} end`,
+    `pcall(function() ${inner} end)`,
+  ]);
+}
+
+/** The same program on the same input must give the same, or fail with the same message. */
+export const luaPrograms = defineTarget({
+  name: "lua-programs",
+  generate: (chance) => `local function f(...) return ... end function F(o) local a, b, c, t = 1, 'x', nil, {1, 2, k = 3} ${chance.list(1 + chance.below(6), () => statement(chance, chance.below(3))).join(" ")} return a, b, t, o end`,
+  declares: isLuaError,
+  run(source) {
+    const input = deepFreeze(copy(deployment)) as Json;
+    const outcomes = [1, 2].map(() => {
+      try {
+        return compileScript(source).call("F", [input], BUDGET).map((result) => (result.type === "function" ? result.type : (result.json() ?? null)));
+      } catch (error) {
+        if (isLuaError(error)) return [(error as Error).message];
+        throw error;
+      }
+    });
+    return equalJson(outcomes[0], outcomes[1]) ? undefined : `gave ${JSON.stringify(outcomes[0])}, then ${JSON.stringify(outcomes[1])}`;
+  },
+});
