@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, double, nat, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { keptPods, splitPartition, splitUpdated, type IntOrPercent } from "./split-partition.ts";
 
@@ -50,8 +50,8 @@ describe("a partition of the fleet", () => {
   });
 
   test("adds up exactly, fits every cluster and never takes an update back", () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(2_000_000_000), { minLength: 1, maxLength: 12 }), fc.double({ min: 0, max: 1, noNaN: true }), (sizes, part) => {
+    assert(
+      property(array(nat(2_000_000_000), { minLength: 1, maxLength: 12 }), double({ min: 0, max: 1, noNaN: true }), (sizes, part) => {
         const total = sizes.reduce((sum, size) => sum + size, 0);
         const updated = Math.floor(total * part);
         const split = splitUpdated(sizes, updated);

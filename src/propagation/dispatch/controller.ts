@@ -28,7 +28,7 @@ export interface DispatchDependencies {
   templates: Pick<Templates, "get">;
   /** Keys of the bindings whose template changed. */
   templateChanges: Source<ObjectKey>;
-  interpreter: Pick<Interpreter, "divide" | "replicas">;
+  interpreter: Pick<Interpreter, "divide">;
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   bindingStatus: StatusWriter<ResourceBinding>;

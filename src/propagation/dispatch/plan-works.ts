@@ -26,6 +26,8 @@ export interface PlanWorks {
   interpreter: Pick<Interpreter, "divide">;
   /** Overrides for one cluster (the override stage). */
   render(copy: Template, cluster: string): Rendered;
+  /** The Works as they are: what a member was given is what it owns, for example its ordinals. */
+  worksOf?(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
 }
 
 /** A cluster whose copy cannot be made fails alone; the others get theirs. */
@@ -34,12 +36,14 @@ export interface WorksPlan {
   failures: { cluster: string; error: unknown }[];
 }
 
-export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { interpreter, render }: PlanWorks): WorksPlan {
+export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { interpreter, render, worksOf }: PlanWorks): WorksPlan {
   const targets = binding.spec.clusters ?? [];
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
+  const given = new Map(worksOf?.(binding).map(({ metadata, spec }) => [metadata.namespace, spec.workload?.manifests?.[0]]));
   const shares: Share[] = targets.map(({ name, replicas }) => {
     const status = observed.get(name);
-    return { cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0, ...(status !== undefined && { observed: status as Json }) };
+    const copy = given.get(executionNamespace(name)) as Template | undefined;
+    return { cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0, ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
   });
   const bare = withoutJobTtl(prune(template));
   const copies = interpreter.divide(bare, shares);

@@ -36,7 +36,7 @@ export const rolloutInterpreter: KindInterpreter<Rollout> = {
     return equalJson(next, statusOf(rollout) ?? {}) ? rollout : { ...rollout, status: next };
   },
   isHealthy({ metadata, status }) {
-    if (!isObject(status) || String(status["observedGeneration"] ?? "") !== String(metadata.generation ?? "")) return false;
+    if (!isObject(status) || Number(textOf(status["observedGeneration"])) !== (metadata.generation ?? 0)) return false;
     return status["phase"] === "Healthy" || status["phase"] === "Paused";
   },
   dependencies: templateDependencies,

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { KubernetesObject } from "../../../api/index.ts";
+import { createInterpreter } from "../../interpreter.ts";
+
+const interpreter = createInterpreter();
+const make = (kind: string, rest: object): KubernetesObject => ({ apiVersion: "argoproj.io/v1alpha1", kind, metadata: { name: "build", generation: 3 }, ...rest });
+
+test("a Workflow keeps the progress that its member made", () => {
+  const retained = interpreter.retain(make("Workflow", { spec: { entrypoint: "main" } }), make("Workflow", { spec: { suspend: true }, status: { phase: "Running" } }));
+
+  expect(retained).toMatchObject({ spec: { entrypoint: "main", suspend: true }, status: { phase: "Running" } });
+});
+
+test("a CronWorkflow shows the runs of all members and the latest schedule", () => {
+  const items = [
+    { clusterName: "oslo", status: { active: [{ name: "a" }], succeeded: 1, lastScheduledTime: "2024-05-01T12:00:00Z" } },
+    { clusterName: "paris", status: { active: [{ name: "b" }], succeeded: 2, lastScheduledTime: "2024-05-01T11:00:00Z" } },
+  ];
+
+  expect(interpreter.aggregateStatus(make("CronWorkflow", {}), items)).toMatchObject({
+    status: { active: [{ name: "a" }, { name: "b" }], succeeded: 3, failed: 0, lastScheduledTime: "2024-05-01T12:00:00Z" },
+  });
+});
+
+const rollouts: Record<string, { status: object; want: string }> = {
+  "is healthy when its controller says so for the newest spec": { status: { phase: "Healthy", observedGeneration: "3" }, want: "Healthy" },
+  "is healthy while it waits for a person": { status: { phase: "Paused", observedGeneration: "3" }, want: "Healthy" },
+  "is unhealthy while it progresses": { status: { phase: "Progressing", observedGeneration: "3" }, want: "Unhealthy" },
+  "is unhealthy while the newest spec is not observed": { status: { phase: "Healthy", observedGeneration: "2" }, want: "Unhealthy" },
+};
+for (const [behaviour, { status, want }] of Object.entries(rollouts)) {
+  test(`a Rollout ${behaviour}`, () => {
+    expect(interpreter.health(make("Rollout", { status }))).toBe(want);
+  });
+}
+
+test("a Rollout sums its members and has the worst of their phases", () => {
+  const items = [
+    { clusterName: "oslo", status: { replicas: 3, phase: "Healthy", message: "" } },
+    { clusterName: "paris", status: { replicas: 2, phase: "Degraded", message: "timed out" } },
+  ];
+
+  expect(interpreter.aggregateStatus(make("Rollout", {}), items)).toMatchObject({ status: { replicas: 5, phase: "Degraded", message: "timed out" } });
+});
