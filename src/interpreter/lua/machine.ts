@@ -1,32 +1,20 @@
 /**
- * The state of one call and the operators of the language. Compiled scripts call its methods where the inlined fast path does
- * not hold; short names are for the size of the generated code.
- *
- * Sites: generated code names the place of an operation by a number, the index of a line and of the name by which a function is
- * called there. Error messages need both.
+ * The operators of the language, on the state of one call. Compiled scripts call its methods where the inlined fast path does
+ * not hold.
  */
 import { systemClock } from "../../base/index.ts";
 import type { Clock, Random } from "../../base/index.ts";
 import { byteLength, fromBytes, hasLoneBytes, toBytes } from "./byte-text.ts";
-import { SLICE_TICKS } from "./budget.ts";
-import type { LuaBudget } from "./budget.ts";
-import { LuaLimitError } from "./errors.ts";
-import type { LuaLimit } from "./errors.ts";
+import { CallState } from "./call-state.ts";
 import { PairsIterator, PositionsIterator, CallIterator } from "./iterate.ts";
 import type { LuaIterator } from "./iterate.ts";
 import { formatNumber, parseNumber } from "./numbers.ts";
 import { isPosition, Table } from "./table.ts";
-import { LuaThrow, NOTHING, typeOf } from "./values.ts";
+import { NOTHING, typeOf } from "./values.ts";
 import type { LuaFunction, LuaResults, LuaValue } from "./values.ts";
 
-export interface Site {
-  line: number;
-  /** By what name a function is called there. */
-  name: string;
-}
+export type { Site } from "./call-state.ts";
 
-/** Tail calls that may lie on the JavaScript stack before they are unwound. */
-const MAX_TAIL_CALLS = 100;
 const TABLE_BYTES = 384;
 const ENTRY_BYTES = 96;
 const ITEM_BYTES = 16;
@@ -34,188 +22,14 @@ const ITEM_BYTES = 16;
 const KEY_TICKS = 10;
 const TABLE_TICKS = 4;
 const CONCAT_TICKS = 4;
-const RAISE_TICKS = 50;
-/** Calls never overlap, so all that are not deeper than usual note their sites in the same place. */
-const USUAL_DEPTH = 256;
-const sharedSites = new Int32Array(USUAL_DEPTH + MAX_TAIL_CALLS + 4);
-export const CLOSURE_BYTES = 96;
 
-/** A call in tail position that the caller of this function shall make. It passes for a list of results until then. */
-class TailCall extends Array<LuaValue> {
-  readonly callee: LuaFunction;
-  readonly args: LuaValue[];
-  constructor(callee: LuaFunction, args: LuaValue[]) {
-    super();
-    this.callee = callee;
-    this.args = args;
-  }
-}
-
-export class Machine {
-  readonly name: string;
-  readonly sites: readonly Site[];
-  readonly budget: LuaBudget;
-  /** Ticks left in this slice. */
-  t = SLICE_TICKS;
-  /** Bytes left. */
-  m: number;
-  /** Depth of Lua calls. */
-  d = 0;
-  /** How deep it may get: one more for each tail call that is still on the stack. */
-  lim: number;
-  /** By depth, the site that each function is at. */
-  readonly l: Int32Array;
-  #ticksLeft: number;
-  #deadline = 0;
-  /** Once a string with bytes that are not UTF-8 exists, joining strings must look for completed characters. */
-  hasLoneBytes = false;
+export class Machine extends CallState {
   /** What strings have under their names; set by the library. */
   library: { stringField(name: string): LuaValue } | undefined;
   /** What time a script is told. */
   clock: Clock = systemClock;
   /** Made when a script asks for chance. */
   random: Random | undefined;
-
-  constructor(name: string, sites: readonly Site[], budget: LuaBudget) {
-    this.name = name;
-    this.sites = sites;
-    this.budget = budget;
-    this.m = budget.bytes;
-    this.lim = budget.depth;
-    this.l = budget.depth <= USUAL_DEPTH ? sharedSites : new Int32Array(budget.depth + MAX_TAIL_CALLS + 4);
-    this.#ticksLeft = budget.ticks;
-  }
-
-  // Limits.
-
-  /** A slice of ticks is used up. */
-  tick(site: number): void {
-    this.l[this.d] = site;
-    this.#endSlice();
-  }
-
-  /** Work of a library function. */
-  charge(ticks: number): void {
-    this.t -= ticks;
-    if (this.t < 0) this.#endSlice();
-  }
-
-  #endSlice(): void {
-    this.#ticksLeft -= SLICE_TICKS - this.t;
-    this.t = SLICE_TICKS;
-    const now = performance.now();
-    if (this.#deadline === 0) this.#deadline = now + this.budget.deadlineMs;
-    if (this.#ticksLeft < 0 || now > this.#deadline) throw this.#limit("time", "context deadline exceeded");
-  }
-
-  allocate(bytes: number): void {
-    this.m -= bytes;
-    if (this.m < 0) throw this.#limit("memory", `more than ${this.budget.bytes} bytes allocated`);
-  }
-
-  /** A string that was just made. */
-  made(text: string): string {
-    if (text.length > this.budget.stringCharacters) throw this.#limit("memory", `a string of more than ${this.budget.stringCharacters} characters`);
-    this.allocate(text.length + 24);
-    this.charge(text.length >> 6);
-    return text;
-  }
-
-  /** The string of byte text that a library function made. */
-  madeOfBytes(bytes: string): string {
-    const text = fromBytes(bytes);
-    if (text !== bytes && hasLoneBytes(text)) this.hasLoneBytes = true;
-    return this.made(text);
-  }
-
-  #limit(limit: LuaLimit, message: string): LuaLimitError {
-    return new LuaLimitError(limit, `${this.where(1)} ${message}`);
-  }
-
-  // Errors.
-
-  /** The place that a message starts with: of the running function, or of one further out. */
-  where(level: number): string {
-    const depth = this.d - Math.max(0, level - 2);
-    if (depth < 1) return "";
-    return `${this.name}:${this.#siteAt(depth).line}:`;
-  }
-
-  #siteAt(depth: number): Site {
-    const site = this.l[depth] ?? 0;
-    return this.sites[site < 0 ? ~site : site] ?? { line: 0, name: "?" };
-  }
-
-  /** The name by which the running library function was called. */
-  calledName(): string {
-    const isDirect = (this.l[this.d] ?? 0) >= 0;
-    return isDirect ? this.#siteAt(this.d).name : "(anonymous)";
-  }
-
-  /** What a library function throws. */
-  failure(message: string): LuaThrow {
-    this.charge(RAISE_TICKS);
-    return new LuaThrow(this.made(`${this.where(1)} ${message}`));
-  }
-
-  #raise(site: number, message: string): never {
-    this.l[this.d] = site;
-    throw this.failure(message);
-  }
-
-  // Calls.
-
-  /** Called instead of what is no function, after the arguments were evaluated. */
-  get nc(): LuaFunction {
-    return () => {
-      throw this.failure("attempt to call a non-function object");
-    };
-  }
-
-  /** More calls inside each other than allowed. */
-  overflow(): never {
-    this.d -= 1;
-    throw this.failure("stack overflow");
-  }
-
-  /** The first of several results. */
-  first(results: LuaValue[]): LuaValue {
-    const settled = results instanceof TailCall ? this.#settle(results) : results;
-    return Array.isArray(settled) ? settled[0] : settled;
-  }
-
-  /** All results as a list. */
-  all(results: LuaResults): LuaValue[] {
-    const settled = results instanceof TailCall ? this.#settle(results) : results;
-    return Array.isArray(settled) ? settled : [settled];
-  }
-
-  tail(callee: LuaFunction, args: LuaValue[]): LuaResults {
-    return new TailCall(callee, args);
-  }
-
-  /** Makes the calls that were left to it, one after the other, on an empty stack each. */
-  #settle(first: TailCall): LuaResults {
-    let results: LuaResults = first;
-    while (results instanceof TailCall) results = results.callee(...results.args);
-    return results;
-  }
-
-  /** For library functions: a call whose function has no name, such as the one of `pcall`. */
-  call(callee: LuaFunction, args: LuaValue[]): LuaValue[] {
-    if (++this.d > this.lim) this.overflow();
-    const caller = this.l[this.d - 1] ?? 0;
-    this.l[this.d] = caller < 0 ? caller : ~caller;
-    const results = this.all(callee(...args));
-    this.d -= 1;
-    return results;
-  }
-
-  method(receiver: LuaValue, name: string, site: number): LuaValue {
-    if (receiver instanceof Table) return receiver.getString(name);
-    if (typeof receiver === "string") return this.library?.stringField(name);
-    return this.#raise(site, `attempt to index a non-table object(${typeOf(receiver)}) with key '${name}'`);
-  }
 
   // Tables.
 
@@ -265,11 +79,17 @@ export class Machine {
       return object.get(key);
     }
     if (typeof object === "string") return typeof key === "string" ? this.library?.stringField(key) : undefined;
-    return this.#raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
+    return this.raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
+  }
+
+  method(receiver: LuaValue, name: string, site: number): LuaValue {
+    if (receiver instanceof Table) return receiver.getString(name);
+    if (typeof receiver === "string") return this.library?.stringField(name);
+    return this.raise(site, `attempt to index a non-table object(${typeOf(receiver)}) with key '${name}'`);
   }
 
   set(object: LuaValue, key: LuaValue, value: LuaValue, site: number): void {
-    if (!(object instanceof Table)) this.#raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
+    if (!(object instanceof Table)) this.raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
     if (site > 0) this.l[this.d] = site;
     if (typeof key === "string") {
       if (!object.w && object.m === undefined) this.#chargeCopy(Object.keys(object.h).length, ENTRY_BYTES);
@@ -279,8 +99,8 @@ export class Machine {
     } else if (typeof key === "number" && isPosition(key)) {
       this.setPosition(object, key, value);
     } else {
-      if (key === undefined) this.#raise(site, "table index is nil");
-      if (Number.isNaN(key)) this.#raise(site, "table index is NaN");
+      if (key === undefined) this.raise(site, "table index is nil");
+      if (Number.isNaN(key)) this.raise(site, "table index is NaN");
       if (object.m === undefined) this.#chargeCopy(Object.keys(object.h).length, ENTRY_BYTES);
       this.allocate(ENTRY_BYTES * 2);
       this.charge(KEY_TICKS);
@@ -306,7 +126,7 @@ export class Machine {
       this.charge(value.length >> 6);
       return byteLength(value);
     }
-    if (!(value instanceof Table)) return this.#raise(site, "__len undefined");
+    if (!(value instanceof Table)) return this.raise(site, "__len undefined");
     const length = value.length();
     if (length < value.a.length) this.charge(value.a.length - length);
     return length;
@@ -391,7 +211,7 @@ export class Machine {
     this.#chargeText(right);
     const a = typeof left === "string" ? (parseNumber(left) ?? left) : left;
     const b = typeof right === "string" ? (parseNumber(right) ?? right) : right;
-    if (typeof a !== "number" || typeof b !== "number") return this.#raise(site, `cannot perform ${operator} operation between ${typeOf(a)} and ${typeOf(b)}`);
+    if (typeof a !== "number" || typeof b !== "number") return this.raise(site, `cannot perform ${operator} operation between ${typeOf(a)} and ${typeOf(b)}`);
     switch (operator) {
       case "add":
         return a + b;
@@ -432,13 +252,13 @@ export class Machine {
     if (typeof value === "number") return -value;
     this.#chargeText(value);
     const number = typeof value === "string" ? parseNumber(value) : undefined;
-    return number === undefined ? this.#raise(site, "__unm undefined") : -number;
+    return number === undefined ? this.raise(site, "__unm undefined") : -number;
   }
 
   concat(left: LuaValue, right: LuaValue, site: number): string {
     const a = typeof left === "number" ? formatNumber(left) : left;
     const b = typeof right === "number" ? formatNumber(right) : right;
-    if (typeof a !== "string" || typeof b !== "string") return this.#raise(site, `cannot perform concat operation between ${typeOf(left)} and ${typeOf(right)}`);
+    if (typeof a !== "string" || typeof b !== "string") return this.raise(site, `cannot perform concat operation between ${typeOf(left)} and ${typeOf(right)}`);
     this.l[this.d] = site;
     this.t -= CONCAT_TICKS;
     const joined = this.made(a + b);
@@ -449,21 +269,21 @@ export class Machine {
     if (typeof left === "number" && typeof right === "number") return left < right;
     this.#chargeText(left);
     if (typeof left === "string" && typeof right === "string") return compareText(left, right) < 0;
-    return this.#raise(site, `attempt to compare ${typeOf(left)} with ${typeOf(right)}`);
+    return this.raise(site, `attempt to compare ${typeOf(left)} with ${typeOf(right)}`);
   }
 
   lessEqual(left: LuaValue, right: LuaValue, site: number): boolean {
     if (typeof left === "number" && typeof right === "number") return left <= right;
     this.#chargeText(left);
     if (typeof left === "string" && typeof right === "string") return compareText(left, right) <= 0;
-    return this.#raise(site, `attempt to compare ${typeOf(left)} with ${typeOf(right)}`);
+    return this.raise(site, `attempt to compare ${typeOf(left)} with ${typeOf(right)}`);
   }
 
   /** The bounds of a numeric `for`; the limit is looked at after the others. */
   checkFor(from: LuaValue, to: LuaValue, step: LuaValue, site: number): void {
-    if (typeof from !== "number") this.#raise(site, "for statement init must be a number");
-    if (typeof step !== "number") this.#raise(site, "for statement step must be a number");
-    if (typeof to !== "number") this.#raise(site, "for statement limit must be a number");
+    if (typeof from !== "number") this.raise(site, "for statement init must be a number");
+    if (typeof step !== "number") this.raise(site, "for statement step must be a number");
+    if (typeof to !== "number") this.raise(site, "for statement limit must be a number");
   }
 
   #addresses: Map<object, string> | undefined;
