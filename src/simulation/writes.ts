@@ -3,18 +3,8 @@ import { Pod } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import { isConflict, isNotFound, withCondition } from "../machinery/index.ts";
-import { keyOf } from "../runtime/index.ts";
-
-/** What changed or went meanwhile comes back as an event, and with it whoever wanted to write; undefined then. */
-export async function unlessChanged<T>(write: Promise<T>): Promise<T | undefined> {
-  try {
-    return await write;
-  } catch (error) {
-    if (isConflict(error) || isNotFound(error)) return undefined;
-    throw error;
-  }
-}
+import { withCondition } from "../machinery/index.ts";
+import { keyOf, unlessChanged } from "../runtime/index.ts";
 
 /** Marks a pod with why it has to go, then deletes it. False when somebody else changed it meanwhile. */
 export async function disrupt(

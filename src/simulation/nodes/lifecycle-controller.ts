@@ -9,12 +9,11 @@ import { Node, Pod } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { defineController, done, idOfKey } from "../../runtime/index.ts";
+import { defineController, done, idOfKey, unlessChanged } from "../../runtime/index.ts";
 import type { Controller, EventRecorder } from "../../runtime/index.ts";
 import { faultOf } from "../annotations.ts";
 import type { ClusterViews } from "../placement/views.ts";
 import { createWaits } from "../waits.ts";
-import { unlessChanged } from "../writes.ts";
 import { planConditions, planTaints } from "./health.ts";
 import { nodeAddress, nodeStatus } from "./nodes.ts";
 

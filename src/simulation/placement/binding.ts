@@ -6,7 +6,7 @@ import { Pod } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
-import { unlessChanged } from "../writes.ts";
+import { unlessChanged } from "../../runtime/index.ts";
 
 /** `bound` has its node. False when the pod changed or went meanwhile: then it comes back as an event. */
 export type Bind = (cluster: string, bound: DeepReadonly<Pod>, signal: AbortSignal) => Promise<boolean>;

@@ -11,9 +11,9 @@ import { Namespace, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget } from
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { defineKeyedController, done, idOfKey, informerSource, keyOf, watch } from "../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, informerSource, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informers, ObjectEvent, Result } from "../../runtime/index.ts";
-import { disrupt, unlessChanged } from "../writes.ts";
+import { disrupt } from "../writes.ts";
 import type { VolumeReads } from "../volumes/reads.ts";
 import type { Bind } from "./binding.ts";
 import { planPlacement } from "./plan.ts";

@@ -9,11 +9,10 @@ import { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { isAlreadyExists } from "../../machinery/index.ts";
-import { defineController, done, keyOf, watch } from "../../runtime/index.ts";
+import { defineController, done, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informers, ObjectEvent } from "../../runtime/index.ts";
 import { NO_PROVISIONER, SELECTED_NODE, claimNamesOf, classNameOf, isReachable } from "../placement/volume-needs.ts";
 import { isOver } from "../placement/views.ts";
-import { unlessChanged } from "../writes.ts";
 import { isReservedFor, sizeOf } from "./match.ts";
 import { PROVISIONED_BY, claimReference, planVolume } from "./provision.ts";
 import type { VolumeReads } from "./reads.ts";

@@ -7,9 +7,8 @@
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { defineController, done, watch } from "../../runtime/index.ts";
+import { defineController, done, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller } from "../../runtime/index.ts";
-import { unlessChanged } from "../writes.ts";
 import type { VolumeDependencies } from "./claim-controller.ts";
 
 type Volume = DeepReadonly<PersistentVolume>;

@@ -4,10 +4,9 @@
  */
 import { Pod } from "../../api/index.ts";
 import type { Client } from "../../client/index.ts";
-import { keyOf } from "../../runtime/index.ts";
+import { keyOf, unlessChanged } from "../../runtime/index.ts";
 import type { Expectations, Owner } from "../expectations.ts";
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
-import { unlessChanged } from "../optimistic.ts";
 import type { Applied } from "./in-place/apply.ts";
 
 /** A pod and what becomes of it. */

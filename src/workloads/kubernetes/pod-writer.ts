@@ -10,10 +10,9 @@ import { messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isAlreadyExists, isNamespaceTerminating } from "../../machinery/index.ts";
-import { keyOf } from "../../runtime/index.ts";
+import { keyOf, unlessChanged } from "../../runtime/index.ts";
 import type { EventRecorder } from "../../runtime/index.ts";
 import type { Expectations } from "../expectations.ts";
-import { unlessChanged } from "../optimistic.ts";
 import { WriteAllError, slowStart, writeAll } from "../write-all.ts";
 import type { ReadonlyPod } from "./pod.ts";
 

@@ -7,14 +7,13 @@
 import { BroadcastJob, Node, Pod } from "../../../api/index.ts";
 import { TerminalError, equalJson } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
+import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller, ObjectEvent, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
 import { createPodWriter } from "../../kubernetes/pod-writer.ts";
 import type { PodWords } from "../../kubernetes/pod-writer.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { ownedBy } from "../../ownership.ts";
 import { createStatusDelay } from "../../status-delay.ts";
 import { broadcastPod } from "./new-pod.ts";

@@ -9,7 +9,7 @@ import { CloneSet, ControllerRevision, Node, PersistentVolumeClaim, Pod } from "
 import { equalJson, messageOf } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { formatLabelSelector, matchesLabels } from "../../../machinery/index.ts";
-import { defineController, done, idOfKey, owned } from "../../../runtime/index.ts";
+import { defineController, done, idOfKey, owned, unlessChanged } from "../../../runtime/index.ts";
 import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
@@ -17,7 +17,6 @@ import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
 import { isActive, nextAvailableInMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { ownedBy } from "../../ownership.ts";
 import { createPace } from "../../pace.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";

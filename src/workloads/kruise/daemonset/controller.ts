@@ -10,7 +10,7 @@ import { AdvancedDaemonSet, ControllerRevision, Node, Pod } from "../../../api/i
 import { equalJson, messageOf } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { matchesLabels } from "../../../machinery/index.ts";
-import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
+import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
@@ -23,7 +23,6 @@ import { orphanedPods } from "../../kubernetes/orphans.ts";
 import { nextAvailableInMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { createPodWriter } from "../../kubernetes/pod-writer.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { orphansOf, ownedBy } from "../../ownership.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";
 import { podTemplateData } from "../../revisions/pod-template-data.ts";

@@ -9,12 +9,11 @@ import { ConfigMap, Pod } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { isNotFound } from "../../../machinery/index.ts";
-import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { LAUNCH_COMPLETED_ANNOTATION, barrierKey, barrierName, launchPriorityOf } from "./barrier.ts";
 
 /** What a pod needs now. */

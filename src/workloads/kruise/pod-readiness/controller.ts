@@ -7,12 +7,11 @@
 import { Pod } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod-ready.ts";
 
 export function createPodReadinessController({ client, informers, clock }: Pick<WorkloadDependencies, "client" | "informers" | "clock">): Controller<ObjectKey> {

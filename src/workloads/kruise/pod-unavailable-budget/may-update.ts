@@ -5,10 +5,10 @@
 import { PodUnavailableBudget } from "../../../api/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { DEFAULT_GATES } from "../feature-gates.ts";
 import { checkBudget, isUnprotected } from "./check.ts";
 import { RELATED_BUDGET_ANNOTATION } from "./pod-state.ts";
+import { unlessChanged } from "../../../runtime/index.ts";
 
 export type MayUpdatePod = (cluster: string, pod: ReadonlyPod) => Promise<boolean>;
 

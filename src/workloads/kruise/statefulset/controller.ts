@@ -9,7 +9,7 @@ import { AdvancedStatefulSet, ControllerRevision, PersistentVolumeClaim, Pod, St
 import { equalJson, formatTime } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { formatLabelSelector, matchesLabels } from "../../../machinery/index.ts";
-import { defineController, done, idOfKey, owned, watch } from "../../../runtime/index.ts";
+import { defineController, done, idOfKey, owned, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
@@ -18,7 +18,6 @@ import type { Owner } from "../../expectations.ts";
 import { orphanedPods } from "../../kubernetes/orphans.ts";
 import { nextAvailableInMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { orphansOf, ownedBy } from "../../ownership.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";
 import { podTemplateData } from "../../revisions/pod-template-data.ts";

@@ -10,14 +10,13 @@ import { ControllerRevision, Pod, ReplicaSet, UnitedDeployment, controllerOf } f
 import { TerminalError, equalJson, invariant, messageOf } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { isNotFound } from "../../../machinery/index.ts";
-import { defineController, done, idOfKey, keyOf, owned } from "../../../runtime/index.ts";
+import { defineController, done, idOfKey, keyOf, owned, unlessChanged } from "../../../runtime/index.ts";
 import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { ownedBy } from "../../ownership.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";
 import { planRevisions } from "../../revisions/revisions.ts";

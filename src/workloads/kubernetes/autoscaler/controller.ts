@@ -10,10 +10,9 @@ import { FlotillaError, equalJson, formatTime, messageOf } from "../../../base/i
 import { UnknownKindError } from "../../../client/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { ApiError, matchesLabels, parseLabelSelector } from "../../../machinery/index.ts";
-import { defineController, idOfKey } from "../../../runtime/index.ts";
+import { defineController, idOfKey, unlessChanged } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import type { ReadonlyPod } from "../pod.ts";
 import { createScales } from "../scales.ts";
 import type { Scale, ScaleTarget } from "../scales.ts";

@@ -9,13 +9,12 @@ import { ControllerRevision, DaemonSet, Node, Pod } from "../../../api/index.ts"
 import { equalJson } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { matchesLabels } from "../../../machinery/index.ts";
-import { defineController, done, idOfKey, keyOf, owned, watch } from "../../../runtime/index.ts";
+import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { orphansOf, ownedBy } from "../../ownership.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";
 import { REVISION_LABEL, planHistory, planRevisions } from "../../revisions/revisions.ts";

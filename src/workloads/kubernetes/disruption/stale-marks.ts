@@ -8,10 +8,9 @@
 import { Pod } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { isActive, podCondition, timeMs } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 

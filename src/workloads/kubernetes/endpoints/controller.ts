@@ -8,13 +8,12 @@
 import { EndpointSlice, Endpoints, Node, Pod, Service } from "../../../api/index.ts";
 import { equalJson, randomSuffix } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller, ObjectEvent, Result } from "../../../runtime/index.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { writeAll } from "../../write-all.ts";
 import { isReady } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";

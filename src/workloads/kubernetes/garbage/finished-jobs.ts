@@ -6,10 +6,9 @@
  */
 import { Job } from "../../../api/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { conditionOf } from "../job/plan.ts";
 import type { ReadonlyJob } from "../job/pods.ts";
 import { timeMs } from "../pod.ts";

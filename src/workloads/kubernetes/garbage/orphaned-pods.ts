@@ -10,10 +10,9 @@ import { formatTime } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { withCondition } from "../../../machinery/index.ts";
-import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import type { ReadonlyPod } from "../pod.ts";
 
 /** As long as upstream keeps a missing node in quarantine. */

@@ -7,10 +7,9 @@
  */
 import { Job, Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
-import { defineKeyedController, done, idOfKey, keyOf, watch } from "../../../runtime/index.ts";
+import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { ownedBy } from "../../ownership.ts";
 import type { ReadonlyPod } from "../pod.ts";
 import { isManagedElsewhere, withoutFinalizer } from "./controller.ts";

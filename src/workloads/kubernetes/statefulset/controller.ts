@@ -9,14 +9,13 @@ import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../
 import { equalJson, messageOf } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { isAlreadyExists, matchesLabels } from "../../../machinery/index.ts";
-import { defineController, done, idOfKey, owned } from "../../../runtime/index.ts";
+import { defineController, done, idOfKey, owned, unlessChanged } from "../../../runtime/index.ts";
 import type { Controller, Result } from "../../../runtime/index.ts";
 import type { ReadonlyClaim } from "../../claims.ts";
 import { STATUS_DELAY_MS } from "../../dependencies.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { createExpectations } from "../../expectations.ts";
 import type { Owner } from "../../expectations.ts";
-import { unlessChanged } from "../../optimistic.ts";
 import { orphansOf, ownedBy } from "../../ownership.ts";
 import { createRevisionHistory } from "../../revisions/history.ts";
 import { planHistory, planRevisions } from "../../revisions/revisions.ts";
