@@ -20,7 +20,7 @@ export interface Room {
 }
 
 export interface ResizePlan {
-  /** Containers that keep what they have for now. */
+  /** Containers keep what they have until there is room. */
   readonly isHeld: boolean;
   /** Told as long as it is held. */
   readonly condition?: Omit<DeepReadonly<PodCondition>, "lastTransitionTime">;

@@ -1,5 +1,5 @@
 /**
- * Whether the claims of a pod are what the claim templates ask for now, and how they get there.
+ * Whether the claims of a pod are what the claim templates ask for, and how they become that.
  *
  * Claims can only grow. With `volumeClaimUpdateStrategy: OnPodRollingUpdate` a claim grows when its pod is updated; with any
  * other strategy only new claims have the new size, and the numbers here only appear in the status. Pure.

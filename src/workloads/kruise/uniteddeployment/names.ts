@@ -11,7 +11,7 @@ export const SUBSET_LABEL = "apps.kruise.io/subset-name";
 export const DEPLOYMENT_REVISION_LABEL = "apps.kruise.io/controller-revision-hash";
 /** On workloads: the patch that was applied to their pod template. */
 export const PATCH_ANNOTATION = "apps.kruise.io/subset-patch";
-/** On pods of a deployment that reserves: whether others run in their place for now. */
+/** On pods of a deployment that reserves: whether others run in their place until they can. */
 export const RESERVED_LABEL = "apps.kruise.io/united-deployment-reserved-pod";
 
 export const subsetsOf = ({ spec }: ReadonlyUnitedDeployment) => spec.topology?.subsets ?? [];
