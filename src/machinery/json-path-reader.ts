@@ -1,4 +1,5 @@
 /** Reads a JSON path into its steps, character by character, with the habits of kubectl's own reader. */
+import { NAMED_ESCAPES } from "./cel/unescape.ts";
 import { badRequest } from "./status.ts";
 
 export type Node =
@@ -167,15 +168,4 @@ class Reader {
   }
 }
 
-const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
-  ["a", "\u0007"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "\t"],
-  ["v", "\v"],
-  ["\\", "\\"],
-  ["'", "'"],
-  ['"', '"'],
-]);
+const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([...NAMED_ESCAPES, ["\\", "\\"], ["'", "'"], ['"', '"']]);

@@ -1,40 +1,31 @@
 /** OpenKruise's BroadcastJob: a pod that runs to its end on every node. Its two versions say the same. */
 import type { JsonObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
-import { AGE, lazyVersion } from "../define.ts";
-import { definitionSchema } from "../facts.ts";
+import { AGE } from "../define.ts";
 import type { BroadcastJob as BroadcastJobFacts } from "../facts/apps-kruise-v1beta1.ts";
-import type { Column, Kind } from "../kind.ts";
+import type { Column } from "../kind.ts";
 import { count } from "./columns.ts";
 import { checkBroadcastJob, completeBroadcastJob } from "./broadcast-job-rules.ts";
 import type { KruiseGates } from "./gates.ts";
 import { OPEN_TEMPLATES } from "./template-rules.ts";
+import { kruiseKind } from "./kruise-kind.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
 export type BroadcastJob = BroadcastJobFacts;
-
-const FACTS = "broadcastjobs.apps.kruise.io";
 
 const columns: Column[] = [count("Desired", ".status.desired"), count("Active", ".status.active"), count("Succeeded", ".status.succeeded"), count("Failed", ".status.failed"), AGE];
 
 export const toStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1beta1" });
 export const fromStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1alpha1" });
 
-export const BroadcastJob: Kind<BroadcastJob> = {
-  group: "apps.kruise.io",
+export const BroadcastJob = kruiseKind<BroadcastJob>({
   kind: "BroadcastJob",
   plural: "broadcastjobs",
   shortNames: ["bcj"],
-  scope: "Namespaced",
-  storageVersion: "v1beta1",
-  versions: {
-    v1beta1: lazyVersion(columns, () => definitionSchema(FACTS, "v1beta1")),
-    v1alpha1: lazyVersion(columns, () => definitionSchema(FACTS, "v1alpha1"), { toStorage, fromStorage }),
-  },
-  subresources: { status: true },
-  builtIn: false,
-  hasGeneration: true,
-};
+  columns,
+  toStorage,
+  fromStorage,
+});
 
 export const admissions = (gates: KruiseGates): AnyAdmission[] => [
   kruiseAdmission(BroadcastJob, {

@@ -10,5 +10,3 @@ export const AGE_AND_CONTAINERS: readonly Column[] = [
   { name: "CONTAINERS", type: "string", jsonPath: ".spec.template.spec.containers[*].name", priority: 1 },
   { name: "IMAGES", type: "string", jsonPath: ".spec.template.spec.containers[*].image", priority: 1 },
 ];
-
-export const SCALE = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.labelSelector" };

@@ -1,13 +1,12 @@
 /** OpenKruise's PodUnavailableBudget: how many pods may be unavailable through deletion, eviction and updates in place. */
 import type { AnyAdmission } from "../admission.ts";
-import { lazyVersion } from "../define.ts";
-import { definitionSchema } from "../facts.ts";
-import type { Column, Kind } from "../kind.ts";
+import type { Column } from "../kind.ts";
 import { count } from "./columns.ts";
 import type { PodUnavailableBudget as PodUnavailableBudgetType } from "./pod-unavailable-budget-types.ts";
 import { fromStorage, toStorage, v1beta1Schema } from "./pod-unavailable-budget-versions.ts";
 import type { KruiseGates } from "./gates.ts";
 import { checkBudget } from "./pod-unavailable-budget-rules.ts";
+import { kruiseKind } from "./kruise-kind.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
 export type PodUnavailableBudget = PodUnavailableBudgetType;
@@ -19,21 +18,16 @@ const columns: Column[] = [
   count("Total", ".status.totalReplicas"),
 ];
 
-export const PodUnavailableBudget: Kind<PodUnavailableBudget> = {
+export const PodUnavailableBudget = kruiseKind<PodUnavailableBudget>({
   group: "policy.kruise.io",
   kind: "PodUnavailableBudget",
   plural: "podunavailablebudgets",
   shortNames: ["pub"],
-  scope: "Namespaced",
-  storageVersion: "v1beta1",
-  versions: {
-    v1beta1: lazyVersion(columns, v1beta1Schema),
-    v1alpha1: lazyVersion(columns, () => definitionSchema("podunavailablebudgets.policy.kruise.io", "v1alpha1"), { toStorage, fromStorage }),
-  },
-  subresources: { status: true },
-  builtIn: false,
-  hasGeneration: true,
-};
+  columns,
+  v1beta1Schema,
+  toStorage,
+  fromStorage,
+});
 
 export const admissions = (gates: KruiseGates): AnyAdmission[] => [
   kruiseAdmission(PodUnavailableBudget, { name: "podunavailablebudget", code: 400, tables: { v1alpha1: "policy-kruise-v1alpha1" }, check: checkBudget(gates) }),

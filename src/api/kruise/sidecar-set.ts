@@ -1,36 +1,28 @@
 /** OpenKruise's SidecarSet: containers that are injected into pods as they are created, and updated with them running. */
 import type { Admission, AnyAdmission } from "../admission.ts";
-import { AGE, lazyVersion } from "../define.ts";
-import { definitionSchema } from "../facts.ts";
-import type { Column, Kind } from "../kind.ts";
+import { AGE } from "../define.ts";
+import type { Column } from "../kind.ts";
 import { count } from "./columns.ts";
 import type { SidecarSet as SidecarSetType } from "./sidecar-set-types.ts";
 import { fromStorage, toStorage } from "./sidecar-set-versions.ts";
 import type { KruiseGates } from "./gates.ts";
 import { completeSidecarSet, fillDefinitionDefaults } from "./sidecar-set-defaults.ts";
 import { checkSidecarSet } from "./sidecar-set-rules.ts";
+import { kruiseKind } from "./kruise-kind.ts";
 import { kruiseAdmission } from "./webhook.ts";
 
 export type SidecarSet = SidecarSetType;
 
-const FACTS = "sidecarsets.apps.kruise.io";
-
 const columns: Column[] = [count("MATCHED", ".status.matchedPods"), count("UPDATED", ".status.updatedPods"), count("READY", ".status.readyPods"), AGE];
 
-export const SidecarSet: Kind<SidecarSet> = {
-  group: "apps.kruise.io",
+export const SidecarSet = kruiseKind<SidecarSet>({
   kind: "SidecarSet",
   plural: "sidecarsets",
   scope: "Cluster",
-  storageVersion: "v1beta1",
-  versions: {
-    v1beta1: lazyVersion(columns, () => definitionSchema(FACTS, "v1beta1")),
-    v1alpha1: lazyVersion(columns, () => definitionSchema(FACTS, "v1alpha1"), { toStorage, fromStorage }),
-  },
-  subresources: { status: true },
-  builtIn: false,
-  hasGeneration: true,
-};
+  columns,
+  toStorage,
+  fromStorage,
+});
 
 export const admissions = (gates: KruiseGates): AnyAdmission[] => [
   { for: SidecarSet, on: ["CREATE", "UPDATE"], mutate: ({ object, subresource }) => (subresource === undefined ? fillDefinitionDefaults(object) : object) } satisfies Admission<SidecarSet>,
