@@ -1,19 +1,14 @@
 /** Pods on simulated nodes, from bound to gone, on a clock that stands still. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ConfigMap, Node, Pod } from "../../api/index.ts";
 import type { ContainerStatus, PodSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { MEMBER, NAMESPACE, conditionsOf, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import { MEMBER, NAMESPACE, conditionsOf, endsWithTest, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
 import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
 
-const members: TestMember[] = [];
-afterEach(async () => {
-  for (const member of members.splice(0)) await member.stop();
-});
 async function start(options: TestMemberOptions = {}): Promise<TestMember> {
   const member = await startTestMember(options);
-  members.push(member);
-  return member;
+  return endsWithTest(member);
 }
 const containerOf = (pod: DeepReadonly<Pod>, name = "main"): DeepReadonly<ContainerStatus> | undefined => [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find((item) => item.name === name);
 const owner = (kind: string) => ({ ownerReferences: [{ apiVersion: "example.com/v1", kind, name: "pi", uid: "j-1", controller: true }] });

@@ -1,16 +1,11 @@
 /** `metrics.k8s.io` of a simulated member, as `kubectl top` reads it. */
-import { afterEach, expect, test } from "vitest";
-import { MEMBER, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import { expect, test } from "vitest";
+import { MEMBER, endsWithTest, makePod, startTestMember } from "../../testing/simulation/index.ts";
 import type { TestMember } from "../../testing/simulation/index.ts";
 
-const members: TestMember[] = [];
-afterEach(async () => {
-  for (const member of members.splice(0)) await member.stop();
-});
 async function start(): Promise<TestMember> {
   const member = await startTestMember({ nodes: 2 });
-  members.push(member);
-  return member;
+  return endsWithTest(member);
 }
 const stated = { "simulation.flotilla.dev/cpu-usage": "250m", "simulation.flotilla.dev/memory-usage": "64Mi" };
 const PODS = "/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods";

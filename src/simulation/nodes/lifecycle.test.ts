@@ -1,19 +1,14 @@
 /** Nodes that are lost, come back, are cordoned or tainted, and what becomes of their pods. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../api/index.ts";
 import type { Taint, Toleration } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { MEMBER, conditionsOf, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import { MEMBER, conditionsOf, endsWithTest, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
 import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
 
-const members: TestMember[] = [];
-afterEach(async () => {
-  for (const member of members.splice(0)) await member.stop();
-});
 async function start(options: TestMemberOptions = {}): Promise<TestMember> {
   const member = await startTestMember(options);
-  members.push(member);
-  return member;
+  return endsWithTest(member);
 }
 const annotate = (member: TestMember, name: string, value: string | undefined): Promise<void> =>
   member.change(Node, name, (node) => ({ ...node, metadata: { ...node.metadata, annotations: Object.fromEntries(value === undefined ? [] : [["simulation.flotilla.dev/fault", value]]) } }));

@@ -1,18 +1,13 @@
 /** Placement on a simulated member: who waits, who is tried again and when, who has to go. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../api/index.ts";
 import type { PodSpec, PriorityClass } from "../../api/index.ts";
-import { MEMBER, conditionsOf, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import { MEMBER, conditionsOf, endsWithTest, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
 import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
 
-const members: TestMember[] = [];
-afterEach(async () => {
-  for (const member of members.splice(0)) await member.stop();
-});
 async function start(options: TestMemberOptions = {}): Promise<TestMember> {
   const member = await startTestMember(options);
-  members.push(member);
-  return member;
+  return endsWithTest(member);
 }
 const asks = (cpu: string, rest: Partial<PodSpec> = {}): Partial<PodSpec> => ({ containers: [{ name: "main", image: "web:1", resources: { requests: { cpu } } }], ...rest });
 const nodesOf = async (member: TestMember) => Object.fromEntries((await member.client.list(Pod, { cluster: MEMBER })).items.map(({ metadata, spec }) => [metadata.name, spec.nodeName]));

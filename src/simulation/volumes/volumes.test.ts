@@ -1,18 +1,13 @@
 /** Claims and volumes of a simulated member, from wish to removal. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/index.ts";
 import type { StorageClass } from "../../api/index.ts";
-import { MEMBER, NAMESPACE, conditionsOf, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import { MEMBER, NAMESPACE, conditionsOf, endsWithTest, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
 import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
 
-const members: TestMember[] = [];
-afterEach(async () => {
-  for (const member of members.splice(0)) await member.stop();
-});
 async function start(options: TestMemberOptions = {}): Promise<TestMember> {
   const member = await startTestMember(options);
-  members.push(member);
-  return member;
+  return endsWithTest(member);
 }
 const makeClaim = (name: string, spec: Partial<NonNullable<PersistentVolumeClaim["spec"]>> = {}): PersistentVolumeClaim => ({ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, namespace: NAMESPACE }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec } });
 const makeVolume = (name: string, storage: string, spec: object = {}): PersistentVolume => ({ apiVersion: "v1", kind: "PersistentVolume", metadata: { name }, spec: { accessModes: ["ReadWriteOnce"], capacity: { storage }, hostPath: { path: `/data/${name}` }, storageClassName: "manual", ...spec } });

@@ -1,2 +1,3 @@
 export * from "./member.ts";
 export * from "./kruise-member.ts";
+export { endsWithTest } from "../ends-with-test.ts";

@@ -1,1 +1,2 @@
 export * from "./member.ts";
+export { endsWithTest } from "../ends-with-test.ts";

@@ -1,17 +1,12 @@
 /** CronJobs on a member where Jobs end when the test says so. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CronJob, Job } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
 import { createJobController } from "../job/controller.ts";
 import { createCronJobController } from "./controller.ts";
-
-const stops: TestMember[] = [];
-afterEach(async () => {
-  for (const member of stops.splice(0)) await member.stop();
-});
 
 async function startMember(): Promise<TestMember> {
   const member = await startTestMember({
@@ -21,8 +16,7 @@ async function startMember(): Promise<TestMember> {
       return [createCronJobController(deps), createJobController(deps)];
     },
   });
-  stops.push(member);
-  return member;
+  return endsWithTest(member);
 }
 
 function makeCronJob(spec: Partial<CronJob["spec"]> = {}): CronJob {

@@ -1,17 +1,12 @@
 /** DaemonSets on a simulated member: a pod on every node that should have one. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../../api/index.ts";
 import { compareText } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
 import { createDaemonSetController } from "./controller.ts";
-
-const stops: TestMember[] = [];
-afterEach(async () => {
-  for (const member of stops.splice(0)) await member.stop();
-});
 
 async function startMember(nodes = 3): Promise<TestMember> {
   const member = await startTestMember({
@@ -21,8 +16,7 @@ async function startMember(nodes = 3): Promise<TestMember> {
       return [createDaemonSetController(deps)];
     },
   });
-  stops.push(member);
-  return member;
+  return endsWithTest(member);
 }
 
 const template = (image: string, spec: object = {}) => ({ metadata: { labels: { app: "log" } }, spec: { containers: [{ name: "main", image }], ...spec } });

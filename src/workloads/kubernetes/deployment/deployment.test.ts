@@ -1,17 +1,12 @@
 /** Deployments on a simulated member: what people see of a rollout. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Deployment, Pod, ReplicaSet, ReplicationController, ResourceQuota } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
 import { createReplicaSetController, createReplicationControllerController } from "../replicaset/controller.ts";
 import { createDeploymentController } from "./controller.ts";
-
-const stops: TestMember[] = [];
-afterEach(async () => {
-  for (const member of stops.splice(0)) await member.stop();
-});
 
 async function startMember(nodes = 3): Promise<TestMember> {
   const member = await startTestMember({
@@ -21,8 +16,7 @@ async function startMember(nodes = 3): Promise<TestMember> {
       return [createDeploymentController(deps), createReplicaSetController(deps), createReplicationControllerController(deps)];
     },
   });
-  stops.push(member);
-  return member;
+  return endsWithTest(member);
 }
 
 const selector = { matchLabels: { app: "web" } };

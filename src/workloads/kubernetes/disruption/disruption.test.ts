@@ -1,18 +1,13 @@
 /** Disruption budgets on a simulated member, and the evictions that they allow. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CloneSet, Deployment, Pod, PodDisruptionBudget } from "../../../api/index.ts";
-import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
 import { createDeploymentController } from "../deployment/controller.ts";
 import { createReplicaSetController } from "../replicaset/controller.ts";
 import { createDisruptionController } from "./controller.ts";
 import { createStaleMarkController } from "./stale-marks.ts";
-
-const stops: TestMember[] = [];
-afterEach(async () => {
-  for (const member of stops.splice(0)) await member.stop();
-});
 
 async function startMember(): Promise<TestMember> {
   const member = await startTestMember({
@@ -21,8 +16,7 @@ async function startMember(): Promise<TestMember> {
       return [createDeploymentController(deps), createReplicaSetController(deps), createDisruptionController(deps), createStaleMarkController(deps)];
     },
   });
-  stops.push(member);
-  return member;
+  return endsWithTest(member);
 }
 
 const selector = { matchLabels: { app: "web" } };

@@ -1,17 +1,12 @@
 /** Services on a simulated member: which addresses are behind them. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EndpointSlice, Endpoints, Pod, ReplicaSet, Service } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
 import { createReplicaSetController } from "../replicaset/controller.ts";
 import { createEndpointsController } from "./controller.ts";
-
-const stops: TestMember[] = [];
-afterEach(async () => {
-  for (const member of stops.splice(0)) await member.stop();
-});
 
 async function startMember(): Promise<TestMember> {
   const member = await startTestMember({
@@ -21,8 +16,7 @@ async function startMember(): Promise<TestMember> {
       return [createReplicaSetController(deps), createEndpointsController(deps)];
     },
   });
-  stops.push(member);
-  return member;
+  return endsWithTest(member);
 }
 
 function makeService(spec: Partial<Service["spec"]> = {}): Service {

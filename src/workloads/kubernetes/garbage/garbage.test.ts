@@ -1,18 +1,13 @@
 /** What is removed because its time is over. */
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Job, Node, Pod } from "../../../api/index.ts";
-import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
 import { createJobController } from "../job/controller.ts";
 import { createJobOrphanController } from "../job/orphans.ts";
 import { createFinishedJobController } from "./finished-jobs.ts";
 import { createOrphanedPodController } from "./orphaned-pods.ts";
-
-const stops: TestMember[] = [];
-afterEach(async () => {
-  for (const member of stops.splice(0)) await member.stop();
-});
 
 async function startMember(nodes: number): Promise<TestMember> {
   const member = await startTestMember({
@@ -22,8 +17,7 @@ async function startMember(nodes: number): Promise<TestMember> {
       return [createJobController(deps), createJobOrphanController(deps), createFinishedJobController(deps), createOrphanedPodController(deps)];
     },
   });
-  stops.push(member);
-  return member;
+  return endsWithTest(member);
 }
 
 const spec = { containers: [{ name: "main", image: "x:1" }] };

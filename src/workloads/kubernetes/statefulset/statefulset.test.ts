@@ -1,16 +1,11 @@
 /** StatefulSets on a simulated member: order, identity, claims and updates. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
+import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
 import { createStatefulSetController } from "./controller.ts";
-
-const stops: TestMember[] = [];
-afterEach(async () => {
-  for (const member of stops.splice(0)) await member.stop();
-});
 
 async function startMember(): Promise<TestMember> {
   const member = await startTestMember({
@@ -19,8 +14,7 @@ async function startMember(): Promise<TestMember> {
       return [createStatefulSetController(deps)];
     },
   });
-  stops.push(member);
-  return member;
+  return endsWithTest(member);
 }
 
 const template = (image: string) => ({ metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "main", image }] } });
