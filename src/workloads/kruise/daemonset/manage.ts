@@ -13,7 +13,8 @@ import { enterState, isHooked } from "../lifecycle/lifecycle.ts";
 import type { PodStep } from "../write-pod.ts";
 import { burstOf, isRolling, nodesToFill, partitionOf, surges } from "./limits.ts";
 import { isLive, isPreparingDelete, versionsOn, works } from "./nodes.ts";
-import type { DaemonView, NodeView, ReadonlyDaemonSet } from "./nodes.ts";
+import type { NodeView } from "../../kubernetes/daemonset/nodes.ts";
+import type { DaemonView, ReadonlyDaemonSet } from "./nodes.ts";
 
 export interface DaemonPlan {
   /** Nodes that get a pod. */

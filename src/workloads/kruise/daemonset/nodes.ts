@@ -1,53 +1,25 @@
 /** The nodes of a member as an Advanced DaemonSet sees them, and the questions that it asks about a pod there. Pure. */
 import type { AdvancedDaemonSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { isUpdated, targetNode } from "../../kubernetes/daemonset/new-pod.ts";
-import { nodeFitness, placedAndOldestFirst } from "../../kubernetes/daemonset/nodes.ts";
-import type { ReadonlyNode } from "../../kubernetes/daemonset/nodes.ts";
+import { isUpdated } from "../../kubernetes/daemonset/new-pod.ts";
+import { viewNodes } from "../../kubernetes/daemonset/nodes.ts";
+import type { NodeView, NodeViews, ReadonlyNode } from "../../kubernetes/daemonset/nodes.ts";
 import { isAvailable } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
 
 export type ReadonlyDaemonSet = DeepReadonly<AdvancedDaemonSet>;
 
-export interface NodeView {
-  name: string;
-  labels: Readonly<Record<string, string>>;
-  shouldRun: boolean;
-  /** A pod that runs there may stay, though none would be started. */
-  mayStay: boolean;
-  /** Those that are placed first, then the oldest; also those on their way out. */
-  pods: readonly ReadonlyPod[];
-}
-
-export interface DaemonView {
+/** Pods on their way out are in it too. */
+export interface DaemonView extends NodeViews {
   set: ReadonlyDaemonSet;
-  nodes: readonly NodeView[];
-  /** Pods for nodes that are gone and that nobody will ever place. */
-  lost: readonly ReadonlyPod[];
   /** The hash of the newest template, which updated pods carry. */
   hash: string;
   nowMs: number;
 }
 
 export function viewDaemonSet(set: ReadonlyDaemonSet, nodes: readonly ReadonlyNode[], pods: readonly ReadonlyPod[], hash: string, nowMs: number): DaemonView {
-  const byNode = new Map<string, ReadonlyPod[]>();
-  for (const pod of pods) {
-    const node = targetNode(pod);
-    if (node === undefined) continue;
-    const others = byNode.get(node);
-    if (others) others.push(pod);
-    else byNode.set(node, [pod]);
-  }
-  const fitsOn = nodeFitness(set);
-  const views = nodes.map((node): NodeView => {
-    const { name, labels = {} } = node.metadata;
-    const onNode = byNode.get(name)?.toSorted(placedAndOldestFirst) ?? [];
-    byNode.delete(name);
-    return { name, labels, ...fitsOn(node), pods: onNode };
-  });
-  const lost = [...byNode.values()].flat().filter(({ spec }) => !spec.nodeName);
-  return { set, nodes: views, lost, hash, nowMs };
+  return { set, ...viewNodes(set, nodes, pods), hash, nowMs };
 }
 
 export const isLive = ({ metadata }: ReadonlyPod): boolean => metadata.deletionTimestamp === undefined;

@@ -22,7 +22,8 @@ import { burstOf, isRolling, partitionOf, rollingOf, updateLimits } from "./limi
 import { planSync } from "./manage.ts";
 import type { DaemonPlan } from "./manage.ts";
 import { isLeaving, isPreparingDelete, versionsOn, works } from "./nodes.ts";
-import type { DaemonView, NodeView, Versions } from "./nodes.ts";
+import type { NodeView } from "../../kubernetes/daemonset/nodes.ts";
+import type { DaemonView, Versions } from "./nodes.ts";
 
 export interface UpdatePlan extends DaemonPlan {
   inPlace: readonly PodStep[];

@@ -12,6 +12,7 @@ export type ReadonlyNode = DeepReadonly<Node>;
 
 export interface NodeView {
   name: string;
+  labels: Readonly<Record<string, string>>;
   shouldRun: boolean;
   /** A pod that runs there may stay, though none would be started. */
   mayStay: boolean;
@@ -19,34 +20,41 @@ export interface NodeView {
   pods: readonly ReadonlyPod[];
 }
 
-export interface DaemonView {
-  set: ReadonlyDaemonSet;
+/** The pods of a set, node by node. */
+export interface NodeViews {
   nodes: readonly NodeView[];
   /** Pods for nodes that are gone and that nobody will ever place. */
   lost: readonly ReadonlyPod[];
+}
+
+export interface DaemonView extends NodeViews {
+  set: ReadonlyDaemonSet;
   nowMs: number;
 }
 
 export function viewDaemonSet(set: ReadonlyDaemonSet, nodes: readonly ReadonlyNode[], pods: readonly ReadonlyPod[], nowMs: number): DaemonView {
+  // A pod that is over and on its way out does not hold its place.
+  const counted = pods.filter(({ metadata, status }) => !(metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed")));
+  return { set, ...viewNodes(set, nodes, counted), nowMs };
+}
+
+export function viewNodes(set: PerNodeSet, nodes: readonly ReadonlyNode[], pods: readonly ReadonlyPod[]): NodeViews {
   const byNode = new Map<string, ReadonlyPod[]>();
   for (const pod of pods) {
-    // A pod that is over and on its way out does not hold its place.
-    const isOver = pod.metadata.deletionTimestamp && (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed");
     const node = targetNode(pod);
-    if (isOver || node === undefined) continue;
+    if (node === undefined) continue;
     const others = byNode.get(node);
     if (others) others.push(pod);
     else byNode.set(node, [pod]);
   }
   const fitsOn = nodeFitness(set);
-  const views = nodes.map((node) => {
-    const { name } = node.metadata;
+  const views = nodes.map((node): NodeView => {
+    const { name, labels = {} } = node.metadata;
     const onNode = byNode.get(name)?.toSorted(placedAndOldestFirst) ?? [];
     byNode.delete(name);
-    return { name, ...fitsOn(node), pods: onNode };
+    return { name, labels, ...fitsOn(node), pods: onNode };
   });
-  const lost = [...byNode.values()].flat().filter(({ spec }) => !spec.nodeName);
-  return { set, nodes: views, lost, nowMs };
+  return { nodes: views, lost: [...byNode.values()].flat().filter(({ spec }) => !spec.nodeName) };
 }
 
 type Fitness = Pick<NodeView, "shouldRun" | "mayStay">;
@@ -73,7 +81,7 @@ function fits(template: Pick<ReadonlyPod, "spec">, node: ReadonlyNode): Fitness 
   return { shouldRun: untolerated.length === 0, mayStay: !untolerated.some(({ effect }) => effect === "NoExecute") };
 }
 
-export function placedAndOldestFirst(a: ReadonlyPod, b: ReadonlyPod): number {
+function placedAndOldestFirst(a: ReadonlyPod, b: ReadonlyPod): number {
   return (
     Number(!a.spec.nodeName) - Number(!b.spec.nodeName) ||
     compareText(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") ||
