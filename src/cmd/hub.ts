@@ -14,15 +14,15 @@ import type { Delivery } from "../delivery/index.ts";
 import { createInterpreter } from "../interpreter/index.ts";
 import { createMembershipController, joinCluster, membershipAdmissions } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
-import { createEventRecorders, createInformers, createManager, createWriteThroughClient, standAside, writeControllerMetrics } from "../runtime/index.ts";
+import { createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
-import { createComponentLogs, createKruiseInstallController, createSimulation, KRUISE_MANAGER } from "../simulation/index.ts";
 import type { SimulationDependencies } from "../simulation/index.ts";
-import { createSystemControllers } from "../system/index.ts";
 import { createCache, StoreError } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
-import { containerHashes, createKruiseAdmissions, createWorkloadControllerGroups } from "../workloads/index.ts";
+import { createSystemControllers } from "../system/index.ts";
+import { createKruiseAdmissions } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
+import { createMembers } from "./members.ts";
 import { createProfiles } from "./profiles.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
 
@@ -135,19 +135,18 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     createMembershipController({ hub: HUB, hubClient: clientFor("membership"), memberClient: (cluster) => (isMember(cluster) ? client : undefined), members: memberInformers, clock }),
   );
 
-  const memberClient = clientFor("member");
-  const events = createEventRecorders({ client: memberClient, clock, log: log.with({ part: "members" }) });
-  const componentLogs = createComponentLogs({ clock, componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined) });
-  server.onClusterGone((cluster) => componentLogs.forget(cluster));
-  const memberManager = createManager({ client: memberClient, informers: memberInformers, clock, log: componentLogs.keep(log.with({ part: "members" })) });
-  const simulation = createSimulation({ client: memberClient, informers: memberInformers, clock, hashes: containerHashes, componentLogs, events: events.recorders, ...(options.times && { times: options.times }) });
-  // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
-  const elsewhere = { isForeign: (cluster: string) => server.profileOf(cluster) === "empty", isTaken: server.isManagedElsewhere };
-  const workloads = createWorkloadControllerGroups({ ...gates, client: memberClient, informers: memberInformers, clock, random, events: events.recorders, usage: simulation });
-  const kruiseControllers = new Set(workloads.kruise.map(({ name }) => name));
-  const install = createKruiseInstallController({ client: memberClient, isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster), onServed: server.onServed });
-  const runsMembers = [...Object.values(workloads).flat(), ...simulation.controllers];
-  if (nodes > 0) memberManager.add(install, ...runsMembers.map((controller) => standAside(controller, elsewhere)));
+  const { manager: memberManager, simulation, events } = createMembers({
+    ...gates,
+    ...(options.times && { times: options.times }),
+    server,
+    client: clientFor("member"),
+    informers: memberInformers,
+    clock,
+    random,
+    log: log.with({ part: "members" }),
+    haveNodes: nodes > 0,
+    hasKruise,
+  });
 
   const managers: readonly Manager[] = [hubManager, memberManager, systemManager];
 

@@ -5,6 +5,8 @@
 import type { Json } from "../../../../src/base/index.ts";
 
 const PLACEHOLDER = /\{\{([A-Za-z0-9]+(?:-\d+)?)\}\}/g;
+/** An age that a recording states as it was on its day: "3 (2y319d ago)". */
+const AGO = /\((?:\d+[smhdy])+ ago\)/g;
 /** `{{REPEAT n text}}` keeps very large bodies short. */
 const REPEAT = /\{\{REPEAT (\d+) (.*?)\}\}/g;
 
@@ -74,8 +76,9 @@ export class Bindings {
     return Object.keys(object).some((key) => key.includes("{{")) ? Object.fromEntries(Object.entries(object).map(([key, value]) => [this.fill(key), value])) : object;
   }
 
-  /** True when the text has the form of `wanted`, and every placeholder in it its value. Values that are new are kept. */
-  matches(wanted: string, have: Json | undefined): boolean {
+  /** True when the text has the form of the recorded one, and every placeholder in it its value. Values that are new are kept. */
+  matches(recorded: string, have: Json | undefined): boolean {
+    const wanted = recorded.replaceAll(AGO, "({{AGE}} ago)");
     if (!wanted.includes("{{")) return wanted === have;
     if (typeof have !== "string" && typeof have !== "number") return false;
     const { regex, names } = patternOf(wanted);
