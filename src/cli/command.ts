@@ -15,6 +15,8 @@ export interface Flag {
   description: string;
   default?: string | number;
   choices?: readonly string[];
+  /** May be given several times, for texts only; the value is then the list of them. */
+  repeated?: true;
   minimum?: number;
   maximum?: number;
 }
@@ -23,10 +25,12 @@ export interface Argument {
   name: string;
   description: string;
   required: boolean;
+  /** The last argument may stand for any number of them. */
+  repeated?: true;
 }
 
 export type FlagValues<F extends Record<string, Flag>> = {
-  [K in keyof F]: F[K]["type"] extends "boolean" ? boolean : (F[K]["type"] extends "integer" ? number : string) | (F[K] extends { default: string | number } ? never : undefined);
+  [K in keyof F]: F[K] extends { repeated: true } ? readonly string[] : F[K]["type"] extends "boolean" ? boolean : (F[K]["type"] extends "integer" ? number : string) | (F[K] extends { default: string | number } ? never : undefined);
 };
 
 export interface CommandContext<F extends Record<string, Flag>> {
@@ -41,6 +45,8 @@ export interface CommandContext<F extends Record<string, Flag>> {
   connect(kubeconfig: string): Promise<{ client: Client; server: string; close(): Promise<void> }>;
   snapshots: Snapshots;
   environment: Readonly<Record<string, string | undefined>>;
+  /** What comes in on standard input, to its end. */
+  readInput(): Promise<string>;
 }
 
 /** Both answer what the snapshot holds. */

@@ -1,5 +1,5 @@
 /** Help texts, made from what the commands declare. Pure. */
-import type { Command, Flag } from "./command.ts";
+import type { Argument, Command, Flag } from "./command.ts";
 import { sharedFlags } from "./parse.ts";
 
 export function renderOverview(commands: readonly { name: string; summary: string }[]): string {
@@ -17,7 +17,7 @@ export function renderOverview(commands: readonly { name: string; summary: strin
 }
 
 export function renderHelp({ name, summary, example, args, flags }: Command): string {
-  const usage = ["flotilla", name, ...args.map((argument) => (argument.required ? argument.name : `[${argument.name}]`)), "[flags]"].join(" ");
+  const usage = ["flotilla", name, ...args.map((argument) => argumentText), "[flags]"].join(" ");
   return [
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
     "",
@@ -26,6 +26,11 @@ export function renderHelp({ name, summary, example, args, flags }: Command): st
     ...section("Flags", Object.entries({ ...flags, ...sharedFlags }).map(([flag, definition]) => [flagText(flag, definition), describe(definition)])),
     ...(example.length > 0 ? ["", "Examples:", ...example.map((line) => `  ${line}`)] : []),
   ].join("\n");
+}
+
+function argumentText({ name, required, repeated }: Argument): string {
+  const text = repeated ? `${name}...` : name;
+  return required ? text : `[${text}]`;
 }
 
 function section(title: string, rows: readonly (readonly [string, string])[]): string[] {

@@ -9,19 +9,22 @@ export interface Output {
   readonly format: Format;
   /** A line for people; left out when data was asked for. */
   say(text: string): void;
+  /** Something that people should know beside the result, whatever its format. */
+  warn(text: string): void;
   /** The result: data, or its text form when no format was asked for. */
   result(value: Json, text: () => string): void;
   /** What is being done, on a terminal and when it takes longer than a second; an empty text ends it. */
   progress(text: string): void;
 }
 
-export function createOutput(options: { format: Format; write(text: string): void; showProgress(text: string): void }): Output {
-  const { format, write, showProgress } = options;
+export function createOutput(options: { format: Format; write(text: string): void; warn(text: string): void; showProgress(text: string): void }): Output {
+  const { format, write, warn, showProgress } = options;
   return {
     format,
     say(text) {
       if (format === "table") write(`${text}\n`);
     },
+    warn: (text) => warn(`${text}\n`),
     result(value, text) {
       if (format === "json") write(`${JSON.stringify(value, undefined, 2)}\n`);
       else if (format === "yaml") write(formatYaml(value));

@@ -11,9 +11,12 @@ export const sharedFlags = {
   help: { type: "boolean", short: "h", description: "show this help" },
 } as const satisfies Record<string, Flag>;
 
+type FlagValue = string | number | boolean | readonly string[] | undefined;
+type Given = string | boolean | (string | boolean)[] | undefined;
+
 export interface Parsed {
   args: string[];
-  flags: Record<string, string | number | boolean | undefined>;
+  flags: Record<string, FlagValue>;
   format: Format;
   help: boolean;
 }
@@ -27,8 +30,8 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
   return { args: positionals, flags, format: flags["output"] as Format, help };
 }
 
-function readArguments(command: Command, flags: Record<string, Flag>, argv: readonly string[]): { positionals: string[]; values: Record<string, string | boolean | undefined> } {
-  const options = Object.fromEntries(Object.entries(flags).map(([name, { type, short }]) => [name, { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }) }]));
+function readArguments(command: Command, flags: Record<string, Flag>, argv: readonly string[]): { positionals: string[]; values: Record<string, Given> } {
+  const options = Object.fromEntries(Object.entries(flags).map(([name, { type, short, repeated }]) => [name, { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }), ...(repeated && { multiple: true }) }]));
   try {
     const { positionals, values } = parseArgs({ args: withNegatives(flags, argv), options, allowPositionals: true });
     return { positionals, values: values };
@@ -54,10 +57,11 @@ function checkArguments(command: Command, positionals: readonly string[]): void 
   const missing = command.args.find(({ required }, index) => required && positionals[index] === undefined);
   if (missing) throw new UsageError(`${missing.name} is missing: ${missing.description}; see 'flotilla ${command.name} --help'`);
   const surplus = positionals[command.args.length];
-  if (surplus !== undefined) throw new UsageError(`'flotilla ${command.name}' does not know what to do with '${surplus}'; see 'flotilla ${command.name} --help'`);
+  if (surplus !== undefined && !command.args.at(-1)?.repeated) throw new UsageError(`'flotilla ${command.name}' does not know what to do with '${surplus}'; see 'flotilla ${command.name} --help'`);
 }
 
-function valueOf(name: string, flag: Flag, given: string | boolean | undefined): string | number | boolean | undefined {
+function valueOf(name: string, flag: Flag, given: Given): FlagValue {
+  if (flag.repeated) return Array.isArray(given) ? given.map(String) : [];
   if (flag.type === "boolean") return given === true;
   if (given === undefined) return flag.default;
   const text = String(given);

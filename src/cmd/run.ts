@@ -56,7 +56,7 @@ async function run(command: Command, argv: string[]): Promise<number> {
     await command.run({
       args,
       flags: flags as never,
-      output: createOutput({ format, write: (text) => void process.stdout.write(text), showProgress: progress.show }),
+      output: createOutput({ format, write: (text) => void process.stdout.write(text), warn: (text) => void process.stderr.write(text), showProgress: progress.show }),
       signal: stopping.signal,
       clock: systemClock,
       startFleet,
@@ -66,6 +66,7 @@ async function run(command: Command, argv: string[]): Promise<number> {
         restore: async (data, file) => (await import("./snapshots.ts")).snapshots.restore(data, file),
       },
       environment: process.env,
+      readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
     });
     return OK;
   } finally {

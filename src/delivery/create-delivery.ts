@@ -68,7 +68,7 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
     if (!isOurs(observed) && !policy.adopt) return { result: "conflict", message: conflictText(observed, cluster) };
     if (policy.mode === "create-only" || policy.mode === "read-only") return { result: "unchanged", object: observed };
 
-    const retained = policy.retain?.(manifest, observed) ?? manifest;
+    const retained = (await policy.retain?.(manifest, observed)) ?? manifest;
     if (isSettled(retained, observed)) return { result: "unchanged", object: observed };
     const object = policy.mode === "update" ? await put(kind, retained, observed, signal) : await apply(kind, manifest, retained, observed, policy, signal);
     settle(object);

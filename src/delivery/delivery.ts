@@ -14,7 +14,7 @@ export interface ObjectRef {
 }
 
 /** Takes over what the member decides: the desired object with those fields filled from the observed one. */
-export type RetainFn = (desired: DeepReadonly<KubernetesObject>, observed: DeepReadonly<KubernetesObject>) => DeepReadonly<KubernetesObject>;
+export type RetainFn = (desired: DeepReadonly<KubernetesObject>, observed: DeepReadonly<KubernetesObject>) => DeepReadonly<KubernetesObject> | Promise<DeepReadonly<KubernetesObject>>;
 
 export interface ApplyPolicy {
   /** `apply` is server-side apply, `update` a PUT of the merged object as Karmada does, `create-only` never changes what is there, `read-only` writes nothing. */

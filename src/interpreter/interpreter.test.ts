@@ -7,39 +7,39 @@ import { createLevel } from "./level.ts";
 const widget: KubernetesObject = { apiVersion: "example.io/v1", kind: "Widget", metadata: { name: "w" } };
 const counting = (replicas: number, more: Partial<KindInterpreter> = {}): KindInterpreter => ({ group: "example.io", kind: "Widget", replicas: () => ({ replicas }), ...more });
 
-test("levels are asked in their order for each operation, and a result can be traced to its level", () => {
+test("levels are asked in their order for each operation, and a result can be traced to its level", async () => {
   const interpreter = createInterpreter([
     createLevel("native", [counting(1, { isHealthy: () => false })]),
     createLevel("customization", [counting(2)]),
   ]);
 
-  expect(interpreter.replicas(widget)).toEqual({ replicas: 2 });
+  expect(await interpreter.replicas(widget)).toEqual({ replicas: 2 });
   expect(interpreter.levelOf("replicas", widget)).toBe("customization");
-  expect(interpreter.health(widget)).toBe("Unhealthy");
+  expect(await interpreter.health(widget)).toBe("Unhealthy");
   expect(interpreter.levelOf("isHealthy", widget)).toBe("native");
   expect(interpreter.levelOf("dependencies", widget)).toBeUndefined();
 });
 
-test("rules hold for every version of a kind unless they name their versions", () => {
+test("rules hold for every version of a kind unless they name their versions", async () => {
   const interpreter = createInterpreter([createLevel("native", [counting(1, { versions: ["v2"] }), counting(3, { versions: ["v1"] })])]);
 
-  expect(interpreter.replicas(widget)).toEqual({ replicas: 3 });
-  expect(interpreter.replicas({ ...widget, apiVersion: "example.io/v3" })).toBeUndefined();
+  expect(await interpreter.replicas(widget)).toEqual({ replicas: 3 });
+  expect(await interpreter.replicas({ ...widget, apiVersion: "example.io/v3" })).toBeUndefined();
 });
 
-test("a level that revises replicas comes before a lower one that divides", () => {
+test("a level that revises replicas comes before a lower one that divides", async () => {
   const divides = counting(1, { divide: () => new Map() });
   const revises = counting(2, { reviseReplicas: (object, replicas) => ({ ...object, metadata: { ...object.metadata, name: `w-${replicas}` } }) });
   const interpreter = createInterpreter([createLevel("native", [divides]), createLevel("webhook", [revises])]);
 
-  const copies = interpreter.divide(widget, [{ cluster: "a", replicas: 5 }]);
+  const copies = await interpreter.divide(widget, [{ cluster: "a", replicas: 5 }]);
 
   expect(copies.get("a")?.metadata.name).toBe("w-5");
 });
 
-test("a kind without rules reflects its whole status, which must be an object", () => {
+test("a kind without rules reflects its whole status, which must be an object", async () => {
   const interpreter = createInterpreter(knownLevels);
 
-  expect(interpreter.reflectStatus({ ...widget, status: { ready: true } } as KubernetesObject)).toEqual({ ready: true });
-  expect(() => interpreter.reflectStatus({ ...widget, status: "text" } as KubernetesObject)).toThrow("it is not an object");
+  expect(await interpreter.reflectStatus({ ...widget, status: { ready: true } } as KubernetesObject)).toEqual({ ready: true });
+  await expect(interpreter.reflectStatus({ ...widget, status: "text" } as KubernetesObject)).rejects.toThrow("it is not an object");
 });

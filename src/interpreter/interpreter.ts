@@ -8,7 +8,7 @@ import type { DeepReadonly, Json } from "../base/index.ts";
 import { InterpretError } from "./interpret-error.ts";
 import type { Component, Dependency, KindInterpreter, Replicas, Share, StatusItem } from "./kind-interpreter.ts";
 import { createLevel, LEVEL_ORDER } from "./level.ts";
-import type { Level, LevelName } from "./level.ts";
+import type { ChangedKind, KindRules, Level, LevelName } from "./level.ts";
 import { nativeKinds } from "./native/index.ts";
 import type { Rule } from "./operations.ts";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
@@ -16,23 +16,25 @@ import { thirdPartyKinds } from "./thirdparty/index.ts";
 export type AnyObject = DeepReadonly<KubernetesObject>;
 export type Health = NonNullable<StatusItem["health"]>;
 
+/** Answers come from this process or over the network, so every one is awaited. A rule that fails throws `InterpretError`. */
 export interface Interpreter {
   /** Undefined for kinds that do not run replicas. */
-  replicas(object: AnyObject): Replicas | undefined;
-  components(object: AnyObject): Component[];
+  replicas(object: AnyObject): Promise<Replicas | undefined>;
+  components(object: AnyObject): Promise<Component[]>;
   /** The object itself when its kind has no replicas. */
-  reviseReplicas(object: AnyObject, replicas: number): AnyObject;
+  reviseReplicas(object: AnyObject, replicas: number): Promise<AnyObject>;
   /** One copy per share, keyed by cluster. An object without replicas is the same everywhere. */
-  divide(object: AnyObject, shares: readonly Share[]): ReadonlyMap<string, AnyObject>;
-  retain(desired: AnyObject, observed: AnyObject): AnyObject;
-  /** Throws InterpretError for a member object whose status cannot belong to its kind. */
-  reflectStatus(object: AnyObject): Json | undefined;
+  divide(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject>>;
+  retain(desired: AnyObject, observed: AnyObject): Promise<AnyObject>;
+  reflectStatus(object: AnyObject): Promise<Json | undefined>;
   /** Undefined when nothing is known about summing this kind's status. */
-  aggregateStatus(object: AnyObject, items: readonly StatusItem[]): AnyObject | undefined;
-  health(object: AnyObject): Health;
-  dependencies(object: AnyObject): Dependency[];
+  aggregateStatus(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined>;
+  health(object: AnyObject): Promise<Health>;
+  dependencies(object: AnyObject): Promise<Dependency[]>;
   /** The level whose rule carries out an operation for this kind; undefined when what holds for every kind does. */
   levelOf(rule: Rule, object: Pick<AnyObject, "apiVersion" | "kind">): LevelName | undefined;
+  /** Told of kinds whose rules are not what they were. */
+  onChange(listener: (changed: ChangedKind) => void): void;
 }
 
 /** The kinds that Flotilla understands by itself. */
@@ -45,36 +47,39 @@ export const knownLevels: readonly Level[] = [createLevel("thirdparty", thirdPar
 export function createInterpreter(given: readonly Level[] = knownLevels): Interpreter {
   const levels = given.toSorted((a, b) => LEVEL_ORDER.indexOf(a.name) - LEVEL_ORDER.indexOf(b.name));
 
-  function rulesFor<R extends Rule>(rule: R, { apiVersion, kind }: Pick<AnyObject, "apiVersion" | "kind">): (KindInterpreter & Required<Pick<KindInterpreter, R>>) | undefined {
+  function rulesFor<R extends Rule>(rule: R, { apiVersion, kind }: Pick<AnyObject, "apiVersion" | "kind">): Required<Pick<KindRules, R>> | undefined {
     for (const level of levels) {
       const rules = level.rulesFor(apiVersion, kind);
-      if (rules?.[rule]) return rules as KindInterpreter & Required<Pick<KindInterpreter, R>>;
+      if (rules?.[rule]) return rules as Required<Pick<KindRules, R>>;
     }
     return undefined;
   }
 
   return {
-    replicas: (object) => rulesFor("replicas", object)?.replicas(object),
-    components: (object) => rulesFor("components", object)?.components(object) ?? [],
-    reviseReplicas: (object, replicas) => rulesFor("reviseReplicas", object)?.reviseReplicas(object, replicas) ?? object,
-    divide(object, shares) {
+    replicas: async (object) => rulesFor("replicas", object)?.replicas(object),
+    components: async (object) => (await rulesFor("components", object)?.components(object)) ?? [],
+    reviseReplicas: async (object, replicas) => (await rulesFor("reviseReplicas", object)?.reviseReplicas(object, replicas)) ?? object,
+    async divide(object, shares) {
       // A level that revises replicas and cannot divide still comes before a lower level that can.
       const rules = levels.map((level) => level.rulesFor(object.apiVersion, object.kind)).find((found) => found?.divide ?? found?.reviseReplicas);
       if (rules?.divide) return rules.divide(object, shares);
-      return new Map(shares.map(({ cluster, replicas }) => [cluster, rules?.reviseReplicas?.(object, replicas) ?? object]));
+      return new Map(await Promise.all(shares.map(async ({ cluster, replicas }) => [cluster, (await rules?.reviseReplicas?.(object, replicas)) ?? object] as const)));
     },
-    retain: (desired, observed) => rulesFor("retain", desired)?.retain(desired, observed) ?? desired,
-    reflectStatus(object) {
+    retain: async (desired, observed) => (await rulesFor("retain", desired)?.retain(desired, observed)) ?? desired,
+    async reflectStatus(object) {
       const rules = rulesFor("reflectStatus", object);
       return rules ? rules.reflectStatus(object) : wholeStatus(object);
     },
-    aggregateStatus: (object, items) => rulesFor("aggregateStatus", object)?.aggregateStatus(object, items),
-    health(object) {
-      const healthy = rulesFor("isHealthy", object)?.isHealthy(object) ?? true;
+    aggregateStatus: async (object, items) => rulesFor("aggregateStatus", object)?.aggregateStatus(object, items),
+    async health(object) {
+      const healthy = (await rulesFor("isHealthy", object)?.isHealthy(object)) ?? true;
       return healthy ? "Healthy" : "Unhealthy";
     },
-    dependencies: (object) => rulesFor("dependencies", object)?.dependencies(object) ?? [],
+    dependencies: async (object) => (await rulesFor("dependencies", object)?.dependencies(object)) ?? [],
     levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,
+    onChange(listener) {
+      for (const level of levels) level.onChange?.(listener);
+    },
   };
 }
 

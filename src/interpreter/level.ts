@@ -4,9 +4,21 @@
  */
 import { parseApiVersion } from "../api/index.ts";
 import type { KindInterpreter } from "./kind-interpreter.ts";
+import type { Rule } from "./operations.ts";
 
 export const LEVEL_ORDER = ["customization", "webhook", "thirdparty", "native"] as const;
 export type LevelName = (typeof LEVEL_ORDER)[number];
+
+export type Awaitable<T> = T | Promise<T>;
+
+/** Rules of a kind, some of which may have to be asked for over the network. */
+export type KindRules = { readonly [R in Rule]?: (...input: Parameters<NonNullable<KindInterpreter[R]>>) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>> };
+
+/** What a change of a level's rules concerns. */
+export interface ChangedKind {
+  readonly group: string;
+  readonly kind: string;
+}
 
 export interface Level {
   readonly name: LevelName;
@@ -14,7 +26,9 @@ export interface Level {
    * The rules for objects of this kind; asked once per operation, so it is a look-up and no search. A rule that the result
    * lacks is asked of the next level.
    */
-  rulesFor(apiVersion: string, kind: string): KindInterpreter | undefined;
+  rulesFor(apiVersion: string, kind: string): KindRules | undefined;
+  /** For levels whose rules change while Flotilla runs. */
+  onChange?(listener: (changed: ChangedKind) => void): void;
 }
 
 /** A level of fixed rules. Versions of a kind share their rules unless the rules name the versions they hold for. */

@@ -55,6 +55,14 @@ export const SOURCES: Record<string, Source> = {
     roots: ["PropagationPolicy", "ClusterPropagationPolicy", "OverridePolicy", "ClusterOverridePolicy"],
     table: false,
   },
+  // How a webhook is reached; Karmada's configuration of interpreters has it from here.
+  "admissionregistration-v1": { package: "k8s.io/api/admissionregistration/v1", module: "k8s.io/api", roots: ["WebhookClientConfig"], table: false },
+  "config-karmada-v1alpha1": {
+    package: "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1",
+    module: "github.com/karmada-io/karmada",
+    roots: ["ResourceInterpreterCustomization", "ResourceInterpreterWebhookConfiguration"],
+    table: false,
+  },
   "work-karmada-v1alpha2": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2", module: "github.com/karmada-io/karmada", roots: ["ResourceBinding"], table: false },
   "work-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["Work"], table: false },
   "pub-kruise": { package: "github.com/openkruise/kruise/apis/apps/pub", module: "github.com/openkruise/kruise", roots: [], table: true },
@@ -82,6 +90,7 @@ function kubernetes(group: string, version: string, ...roots: string[]): Record<
 export const DEFINITIONS: Record<string, { module: string; path: string }> = Object.fromEntries([
   ...["propagationpolicies", "clusterpropagationpolicies", "overridepolicies", "clusteroverridepolicies"].map((plural) => karmada("policy", plural)),
   ...["resourcebindings", "works"].map((plural) => karmada("work", plural)),
+  ...["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"].map((plural) => karmada("config", plural)),
   ...["clonesets", "statefulsets", "daemonsets", "sidecarsets", "uniteddeployments", "broadcastjobs"].map((plural) => kruise("apps", plural)),
   kruise("policy", "podunavailablebudgets"),
 ]);

@@ -1,4 +1,4 @@
-/** The ways in which a script fails: it does not compile, it raises an error, or it reaches a limit. */
+/** The ways in which a script fails: it does not compile, it raises an error, or it reaches a limit; and one for our own failures. */
 import { FlotillaError } from "../../base/index.ts";
 
 /** Where in the source, counted from 1. The column counts bytes, as upstream does. */
@@ -31,5 +31,12 @@ export class LuaLimitError extends FlotillaError {
   constructor(limit: LuaLimit, message: string, options?: ErrorOptions) {
     super("LuaLimit", message, options);
     this.limit = limit;
+  }
+}
+
+/** The engine itself failed on a script. That is a bug of ours, never something that a script may see. */
+export class LuaInternalError extends FlotillaError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("LuaInternal", message, options);
   }
 }

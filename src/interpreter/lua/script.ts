@@ -2,7 +2,7 @@
  * A compiled script. Compiling is done once; each call runs the whole script on fresh globals and then the function that was
  * asked for. Arguments are shared and stay as they are; results share with them what the script did not change.
  */
-import { LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
+import { LuaInternalError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
 import { DEFAULT_BUDGET } from "./budget.ts";
 import type { LuaBudget } from "./budget.ts";
 import { encode } from "./encode.ts";
@@ -16,7 +16,7 @@ import { parse } from "./parser.ts";
 import { Table } from "./table.ts";
 import { LuaThrow, NOTHING, typeOf } from "./values.ts";
 import type { LuaFunction, LuaType, LuaValue } from "./values.ts";
-import { systemClock } from "../../base/index.ts";
+import { FlotillaError, systemClock } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 
 /** One value that a function returned. */
@@ -69,7 +69,7 @@ export class CompiledScript {
     this.#chunk = new Function("T", "N", code)(Table, NOTHING) as Chunk;
   }
 
-  /** Throws `LuaRuntimeError` or `LuaLimitError`. */
+  /** Throws `LuaRuntimeError` or `LuaLimitError`; `LuaInternalError` where the engine itself is wrong. */
   call(functionName: string, args: readonly (DeepReadonly<Json> | undefined)[], budget: LuaBudget = DEFAULT_BUDGET): LuaResult[] {
     const machine = new Machine(this.name, this.#sites, budget);
     machine.clock = this.#clock;
@@ -85,7 +85,8 @@ export class CompiledScript {
       if (error instanceof LuaThrow) throw new LuaRuntimeError(machine.text(error.value));
       // The depth of calls is counted, so this is a backstop only.
       if (error instanceof RangeError) throw new LuaRuntimeError(`${machine.where(1)} stack overflow`);
-      throw error;
+      if (error instanceof FlotillaError) throw error;
+      throw new LuaInternalError(`running ${functionName}: the engine failed`, { cause: error });
     }
   }
 

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { createInterpreter } from "../interpreter.ts";
 import type { KubernetesObject } from "../../api/index.ts";
+import { statefulSetInterpreter } from "./statefulset.ts";
 
-const interpreter = createInterpreter();
 const member = (observedGeneration: number): KubernetesObject =>
   ({
     apiVersion: "apps/v1",
@@ -11,7 +10,7 @@ const member = (observedGeneration: number): KubernetesObject =>
     status: { replicas: 3, observedGeneration },
   }) as unknown as KubernetesObject;
 const template = { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "db", generation: 2 } } as KubernetesObject;
-const sumOf = (...observed: number[]): unknown => interpreter.aggregateStatus(template, observed.map((generation, index) => ({ clusterName: `m${index}`, status: interpreter.reflectStatus(member(generation)) ?? {} })));
+const sumOf = (...observed: number[]): unknown => statefulSetInterpreter.aggregateStatus?.(template, observed.map((generation, index) => ({ clusterName: `m${index}`, status: statefulSetInterpreter.reflectStatus?.(member(generation)) ?? {} })));
 
 test("a StatefulSet is observed once every member's controller has seen the newest template", () => {
   expect(sumOf(4, 4)).toMatchObject({ status: { replicas: 6, observedGeneration: 2 } });

@@ -33,8 +33,8 @@ export function pickFields(status: JsonObject, fields: readonly string[]): JsonO
 }
 
 /**
- * The template with the counters summed. `observedGeneration` moves to the template's generation when every member has
- * exactly that copy and has observed it. Returns the template itself when nothing differs; `more` are fields beside these.
+ * The template with the counters summed and the generation that all members have observed. Returns the template itself when
+ * nothing differs; `more` are fields beside these.
  */
 export function aggregateFields<T extends WithStatus>(template: T, items: readonly StatusItem[], { counters, texts = [] }: ReportedFields, more: JsonObject = {}): T {
   const before = statusOf(template) ?? {};
@@ -46,9 +46,15 @@ export function aggregateFields<T extends WithStatus>(template: T, items: readon
     if (text) next[field] = text;
     else delete next[field];
   }
-  const generation = template.metadata.generation ?? 0;
-  next["observedGeneration"] = statuses.every((status) => isCurrent(status, generation)) ? generation : countOf(before["observedGeneration"]);
+  next["observedGeneration"] = observedGenerationOf(template, items);
   return equalJson(next, before) ? template : { ...template, status: next };
+}
+
+/** The template's generation when every member has exactly that copy and has observed it; until then the one that was observed before. */
+export function observedGenerationOf(template: WithStatus, items: readonly StatusItem[]): number {
+  const generation = template.metadata.generation ?? 0;
+  const isObserved = items.every(({ status }) => isCurrent(isObject(status) ? status : {}, generation));
+  return isObserved ? generation : countOf(statusOf(template)?.["observedGeneration"]);
 }
 
 function isCurrent(status: JsonObject, generation: number): boolean {

@@ -10,6 +10,20 @@ import { unitedDeploymentInterpreter } from "./apps.kruise.io/uniteddeployment.t
 import { cronWorkflowInterpreter } from "./argoproj.io/cronworkflow.ts";
 import { rolloutInterpreter } from "./argoproj.io/rollout.ts";
 import { workflowInterpreter } from "./argoproj.io/workflow.ts";
+import { volcanoJobInterpreter } from "./batch.volcano.sh/job.ts";
+import { mpiJobInterpreter } from "./kubeflow.org/mpijob.ts";
+import { notebookInterpreter } from "./kubeflow.org/notebook.ts";
+import { pyTorchJobInterpreter } from "./kubeflow.org/pytorchjob.ts";
+import { tfJobInterpreter } from "./kubeflow.org/tfjob.ts";
+import { helmReleaseInterpreter } from "./helm.toolkit.fluxcd.io/helmrelease.ts";
+import { kustomizationInterpreter } from "./kustomize.toolkit.fluxcd.io/kustomization.ts";
+import { clusterPolicyInterpreter } from "./kyverno.io/clusterpolicy.ts";
+import { kyvernoPolicyInterpreter } from "./kyverno.io/policy.ts";
+import { bucketInterpreter } from "./source.toolkit.fluxcd.io/bucket.ts";
+import { gitRepositoryInterpreter } from "./source.toolkit.fluxcd.io/gitrepository.ts";
+import { helmChartInterpreter } from "./source.toolkit.fluxcd.io/helmchart.ts";
+import { helmRepositoryInterpreter } from "./source.toolkit.fluxcd.io/helmrepository.ts";
+import { ociRepositoryInterpreter } from "./source.toolkit.fluxcd.io/ocirepository.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const thirdPartyKinds: readonly KindInterpreter<any>[] = [
@@ -23,4 +37,18 @@ export const thirdPartyKinds: readonly KindInterpreter<any>[] = [
   cronWorkflowInterpreter,
   rolloutInterpreter,
   workflowInterpreter,
+  volcanoJobInterpreter,
+  mpiJobInterpreter,
+  notebookInterpreter,
+  pyTorchJobInterpreter,
+  tfJobInterpreter,
+  helmReleaseInterpreter,
+  kustomizationInterpreter,
+  bucketInterpreter,
+  gitRepositoryInterpreter,
+  helmChartInterpreter,
+  helmRepositoryInterpreter,
+  ociRepositoryInterpreter,
+  clusterPolicyInterpreter,
+  kyvernoPolicyInterpreter,
 ];

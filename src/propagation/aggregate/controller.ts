@@ -18,7 +18,7 @@ import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
-import { isTooEarly, planAggregation, planItems } from "./plan-aggregation.ts";
+import { isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
@@ -61,11 +61,12 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (planAggregation(binding, items, now) !== binding) deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), timing);
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
-      const summed = (newest: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> => deps.interpreter.aggregateStatus(newest, items) ?? newest;
-      if (template && template.metadata.uid === binding.spec.resource.uid && summed(template) !== template) {
+      if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+      const summed = await deps.interpreter.aggregateStatus(template, items);
+      if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;
-        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", summed, timing);
+        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", (newest) => takeStatus(newest, template, summed), timing);
       }
       return done;
     },

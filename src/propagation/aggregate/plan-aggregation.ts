@@ -1,5 +1,5 @@
 /** Sums what the Works of a binding report: one item per target cluster, and whether all of them are applied. Pure. */
-import type { ResourceBinding, Work } from "../../api/index.ts";
+import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition, isConditionTrue, withCondition } from "../../machinery/index.ts";
@@ -49,4 +49,13 @@ export function planAggregation(binding: DeepReadonly<ResourceBinding>, items: r
   );
   if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? [])) return binding;
   return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
+}
+
+type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
+
+/** The newest form of a template with the status that was summed for an earlier one. A sum for another generation is made anew. */
+export function takeStatus(newest: Template, { metadata }: Template, summed: Template): Template {
+  const isSame = newest.metadata.uid === metadata.uid && newest.metadata.generation === metadata.generation;
+  if (!isSame || equalJson(newest.status, summed.status)) return newest;
+  return { ...newest, status: summed.status };
 }

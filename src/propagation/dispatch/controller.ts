@@ -10,6 +10,7 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
+import { InterpretError } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, Source, StatusWriter } from "../../runtime/index.ts";
@@ -18,7 +19,7 @@ import type { Templates } from "../templates.ts";
 import { BINDING_FINALIZER, BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
 import { isTouched } from "../works.ts";
 import { planDispatched } from "./plan-dispatched.ts";
-import { planWorks } from "./plan-works.ts";
+import { planDivision, planWorks } from "./plan-works.ts";
 import type { WorksPlan } from "./plan-works.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
@@ -42,7 +43,17 @@ export interface DispatchDependencies {
 const CONCURRENCY = 64;
 
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
-  /** An override that cannot be applied leaves the Work of its cluster as it is, and the binding says why. */
+  async function plan(binding: DeepReadonly<ResourceBinding>, template: DeepReadonly<KubernetesObject>): Promise<WorksPlan> {
+    const { bare, shares } = planDivision(binding, template, deps.worksOf(binding));
+    try {
+      return planWorks(binding, template, { copies: await deps.interpreter.divide(bare, shares), render: deps.render });
+    } catch (error) {
+      if (!(error instanceof InterpretError)) throw error;
+      return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })) };
+    }
+  }
+
+  /** A template that cannot be divided, or an override that cannot be applied, leaves the Work of its cluster as it is, and the binding says why. */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failures: WorksPlan["failures"]): void {
     const failure = failures.length > 0 ? failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}`).join("; ") : undefined;
     const now = formatTime(deps.clock.now());
@@ -71,7 +82,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
-      const { works, failures } = planWorks(binding, template, deps);
+      const { works, failures } = await plan(binding, template);
       report(binding, key, failures);
       const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
       const desired = [...works, ...deps.worksOf(binding).filter(({ metadata }) => failed.has(metadata.namespace ?? ""))];

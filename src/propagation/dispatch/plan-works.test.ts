@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { createInterpreter } from "../../interpreter/index.ts";
 import { makeBinding, makeDeployment } from "../../testing/index.ts";
-import { planWorks } from "./plan-works.ts";
-import type { PlanWorks } from "./plan-works.ts";
+import { planDivision, planWorks } from "./plan-works.ts";
+import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 
-const keepTemplate: PlanWorks = { interpreter: createInterpreter(), render: (object) => ({ object }) };
+/** Divides as the interpreter does; overrides change nothing unless the test says so. */
+async function plan(binding: Parameters<typeof planWorks>[0], template: Parameters<typeof planWorks>[1], render: PlanWorks["render"] = (object) => ({ object })): Promise<WorksPlan> {
+  const { bare, shares } = planDivision(binding, template, []);
+  return planWorks(binding, template, { copies: await createInterpreter().divide(bare, shares), render });
+}
+
 type Manifest = { metadata: { labels: Record<string, string>; annotations: Record<string, string>; [field: string]: unknown }; spec: { replicas: number }; status?: unknown };
 
 const cases: Record<string, { clusters: string[]; want: string[] }> = {
@@ -12,17 +17,17 @@ const cases: Record<string, { clusters: string[]; want: string[] }> = {
   "makes one Work in the execution namespace of each target": { clusters: ["paris", "oslo"], want: ["karmada-es-paris", "karmada-es-oslo"] },
 };
 for (const [behaviour, { clusters, want }] of Object.entries(cases)) {
-  test(behaviour, () => {
+  test(behaviour, async () => {
     const template = makeDeployment("shop/web").build();
     const binding = makeBinding(template).targets(...clusters).build();
 
-    const { works } = planWorks(binding, template, keepTemplate);
+    const { works } = await plan(binding, template);
 
     expect(works.map(({ metadata }) => metadata.namespace)).toEqual(want);
   });
 }
 
-describe("a Work", () => {
+describe("a Work", async () => {
   const template = makeDeployment("shop/web")
     .replicas(8)
     .with((deployment) => {
@@ -34,7 +39,7 @@ describe("a Work", () => {
     })
     .build();
   const binding = makeBinding(template).targets({ paris: 5, oslo: 3 }).build();
-  const manifests = planWorks(binding, template, keepTemplate).works.map(({ spec }) => spec.workload?.manifests?.[0] as unknown as Manifest);
+  const manifests = (await plan(binding, template)).works.map(({ spec }) => spec.workload?.manifests?.[0] as unknown as Manifest);
 
   test("carries its member's share of the replicas", () => {
     expect(manifests.map(({ spec }) => spec.replicas)).toEqual([5, 3]);
@@ -60,37 +65,37 @@ describe("a Work", () => {
   });
 });
 
-test("an object without replicas is the same everywhere", () => {
+test("an object without replicas is the same everywhere", async () => {
   const template = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } };
   const binding = makeBinding(template).targets("paris", "oslo").build();
 
-  const { works } = planWorks(binding, template, keepTemplate);
+  const { works } = await plan(binding, template);
 
   expect(works.map(({ spec }) => spec.workload?.manifests?.[0]?.["data"])).toEqual([{ colour: "blue" }, { colour: "blue" }]);
 });
 
-test("overrides come after the division and win", () => {
+test("overrides come after the division and win", async () => {
   const template = makeDeployment("shop/web").replicas(4).build();
   const binding = makeBinding(template).targets({ paris: 4 }).build();
   const render: PlanWorks["render"] = (object) => ({ object: { ...object, spec: { replicas: 1 } } as never, appliedOverrides: "[{}]" });
 
-  const [work] = planWorks(binding, template, { ...keepTemplate, render }).works;
+  const [work] = (await plan(binding, template, render)).works;
 
   expect(work?.spec.workload?.manifests?.[0]).toMatchObject({ spec: { replicas: 1 } });
   expect(work?.metadata.annotations).toMatchObject({ "policy.karmada.io/applied-overrides": "[{}]" });
 });
 
-test("a binding that is suspended for a cluster makes a Work there that waits", () => {
+test("a binding that is suspended for a cluster makes a Work there that waits", async () => {
   const template = makeDeployment("shop/web").build();
   const binding = makeBinding(template)
     .targets("paris", "oslo")
     .with(({ spec }) => (spec.suspension = { dispatchingOnClusters: { clusterNames: ["oslo"] } }))
     .build();
 
-  expect(planWorks(binding, template, keepTemplate).works.map(({ spec }) => spec.suspendDispatching)).toEqual([undefined, true]);
+  expect((await plan(binding, template)).works.map(({ spec }) => spec.suspendDispatching)).toEqual([undefined, true]);
 });
 
-test("a cluster whose copy cannot be made fails alone", () => {
+test("a cluster whose copy cannot be made fails alone", async () => {
   const template = makeDeployment("shop/web").build();
   const binding = makeBinding(template).targets("paris", "oslo").build();
   const render: PlanWorks["render"] = (object, cluster) => {
@@ -98,7 +103,7 @@ test("a cluster whose copy cannot be made fails alone", () => {
     return { object };
   };
 
-  const { works, failures } = planWorks(binding, template, { ...keepTemplate, render });
+  const { works, failures } = await plan(binding, template, render);
 
   expect(works.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-oslo"]);
   expect(failures).toEqual([{ cluster: "paris", error: new Error("no such field") }]);

@@ -1,8 +1,8 @@
 /** Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure. */
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
-import { prune, TEMPLATE_GENERATION, withoutJobTtl } from "../../interpreter/index.ts";
-import type { Interpreter, Share } from "../../interpreter/index.ts";
+import { InterpretError, prune, TEMPLATE_GENERATION, withoutJobTtl } from "../../interpreter/index.ts";
+import type { Share } from "../../interpreter/index.ts";
 import { executionNamespace, workName } from "../../api/index.ts";
 import {
   APPLIED_CLUSTER_OVERRIDES,
@@ -22,12 +22,17 @@ import type { Rendered } from "../override/renderer.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
+/** What `divide` is asked: the template as a member may have it, and who gets how much of it. */
+export interface Division {
+  bare: Template;
+  shares: Share[];
+}
+
 export interface PlanWorks {
-  interpreter: Pick<Interpreter, "divide">;
+  /** Each member's copy of the template (`divide` of the interpreter). */
+  copies: ReadonlyMap<string, Template>;
   /** Overrides for one cluster (the override stage). */
   render(copy: Template, cluster: string): Rendered;
-  /** The Works as they are: what a member was given is what it owns, for example its ordinals. */
-  worksOf?(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
 }
 
 /** A cluster whose copy cannot be made fails alone; the others get theirs. */
@@ -36,21 +41,25 @@ export interface WorksPlan {
   failures: { cluster: string; error: unknown }[];
 }
 
-export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { interpreter, render, worksOf }: PlanWorks): WorksPlan {
-  const targets = binding.spec.clusters ?? [];
+/** `works` are those of the binding as they are: what a member was given is what it owns, for example its ordinals. */
+export function planDivision(binding: DeepReadonly<ResourceBinding>, template: Template, works: readonly DeepReadonly<Work>[]): Division {
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
-  const given = new Map(worksOf?.(binding).map(({ metadata, spec }) => [metadata.namespace, spec.workload?.manifests?.[0]]));
-  const shares: Share[] = targets.map(({ name, replicas }) => {
+  const given = new Map(works.map(({ metadata, spec }) => [metadata.namespace, spec.workload?.manifests?.[0]]));
+  const shares = (binding.spec.clusters ?? []).map(({ name, replicas }): Share => {
     const status = observed.get(name);
     const copy = given.get(executionNamespace(name)) as Template | undefined;
     return { cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0, ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
   });
-  const bare = withoutJobTtl(prune(template));
-  const copies = interpreter.divide(bare, shares);
+  return { bare: withoutJobTtl(prune(template)), shares };
+}
+
+export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { copies, render }: PlanWorks): WorksPlan {
   const plan: WorksPlan = { works: [], failures: [] };
-  for (const { name: cluster } of targets) {
+  for (const { name: cluster } of binding.spec.clusters ?? []) {
     try {
-      plan.works.push(planWork(binding, template, cluster, render(copies.get(cluster) ?? bare, cluster)));
+      const copy = copies.get(cluster);
+      if (!copy) throw new InterpretError(`dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`);
+      plan.works.push(planWork(binding, template, cluster, render(copy, cluster)));
     } catch (error) {
       plan.failures.push({ cluster, error });
     }

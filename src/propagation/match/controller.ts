@@ -45,7 +45,7 @@ export function createMatchController({ hub, client, templates, policies, bindin
   }
 
   async function bind(template: Template, policy: Policy, signal: AbortSignal): Promise<"created" | "updated" | undefined> {
-    const desired = planBinding({ template, policy, replicas: interpreter.replicas(template) });
+    const desired = planBinding({ template, policy, replicas: await interpreter.replicas(template) });
     const { namespace = "", name } = desired.metadata;
     const existing = bindings.get({ cluster: hub, namespace, name });
     if (!existing) {

@@ -14,7 +14,7 @@ import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { WORK_NAME } from "../well-known.ts";
-import { planReflection } from "./plan-reflection.ts";
+import { planReflection, readObject } from "./plan-reflection.ts";
 import type { Sight } from "./plan-reflection.ts";
 
 export interface ReflectDependencies {
@@ -35,18 +35,19 @@ export function createReflectController({ memberObjects, interpreter, workStatus
 
     async reconcile(work, { key }) {
       if (work.metadata.deletionTimestamp) return done;
-      const seen = refsOf(work).map((ref): Sight => {
+      const sights = refsOf(work).map(async (ref): Promise<Sight> => {
         const object = memberObjects.get(work, ref);
         const resource = memberObjects.resourceOf(work, ref);
         // An object of the same name that is not this Work's has nothing to say here; execute reports it.
         const isThisWorks = object?.metadata.annotations?.[WORK_NAME] === work.metadata.name;
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
-        return object && isThisWorks && resource !== undefined ? { ref, resource, object } : undefined;
+        return object && isThisWorks && resource !== undefined ? { ref, resource, reading: await readObject(object, interpreter) } : undefined;
       });
-      const reflected = planReflection(work, seen, interpreter);
+      const seen = await Promise.all(sights);
+      const reflected = planReflection(work, seen);
       if (reflected !== work) {
         const isSettled = reflected.status?.manifestStatuses?.every(({ health }) => health === "Healthy");
-        workStatus.set(key, "reflect", (newest) => planReflection(newest, seen, interpreter), isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS });
+        workStatus.set(key, "reflect", (newest) => planReflection(newest, seen), isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS });
       }
       return done;
     },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createInterpreter } from "../../interpreter/index.ts";
 import { makeDeployment, makeWork } from "../../testing/index.ts";
-import { planReflection } from "./plan-reflection.ts";
+import { planReflection, readObject } from "./plan-reflection.ts";
 
 const ref = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 const object = makeDeployment("shop/web")
@@ -12,10 +12,10 @@ const object = makeDeployment("shop/web")
     deployment.status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
   })
   .build();
-const seen = { ref, resource: "deployments", object };
+const seen = { ref, resource: "deployments", reading: await readObject(object, createInterpreter()) };
 
 test("a Work shows the status and health of its member's object", () => {
-  const work = planReflection(makeWork("paris", "web").build(), [seen], createInterpreter());
+  const work = planReflection(makeWork("paris", "web").build(), [seen]);
 
   expect(work.status?.manifestStatuses).toEqual([
     {
@@ -26,29 +26,29 @@ test("a Work shows the status and health of its member's object", () => {
   ]);
 });
 
-test("an object that cannot be read as its kind is of unknown health", () => {
+test("an object that cannot be read as its kind is of unknown health", async () => {
   const foreign = { ...object, metadata: { ...object.metadata, annotations: {} } };
 
-  const work = planReflection(makeWork("paris", "web").build(), [{ ...seen, object: foreign }], createInterpreter());
+  const work = planReflection(makeWork("paris", "web").build(), [{ ...seen, reading: await readObject(foreign, createInterpreter()) }]);
 
   expect(work.status?.manifestStatuses).toEqual([expect.objectContaining({ health: "Unknown" })]);
   expect(work.status?.manifestStatuses?.[0]?.status).toBeUndefined();
 });
 
 test("what cannot be seen keeps what was last known of it", () => {
-  const work = planReflection(makeWork("paris", "web").build(), [seen], createInterpreter());
+  const work = planReflection(makeWork("paris", "web").build(), [seen]);
 
-  expect(planReflection(work, [undefined], createInterpreter())).toBe(work);
+  expect(planReflection(work, [undefined])).toBe(work);
 });
 
 test("an unchanged status gives the Work itself back, so that nothing is written", () => {
-  const work = planReflection(makeWork("paris", "web").build(), [seen], createInterpreter());
+  const work = planReflection(makeWork("paris", "web").build(), [seen]);
 
-  expect(planReflection(work, [seen], createInterpreter())).toBe(work);
+  expect(planReflection(work, [seen])).toBe(work);
 });
 
 test("an object that is known to be gone is not reported any more", () => {
-  const work = planReflection(makeWork("paris", "web").build(), [seen], createInterpreter());
+  const work = planReflection(makeWork("paris", "web").build(), [seen]);
 
-  expect(planReflection(work, ["absent"], createInterpreter()).status?.manifestStatuses).toEqual([]);
+  expect(planReflection(work, ["absent"]).status?.manifestStatuses).toEqual([]);
 });

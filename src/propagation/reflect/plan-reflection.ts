@@ -6,11 +6,11 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { InterpretError, type Interpreter } from "../../interpreter/index.ts";
 import type { ObjectRef } from "../../delivery/index.ts";
 
-/** One manifest, and what the member shows of it. */
+/** One manifest, and what the member's object says. */
 export interface Seen {
   ref: ObjectRef;
   resource: string;
-  object: DeepReadonly<KubernetesObject>;
+  reading: Reading;
 }
 
 type ManifestStatus = NonNullable<NonNullable<Work["status"]>["manifestStatuses"]>[number];
@@ -18,33 +18,36 @@ type ManifestStatus = NonNullable<NonNullable<Work["status"]>["manifestStatuses"
 /** `absent`: the member's view is fresh and the object is not there. Undefined: nothing is known right now. */
 export type Sight = Seen | "absent" | undefined;
 
-export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[], interpreter: Pick<Interpreter, "reflectStatus" | "health">): DeepReadonly<Work> {
+/** What an object says of itself, as its kind is understood. */
+export type Reading = Pick<ManifestStatus, "status" | "health">;
+
+/** Of an object that cannot be read as its kind asks, nothing is known: saying nothing is better than saying it is fine. */
+export async function readObject(object: DeepReadonly<KubernetesObject>, interpreter: Pick<Interpreter, "reflectStatus" | "health">): Promise<Reading> {
+  try {
+    const status = await interpreter.reflectStatus(object);
+    return { ...(status !== undefined && { status: status as JsonObject }), health: await interpreter.health(object) };
+  } catch (error) {
+    if (error instanceof InterpretError) return { health: "Unknown" };
+    throw error;
+  }
+}
+
+export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[]): DeepReadonly<Work> {
   const before = work.status?.manifestStatuses ?? [];
   const manifestStatuses = seen.flatMap((item, ordinal) => {
     if (item === "absent") return [];
     // What cannot be seen right now keeps what was last known of it.
     if (!item) return before.filter(({ identifier }) => identifier.ordinal === ordinal);
-    return [statusOf(item, ordinal, interpreter)];
+    return [statusOf(item, ordinal)];
   });
   if (equalJson(manifestStatuses, before)) return work;
   return { ...work, status: { ...work.status, manifestStatuses } };
 }
 
-function statusOf({ ref, resource, object }: Seen, ordinal: number, interpreter: Pick<Interpreter, "reflectStatus" | "health">): ManifestStatus {
+function statusOf({ ref, resource, reading }: Seen, ordinal: number): ManifestStatus {
   const { group, version } = parseApiVersion(ref.apiVersion);
   return {
     identifier: { ordinal, ...(group && { group }), version, kind: ref.kind, resource, ...(ref.namespace && { namespace: ref.namespace }), name: ref.name },
-    ...read(object, interpreter),
+    ...reading,
   };
-}
-
-/** Of an object that cannot be read as its kind asks, nothing is known: saying nothing is better than saying it is fine. */
-function read(object: Seen["object"], interpreter: Pick<Interpreter, "reflectStatus" | "health">): Pick<ManifestStatus, "status" | "health"> {
-  try {
-    const status = interpreter.reflectStatus(object);
-    return { ...(status !== undefined && { status: status as JsonObject }), health: interpreter.health(object) };
-  } catch (error) {
-    if (error instanceof InterpretError) return { health: "Unknown" };
-    throw error;
-  }
 }

@@ -7,25 +7,25 @@ import { scaledQuantity, tryParseQuantity } from "../../../src/machinery/index.t
 import { equalGolden, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
-type Run = (interpreter: Interpreter, input: JsonObject) => JsonObject;
+type Run = (interpreter: Interpreter, input: JsonObject) => JsonObject | Promise<JsonObject>;
 
 const objectIn = (input: JsonObject, field = "object"): AnyObject => input[field] as unknown as AnyObject;
 const json = (value: unknown): Json => (value ?? null) as Json;
 
 const operations: Readonly<Record<Operation | "Prune", Run>> = {
-  InterpretReplica(interpreter, input) {
-    const { replicas, requirements } = interpreter.replicas(objectIn(input)) ?? {};
+  async InterpretReplica(interpreter, input) {
+    const { replicas, requirements } = (await interpreter.replicas(objectIn(input))) ?? {};
     return { replicas: json(replicas), requirements: json(requirements) };
   },
-  InterpretComponent: (interpreter, input) => ({
-    components: json(interpreter.components(objectIn(input)).map(({ requirements, ...component }) => ({ ...component, ...(requirements && { replicaRequirements: requirements }) }))),
+  InterpretComponent: async (interpreter, input) => ({
+    components: json((await interpreter.components(objectIn(input))).map(({ requirements, ...component }) => ({ ...component, ...(requirements && { replicaRequirements: requirements }) }))),
   }),
-  ReviseReplica: (interpreter, input) => ({ object: json(interpreter.reviseReplicas(objectIn(input), Number(input["replicas"]))) }),
-  Retain: (interpreter, input) => ({ object: json(interpreter.retain(objectIn(input, "desired"), objectIn(input, "observed"))) }),
-  AggregateStatus: (interpreter, input) => ({ object: json(interpreter.aggregateStatus(objectIn(input), (input["items"] ?? []) as unknown as StatusItem[])) }),
-  InterpretStatus: (interpreter, input) => ({ status: json(interpreter.reflectStatus(objectIn(input))) }),
-  InterpretHealth: (interpreter, input) => ({ healthy: interpreter.health(objectIn(input)) === "Healthy" }),
-  InterpretDependency: (interpreter, input) => ({ dependencies: json(interpreter.dependencies(objectIn(input)).toSorted(byReference)) }),
+  ReviseReplica: async (interpreter, input) => ({ object: json(await interpreter.reviseReplicas(objectIn(input), Number(input["replicas"]))) }),
+  Retain: async (interpreter, input) => ({ object: json(await interpreter.retain(objectIn(input, "desired"), objectIn(input, "observed"))) }),
+  AggregateStatus: async (interpreter, input) => ({ object: json(await interpreter.aggregateStatus(objectIn(input), (input["items"] ?? []) as unknown as StatusItem[])) }),
+  InterpretStatus: async (interpreter, input) => ({ status: json(await interpreter.reflectStatus(objectIn(input))) }),
+  InterpretHealth: async (interpreter, input) => ({ healthy: (await interpreter.health(objectIn(input))) === "Healthy" }),
+  InterpretDependency: async (interpreter, input) => ({ dependencies: json((await interpreter.dependencies(objectIn(input))).toSorted(byReference)) }),
   Prune(_interpreter, input) {
     const pruned = prune(objectIn(input));
     return { object: json(input["removeJobTTL"] ? withoutJobTtl(pruned) : pruned) };
@@ -40,10 +40,10 @@ function byReference(a: object, b: object): number {
 
 function createRunner(interpreter: Interpreter): CaseRunner {
   return {
-    check({ input = {}, want, wantAnyOf = want ? [want] : [] }: GoldenCase) {
+    async check({ input = {}, want, wantAnyOf = want ? [want] : [] }: GoldenCase) {
       // An error that comes from having no rules is not the error that was asked for.
       if (isMissing(interpreter, input)) return "no rules for this kind";
-      const got = attempt(interpreter, input);
+      const got = await attempt(interpreter, input);
       if (wantAnyOf.some((accepted) => isAccepted(input, got, accepted))) return undefined;
       return `got ${JSON.stringify(relevant(input, got))}, want ${wantAnyOf.map((accepted) => JSON.stringify(relevant(input, accepted))).join(" or ")}`;
     },
@@ -60,12 +60,12 @@ function isMissing(interpreter: Interpreter, input: JsonObject): boolean {
 const isBundledElsewhere = (apiVersion: string): boolean => /^[^/]*\.(volcano\.sh|apache\.org|fluxcd\.io|k8s\.io)\/|^(kubeflow\.org|kyverno\.io|ray\.io)\//.test(apiVersion);
 
 /** A kind that has no rule for the operation is an error of the original; reading the whole status is a rule for all. */
-function attempt(interpreter: Interpreter, input: JsonObject): JsonObject {
+async function attempt(interpreter: Interpreter, input: JsonObject): Promise<JsonObject> {
   const operation = input["operation"] as Operation | "Prune";
   const object = objectIn(input, operation === "Retain" ? "desired" : "object");
   if (operation !== "Prune" && operation !== "InterpretStatus" && !interpreter.levelOf(OPERATIONS[operation], object)) return { error: "no rule" };
   try {
-    return pick(operations, operation)(interpreter, input);
+    return await pick(operations, operation)(interpreter, input);
   } catch (error) {
     if (error instanceof Error && error.name === "InterpretError") return { error: error.message };
     throw error;

@@ -5,19 +5,19 @@ import { createInterpreter } from "../../interpreter.ts";
 const interpreter = createInterpreter();
 const make = (kind: string, rest: object): KubernetesObject => ({ apiVersion: "argoproj.io/v1alpha1", kind, metadata: { name: "build", generation: 3 }, ...rest });
 
-test("a Workflow keeps the progress that its member made", () => {
-  const retained = interpreter.retain(make("Workflow", { spec: { entrypoint: "main" } }), make("Workflow", { spec: { suspend: true }, status: { phase: "Running" } }));
+test("a Workflow keeps the progress that its member made", async () => {
+  const retained = await interpreter.retain(make("Workflow", { spec: { entrypoint: "main" } }), make("Workflow", { spec: { suspend: true }, status: { phase: "Running" } }));
 
   expect(retained).toMatchObject({ spec: { entrypoint: "main", suspend: true }, status: { phase: "Running" } });
 });
 
-test("a CronWorkflow shows the runs of all members and the latest schedule", () => {
+test("a CronWorkflow shows the runs of all members and the latest schedule", async () => {
   const items = [
     { clusterName: "oslo", status: { active: [{ name: "a" }], succeeded: 1, lastScheduledTime: "2024-05-01T12:00:00Z" } },
     { clusterName: "paris", status: { active: [{ name: "b" }], succeeded: 2, lastScheduledTime: "2024-05-01T11:00:00Z" } },
   ];
 
-  expect(interpreter.aggregateStatus(make("CronWorkflow", {}), items)).toMatchObject({
+  expect(await interpreter.aggregateStatus(make("CronWorkflow", {}), items)).toMatchObject({
     status: { active: [{ name: "a" }, { name: "b" }], succeeded: 3, failed: 0, lastScheduledTime: "2024-05-01T12:00:00Z" },
   });
 });
@@ -29,16 +29,16 @@ const rollouts: Record<string, { status: object; want: string }> = {
   "is unhealthy while the newest spec is not observed": { status: { phase: "Healthy", observedGeneration: "2" }, want: "Unhealthy" },
 };
 for (const [behaviour, { status, want }] of Object.entries(rollouts)) {
-  test(`a Rollout ${behaviour}`, () => {
-    expect(interpreter.health(make("Rollout", { status }))).toBe(want);
+  test(`a Rollout ${behaviour}`, async () => {
+    expect(await interpreter.health(make("Rollout", { status }))).toBe(want);
   });
 }
 
-test("a Rollout sums its members and has the worst of their phases", () => {
+test("a Rollout sums its members and has the worst of their phases", async () => {
   const items = [
     { clusterName: "oslo", status: { replicas: 3, phase: "Healthy", message: "" } },
     { clusterName: "paris", status: { replicas: 2, phase: "Degraded", message: "timed out" } },
   ];
 
-  expect(interpreter.aggregateStatus(make("Rollout", {}), items)).toMatchObject({ status: { replicas: 5, phase: "Degraded", message: "timed out" } });
+  expect(await interpreter.aggregateStatus(make("Rollout", {}), items)).toMatchObject({ status: { replicas: 5, phase: "Degraded", message: "timed out" } });
 });

@@ -1,0 +1,159 @@
+import { expect, test } from "vitest";
+import { createFakeClock, MetricsText } from "../../base/index.ts";
+import { FIRST_RETRY_MS } from "./breaker.ts";
+import { DEFAULT_BUDGET } from "./budget.ts";
+import { createLuaEngine } from "./engine.ts";
+import type { LuaEngine, ScriptOwner } from "./engine.ts";
+import { LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
+import type { LuaProgram } from "./program.ts";
+import type { Quarantine } from "./quarantine.ts";
+
+const HEALTH: ScriptOwner = { customization: "web", operation: "InterpretHealth" };
+/** Loops for ever when told so, fails when told so, and is healthy otherwise. */
+const SCRIPT = "function InterpretHealth(o) while o.loop do end if o.fail then error('no') end if o.wrong then return 'x' end return true end";
+const object = { kind: "Web" };
+
+function makeEngine(isolation?: "process" | "worker"): { engine: LuaEngine; clock: ReturnType<typeof createFakeClock>; elsewhere: string[]; told: string[]; program: LuaProgram } {
+  const clock = createFakeClock();
+  const elsewhere: string[] = [];
+  const told: string[] = [];
+  const quarantine: Quarantine = {
+    run(_source, name) {
+      elsewhere.push(name);
+      return Promise.reject(new LuaRuntimeError("from elsewhere"));
+    },
+    close: () => Promise.resolve(),
+  };
+  const engine = createLuaEngine({ clock, quarantine, budget: { ...DEFAULT_BUDGET, ticks: 20_000 }, ...(isolation && { isolation }) });
+  engine.onTripped(({ customization, operation }, state) => told.push(`${customization} ${operation} ${state}`));
+  return { engine, clock, elsewhere, told, program: engine.prepare(SCRIPT, HEALTH) };
+}
+
+const overrun = (program: LuaProgram): void => expect(() => program.interpretHealth({ ...object, loop: true })).toThrow(LuaLimitError);
+
+function trip(program: LuaProgram): void {
+  for (let call = 0; call < 3; call++) overrun(program);
+}
+
+function metricsOf(engine: LuaEngine): string[] {
+  const text = new MetricsText();
+  engine.writeMetrics(text);
+  return text.finish().split("\n").filter((line) => !line.startsWith("#") && line !== "");
+}
+
+test("a script answers at once while it keeps to its limits", () => {
+  const { program, elsewhere } = makeEngine();
+
+  expect(program.interpretHealth(object)).toBe(true);
+  expect(elsewhere).toEqual([]);
+});
+
+test("the third overrun in a row moves a script out of the process", async () => {
+  const { program, elsewhere, told } = makeEngine();
+
+  trip(program);
+
+  await expect(program.interpretHealth(object)).rejects.toThrow("from elsewhere");
+  expect(elsewhere).toEqual(["interpretHealth"]);
+  expect(told).toEqual(["web InterpretHealth quarantined"]);
+});
+
+test("overruns with an ordinary end between them leave a script where it is", () => {
+  const { program, told } = makeEngine();
+
+  overrun(program);
+  overrun(program);
+  expect(() => program.interpretHealth({ ...object, fail: true })).toThrow(LuaRuntimeError);
+  overrun(program);
+  overrun(program);
+
+  expect(program.interpretHealth(object)).toBe(true);
+  expect(told).toEqual([]);
+});
+
+test("after a minute one call tries the process again, and its success brings the script back", async () => {
+  const { program, clock, told } = makeEngine();
+  trip(program);
+
+  clock.advance(FIRST_RETRY_MS - 1);
+  await expect(program.interpretHealth(object)).rejects.toThrow("from elsewhere");
+  clock.advance(1);
+
+  expect(program.interpretHealth(object)).toBe(true);
+  expect(told).toEqual(["web InterpretHealth quarantined", "web InterpretHealth in-process"]);
+});
+
+test("a try that overruns doubles the wait, up to an hour", async () => {
+  const { program, clock, elsewhere } = makeEngine();
+  trip(program);
+  const waits = [1, 2, 4, 8, 16, 32, 60, 60].map((minutes) => minutes * 60_000);
+
+  for (const wait of waits) {
+    clock.advance(wait - 1);
+    await expect(program.interpretHealth({ ...object, loop: true })).rejects.toThrow("from elsewhere");
+    clock.advance(1);
+    overrun(program);
+  }
+
+  expect(elsewhere).toHaveLength(waits.length);
+});
+
+test("a script stays in quarantine when its owner is prepared again, and another text starts afresh", async () => {
+  const { engine, program } = makeEngine();
+  trip(program);
+
+  await expect(engine.prepare(SCRIPT, HEALTH).interpretHealth(object)).rejects.toThrow("from elsewhere");
+  expect(engine.prepare(`${SCRIPT} -- better`, HEALTH).interpretHealth(object)).toBe(true);
+});
+
+test("the same text of another owner is not punished", () => {
+  const { engine, program } = makeEngine();
+  trip(program);
+
+  expect(engine.prepare(SCRIPT, { ...HEALTH, customization: "other" }).interpretHealth(object)).toBe(true);
+});
+
+test("with isolation no script runs in the process", async () => {
+  const { program, elsewhere } = makeEngine("worker");
+
+  await expect(program.interpretHealth(object)).rejects.toThrow("from elsewhere");
+  expect(elsewhere).toEqual(["interpretHealth"]);
+});
+
+test("a text that is no script is refused when it is prepared", () => {
+  const { engine } = makeEngine();
+
+  expect(() => engine.prepare("function", HEALTH)).toThrow(LuaSyntaxError);
+});
+
+test("calls and failures are counted by owner, and where the script runs", () => {
+  const { engine, program } = makeEngine();
+
+  void program.interpretHealth(object);
+  expect(() => program.interpretHealth({ ...object, fail: true })).toThrow();
+  expect(() => program.interpretHealth({ ...object, wrong: true })).toThrow();
+  trip(program);
+
+  const labels = 'customization="web",operation="InterpretHealth"';
+  expect(metricsOf(engine)).toEqual(
+    expect.arrayContaining([
+      `flotilla_interpreter_script_duration_seconds_count{${labels}} 6`,
+      `flotilla_interpreter_script_failures_total{${labels},reason="error"} 1`,
+      `flotilla_interpreter_script_failures_total{${labels},reason="limit"} 3`,
+      `flotilla_interpreter_script_failures_total{${labels},reason="result"} 1`,
+      `flotilla_interpreter_script_quarantined{${labels}} 1`,
+    ]),
+  );
+});
+
+test("nothing is said of an owner that is gone", () => {
+  const { engine } = makeEngine();
+  engine.prepare(SCRIPT, { ...HEALTH, operation: "Retain" });
+  engine.prepare(SCRIPT, { ...HEALTH, customization: "web2" });
+
+  engine.forget("web", "Retain");
+  expect(metricsOf(engine).filter((line) => line.includes("quarantined"))).toHaveLength(2);
+
+  engine.forget("web");
+  expect(metricsOf(engine).filter((line) => line.includes("quarantined"))).toEqual(['flotilla_interpreter_script_quarantined{customization="web2",operation="InterpretHealth"} 0']);
+});

@@ -1,0 +1,149 @@
+/**
+ * Runs the scripts of customizations: compiles each text once, measures its calls, and moves a script that overruns its limits
+ * again and again out of the process. There is one engine in a process.
+ */
+import type { Clock, MetricsText } from "../../base/index.ts";
+import type { Awaitable } from "../level.ts";
+import type { Operation } from "../operations.ts";
+import { Breaker } from "./breaker.ts";
+import type { BreakerState } from "./breaker.ts";
+import { DEFAULT_BUDGET } from "./budget.ts";
+import type { LuaBudget } from "./budget.ts";
+import { LuaLimitError } from "./errors.ts";
+import { createProgram, runFunction } from "./program.ts";
+import type { Invoke, LuaProgram, ProgramFunction, ProgramInput, ProgramResult } from "./program.ts";
+import { createQuarantine } from "./quarantine.ts";
+import type { Quarantine } from "./quarantine.ts";
+import { ScriptCache } from "./script-cache.ts";
+import { ScriptMetrics, writeScriptMetrics } from "./script-metrics.ts";
+import type { CompiledScript } from "./script.ts";
+
+/** Whose script it is. A customization has one script for an operation at most. */
+export interface ScriptOwner {
+  readonly customization: string;
+  readonly operation: Operation;
+}
+
+export interface LuaEngine {
+  /**
+   * Compiled once per text. The same owner with the same text gets the same program, with what is known of it; another text
+   * starts afresh. Throws `LuaSyntaxError`.
+   */
+  prepare(source: string, owner: ScriptOwner): LuaProgram;
+  /** The owner is gone, or all scripts of the customization are: nothing is measured or remembered of them any more. */
+  forget(customization: string, operation?: Operation): void;
+  /** Duration and failures of scripts and where they run, by customization and operation. */
+  writeMetrics(text: MetricsText): void;
+  /** Told when a script is moved out of the process after it overran its limits repeatedly, and when it is back. */
+  onTripped(listener: (owner: ScriptOwner, state: BreakerState) => void): void;
+  close(): Promise<void>;
+}
+
+export interface LuaEngineOptions {
+  clock: Clock;
+  /** What a call in the process may use. */
+  budget?: LuaBudget;
+  /** `worker` keeps every script out of the process, for operators who do not trust who writes them; a call then costs 12 to 600 µs. */
+  isolation?: "process" | "worker";
+  /** Where tripped scripts run; another thread unless stated. */
+  quarantine?: Quarantine;
+}
+
+/** More than any fleet has: ten thousand customizations are not served by one hub. */
+const MAX_OWNERS = 16_384;
+
+export function createLuaEngine({ clock, budget = DEFAULT_BUDGET, isolation = "process", quarantine = createQuarantine({ clock }) }: LuaEngineOptions): LuaEngine {
+  const scripts = new ScriptCache(clock);
+  const owned = new Map<string, OwnedScript>();
+  const listeners: ((owner: ScriptOwner, state: BreakerState) => void)[] = [];
+  const home: Home = { clock, budget, isolation, quarantine, onTripped: (owner, state) => listeners.forEach((listener) => listener(owner, state)) };
+
+  return {
+    prepare(source, owner) {
+      const key = keyOf(owner);
+      const known = owned.get(key);
+      if (known?.source === source) return known.program;
+      const script = scripts.get(source);
+      if (owned.size >= MAX_OWNERS && !known) owned.delete(owned.keys().next().value ?? "");
+      const made = new OwnedScript(owner, source, script, home, known?.metrics);
+      owned.set(key, made);
+      return made.program;
+    },
+    forget(customization, operation) {
+      if (operation !== undefined) owned.delete(keyOf({ customization, operation }));
+      else for (const [key, { owner }] of owned) if (owner.customization === customization) owned.delete(key);
+    },
+    writeMetrics: (text) => writeScriptMetrics(text, [...owned.values()]),
+    onTripped: (listener) => void listeners.push(listener),
+    close: () => quarantine.close(),
+  };
+}
+
+const keyOf = ({ customization, operation }: ScriptOwner): string => `${customization}/${operation}`;
+
+/** What all scripts of an engine share. */
+interface Home {
+  clock: Clock;
+  budget: LuaBudget;
+  isolation: "process" | "worker";
+  quarantine: Quarantine;
+  onTripped(owner: ScriptOwner, state: BreakerState): void;
+}
+
+/** A script with what is known of its owner's calls. */
+class OwnedScript {
+  readonly owner: ScriptOwner;
+  readonly source: string;
+  readonly program: LuaProgram;
+  readonly metrics: ScriptMetrics;
+  readonly #script: CompiledScript;
+  readonly #home: Home;
+  readonly #breaker: Breaker;
+
+  constructor(owner: ScriptOwner, source: string, script: CompiledScript, home: Home, metrics = new ScriptMetrics()) {
+    this.owner = owner;
+    this.source = source;
+    this.metrics = metrics;
+    this.#script = script;
+    this.#home = home;
+    this.#breaker = new Breaker(home.clock, (state) => home.onTripped(owner, state));
+    const invoke: Invoke = (name, input) => this.#invoke(name, input);
+    this.program = createProgram(invoke);
+  }
+
+  get isQuarantined(): boolean {
+    return this.#home.isolation === "worker" || this.#breaker.state === "quarantined";
+  }
+
+  #invoke<F extends ProgramFunction>(name: F, input: ProgramInput<F>): Awaitable<ProgramResult<F>> {
+    return this.#home.isolation === "process" && this.#breaker.admits() ? this.#invokeHere(name, input) : this.#invokeElsewhere(name, input);
+  }
+
+  #invokeHere<F extends ProgramFunction>(name: F, input: ProgramInput<F>): ProgramResult<F> {
+    const start = performance.now();
+    try {
+      const result = runFunction(this.#script, name, input, this.#home.budget);
+      this.#breaker.ended();
+      return result;
+    } catch (error) {
+      this.metrics.failed(error);
+      if (error instanceof LuaLimitError) this.#breaker.overran();
+      else this.#breaker.ended();
+      throw error;
+    } finally {
+      this.metrics.took(performance.now() - start);
+    }
+  }
+
+  async #invokeElsewhere<F extends ProgramFunction>(name: F, input: ProgramInput<F>): Promise<ProgramResult<F>> {
+    const start = performance.now();
+    try {
+      return await this.#home.quarantine.run(this.source, name, input);
+    } catch (error) {
+      this.metrics.failed(error);
+      throw error;
+    } finally {
+      this.metrics.took(performance.now() - start);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** What goes between the process and the thread of the quarantined scripts. */
+import { FlotillaError, messageOf } from "../../base/index.ts";
+import type { LuaBudget } from "./budget.ts";
+import { LuaInternalError, LuaLimitError, LuaRuntimeError } from "./errors.ts";
+import type { LuaLimit } from "./errors.ts";
+import { LuaResultError } from "./operations.ts";
+import type { ProgramFunction } from "./program.ts";
+
+export interface QuarantineData {
+  /** One number: the call that is running, 0 between calls. Whoever ends the thread reads it to know why. */
+  progress: Int32Array;
+  budget: LuaBudget;
+}
+
+export interface RemoteCall {
+  id: number;
+  /** By its number in `sources` of this batch or an earlier one. */
+  script: number;
+  name: ProgramFunction;
+  input: readonly unknown[];
+  /** What time the script is told. */
+  nowMs: number;
+}
+
+export interface Batch {
+  calls: RemoteCall[];
+  /** Scripts that the thread does not have yet. */
+  sources: [script: number, source: string][];
+  /** The thread forgets the scripts that it has. */
+  isFresh: boolean;
+}
+
+export type Answer = { id: number; value: unknown } | { id: number; failure: Failure };
+
+export interface Failure {
+  kind: "limit" | "runtime" | "result" | "internal";
+  message: string;
+  limit?: LuaLimit;
+}
+
+export function packFailure(error: unknown): Failure {
+  if (error instanceof LuaLimitError) return { kind: "limit", message: error.message, limit: error.limit };
+  if (error instanceof LuaRuntimeError) return { kind: "runtime", message: error.message };
+  if (error instanceof LuaResultError) return { kind: "result", message: error.message };
+  return { kind: "internal", message: messageOf(error) };
+}
+
+export function unpackFailure({ kind, message, limit = "time" }: Failure): FlotillaError {
+  switch (kind) {
+    case "limit":
+      return new LuaLimitError(limit, message);
+    case "runtime":
+      return new LuaRuntimeError(message);
+    case "result":
+      return new LuaResultError(message);
+    default:
+      return new LuaInternalError(message);
+  }
+}

@@ -1,0 +1,41 @@
+/** Compiled scripts by their text; those that were not asked for longest make room. */
+import type { Clock } from "../../base/index.ts";
+import { compileScript } from "./script.ts";
+import type { CompiledScript } from "./script.ts";
+
+/** A compiled script takes some 30 KB beside its text. */
+const MAX_SCRIPTS = 1024;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+
+export class ScriptCache {
+  readonly #scripts = new Map<string, CompiledScript>();
+  readonly #clock: Clock;
+  #characters = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Throws `LuaSyntaxError`. */
+  get(source: string): CompiledScript {
+    const known = this.#scripts.get(source);
+    if (known) {
+      this.#scripts.delete(source);
+      this.#scripts.set(source, known);
+      return known;
+    }
+    const script = compileScript(source, { clock: this.#clock });
+    this.#scripts.set(source, script);
+    this.#characters += source.length;
+    this.#makeRoom();
+    return script;
+  }
+
+  #makeRoom(): void {
+    for (const source of this.#scripts.keys()) {
+      if (this.#scripts.size <= MAX_SCRIPTS && this.#characters <= MAX_CHARACTERS) return;
+      this.#scripts.delete(source);
+      this.#characters -= source.length;
+    }
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Volcano Job: tasks that start together. Each task is a component, counted by what must be available of it.
+ *
+ * As in Karmada, except that a task without a template asks for nothing, a condition may lack its time or status, a duration
+ * may have units below the second, and the time of a summed state is the members' newest, not that of summing.
+ */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, setOwn, type Json, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
+import { countOf, statusOf, textOf } from "../../replica-status.ts";
+import { componentOf, replicasOr } from "../components.ts";
+import { pickFields } from "../counters.ts";
+import { conditionsIn, laterOf, putStatus, telling, wholeStatus } from "../member-status.ts";
+import { secondsOf } from "./duration.ts";
+
+interface VolcanoJob extends KubernetesObject {
+  spec?: JsonObject;
+  status?: JsonObject;
+}
+
+const SUMMED = ["minAvailable", "pending", "running", "succeeded", "failed", "terminating", "unknown", "retryCount"];
+const REPORTED = [...SUMMED, "version", "runningDuration", "taskStatusCount", "controlledResources", "state", "conditions"];
+const HEALTHY = new Set(["Pending", "Running", "Restarting", "Completing", "Completed", "Aborting", "Aborted", "Terminating", "Terminated"]);
+/** A condition of a Volcano Job is a phase that it was in; after one of these, the job will not complete. */
+const FAILING = new Set(["Failed", "Aborting", "Aborted", "Terminating", "Terminated"]);
+
+export const volcanoJobInterpreter: KindInterpreter<VolcanoJob> = {
+  group: "batch.volcano.sh",
+  kind: "Job",
+  components(job) {
+    const tasks = job.spec?.["tasks"];
+    if (!Array.isArray(tasks)) return [];
+    return tasks.filter(isObject).map(({ name, minAvailable, template }, index) => componentOf(job, { name: textOf(name) || `task-${index}`, template }, replicasOr(1, minAvailable)));
+  },
+  reflectStatus(job) {
+    const status = statusOf(job);
+    return status && wholeStatus(pickFields(status, REPORTED));
+  },
+  aggregateStatus(job, items) {
+    return putStatus(job, items.length === 1 ? wholeStatus(items[0]?.status) : sumStatuses(items));
+  },
+  isHealthy(job) {
+    const state = statusOf(job)?.["state"];
+    return isObject(state) && HEALTHY.has(textOf(state["phase"]));
+  },
+};
+
+function sumStatuses(items: readonly StatusItem[]): JsonObject {
+  const counters = new Map(SUMMED.map((field) => [field, 0]));
+  const controlledResources: JsonObject = {};
+  const tasks = new TaskCounts();
+  let version = 0;
+  let runningDuration: Json = null;
+  let longest = 0;
+  for (const { status } of items) {
+    if (!isObject(status)) continue;
+    for (const field of SUMMED) counters.set(field, (counters.get(field) ?? 0) + countOf(status[field]));
+    version = Math.max(version, countOf(status["version"]));
+    const seconds = secondsOf(status["runningDuration"]);
+    if (seconds > longest) [longest, runningDuration] = [seconds, status["runningDuration"] ?? null];
+    tasks.add(status["taskStatusCount"]);
+    if (isObject(status["controlledResources"])) for (const [name, uid] of Object.entries(status["controlledResources"])) setOwn(controlledResources, name, uid);
+  }
+  return telling({ ...Object.fromEntries(counters), version, runningDuration, taskStatusCount: tasks.sum(), controlledResources, state: stateOf(items), conditions: conditionsOf(items) });
+}
+
+/** How many pods of each task are in each phase, over all members. */
+class TaskCounts {
+  readonly #phases = new Map<string, Map<string, number>>();
+
+  add(taskStatusCount: unknown): void {
+    if (!isObject(taskStatusCount)) return;
+    for (const [task, counted] of Object.entries(taskStatusCount)) {
+      if (!isObject(counted) || !isObject(counted["phase"])) continue;
+      let phases = this.#phases.get(task);
+      if (!phases) this.#phases.set(task, (phases = new Map()));
+      for (const [phase, count] of Object.entries(counted["phase"])) phases.set(phase, (phases.get(phase) ?? 0) + countOf(count));
+    }
+  }
+
+  sum(): JsonObject {
+    return Object.fromEntries([...this.#phases].map(([task, phases]) => [task, { phase: Object.fromEntries(phases) }]));
+  }
+}
+
+/** Failed when any member has failed, completed when all have; before that the fleet has no phase that would be true of all. */
+function stateOf(items: readonly StatusItem[]): JsonObject {
+  const failed: string[] = [];
+  let completed = 0;
+  let failedAt = "";
+  let completedAt = "";
+  for (const { clusterName, status } of items) {
+    const state = isObject(status) ? status["state"] : undefined;
+    if (!isObject(state)) continue;
+    const { phase, lastTransitionTime } = state;
+    if (phase === "Completed") {
+      completed++;
+      completedAt = laterOf(completedAt, lastTransitionTime);
+    } else if (phase === "Failed" || phase === "Aborted") {
+      failed.push(clusterName);
+      failedAt = laterOf(failedAt, lastTransitionTime);
+    }
+  }
+  if (failed.length > 0) return { phase: "Failed", reason: "VolcanoJobFailed", message: `Job failed in clusters: ${failed.join(",")}`, lastTransitionTime: failedAt };
+  if (completed === 0 || completed < items.length) return {};
+  return { phase: "Completed", reason: "Completed", message: "Job completed successfully", lastTransitionTime: completedAt };
+}
+
+/** The story of the first member that fails; while none does, the newest time of each phase. */
+function conditionsOf(items: readonly StatusItem[]): JsonObject[] {
+  const newest = new Map<string, JsonObject>();
+  for (const { status } of items) {
+    const conditions = isObject(status) ? conditionsIn(status) : [];
+    if (conditions.some((condition) => FAILING.has(textOf(condition["status"])))) return conditions;
+    for (const condition of conditions) {
+      const phase = textOf(condition["status"]);
+      const known = newest.get(phase);
+      if (!known || textOf(condition["lastTransitionTime"]) > textOf(known["lastTransitionTime"])) newest.set(phase, condition);
+    }
+  }
+  return [...newest.values()];
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { joinConditions } from "./joined-conditions.ts";
+
+const template = { apiVersion: "example.io/v1", kind: "Widget", metadata: { name: "w" } };
+const ready = (clusterName: string, message: string, more: object = {}) => ({
+  clusterName,
+  status: { conditions: [{ type: "Ready", status: "True", reason: "Done", message, ...more }] },
+});
+
+test("conditions that say the same become one that names every cluster", () => {
+  const joined = joinConditions(template, [ready("oslo", "fine", { lastTransitionTime: "2024-05-01T12:00:00Z" }), ready("paris", "late", { status: "False" }), ready("rome", "good")]);
+
+  expect(joined).toEqual([
+    { type: "Ready", status: "True", reason: "Done", message: "oslo=fine, rome=good", lastTransitionTime: "2024-05-01T12:00:00Z" },
+    { type: "Ready", status: "False", reason: "Done", message: "paris=late" },
+  ]);
+});
+
+test("a message stays within what the API can store and says how many clusters it leaves out", () => {
+  const items = Array.from({ length: 100 }, (_, index) => ready(`member${index}`, "x".repeat(1000)));
+
+  const [joined] = joinConditions(template, items);
+
+  const message = String(joined?.["message"]);
+  expect(message.length).toBeLessThanOrEqual(32_768);
+  expect(message).toMatch(/^member0=x+, member1=.*, and 68 more$/);
+});
+
+test("a single message that is too long is cut", () => {
+  const [joined] = joinConditions(template, [ready("oslo", "x".repeat(40_000))]);
+
+  expect(String(joined?.["message"]).length).toBeLessThanOrEqual(32_768);
+});
+
+test("a condition without a message is an error that names the cluster", () => {
+  const items = [{ clusterName: "oslo", status: { conditions: [{ type: "Ready", status: "True" }] } }];
+
+  expect(() => joinConditions(template, items)).toThrow('summing the status of Widget w: condition "Ready" of cluster oslo has no message');
+});

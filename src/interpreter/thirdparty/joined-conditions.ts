@@ -1,0 +1,56 @@
+/**
+ * Conditions of members that are shown side by side: those that say the same become one, and its message lists what each
+ * cluster says, as in `oslo=Applied revision main, paris=Applied revision main`.
+ */
+import { isObject, type JsonObject } from "../../base/index.ts";
+import { InterpretError } from "../interpret-error.ts";
+import type { StatusItem } from "../kind-interpreter.ts";
+import type { WithStatus } from "../replica-status.ts";
+
+/** The API allows that many characters; a longer message would make the whole status impossible to store. */
+const MESSAGE_LIMIT = 32_768;
+/** Room to say how many members the message leaves out. */
+const MESSAGE_ROOM = MESSAGE_LIMIT - 32;
+
+interface Group {
+  condition: JsonObject;
+  message: string;
+  leftOut: number;
+}
+
+export function conditionsIn(status: JsonObject | undefined): JsonObject[] {
+  const conditions = status?.["conditions"];
+  return Array.isArray(conditions) ? conditions.filter(isObject) : [];
+}
+
+/** Whether a controller says that its object is ready, with one of these reasons if any are given. */
+export function isReady(status: unknown, reasons?: readonly string[]): boolean {
+  if (!isObject(status)) return false;
+  return conditionsIn(status).some(({ type, status: value, reason }) => type === "Ready" && value === "True" && (!reasons || reasons.some((each) => each === reason)));
+}
+
+/**
+ * One condition for each type, status and reason, in the order in which they first come; the rest of it is the first one's.
+ * Throws for a condition without a message, which no controller writes.
+ */
+export function joinConditions({ kind, metadata }: WithStatus, items: readonly StatusItem[]): JsonObject[] {
+  const groups = new Map<string, Group>();
+  for (const { clusterName, status } of items) {
+    for (const condition of isObject(status) ? conditionsIn(status) : []) {
+      const { type, status: value, reason, message } = condition;
+      if (typeof message !== "string") {
+        throw new InterpretError(`summing the status of ${kind} ${metadata.name}: condition ${JSON.stringify(type ?? "")} of cluster ${clusterName} has no message`);
+      }
+      const key = `${String(type)}\n${String(value)}\n${String(reason)}`;
+      const group = groups.get(key);
+      if (group) append(group, `${clusterName}=${message}`);
+      else groups.set(key, { condition, message: `${clusterName}=${message}`.slice(0, MESSAGE_ROOM).toWellFormed(), leftOut: 0 });
+    }
+  }
+  return Array.from(groups.values(), ({ condition, message, leftOut }) => ({ ...condition, message: leftOut > 0 ? `${message}, and ${leftOut} more` : message }));
+}
+
+function append(group: Group, text: string): void {
+  if (group.leftOut > 0 || group.message.length + text.length + 2 > MESSAGE_ROOM) group.leftOut += 1;
+  else group.message += `, ${text}`;
+}

@@ -1,0 +1,12 @@
+/** When a training job is well. */
+import { type DeepReadonly } from "../../../base/index.ts";
+import { statusOf } from "../../replica-status.ts";
+import { conditionsIn, isTrue } from "../member-status.ts";
+import type { TrainingJob } from "./replica-specs.ts";
+
+/** Its controller has begun to tell how it is, and has not said that it failed. */
+export function hasNotFailed(job: DeepReadonly<TrainingJob>): boolean {
+  const status = statusOf(job);
+  if (!status || (status["conditions"] ?? null) === null) return false;
+  return !conditionsIn(status).some((condition) => isTrue(condition, "Failed"));
+}

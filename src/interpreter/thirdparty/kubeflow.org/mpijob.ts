@@ -1,0 +1,65 @@
+/**
+ * Kubeflow MPIJob, as Karmada reads it: a job that runs on one member has that member's status, and of conditions on several
+ * members the newest of each type counts. Components are in the order of their names.
+ */
+import { isObject, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
+import { statusOf, textOf } from "../../replica-status.ts";
+import { componentOf, replicasOr } from "../components.ts";
+import { pickFields } from "../counters.ts";
+import { conditionsIn, putStatus, wholeStatus } from "../member-status.ts";
+import { hasNotFailed } from "./health.ts";
+import { rolesOf, sumReplicaStatuses, timesOf, type TrainingJob } from "./replica-specs.ts";
+
+const SPECS = "mpiReplicaSpecs";
+
+export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
+  group: "kubeflow.org",
+  kind: "MPIJob",
+  components(job) {
+    const specs = job.spec?.[SPECS];
+    const described = rolesOf(job, SPECS, isObject(specs) ? Object.keys(specs).toSorted() : []).filter(({ template }) => (template ?? null) !== null);
+    // A launcher can do the work alone, so workers are only there when they are asked for.
+    return described.map((role) => componentOf(job, role, replicasOr(role.name.toLowerCase() === "worker" ? 0 : 1, role.replicas)));
+  },
+  reflectStatus(job) {
+    const status = statusOf(job);
+    if (!status) return undefined;
+    const { replicaStatuses } = status;
+    return {
+      ...pickFields(status, ["startTime", "completionTime", "lastReconcileTime"]),
+      ...(isObject(replicaStatuses) && { replicaStatuses: Object.fromEntries(Object.entries(replicaStatuses).flatMap(([role, counts]) => (isObject(counts) ? [[role, pickFields(counts, ["active", "succeeded", "failed", "selector"])]] : []))) }),
+      conditions: conditionsIn(status),
+    };
+  },
+  aggregateStatus(job, items) {
+    if (items.length === 0) return job;
+    return putStatus(job, items.length === 1 ? wholeStatus(items[0]?.status) : sumStatuses(items));
+  },
+  /** An empty list of conditions says as little as none. */
+  isHealthy: (job) => conditionsIn(statusOf(job) ?? {}).length > 0 && hasNotFailed(job),
+};
+
+function sumStatuses(items: readonly StatusItem[]): JsonObject {
+  const replicaStatuses = sumReplicaStatuses(items);
+  const conditions = newestConditions(items);
+  return {
+    ...Object.fromEntries(Object.entries(timesOf(items)).filter(([, time]) => time !== "")),
+    ...(Object.keys(replicaStatuses).length > 0 && { replicaStatuses }),
+    ...(conditions.length > 0 && { conditions }),
+  };
+}
+
+function newestConditions(items: readonly StatusItem[]): JsonObject[] {
+  const newest = new Map<string, JsonObject>();
+  for (const { status } of items) {
+    for (const condition of isObject(status) ? conditionsIn(status) : []) {
+      const type = textOf(condition["type"]);
+      const known = newest.get(type);
+      if (timeOf(condition) > (known ? timeOf(known) : "")) newest.set(type, condition);
+    }
+  }
+  return [...newest.values()];
+}
+
+const timeOf = ({ lastUpdateTime, lastTransitionTime }: JsonObject): string => textOf(lastUpdateTime ?? lastTransitionTime);

@@ -1,0 +1,53 @@
+/**
+ * Kubeflow TFJob, as Karmada reads it. The times of the summed conditions are the members' newest, so that summing the same
+ * again changes nothing, and are in the fields that the conditions of a TFJob have.
+ */
+import { isObject, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
+import { statusOf } from "../../replica-status.ts";
+import { conditionsIn, isTrue, laterOf, putStatus, telling } from "../member-status.ts";
+import { hasNotFailed } from "./health.ts";
+import { roleComponents, sumReplicaStatuses, timesOf, trainingDependencies, type TrainingJob } from "./replica-specs.ts";
+
+const SPECS = "tfReplicaSpecs";
+const ROLES = ["PS", "Worker", "Chief", "Master", "Evaluator"];
+
+export const tfJobInterpreter: KindInterpreter<TrainingJob> = {
+  group: "kubeflow.org",
+  kind: "TFJob",
+  components: (job) => roleComponents(job, SPECS, ROLES),
+  aggregateStatus(job, items) {
+    const { completionTime: before = null, ...others } = statusOf(job) ?? {};
+    const { startTime, completionTime, lastReconcileTime } = timesOf(items);
+    const { conditions, hasSucceeded } = conditionsOf(items);
+    return putStatus(job, telling({ ...others, startTime, completionTime: hasSucceeded ? completionTime : before, lastReconcileTime, replicaStatuses: sumReplicaStatuses(items, ROLES), conditions }));
+  },
+  isHealthy: hasNotFailed,
+  dependencies: (job) => trainingDependencies(job, SPECS, ROLES),
+};
+
+/** Only how the job ended is told: failed when it did so on any member, succeeded when it did on all. */
+function conditionsOf(items: readonly StatusItem[]): { conditions: JsonObject[]; hasSucceeded: boolean } {
+  const failedIn: string[] = [];
+  let succeeded = 0;
+  let failedAt = "";
+  let succeededAt = "";
+  for (const { clusterName, status } of items) {
+    const end = isObject(status) ? conditionsIn(status).findLast((condition) => isTrue(condition, "Succeeded") || isTrue(condition, "Failed")) : undefined;
+    if (end?.["type"] === "Failed") {
+      failedIn.push(clusterName);
+      failedAt = laterOf(failedAt, end["lastTransitionTime"]);
+    } else if (end) {
+      succeeded++;
+      succeededAt = laterOf(succeededAt, end["lastTransitionTime"]);
+    }
+  }
+  const hasSucceeded = succeeded > 0 && succeeded === items.length;
+  const conditions: JsonObject[] = [];
+  const add = (type: string, time: string, reason: string, message: string): void => {
+    conditions.push({ type, status: "True", lastUpdateTime: time, lastTransitionTime: time, reason, message });
+  };
+  if (failedIn.length > 0) add("Failed", failedAt, "TFJobFailed", `TFJob executed failed in member clusters: ${failedIn.join(", ")}`);
+  if (hasSucceeded) add("Succeeded", succeededAt, "Completed", "TFJob completed successfully");
+  return { conditions, hasSucceeded };
+}

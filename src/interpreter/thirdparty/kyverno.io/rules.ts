@@ -1,0 +1,69 @@
+/**
+ * What both of Kyverno's policy kinds have in common: every member enforces its own copy. Rules are counted over all members, and
+ * the conditions are shown side by side.
+ */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
+import { InterpretError } from "../../interpret-error.ts";
+import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
+import { withoutEmpties } from "../../lua/index.ts";
+import { replaceStatus, reportedStatuses, statusOf } from "../../replica-status.ts";
+import { pickFields } from "../counters.ts";
+import { isReady, joinConditions } from "../joined-conditions.ts";
+
+export interface KyvernoPolicy extends KubernetesObject {
+  status?: JsonObject;
+}
+
+const RULE_KINDS = ["validate", "generate", "mutate", "verifyimages"];
+
+export function policyInterpreter(kind: string): KindInterpreter<KyvernoPolicy> {
+  return {
+    group: "kyverno.io",
+    kind,
+    reflectStatus(policy) {
+      const status = statusOf(policy);
+      return status && { ...pickFields(status, ["ready", "conditions", "rulecount"]), ...generatedRules(status) };
+    },
+    aggregateStatus: (policy, items) => replaceStatus(policy, aggregate(policy, items)),
+    /** Before it wrote conditions, Kyverno said it in a field. */
+    isHealthy({ kind: own, metadata, status }) {
+      const ready = isObject(status) ? status["ready"] : undefined;
+      if (ready === undefined || ready === null) return isReady(status, ["Succeeded"]);
+      if (typeof ready === "boolean") return ready;
+      throw new InterpretError(`reading the health of ${own} ${metadata.name}: status.ready is neither true nor false`);
+    },
+  };
+}
+
+function aggregate(policy: DeepReadonly<KyvernoPolicy>, items: readonly StatusItem[]): JsonObject {
+  const statuses = reportedStatuses(items);
+  const conditions = joinConditions(policy, items);
+  return {
+    ...generatedRules(lastWith(statuses, "autogen")),
+    ...pickFields(lastWith(statuses, "ready"), ["ready"]),
+    rulecount: countRules(policy, statuses),
+    ...(conditions.length > 0 && { conditions }),
+  };
+}
+
+const lastWith = (statuses: readonly JsonObject[], field: string): JsonObject => statuses.findLast((status) => (status[field] ?? null) !== null) ?? {};
+
+/** The rules that Kyverno made from the user's, without the many empty parts of its way to write a rule. */
+function generatedRules({ autogen }: JsonObject): JsonObject {
+  return autogen === undefined || autogen === null ? {} : { autogen: withoutEmpties(autogen) };
+}
+
+/** Throws when a member counts its rules and leaves a kind of them out: the sum would be of different things. */
+function countRules({ kind, metadata }: DeepReadonly<KyvernoPolicy>, statuses: readonly JsonObject[]): JsonObject {
+  const sums = new Map(RULE_KINDS.map((rule) => [rule, 0]));
+  for (const { rulecount } of statuses) {
+    if (rulecount === undefined || rulecount === null) continue;
+    for (const [rule, sum] of sums) {
+      const count = isObject(rulecount) ? rulecount[rule] : undefined;
+      if (typeof count !== "number") throw new InterpretError(`summing the status of ${kind} ${metadata.name}: rulecount.${rule} is not a number`);
+      sums.set(rule, sum + count);
+    }
+  }
+  return Object.fromEntries(sums);
+}

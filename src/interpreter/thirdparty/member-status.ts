@@ -1,0 +1,59 @@
+/** Pieces of status aggregation that kinds of other projects share: one member's status as it is, conditions, what is worth writing. */
+import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../../base/index.ts";
+import { textOf, type WithStatus } from "../replica-status.ts";
+
+/** The template with another status; itself when that says the same. No status at all is an empty one. */
+export function putStatus<T extends WithStatus>(template: T, status: JsonObject): T {
+  return equalJson(status, template.status ?? {}) ? template : { ...template, status };
+}
+
+/** A member's status as it is, which is that of a template that runs nowhere else. */
+export function wholeStatus(status: Json | undefined): JsonObject {
+  if (!isObject(status)) return {};
+  const { conditions } = status;
+  return Array.isArray(conditions) && conditions.some(isEmpty) ? { ...status, conditions: conditionsIn(status) } : status;
+}
+
+/** The conditions of a status. An empty one says nothing. */
+export function conditionsIn(status: JsonObject): JsonObject[] {
+  const { conditions } = status;
+  if (!Array.isArray(conditions)) return [];
+  return conditions.filter((condition) => isObject(condition) && !isEmpty(condition)) as JsonObject[];
+}
+
+export const isTrue = (condition: JsonObject, type: string): boolean => condition["type"] === type && condition["status"] === "True";
+
+/** The earlier of two times as the API writes them, all in UTC and equally precise, so that text order is time order. */
+export function earlierOf(time: string, other: Json | undefined): string {
+  const text = textOf(other);
+  return text !== "" && (time === "" || text < time) ? text : time;
+}
+
+export function laterOf(time: string, other: Json | undefined): string {
+  const text = textOf(other);
+  return text > time ? text : time;
+}
+
+/** Without what says nothing: zeros, empty texts, and lists and objects in which nothing is left. */
+export function telling(status: JsonObject): JsonObject {
+  const part = tellingPart(status);
+  return isObject(part) ? part : {};
+}
+
+function tellingPart(value: Json): Json | undefined {
+  if (Array.isArray(value)) {
+    const items = value.map(tellingPart).filter((item) => item !== undefined);
+    return items.length > 0 ? items : undefined;
+  }
+  if (!isObject(value)) return value === null || value === 0 || value === "" ? undefined : value;
+  let part: JsonObject | undefined;
+  for (const key of Object.keys(value)) {
+    const kept = tellingPart(value[key] ?? null);
+    if (kept !== undefined) setOwn((part ??= {}), key, kept);
+  }
+  return part;
+}
+
+function isEmpty(value: Json): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,13 @@
+/** Flux Bucket. Other than in Karmada, the Secrets of its certificates, proxy and token service, and its service account, come along. */
+import { fluxInterpreter } from "../flux.ts";
+
+export const bucketInterpreter = fluxInterpreter({
+  group: "source.toolkit.fluxcd.io",
+  kind: "Bucket",
+  readyReasons: ["Succeeded"],
+  status: { last: ["artifact", "url"], others: ["observedIgnore"] },
+  references: {
+    secrets: ["secretRef", "certSecretRef", "proxySecretRef", "sts.secretRef", "sts.certSecretRef"],
+    serviceAccounts: ["serviceAccountName"],
+  },
+});

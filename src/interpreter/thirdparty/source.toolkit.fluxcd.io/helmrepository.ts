@@ -1,0 +1,21 @@
+/**
+ * Flux HelmRepository. One that names an OCI registry is only read by charts: Flux keeps no status for it, and Karmada would call it
+ * unhealthy for ever. Other than in Karmada, the Secret of its certificates comes along.
+ */
+import { isObject } from "../../../base/index.ts";
+import type { KindInterpreter } from "../../kind-interpreter.ts";
+import { fluxInterpreter, type FluxObject } from "../flux.ts";
+import { conditionsIn, isReady } from "../joined-conditions.ts";
+
+const READY_REASONS = ["Succeeded"];
+
+export const helmRepositoryInterpreter: KindInterpreter<FluxObject> = {
+  ...fluxInterpreter({
+    group: "source.toolkit.fluxcd.io",
+    kind: "HelmRepository",
+    readyReasons: READY_REASONS,
+    status: { last: ["artifact", "url"] },
+    references: { secrets: ["secretRef", "certSecretRef"] },
+  }),
+  isHealthy: ({ spec, status }) => isReady(status, READY_REASONS) || (spec?.["type"] === "oci" && conditionsIn(isObject(status) ? status : undefined).length === 0),
+};

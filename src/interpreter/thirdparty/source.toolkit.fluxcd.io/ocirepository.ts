@@ -1,0 +1,10 @@
+/** Flux OCIRepository. Karmada fails on one without a service account; here it has none. The Secret of its proxy comes along. */
+import { fluxInterpreter } from "../flux.ts";
+
+export const ociRepositoryInterpreter = fluxInterpreter({
+  group: "source.toolkit.fluxcd.io",
+  kind: "OCIRepository",
+  readyReasons: ["Succeeded"],
+  status: { last: ["artifact", "url"], others: ["observedIgnore", "observedLayerSelector"] },
+  references: { secrets: ["secretRef", "verify.secretRef", "certSecretRef", "proxySecretRef"], serviceAccounts: ["serviceAccountName"] },
+});
