@@ -33,6 +33,7 @@ import { admissions as clusterPropagationPolicy } from "./karmada/cluster-propag
 import { admissions as overridePolicy } from "./karmada/override-policy.ts";
 import { admissions as propagationPolicy } from "./karmada/propagation-policy.ts";
 import { admissions as resourceBinding } from "./karmada/resource-binding.ts";
+import { admissions as resourceInterpreterWebhookConfiguration } from "./karmada/resource-interpreter-webhook-configuration.ts";
 import { kruiseAdmissions } from "./kruise/admissions.ts";
 import type { KruiseGates } from "./kruise/gates.ts";
 import { admissions as ingressClass } from "./networking/ingress-class.ts";
@@ -114,6 +115,7 @@ const admissions: readonly AnyAdmission[] = [
   ...overridePolicy,
   ...clusterOverridePolicy,
   ...resourceBinding,
+  ...resourceInterpreterWebhookConfiguration,
 ];
 
 /** With the feature gates that OpenKruise's webhooks are to have. */

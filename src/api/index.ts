@@ -89,6 +89,8 @@ export { ClusterPropagationPolicy } from "./karmada/cluster-propagation-policy.t
 export { OverridePolicy } from "./karmada/override-policy.ts";
 export { PropagationPolicy } from "./karmada/propagation-policy.ts";
 export { ResourceBinding } from "./karmada/resource-binding.ts";
+export { ResourceInterpreterCustomization } from "./karmada/resource-interpreter-customization.ts";
+export { ResourceInterpreterWebhookConfiguration } from "./karmada/resource-interpreter-webhook-configuration.ts";
 export { Work } from "./karmada/work.ts";
 export { LOGICAL_CLUSTER_FINALIZER, LogicalCluster, logicalClusterAdmission, logicalClusterKind } from "./flotilla/logical-cluster.ts";
 export { AdvancedDaemonSet } from "./kruise/advanced-daemon-set.ts";
@@ -129,6 +131,7 @@ export type {
 export type { Condition, LabelSelector, LabelSelectorRequirement } from "./facts/meta-v1.ts";
 export type { PolicyRule, RoleRef } from "./facts/rbac-v1.ts";
 export type { IntOrString, Quantity } from "./facts/scalars.ts";
+export type { CustomizationRules, ResourceInterpreterWebhook, RuleWithOperations } from "./facts/config-karmada-v1alpha1.ts";
 export type { APIEnablement, ClusterSpec, ClusterStatus, ResourceModel, ResourceSummary } from "./facts/cluster-karmada-v1alpha1.ts";
 export type {
   ClusterAffinity,

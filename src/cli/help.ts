@@ -17,7 +17,7 @@ export function renderOverview(commands: readonly { name: string; summary: strin
 }
 
 export function renderHelp({ name, summary, example, args, flags }: Command): string {
-  const usage = ["flotilla", name, ...args.map((argument) => argumentText), "[flags]"].join(" ");
+  const usage = ["flotilla", name, ...args.map(argumentText), "[flags]"].join(" ");
   return [
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
     "",

@@ -14,7 +14,7 @@ import type { Delivery } from "../delivery/index.ts";
 import { createInterpreter } from "../interpreter/index.ts";
 import { createMembershipController, joinCluster, membershipAdmissions } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
-import { createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
+import { createEventRecorders, createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import type { SimulationDependencies } from "../simulation/index.ts";
 import { createCache, StoreError } from "../store/index.ts";
@@ -111,6 +111,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   // Controllers read their own writes: what a client is answered goes straight into the informers.
   const writeThrough = (plain: Client): Client => createWriteThroughClient(plain, [hubInformers, memberInformers]);
   const clientFor = (part: string): Client => writeThrough(connect(part, `flotilla-${part}`));
+  const events = createEventRecorders({ client: clientFor("events"), clock, log });
   const executor = writeThrough(connect("execute", "flotilla"));
   const observer = createObserver(memberInformers);
   const deliveryFor = (cluster: string): Delivery | undefined => {
@@ -129,13 +130,13 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere }));
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: createInterpreter(), clock, log });
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: createInterpreter(), events: events.recorders, clock, log });
   hubManager.add(
     ...propagation.controllers,
     createMembershipController({ hub: HUB, hubClient: clientFor("membership"), memberClient: (cluster) => (isMember(cluster) ? client : undefined), members: memberInformers, clock }),
   );
 
-  const { manager: memberManager, simulation, events } = createMembers({
+  const { manager: memberManager, simulation } = createMembers({
     ...gates,
     ...(options.times && { times: options.times }),
     server,
@@ -144,6 +145,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     clock,
     random,
     log: log.with({ part: "members" }),
+    events: events.recorders,
     haveNodes: nodes > 0,
     hasKruise,
   });

@@ -2,8 +2,8 @@
 import type { ApiServer } from "../apiserver/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import { createEventRecorders, createManager, standAside } from "../runtime/index.ts";
-import type { Manager, SharedEventRecorders, SharedInformers } from "../runtime/index.ts";
+import { createManager, standAside } from "../runtime/index.ts";
+import type { EventRecorders, Manager, SharedInformers } from "../runtime/index.ts";
 import { createComponentLogs, createKruiseInstallController, createSimulation, KRUISE_MANAGER } from "../simulation/index.ts";
 import type { KubeletTimes, Simulation } from "../simulation/index.ts";
 import { containerHashes, createWorkloadControllerGroups } from "../workloads/index.ts";
@@ -17,6 +17,7 @@ export interface MembersOptions {
   clock: Clock;
   random: Random;
   log: Log;
+  events: EventRecorders;
   /** False for members that store and run nothing. */
   haveNodes: boolean;
   hasKruise(cluster: string): boolean;
@@ -27,23 +28,21 @@ export interface MembersOptions {
 export interface Members {
   manager: Manager;
   simulation: Simulation;
-  events: SharedEventRecorders;
 }
 
-export function createMembers({ server, client, informers, clock, random, log, haveNodes, hasKruise, gates, times }: MembersOptions): Members {
-  const events = createEventRecorders({ client, clock, log });
+export function createMembers({ server, client, informers, clock, random, log, events, haveNodes, hasKruise, gates, times }: MembersOptions): Members {
   const componentLogs = createComponentLogs({ clock, componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined) });
   server.onClusterGone((cluster) => componentLogs.forget(cluster));
   const manager = createManager({ client, informers, clock, log: componentLogs.keep(log) });
-  const simulation = createSimulation({ client, informers, clock, hashes: containerHashes, componentLogs, events: events.recorders, ...(times && { times }) });
-  const workloads = createWorkloadControllerGroups({ client, informers, clock, random, events: events.recorders, usage: simulation, ...(gates && { gates }) });
+  const simulation = createSimulation({ client, informers, clock, hashes: containerHashes, componentLogs, events, ...(times && { times }) });
+  const workloads = createWorkloadControllerGroups({ client, informers, clock, random, events, usage: simulation, ...(gates && { gates }) });
   const kruiseControllers = new Set(workloads.kruise.map(({ name }) => name));
-  if (!haveNodes) return { manager, simulation, events };
+  if (!haveNodes) return { manager, simulation };
 
   // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
   const elsewhere = { isForeign: (cluster: string) => server.profileOf(cluster) === "empty", isTaken: server.isManagedElsewhere };
   const install = createKruiseInstallController({ client, isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster), onServed: server.onServed });
   const runsMembers = [...Object.values(workloads).flat(), ...simulation.controllers];
   manager.add(install, ...runsMembers.map((controller) => standAside(controller, elsewhere)));
-  return { manager, simulation, events };
+  return { manager, simulation };
 }

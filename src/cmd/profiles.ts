@@ -5,6 +5,8 @@ import {
   OverridePolicy,
   PropagationPolicy,
   ResourceBinding,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
   Work,
   Workflow,
   apiServerService,
@@ -68,7 +70,7 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, 
   return {
     hub: {
       builtIns: [...kubernetesKinds, Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig))],
-      customs: [PropagationPolicy, OverridePolicy, ClusterOverridePolicy, ResourceBinding, Work, ...WORKLOAD_KINDS],
+      customs: [PropagationPolicy, OverridePolicy, ClusterOverridePolicy, ResourceBinding, Work, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...WORKLOAD_KINDS],
       objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster"), ...apiServer, ...shared],
     },
     // OpenKruise keeps the history of SidecarSets in its own namespace.

@@ -6,7 +6,7 @@ import { createKindResolver } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { createOwnedSet, createStatusWriter } from "../runtime/index.ts";
-import type { Controller, Informers, ObjectEvent, StatusWriter } from "../runtime/index.ts";
+import type { Controller, EventRecorders, Informers, ObjectEvent, StatusWriter } from "../runtime/index.ts";
 import { createAggregateController } from "./aggregate/controller.ts";
 import { createDispatchController } from "./dispatch/controller.ts";
 import { createExecuteController } from "./execute/controller.ts";
@@ -17,6 +17,8 @@ import { createNamespacesController } from "./namespaces/controller.ts";
 import { createRenderer } from "./override/renderer.ts";
 import { createReflectController } from "./reflect/controller.ts";
 import { createScheduleController } from "./schedule/controller.ts";
+import { createRuleChanges } from "./rule-changes.ts";
+import { createTellRuleFailure } from "./rule-failures.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES } from "./well-known.ts";
@@ -30,6 +32,7 @@ export interface PropagationDependencies {
   clientFor(stage: string): Client;
   deliveryFor: DeliveryFor;
   interpreter: Interpreter;
+  events: EventRecorders;
   clock: Clock;
   log: Log;
 }
@@ -43,7 +46,7 @@ export interface Propagation {
 }
 
 export function createPropagation(deps: PropagationDependencies): Propagation {
-  const { hub, informers, clientFor, deliveryFor, interpreter, clock, log } = deps;
+  const { hub, informers, clientFor, deliveryFor, interpreter, events, clock, log } = deps;
   const bindings = informers.of(ResourceBinding);
   const works = informers.of(Work);
   const clusters = informers.of(Cluster);
@@ -55,6 +58,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const workStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: Work, lister: works });
   const bindingStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: ResourceBinding, lister: bindings });
   const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies, bindings, definitions: informers.of(CustomResourceDefinition), clock, log });
+  const ruleChanges = createRuleChanges({ hub, interpreter, bindings, works });
+  const tellFailure = createTellRuleFailure(hub, events("flotilla-interpreter"));
   const memberObjects = createMemberObjects({ works, deliveryFor, hub });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
 
@@ -78,7 +83,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       clusters,
       works: createOwnedSet<Work, ObjectKey>({ client: clientFor("namespaces"), kind: Work, clusterOf: () => hub, current: ({ name }) => worksOfNamespace(works, name) }),
     }),
-    createMatchController({ hub, client: clientFor("match"), templates, policies, bindings, interpreter }),
+    createMatchController({ hub, client: clientFor("match"), templates, policies, bindings, interpreter, ruleChanges: ruleChanges.templates(), tellFailure }),
     createScheduleController({ client: clientFor("schedule"), bindings, clusters, bindingStatus, clock }),
     createDispatchController({
       bindings,
@@ -87,14 +92,15 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       templates,
       templateChanges: templates.source(bindingOf),
       interpreter,
+      ruleChanges: ruleChanges.bindings(),
       render: createRenderer({ hub, clusters, overridePolicies: informers.of(OverridePolicy), clusterOverridePolicies: informers.of(ClusterOverridePolicy) }),
       worksOf,
       removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
       works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
     }),
-    createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }),
-    createReflectController({ memberObjects, interpreter, workStatus }),
-    createAggregateController({ worksOf, templates, templateChanges: templates.source(bindingOf, { statusToo: true }), interpreter, bindingStatus, templateStatus, clock }),
+    createExecuteController({ deliveryFor, memberObjects, interpreter, ruleChanges: ruleChanges.works(), workStatus, clock }),
+    createReflectController({ memberObjects, interpreter, ruleChanges: ruleChanges.works(), tellFailure, workStatus }),
+    createAggregateController({ worksOf, templates, templateChanges: templates.source(bindingOf, { statusToo: true }), interpreter, ruleChanges: ruleChanges.bindings(), tellFailure, bindingStatus, templateStatus, clock }),
   ];
   const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, bindingStatus, ...templateWriters.values()];
   return {

@@ -88,6 +88,8 @@ const fields = new Map<Kind, JsonObject>([
   [api.ClusterOverridePolicy, { spec: {} }],
   [api.ResourceBinding, { spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } } }],
   [api.Work, { spec: {} }],
+  [api.ResourceInterpreterCustomization, { spec: { target: { apiVersion: "apps/v1", kind: "Deployment" }, customizations: { healthInterpretation: { luaScript: "function InterpretHealth(observedObj) return true end" } } } }],
+  [api.ResourceInterpreterWebhookConfiguration, { webhooks: [{ name: "workloads.example.com", clientConfig: { url: "https://interpreter.example.com" }, interpreterContextVersions: ["v1alpha1"] }] }],
   [api.CloneSet, { spec: workload }],
   [api.AdvancedStatefulSet, { spec: workload }],
   [api.AdvancedDaemonSet, { spec: workload }],

@@ -1,36 +1,76 @@
 /**
- * Divides a workload with replicas and a partition, such as CloneSet. The partition is in `spec.updateStrategy`, and from
+ * Divides a workload with replicas, a partition and budgets, such as CloneSet. They are in `spec.updateStrategy`, and from
  * v1beta1 on in its `rollingUpdate`.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { withSpecField, type Workload } from "../workload.ts";
+import { splitBudgets, splitScaleStrategy, type Budgets } from "./budgets.ts";
+import { stageOf, withStage } from "./release.ts";
 import { countsPerCluster, isDuplicated } from "./scope.ts";
-import { splitPartition, type IntOrPercent } from "./split-partition.ts";
+import { keptPods, type IntOrPercent } from "./split-partition.ts";
+import { isJoining, partitionsOf, splitStage } from "./split-stage.ts";
 
+interface Strategy extends Budgets {
+  partition?: IntOrPercent;
+}
 export interface Partitioned extends Workload {
-  spec?: Workload["spec"] & { updateStrategy?: { partition?: IntOrPercent; rollingUpdate?: { partition?: IntOrPercent } } };
+  spec?: Workload["spec"] & { updateStrategy?: Strategy & { rollingUpdate?: Strategy }; scaleStrategy?: { maxUnavailable?: IntOrPercent } };
 }
 
 type Copy = DeepReadonly<Partitioned>;
 
-/** Replicas and partition go together in one copy: either alone would update more than was asked for, if only for a moment. */
+/** Replicas, partition and budgets go together in one copy: any of them alone would update more than was asked for, if only for a moment. */
 export function dividePartition(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
-  const strategy = object.spec?.updateStrategy;
+  const { updateStrategy, scaleStrategy } = object.spec ?? {};
+  const sizes = shares.map(({ replicas }) => replicas);
+  if (!updateStrategy || countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1)) {
+    return new Map(shares.map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]));
+  }
   const partition = partitionOf(object);
-  const whole = partition === undefined || partition === 0 || countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1);
-  const partitions = whole ? [] : splitPartition(partition, shares.map(({ replicas }) => replicas));
+  const stage = partition === undefined || partition === 0 ? undefined : stageOf(object.spec?.template, partition);
+  const partitions = stage && partitionsOf(sizes, splitUpdates(object, shares, sizes, stage));
+  const strategies = splitStrategy(updateStrategy, sizes);
+  const scaling = shares.length < 2 ? sizes.map(() => scaleStrategy) : splitScaleStrategy(scaleStrategy, sizes);
   return new Map(
     shares.map(({ cluster, replicas }, index) => {
-      const copy = withSpecField(object, "replicas", replicas);
-      return [cluster, whole ? copy : withSpecField(copy, "updateStrategy", withPartition(strategy, partitions[index]))];
+      const strategy = strategies[index] ?? updateStrategy;
+      const spec = {
+        ...object.spec,
+        replicas,
+        ...(scaleStrategy && { scaleStrategy: scaling[index] as typeof scaleStrategy }),
+        updateStrategy: partitions ? withPartition(strategy, partitions[index]) : strategy,
+      };
+      return [cluster, stage ? withStage({ ...object, spec }, stage) : { ...object, spec }];
     }),
   );
 }
 
 export const partitionOf = ({ spec }: Copy): IntOrPercent | undefined => spec?.updateStrategy?.rollingUpdate?.partition ?? spec?.updateStrategy?.partition;
 
-function withPartition(strategy: NonNullable<Copy["spec"]>["updateStrategy"], partition: IntOrPercent | undefined): object {
+function splitUpdates(object: Copy, shares: readonly Share[], sizes: readonly number[], stage: ReturnType<typeof stageOf>): number[] {
+  const joining = shares.map((share) => isJoining(share, shares));
+  return splitStage(object, shares, { sizes, stage, joining, updatedBy: updatedIn });
+}
+
+/** What a copy lets its member update. */
+function updatedIn(copy: Copy): number {
+  const replicas = copy.spec?.replicas ?? 1;
+  return replicas - keptPods(partitionOf(copy), replicas);
+}
+
+/** One cluster has the whole budget and reads it by itself. */
+function splitStrategy(strategy: NonNullable<NonNullable<Copy["spec"]>["updateStrategy"]>, sizes: readonly number[]): (typeof strategy)[] {
+  if (sizes.length < 2) return sizes.map(() => strategy);
+  const { rollingUpdate } = strategy;
+  const outer = splitBudgets(strategy, sizes);
+  if (!rollingUpdate) return outer;
+  const inner = splitBudgets(rollingUpdate, sizes);
+  return outer.map((each, index) => ({ ...each, rollingUpdate: inner[index] ?? rollingUpdate }));
+}
+
+function withPartition(strategy: NonNullable<Copy["spec"]>["updateStrategy"], partition: IntOrPercent | undefined): NonNullable<NonNullable<Copy["spec"]>["updateStrategy"]> {
   const { rollingUpdate } = strategy ?? {};
+  if (partition === undefined) return { ...strategy };
   return rollingUpdate?.partition === undefined ? { ...strategy, partition } : { ...strategy, rollingUpdate: { ...rollingUpdate, partition } };
 }

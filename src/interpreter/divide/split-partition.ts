@@ -7,8 +7,11 @@ import { InterpretError } from "../interpret-error.ts";
 
 export type IntOrPercent = number | string;
 
-/** Which clusters go first: a bit of each, or one after another. */
-export type UpdateOrder = "spread" | "ordered";
+/**
+ * Which clusters go first: a bit of each, one after another, or the marked ones one after another and then a bit of each
+ * of the others. The marks are by position, as the sizes are.
+ */
+export type UpdateOrder = "spread" | "ordered" | { readonly canaries: readonly boolean[] };
 
 const PERCENT = /^(\d{1,9}(?:\.\d{1,9})?)%$/;
 /** Holds every pod at the old revision, those of a later scale-out too; a number could not. */
@@ -18,15 +21,27 @@ export const HOLD = "100%";
 export function keptPods(partition: IntOrPercent | undefined, total: number, rounding: "ceil" | "floor" = "ceil"): number {
   if (partition === undefined) return 0;
   if (typeof partition === "number") return Math.min(Math.max(0, Math.trunc(partition)), total);
-  const percent = PERCENT.exec(partition)?.[1];
+  const percent = percentOf(partition);
   if (percent === undefined) throw new InterpretError(`dividing a rollout: partition ${JSON.stringify(partition)} is neither a number nor a percentage`);
-  const kept = Math.min(total, Math[rounding]((Number(percent) * total) / 100));
+  const kept = Math.min(total, Math[rounding]((percent * total) / 100));
   return rounding === "ceil" && total > 1 && kept === total && partition !== HOLD ? total - 1 : kept;
 }
 
+/** The number in `"30%"`; undefined for any other text. */
+export function percentOf(text: string): number | undefined {
+  const percent = PERCENT.exec(text)?.[1];
+  return percent === undefined ? undefined : Number(percent);
+}
+
+export const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
 /** How many pods of each cluster are updated when `updated` are in the fleet: exactly that many, and never more than a cluster has. */
 export function splitUpdated(sizes: readonly number[], updated: number, order: UpdateOrder = "spread"): number[] {
-  return order === "ordered" ? fillInOrder(sizes, updated) : spread(sizes, updated);
+  if (order === "ordered") return fillInOrder(sizes, updated);
+  if (order === "spread") return spread(sizes, updated);
+  const first = fillInOrder(sizes.map((size, index) => (order.canaries[index] ? size : 0)), updated);
+  const then = spread(sizes.map((size, index) => (order.canaries[index] ? 0 : size)), updated - sumOf(first));
+  return first.map((count, index) => count + (then[index] ?? 0));
 }
 
 function fillInOrder(sizes: readonly number[], updated: number): number[] {
@@ -46,7 +61,7 @@ function fillInOrder(sizes: readonly number[], updated: number): number[] {
  * the cost depends on the clusters and not on the pods.
  */
 function spread(sizes: readonly number[], updated: number): number[] {
-  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const total = sumOf(sizes);
   if (updated >= total) return [...sizes];
   const clusters = sizes.length;
   const chosenBelow = (size: number, key: number): number => Math.min(size, Math.max(0, Math.floor(size * key + 0.5)));
@@ -57,16 +72,12 @@ function spread(sizes: readonly number[], updated: number): number[] {
     for (let pod = (certain[cluster] ?? 0) + 1; pod <= last; pod++) edge.push({ cluster, key: (2 * pod - 1) / (2 * size) });
   }
   edge.sort((a, b) => a.key - b.key || a.cluster - b.cluster);
-  const missing = updated - certain.reduce((sum, count) => sum + count, 0);
+  const missing = updated - sumOf(certain);
   for (const { cluster } of edge.slice(0, Math.max(0, missing))) certain[cluster] = (certain[cluster] ?? 0) + 1;
   return certain;
 }
 
-/** The partitions of the clusters; a cluster that updates nothing is held, whatever it is scaled to. */
-export function splitPartition(partition: IntOrPercent | undefined, sizes: readonly number[], order: UpdateOrder = "spread", rounding: "ceil" | "floor" = "ceil"): IntOrPercent[] {
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  const kept = keptPods(partition, total, rounding);
-  if (kept === 0 && (partition === 0 || total > 0)) return sizes.map(() => 0);
-  const updated = splitUpdated(sizes, total - kept, order);
-  return sizes.map((size, index) => (updated[index] === 0 ? HOLD : size - (updated[index] ?? 0)));
+/** What a cluster's partition says; one that updates nothing is held, whatever it is scaled to. */
+export function partitionFor(size: number, updated: number): IntOrPercent {
+  return updated === 0 ? HOLD : size - updated;
 }

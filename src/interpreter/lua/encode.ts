@@ -14,42 +14,50 @@ export class EncodeError extends Error {
   }
 }
 
-/** What an empty table inside the result is to be; undefined drops it. The path has no positions. */
-export type EmptyRule = (path: readonly string[]) => Json | undefined;
+/** What becomes of empty tables inside a result. */
+export interface EmptyRule {
+  /** By the place, positions left aside; undefined drops it. */
+  at(path: readonly string[]): Json | undefined;
+  /** Whether what lies in this root, unchanged and at its own place, is right as it is. */
+  isReference(root: object): boolean;
+  /** Empty values of JSON that has come to another place. */
+  moved(json: Json, path: string[]): Json | undefined;
+}
+
+/** Told of each table that is written, with the number of its entries. It may throw to end the work. */
+export type Charge = (entries: number) => void;
 
 const MAX_DEPTH = 500;
-const asList: EmptyRule = () => [];
-const free = (): void => undefined;
 
-/** Throws `EncodeError`, and what `charge` throws, which is told of each table. An empty root is an empty list. */
-export function encode(table: Table, emptyRule: EmptyRule = asList, charge: (tables: number) => void = free): Json {
-  return new Encoder(emptyRule, charge).root(table);
+/** Throws `EncodeError`, and what `charge` throws. An empty root is an empty list, and without a rule so is every empty table. */
+export function encode(table: Table, charge: Charge, emptyRule?: EmptyRule): Json {
+  return new Encoder(charge, emptyRule).root(table);
 }
 
 class Encoder {
-  readonly #emptyRule: EmptyRule;
-  readonly #charge: (tables: number) => void;
+  readonly #emptyRule: EmptyRule | undefined;
+  readonly #charge: Charge;
   readonly #open = new Set<Table>();
   readonly #path: string[] = [];
   #depth = 0;
 
-  constructor(emptyRule: EmptyRule, charge: (tables: number) => void) {
+  constructor(charge: Charge, emptyRule: EmptyRule | undefined) {
     this.#emptyRule = emptyRule;
     this.#charge = charge;
   }
 
   root(table: Table): Json {
-    return this.#table(table) ?? [];
+    const isInPlace = this.#emptyRule === undefined || (table.origin !== undefined && this.#emptyRule.isReference(table.origin));
+    return this.#table(table, isInPlace) ?? [];
   }
 
   /** Undefined for an empty table that the rule drops. */
-  #table(table: Table): Json | undefined {
+  #table(table: Table, isInPlace: boolean): Json | undefined {
     this.#depth += 1;
-    this.#charge(1);
     if (this.#open.has(table)) throw new EncodeError("cannot encode recursively nested tables to JSON", this.#depth);
     if (this.#depth > MAX_DEPTH) throw new EncodeError(`cannot encode more than ${MAX_DEPTH} nested tables to JSON`, 1);
     this.#open.add(table);
-    const json = this.#isUntouched(table) ? (table.origin as Json) : this.#content(table);
+    const json = this.#isUntouched(table) ? this.#unread(table.origin as Json, isInPlace) : this.#content(table, isInPlace);
     this.#open.delete(table);
     this.#depth -= 1;
     return json;
@@ -62,19 +70,25 @@ class Encoder {
     return true;
   }
 
-  #content(table: Table): Json | undefined {
+  /** JSON that the script did not change. */
+  #unread(json: Json, isInPlace: boolean): Json | undefined {
+    return isInPlace || this.#emptyRule === undefined ? json : this.#emptyRule.moved(json, this.#path);
+  }
+
+  #content(table: Table, isInPlace: boolean): Json | undefined {
     const length = table.length();
     const isList = length > 0;
     const entries = this.#entries(table);
+    this.#charge(length + entries.length);
     if (isList) {
       for (let position = 1; position <= length; position++) if (table.a[position - 1] === undefined) throw new EncodeError("cannot encode sparse array", this.#depth);
       if (entries.length > 0) throw new EncodeError(typeof entries[0]?.[0] === "number" ? "cannot encode sparse array" : "cannot encode mixed or invalid key types", this.#depth);
-      return this.#list(table, length);
+      return this.#list(table, length, isInPlace && Array.isArray(table.origin) ? table.origin : undefined);
     }
     const [first] = entries;
-    if (first === undefined) return this.#depth === 1 ? undefined : this.#emptyRule(this.#path);
+    if (first === undefined) return this.#depth === 1 ? undefined : this.#emptyRule ? this.#emptyRule.at(this.#path) : [];
     if (typeof first[0] === "number") throw new EncodeError("cannot encode sparse array", this.#depth);
-    return this.#object(entries);
+    return this.#object(entries, isInPlace && !Array.isArray(table.origin) ? (table.origin as JsonObject | undefined) : undefined);
   }
 
   /** Keys that are no positions, with their values: JSON that nobody read, or Lua values. */
@@ -91,12 +105,13 @@ class Encoder {
     return entries;
   }
 
-  #object(entries: readonly [LuaValue, unknown][]): JsonObject {
+  /** `origin` is there when the object lies where it came from; what it had at a key is then in place as well. */
+  #object(entries: readonly [LuaValue, unknown][], origin: JsonObject | undefined): JsonObject {
     const object: JsonObject = {};
     for (const [key, value] of entries) {
       if (typeof key !== "string") throw new EncodeError("cannot encode mixed or invalid key types", this.#depth);
       this.#path.push(key);
-      const json = this.#value(value);
+      const json = this.#value(value, origin?.[key]);
       this.#path.pop();
       if (json === undefined) continue;
       if (key === "__proto__") Object.defineProperty(object, key, { value: json, enumerable: true, configurable: true, writable: true });
@@ -105,17 +120,17 @@ class Encoder {
     return object;
   }
 
-  #list(table: Table, length: number): Json[] {
+  #list(table: Table, length: number, origin: Json[] | undefined): Json[] {
     const list: Json[] = [];
     for (let position = 1; position <= length; position++) {
       const raw = table.a[position - 1];
-      const json = this.#value(typeof raw === "object" ? (table.kids?.get(position) ?? raw) : raw);
+      const json = this.#value(typeof raw === "object" ? (table.kids?.get(position) ?? raw) : raw, origin?.[position - 1]);
       if (json !== undefined) list.push(json);
     }
     return list;
   }
 
-  #value(value: unknown): Json | undefined {
+  #value(value: unknown, original: Json | undefined): Json | undefined {
     switch (typeof value) {
       case "string":
         // Go writes a replacement for each byte that is not UTF-8.
@@ -126,7 +141,7 @@ class Encoder {
       case "boolean":
         return value;
       case "object":
-        return value instanceof Table ? this.#table(value) : (value as Json);
+        return value instanceof Table ? this.#table(value, value.origin !== undefined && value.origin === original) : this.#unread(value as Json, value === original);
       default:
         throw new EncodeError(`cannot encode ${typeOf(value as LuaValue)} to JSON`, this.#depth + 1);
     }

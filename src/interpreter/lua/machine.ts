@@ -18,6 +18,7 @@ export type { Site } from "./call-state.ts";
 const TABLE_BYTES = 384;
 const ENTRY_BYTES = 96;
 const ITEM_BYTES = 16;
+const JSON_BYTES = 64;
 /** Hashing and growing cost far more than a round of an empty loop. */
 const KEY_TICKS = 10;
 const TABLE_TICKS = 4;
@@ -119,6 +120,12 @@ export class Machine extends CallState {
   #chargeCopy(count: number, bytes: number): void {
     this.allocate(count * bytes);
     this.charge(count >> 2);
+  }
+
+  /** A table was written as JSON. */
+  wrote(entries: number): void {
+    this.charge(TABLE_TICKS + entries);
+    this.allocate(JSON_BYTES + entries * ITEM_BYTES);
   }
 
   length(value: LuaValue, site: number): number {

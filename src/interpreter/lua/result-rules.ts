@@ -2,9 +2,7 @@
  * Karmada cannot tell an empty map from an empty list in what a script returns, so it looks at the input: where that has an
  * empty value at the same place, positions left aside, the result has the same; otherwise the field is dropped. Operations
  * without such a reference drop every empty map and list, also those that came in. What becomes empty by this stays.
- *
- * We differ in one thing: an empty value of the input that the script did not touch survives where there is a reference, even
- * if it was moved.
+ * What a script neither changed nor moved is right as it is, so only the rest is looked through.
  */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -60,25 +58,60 @@ function stripObject(object: JsonObject): JsonObject {
 
 /** What an empty table of a result is to be, by the objects that went in. */
 export function emptiesAsIn(references: readonly Json[]): EmptyRule {
-  return (path) => {
-    const found = references.flatMap((reference) => valuesAt(reference, path));
-    if (found.some((value) => isObject(value) && isEmpty(value))) return {};
-    return found.some((value) => Array.isArray(value) && value.length === 0) ? [] : undefined;
+  const at = (path: readonly string[]): Json | undefined => {
+    const place = placeOf(path);
+    const empties = references.map(emptiesOf);
+    if (empties.some(({ maps }) => maps.has(place))) return {};
+    return empties.some(({ lists }) => lists.has(place)) ? [] : undefined;
   };
+  const moved = (json: Json, path: string[]): Json | undefined => {
+    if (isEmpty(json)) return at(path);
+    if (withoutEmpties(json) === json) return json;
+    if (Array.isArray(json)) return json.map((item) => moved(item, path)).filter((item) => item !== undefined);
+    const object: JsonObject = {};
+    for (const [key, value] of Object.entries(json as JsonObject)) {
+      path.push(key);
+      const kept = moved(value, path);
+      path.pop();
+      if (kept !== undefined) setOwn(object, key, kept);
+    }
+    return object;
+  };
+  return { at, moved, isReference: (root) => references.includes(root as Json) };
 }
 
-/** Everything at a path, whatever lists are on the way. */
-function valuesAt(root: Json, path: readonly string[]): Json[] {
-  let values: Json[] = [root];
-  for (const key of path) {
-    values = values.flatMap(items).flatMap((value) => (isObject(value) && Object.hasOwn(value, key) ? [value[key] as Json] : []));
+/** Places are compared, never taken apart, so the separator only has to be unlikely in a key. */
+const placeOf = (path: readonly string[]): string => path.join("\0");
+
+interface Empties {
+  maps: Set<string>;
+  lists: Set<string>;
+}
+
+const knownEmpties = new WeakMap<object, Empties>();
+
+/** Where an input has empty values. */
+function emptiesOf(root: Json): Empties {
+  const known = knownEmpties.get(root as object);
+  if (known) return known;
+  const empties: Empties = { maps: new Set(), lists: new Set() };
+  collectEmpties(root, [], empties);
+  knownEmpties.set(root as object, empties);
+  return empties;
+}
+
+function collectEmpties(json: Json, path: string[], empties: Empties): void {
+  if (isEmpty(json)) {
+    (Array.isArray(json) ? empties.lists : empties.maps).add(placeOf(path));
+  } else if (Array.isArray(json)) {
+    for (const item of json) collectEmpties(item, path, empties);
+  } else if (isObject(json)) {
+    for (const [key, value] of Object.entries(json)) {
+      path.push(key);
+      collectEmpties(value, path, empties);
+      path.pop();
+    }
   }
-  return values.flatMap((value) => [value, ...items(value)]);
-}
-
-/** The elements of a list, and of lists in it; anything else is its own only one. */
-function items(value: Json): Json[] {
-  return Array.isArray(value) ? value.flatMap(items) : [value];
 }
 
 /** JSON as Karmada's scripts see it: without nulls. Objects should be brought into this form when they come in, not per call. */

@@ -5,6 +5,7 @@
 import { LuaInternalError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
 import { DEFAULT_BUDGET } from "./budget.ts";
 import type { LuaBudget } from "./budget.ts";
+import { toBytes } from "./byte-text.ts";
 import { encode } from "./encode.ts";
 import type { EmptyRule } from "./encode.ts";
 import type { GlobalUse } from "./ast.ts";
@@ -36,9 +37,15 @@ export class LuaResult {
     return this.#machine.text(this.#value);
   }
 
-  /** Plain JSON; undefined for nil. Throws `EncodeError` for what JSON cannot say. The rule is for empty tables inside it. */
+  /** What Lua counts as the characters of that text. */
+  get bytes(): Buffer {
+    return Buffer.from(toBytes(this.text), "latin1");
+  }
+
+  /** Plain JSON; undefined for nil. Throws `EncodeError` for what JSON cannot say and `LuaLimitError` for what is too large. The rule is for empty tables inside it. */
   json(emptyRule?: EmptyRule): Json | undefined {
-    if (this.#value instanceof Table) return encode(this.#value, emptyRule);
+    // A table that is in a result many times is written many times, so writing counts as work of the script.
+    if (this.#value instanceof Table) return encode(this.#value, (entries) => this.#machine.wrote(entries), emptyRule);
     return typeof this.#value === "function" ? undefined : this.#value;
   }
 }

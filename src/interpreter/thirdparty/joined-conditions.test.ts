@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { textOf } from "../replica-status.ts";
 import { joinConditions } from "./joined-conditions.ts";
 
 const template = { apiVersion: "example.io/v1", kind: "Widget", metadata: { name: "w" } };
@@ -21,7 +22,7 @@ test("a message stays within what the API can store and says how many clusters i
 
   const [joined] = joinConditions(template, items);
 
-  const message = String(joined?.["message"]);
+  const message = textOf(joined?.["message"]);
   expect(message.length).toBeLessThanOrEqual(32_768);
   expect(message).toMatch(/^member0=x+, member1=.*, and 68 more$/);
 });
@@ -29,7 +30,7 @@ test("a message stays within what the API can store and says how many clusters i
 test("a single message that is too long is cut", () => {
   const [joined] = joinConditions(template, [ready("oslo", "x".repeat(40_000))]);
 
-  expect(String(joined?.["message"]).length).toBeLessThanOrEqual(32_768);
+  expect(textOf(joined?.["message"]).length).toBeLessThanOrEqual(32_768);
 });
 
 test("a condition without a message is an error that names the cluster", () => {

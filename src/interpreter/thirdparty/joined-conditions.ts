@@ -41,7 +41,7 @@ export function joinConditions({ kind, metadata }: WithStatus, items: readonly S
       if (typeof message !== "string") {
         throw new InterpretError(`summing the status of ${kind} ${metadata.name}: condition ${JSON.stringify(type ?? "")} of cluster ${clusterName} has no message`);
       }
-      const key = `${String(type)}\n${String(value)}\n${String(reason)}`;
+      const key = `${keyOf(type)}\n${keyOf(value)}\n${keyOf(reason)}`;
       const group = groups.get(key);
       if (group) append(group, `${clusterName}=${message}`);
       else groups.set(key, { condition, message: `${clusterName}=${message}`.slice(0, MESSAGE_ROOM).toWellFormed(), leftOut: 0 });
@@ -49,6 +49,9 @@ export function joinConditions({ kind, metadata }: WithStatus, items: readonly S
   }
   return Array.from(groups.values(), ({ condition, message, leftOut }) => ({ ...condition, message: leftOut > 0 ? `${message}, and ${leftOut} more` : message }));
 }
+
+/** Nothing is not the same as an empty text. */
+const keyOf = (value: unknown): string => (typeof value === "string" ? value : "\0");
 
 function append(group: Group, text: string): void {
   if (group.leftOut > 0 || group.message.length + text.length + 2 > MESSAGE_ROOM) group.leftOut += 1;

@@ -1,5 +1,6 @@
 /** Pieces of status aggregation that kinds of other projects share: one member's status as it is, conditions, what is worth writing. */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../../base/index.ts";
+import type { StatusItem } from "../kind-interpreter.ts";
 import { textOf, type WithStatus } from "../replica-status.ts";
 
 /** The template with another status; itself when that says the same. No status at all is an empty one. */
@@ -8,7 +9,7 @@ export function putStatus<T extends WithStatus>(template: T, status: JsonObject)
 }
 
 /** A member's status as it is, which is that of a template that runs nowhere else. */
-export function wholeStatus(status: Json | undefined): JsonObject {
+export function wholeStatus({ status }: Pick<StatusItem, "status">): JsonObject {
   if (!isObject(status)) return {};
   const { conditions } = status;
   return Array.isArray(conditions) && conditions.some(isEmpty) ? { ...status, conditions: conditionsIn(status) } : status;

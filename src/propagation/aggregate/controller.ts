@@ -14,6 +14,7 @@ import type { ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
+import type { TellRuleFailure } from "../rule-failures.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
@@ -26,6 +27,9 @@ export interface AggregateDependencies {
   /** Keys of the bindings whose template changed, its status included. */
   templateChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "aggregateStatus">;
+  /** Bindings whose kind is understood differently now. */
+  ruleChanges: Source<ObjectKey>;
+  tellFailure: TellRuleFailure;
   bindingStatus: StatusWriter<ResourceBinding>;
   /** The writer for templates of this kind. */
   templateStatus(ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>>;
@@ -35,10 +39,20 @@ export interface AggregateDependencies {
 const CONCURRENCY = 64;
 
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
+  async function sum(template: DeepReadonly<KubernetesObject>, items: ReturnType<typeof planItems>): Promise<DeepReadonly<KubernetesObject> | undefined> {
+    try {
+      return await deps.interpreter.aggregateStatus(template, items);
+    } catch (error) {
+      deps.tellFailure(template, "AggregateStatusFailed", error);
+      throw error;
+    }
+  }
+
   return defineController({
     name: "aggregate",
     for: ResourceBinding,
     watches: [
+      { source: deps.ruleChanges },
       // A status that somebody wrote over is put right.
       { source: deps.templateChanges },
       watch(Work, ({ cluster, object }) => {
@@ -62,7 +76,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
-      const summed = await deps.interpreter.aggregateStatus(template, items);
+      const summed = await sum(template, items);
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;

@@ -30,6 +30,8 @@ export interface DispatchDependencies {
   /** Keys of the bindings whose template changed. */
   templateChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "divide">;
+  /** Bindings whose kind is understood differently now. */
+  ruleChanges: Source<ObjectKey>;
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   bindingStatus: StatusWriter<ResourceBinding>;
@@ -65,6 +67,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     for: ResourceBinding,
     finalizer: BINDING_FINALIZER,
     watches: [
+      { source: deps.ruleChanges },
       { source: deps.templateChanges },
       ...overrideChanges(deps.bindings),
       // A Work that somebody changed or deleted is put right.

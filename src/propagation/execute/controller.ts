@@ -11,7 +11,7 @@ import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ApplyPolicy, Delivery } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done } from "../../runtime/index.ts";
-import type { Controller, StatusWriter } from "../../runtime/index.ts";
+import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { manifestsOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
@@ -24,6 +24,8 @@ export interface ExecuteDependencies {
   deliveryFor: DeliveryFor;
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "retain">;
+  /** Works whose kinds are understood differently now. */
+  ruleChanges: Source<ObjectKey>;
   workStatus: StatusWriter<Work>;
   clock: Clock;
 }
@@ -33,7 +35,7 @@ export const FIELD_MANAGER = "flotilla";
 /** How many Works are delivered at the same time: enough to keep several members busy, few enough to bound memory. */
 const CONCURRENCY = 64;
 
-export function createExecuteController({ deliveryFor, memberObjects, interpreter, workStatus, clock }: ExecuteDependencies): Controller<ObjectKey> {
+export function createExecuteController({ deliveryFor, memberObjects, interpreter, ruleChanges, workStatus, clock }: ExecuteDependencies): Controller<ObjectKey> {
   const deliveryOf = (work: DeepReadonly<Work>): Delivery => {
     const { namespace = "" } = work.metadata;
     const delivery = deliveryFor(clusterNameOf(namespace) ?? "");
@@ -45,7 +47,7 @@ export function createExecuteController({ deliveryFor, memberObjects, interprete
     name: "execute",
     for: Work,
     finalizer: WORK_FINALIZER,
-    watches: [{ source: memberObjects.source() }],
+    watches: [{ source: memberObjects.source() }, { source: ruleChanges }],
     writes: [Work],
     concurrency: CONCURRENCY,
 

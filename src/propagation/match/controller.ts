@@ -10,11 +10,12 @@ import { bindingName, isReservedNamespace, ResourceBinding } from "../../api/ind
 import type { DeepReadonly } from "../../base/index.ts";
 import { TerminalError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
-import type { Interpreter } from "../../interpreter/index.ts";
+import type { Interpreter, Replicas } from "../../interpreter/index.ts";
 import { isNotFound } from "../../machinery/index.ts";
 import { defineKeyedController, done, informerSource, watch } from "../../runtime/index.ts";
-import type { Controller, Informer, Lister } from "../../runtime/index.ts";
+import type { Controller, Informer, Lister, Source } from "../../runtime/index.ts";
 import { matchesResource } from "../resource-selector.ts";
+import type { TellRuleFailure } from "../rule-failures.ts";
 import { keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
 import type { Template, TemplateKey, Templates } from "../templates.ts";
 import { alignSelectors, askedVersion } from "./align-selectors.ts";
@@ -29,11 +30,14 @@ export interface MatchDependencies {
   policies: Informer<PropagationPolicy>;
   bindings: Lister<ResourceBinding>;
   interpreter: Pick<Interpreter, "replicas">;
+  /** Templates whose kind is understood differently now. */
+  ruleChanges: Source<TemplateKey>;
+  tellFailure: TellRuleFailure;
 }
 
 const CONCURRENCY = 64;
 
-export function createMatchController({ hub, client, templates, policies, bindings, interpreter }: MatchDependencies): Controller<TemplateKey> {
+export function createMatchController({ hub, client, templates, policies, bindings, interpreter, ruleChanges, tellFailure }: MatchDependencies): Controller<TemplateKey> {
   /** Templates that a policy selects or has claimed, before or after a change of it. */
   function* affected(policy: DeepReadonly<PropagationPolicy>): Iterable<TemplateKey> {
     for (const selector of policy.spec.resourceSelectors) {
@@ -44,8 +48,17 @@ export function createMatchController({ hub, client, templates, policies, bindin
     }
   }
 
+  async function replicasOf(template: Template): Promise<Replicas | undefined> {
+    try {
+      return await interpreter.replicas(template);
+    } catch (error) {
+      tellFailure(template, "GetReplicasFailed", error);
+      throw error;
+    }
+  }
+
   async function bind(template: Template, policy: Policy, signal: AbortSignal): Promise<"created" | "updated" | undefined> {
-    const desired = planBinding({ template, policy, replicas: await interpreter.replicas(template) });
+    const desired = planBinding({ template, policy, replicas: await replicasOf(template) });
     const { namespace = "", name } = desired.metadata;
     const existing = bindings.get({ cluster: hub, namespace, name });
     if (!existing) {
@@ -84,6 +97,7 @@ export function createMatchController({ hub, client, templates, policies, bindin
     concurrency: CONCURRENCY,
     idOf: ({ group, kind, namespace, name }) => `${group}/${kind}/${namespace}/${name}`,
     sources: [
+      { source: ruleChanges },
       { source: templates.source(({ object }) => [keyOfTemplate(object)]) },
       {
         source: informerSource(policies, function* ({ object, old }) {

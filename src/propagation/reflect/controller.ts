@@ -9,9 +9,10 @@ import { Work } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done } from "../../runtime/index.ts";
-import type { Controller, StatusWriter } from "../../runtime/index.ts";
+import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
+import type { TellRuleFailure } from "../rule-failures.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { WORK_NAME } from "../well-known.ts";
 import { planReflection, readObject } from "./plan-reflection.ts";
@@ -20,16 +21,19 @@ import type { Sight } from "./plan-reflection.ts";
 export interface ReflectDependencies {
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "reflectStatus" | "health">;
+  /** Works whose kinds are understood differently now. */
+  ruleChanges: Source<ObjectKey>;
+  tellFailure: TellRuleFailure;
   workStatus: StatusWriter<Work>;
 }
 
 const CONCURRENCY = 64;
 
-export function createReflectController({ memberObjects, interpreter, workStatus }: ReflectDependencies): Controller<ObjectKey> {
+export function createReflectController({ memberObjects, interpreter, ruleChanges, tellFailure, workStatus }: ReflectDependencies): Controller<ObjectKey> {
   return defineController({
     name: "reflect",
     for: Work,
-    watches: [{ source: memberObjects.source() }],
+    watches: [{ source: memberObjects.source() }, { source: ruleChanges }],
     writes: [Work],
     concurrency: CONCURRENCY,
 
@@ -41,7 +45,7 @@ export function createReflectController({ memberObjects, interpreter, workStatus
         // An object of the same name that is not this Work's has nothing to say here; execute reports it.
         const isThisWorks = object?.metadata.annotations?.[WORK_NAME] === work.metadata.name;
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
-        return object && isThisWorks && resource !== undefined ? { ref, resource, reading: await readObject(object, interpreter) } : undefined;
+        return object && isThisWorks && resource !== undefined ? { ref, resource, reading: await readObject(object, interpreter, (error) => tellFailure(work, "ReflectStatusFailed", error)) } : undefined;
       });
       const seen = await Promise.all(sights);
       const reflected = planReflection(work, seen);

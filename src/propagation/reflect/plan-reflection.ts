@@ -22,13 +22,14 @@ export type Sight = Seen | "absent" | undefined;
 export type Reading = Pick<ManifestStatus, "status" | "health">;
 
 /** Of an object that cannot be read as its kind asks, nothing is known: saying nothing is better than saying it is fine. */
-export async function readObject(object: DeepReadonly<KubernetesObject>, interpreter: Pick<Interpreter, "reflectStatus" | "health">): Promise<Reading> {
+export async function readObject(object: DeepReadonly<KubernetesObject>, interpreter: Pick<Interpreter, "reflectStatus" | "health">, onFailure: (error: InterpretError) => void = () => {}): Promise<Reading> {
   try {
     const status = await interpreter.reflectStatus(object);
     return { ...(status !== undefined && { status: status as JsonObject }), health: await interpreter.health(object) };
   } catch (error) {
-    if (error instanceof InterpretError) return { health: "Unknown" };
-    throw error;
+    if (!(error instanceof InterpretError)) throw error;
+    onFailure(error);
+    return { health: "Unknown" };
   }
 }
 

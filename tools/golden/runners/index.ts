@@ -8,6 +8,7 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   division: async () => (await import("./division.ts")).division,
   "interpreters-native": async () => (await import("./interpreters.ts")).nativeInterpreters,
   "interpreters-thirdparty": async () => (await import("./interpreters.ts")).thirdPartyInterpreters,
+  "lua-semantics": async () => (await import("./lua-semantics.ts")).luaSemantics,
   match: async () => (await import("./match.ts")).match,
   names: async () => (await import("./names.ts")).names,
   "openkruise-broadcastjob": async () => (await import("./openkruise-functions.ts")).openKruiseBroadcastJob,

@@ -57,7 +57,7 @@ function isMissing(interpreter: Interpreter, input: JsonObject): boolean {
 }
 
 /** Groups whose kinds the original bundles rules for and Flotilla does not. */
-const isBundledElsewhere = (apiVersion: string): boolean => /^[^/]*\.(volcano\.sh|apache\.org|fluxcd\.io|k8s\.io)\/|^(kubeflow\.org|kyverno\.io|ray\.io)\//.test(apiVersion);
+const isBundledElsewhere = (apiVersion: string): boolean => /^[^/]*\.(apache\.org|k8s\.io)\/|^ray\.io\//.test(apiVersion);
 
 /** A kind that has no rule for the operation is an error of the original; reading the whole status is a rule for all. */
 async function attempt(interpreter: Interpreter, input: JsonObject): Promise<JsonObject> {

@@ -51,7 +51,7 @@ function template(args: Arguments, typeName: string): Json {
   const table = args.table(1);
   args.machine.charge(TEMPLATE_TICKS);
   try {
-    const json = withoutEmpties(encode(table, undefined, (tables) => args.machine.charge(tables * 50)));
+    const json = withoutEmpties(encode(table, (entries) => args.machine.wrote(entries)));
     const problem = templateProblem(json);
     if (problem === undefined) return json;
     throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: json unmarshal obj failed: json: cannot unmarshal ${problem}`);

@@ -34,10 +34,11 @@ export const volcanoJobInterpreter: KindInterpreter<VolcanoJob> = {
   },
   reflectStatus(job) {
     const status = statusOf(job);
-    return status && wholeStatus(pickFields(status, REPORTED));
+    return status && wholeStatus({ status: pickFields(status, REPORTED) });
   },
   aggregateStatus(job, items) {
-    return putStatus(job, items.length === 1 ? wholeStatus(items[0]?.status) : sumStatuses(items));
+    const [only, ...more] = items;
+    return putStatus(job, only && more.length === 0 ? wholeStatus(only) : sumStatuses(items));
   },
   isHealthy(job) {
     const state = statusOf(job)?.["state"];

@@ -33,8 +33,9 @@ export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
     };
   },
   aggregateStatus(job, items) {
-    if (items.length === 0) return job;
-    return putStatus(job, items.length === 1 ? wholeStatus(items[0]?.status) : sumStatuses(items));
+    const [only, ...more] = items;
+    if (!only) return job;
+    return putStatus(job, more.length === 0 ? wholeStatus(only) : sumStatuses(items));
   },
   /** An empty list of conditions says as little as none. */
   isHealthy: (job) => conditionsIn(statusOf(job) ?? {}).length > 0 && hasNotFailed(job),

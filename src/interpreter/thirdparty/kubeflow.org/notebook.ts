@@ -32,7 +32,10 @@ export const notebookInterpreter: KindInterpreter<Notebook> = {
     const { readyReplicas, containerState } = status;
     return { readyReplicas: readyReplicas ?? 0, ...(isObject(containerState) && { containerState }), conditions: conditionsIn(status) };
   },
-  aggregateStatus: (notebook, items) => putStatus(notebook, items.length === 1 ? wholeStatus(items[0]?.status) : sumStatuses(items)),
+  aggregateStatus(notebook, items) {
+    const [only, ...more] = items;
+    return putStatus(notebook, only && more.length === 0 ? wholeStatus(only) : sumStatuses(items));
+  },
   isHealthy(notebook) {
     const state = statusOf(notebook)?.["containerState"];
     if (!isObject(state)) return false;

@@ -4,7 +4,7 @@ import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { statusOf } from "../../replica-status.ts";
 import { conditionsIn, isTrue, putStatus, telling } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
-import { roleComponents, sumReplicaStatuses, timesOf, trainingDependencies, type JobTimes, type TrainingJob } from "./replica-specs.ts";
+import { idleStatus, roleComponents, sumReplicaStatuses, timesOf, trainingDependencies, type JobTimes, type TrainingJob } from "./replica-specs.ts";
 
 const SPECS = "pytorchReplicaSpecs";
 const ROLES = ["Master", "Worker"];
@@ -14,13 +14,18 @@ export const pyTorchJobInterpreter: KindInterpreter<TrainingJob> = {
   kind: "PyTorchJob",
   components: (job) => roleComponents(job, SPECS, ROLES),
   aggregateStatus(job, items) {
-    const { startTime: _start, completionTime: before = null, replicaStatuses: _statuses, conditions: _conditions, ...others } = statusOf(job) ?? {};
-    if (items.length === 0) return putStatus(job, telling(others));
+    if (items.length === 0) return putStatus(job, idleStatus(job));
     const times = timesOf(items);
-    const { startTime, lastReconcileTime } = times;
+    const { startTime, completionTime, lastReconcileTime } = times;
     const ends = endsOf(items);
-    const completionTime = ends.hasSucceeded ? times.completionTime : before;
-    return putStatus(job, telling({ ...others, startTime, completionTime, lastReconcileTime, replicaStatuses: sumReplicaStatuses(items, ROLES), conditions: conditionsOf(ends, times) }));
+    return putStatus(job, telling({
+      ...statusOf(job),
+      startTime,
+      lastReconcileTime,
+      ...(ends.hasSucceeded && { completionTime }),
+      replicaStatuses: sumReplicaStatuses(items, ROLES),
+      conditions: conditionsOf(ends, times),
+    }));
   },
   isHealthy: hasNotFailed,
   dependencies: (job) => trainingDependencies(job, SPECS, ROLES),

@@ -7,7 +7,7 @@ import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../.
 import type { Component, Dependency, StatusItem } from "../../kind-interpreter.ts";
 import { countOf } from "../../replica-status.ts";
 import { componentOf, replicasOr, roleDependencies, type PodRole } from "../components.ts";
-import { earlierOf, laterOf } from "../member-status.ts";
+import { earlierOf, laterOf, telling } from "../member-status.ts";
 
 export interface TrainingJob extends KubernetesObject {
   spec?: JsonObject;
@@ -35,6 +35,12 @@ export function roleComponents(job: Job, field: string, roles: readonly string[]
 }
 
 export const trainingDependencies = (job: Job, field: string, roles: readonly string[]): Dependency[] => roleDependencies(job, rolesOf(job, field, roles));
+
+/** The status of a job that no member runs: of how it went elsewhere, nothing is left. */
+export function idleStatus({ status }: Job): JsonObject {
+  const { startTime: _start, completionTime: _completion, replicaStatuses: _replicas, conditions: _conditions, ...others } = isObject(status) ? status : {};
+  return telling(others);
+}
 
 /** Pods over all members, by role. Roles that are not named beforehand follow in the order in which members report them. */
 export function sumReplicaStatuses(items: readonly StatusItem[], roles?: readonly string[]): JsonObject {

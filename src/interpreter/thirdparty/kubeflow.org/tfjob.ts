@@ -1,13 +1,14 @@
 /**
- * Kubeflow TFJob, as Karmada reads it. The times of the summed conditions are the members' newest, so that summing the same
- * again changes nothing, and are in the fields that the conditions of a TFJob have.
+ * Kubeflow TFJob, as Karmada reads it, with two exceptions. The times of the summed conditions are the members' newest, so that
+ * summing the same again changes nothing, and are in the fields that conditions of the kind have. A job that no member runs
+ * has not completed anywhere.
  */
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { statusOf } from "../../replica-status.ts";
 import { conditionsIn, isTrue, laterOf, putStatus, telling } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
-import { roleComponents, sumReplicaStatuses, timesOf, trainingDependencies, type TrainingJob } from "./replica-specs.ts";
+import { idleStatus, roleComponents, sumReplicaStatuses, timesOf, trainingDependencies, type TrainingJob } from "./replica-specs.ts";
 
 const SPECS = "tfReplicaSpecs";
 const ROLES = ["PS", "Worker", "Chief", "Master", "Evaluator"];
@@ -17,10 +18,17 @@ export const tfJobInterpreter: KindInterpreter<TrainingJob> = {
   kind: "TFJob",
   components: (job) => roleComponents(job, SPECS, ROLES),
   aggregateStatus(job, items) {
-    const { completionTime: before = null, ...others } = statusOf(job) ?? {};
+    if (items.length === 0) return putStatus(job, idleStatus(job));
     const { startTime, completionTime, lastReconcileTime } = timesOf(items);
     const { conditions, hasSucceeded } = conditionsOf(items);
-    return putStatus(job, telling({ ...others, startTime, completionTime: hasSucceeded ? completionTime : before, lastReconcileTime, replicaStatuses: sumReplicaStatuses(items, ROLES), conditions }));
+    return putStatus(job, telling({
+      ...statusOf(job),
+      startTime,
+      lastReconcileTime,
+      ...(hasSucceeded && { completionTime }),
+      replicaStatuses: sumReplicaStatuses(items, ROLES),
+      conditions,
+    }));
   },
   isHealthy: hasNotFailed,
   dependencies: (job) => trainingDependencies(job, SPECS, ROLES),

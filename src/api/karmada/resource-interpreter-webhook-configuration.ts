@@ -1,0 +1,27 @@
+/** ResourceInterpreterWebhookConfiguration: servers that are asked what a kind means to the fleet. */
+import type { Admission, AnyAdmission } from "../admission.ts";
+import { customKind } from "../define.ts";
+import type { ResourceInterpreterWebhookConfiguration as ResourceInterpreterWebhookConfigurationFacts } from "../facts/config-karmada-v1alpha1.ts";
+import type { Kind } from "../kind.ts";
+import { checkInterpreterWebhooks } from "./interpreter-webhook-rules.ts";
+
+export type ResourceInterpreterWebhookConfiguration = ResourceInterpreterWebhookConfigurationFacts;
+
+export const ResourceInterpreterWebhookConfiguration: Kind<ResourceInterpreterWebhookConfiguration> = customKind<ResourceInterpreterWebhookConfiguration>({
+  group: "config.karmada.io",
+  storageVersion: "v1alpha1",
+  kind: "ResourceInterpreterWebhookConfiguration",
+  plural: "resourceinterpreterwebhookconfigurations",
+  categories: ["karmada-io"],
+  scope: "Cluster",
+  facts: "resourceinterpreterwebhookconfigurations.config.karmada.io",
+  columns: [],
+});
+
+export const admissions: AnyAdmission[] = [
+  {
+    for: ResourceInterpreterWebhookConfiguration,
+    on: ["CREATE", "UPDATE"],
+    validate: ({ object }) => checkInterpreterWebhooks(object.webhooks),
+  } satisfies Admission<ResourceInterpreterWebhookConfiguration>,
+];

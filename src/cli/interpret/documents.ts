@@ -1,0 +1,89 @@
+/** The documents of YAML and JSON files, with where they begin and where their scripts are. */
+import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } from "js-yaml";
+import type { Event, ScalarEvent } from "js-yaml";
+import { messageOf } from "../../base/index.ts";
+import type { Json } from "../../base/index.ts";
+import { ApiError, parseYaml } from "../../machinery/index.ts";
+import { ScriptText } from "./script-text.ts";
+import { SourceError } from "./sources.ts";
+import type { Source } from "./sources.ts";
+
+export interface Document {
+  readonly value: Json;
+  /** The name of the file. */
+  readonly file: string;
+  /** Its first line with text, counted from 1. */
+  readonly line: number;
+  /** Scripts in block scalars, by the path of their field: `spec.customizations.retention.luaScript`. */
+  readonly scripts: ReadonlyMap<string, ScriptText>;
+}
+
+/** A line that ends a document, as kubectl splits files: what follows on it is dropped. */
+const SEPARATOR = /^---.*$/m;
+
+/** All documents of a text but the empty ones. */
+export function readDocuments({ name, text }: Source): Document[] {
+  const normal = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+  const documents: Document[] = [];
+  let line = 1;
+  for (const part of normal.split(SEPARATOR)) {
+    const document = readDocument(name, part, line);
+    if (document) documents.push(document);
+    line += part.split("\n").length - 1;
+  }
+  return documents;
+}
+
+function readDocument(file: string, part: string, line: number): Document | undefined {
+  if (part.trim() === "") return undefined;
+  // The lines before it are kept as empty ones, so that every message counts from the beginning of the file.
+  const text = "\n".repeat(line - 1) + part;
+  let value: Json;
+  try {
+    value = parseYaml(text);
+  } catch (error) {
+    if (error instanceof ApiError) throw new SourceError(`reading ${file}: ${messageOf(error)}`);
+    throw error;
+  }
+  if (value === null) return undefined;
+  return { value, file, line: firstTextLine(text), scripts: part.includes("luaScript") ? scriptsOf(file, text) : new Map<string, ScriptText>() };
+}
+
+const firstTextLine = (text: string): number => text.split("\n").findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#")) + 1;
+
+/** Anchors, aliases and quoted texts have no place of their own here; a script in one is still run. */
+function scriptsOf(file: string, text: string): Map<string, ScriptText> {
+  const scripts = new Map<string, ScriptText>();
+  const fileLines = text.split("\n");
+  for (const [path, event] of scalarsOf(text)) {
+    if (!path.endsWith(".luaScript") || (event.style !== SCALAR_STYLE.LITERAL_BLOCK && event.style !== SCALAR_STYLE.FOLDED_BLOCK)) continue;
+    const firstLine = text.slice(0, event.valueStart).split("\n").length;
+    scripts.set(path, new ScriptText(getScalarValue(text, event), { file, fileLines, firstLine, rawLines: text.slice(event.valueStart, event.valueEnd).split("\n"), indent: event.indent }));
+  }
+  return scripts;
+}
+
+/** The scalars that are values of mappings, by their dotted path; lists count as `[]`. */
+function* scalarsOf(text: string): Generator<[string, ScalarEvent]> {
+  /** Of each open collection: its path, whether it has keys, and the key whose value comes next. */
+  const open: { path: string; isMapping: boolean; key: string | undefined }[] = [];
+  for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
+    if (event.type === EVENT_ID.DOCUMENT) continue;
+    if (event.type === EVENT_ID.POP) {
+      open.pop();
+      continue;
+    }
+    const parent = open.at(-1);
+    if (parent?.isMapping && parent.key === undefined && isLeaf(event)) {
+      parent.key = event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : "*";
+      continue;
+    }
+    const path = !parent ? "" : `${parent.path}${parent.path && parent.isMapping ? "." : ""}${parent.isMapping ? (parent.key ?? "?") : "[]"}`;
+    if (parent) parent.key = undefined;
+    if (event.type === EVENT_ID.SCALAR) yield [path, event];
+    else if (event.type !== EVENT_ID.ALIAS) open.push({ path, isMapping: event.type === EVENT_ID.MAPPING, key: undefined });
+  }
+}
+
+const MAX_DEPTH = 200;
+const isLeaf = ({ type }: Event): boolean => type === EVENT_ID.SCALAR || type === EVENT_ID.ALIAS;

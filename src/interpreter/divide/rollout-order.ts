@@ -1,0 +1,42 @@
+/**
+ * In which order a rollout that a partition holds back goes through the clusters. The user says so on the template:
+ *
+ * - `flotilla.dev/rollout-order: spread` (or nothing): every cluster moves at the pace of its size.
+ * - `flotilla.dev/rollout-order: ordered`: one cluster after another, in the order of the binding's targets.
+ * - `flotilla.dev/rollout-order: canary`: first the clusters that `flotilla.dev/canary-clusters` names, one after another
+ *   in the order of the targets, then a bit of each of the others.
+ */
+import type { KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { InterpretError } from "../interpret-error.ts";
+import type { Share } from "../kind-interpreter.ts";
+import type { UpdateOrder } from "./split-partition.ts";
+
+export const ROLLOUT_ORDER = "flotilla.dev/rollout-order";
+export const CANARY_CLUSTERS = "flotilla.dev/canary-clusters";
+
+type Annotated = DeepReadonly<KubernetesObject>;
+
+/**
+ * `hold` when no canary is among the targets: a list with a slip of the pen, or a canary that was lost, must not turn into a
+ * rollout that starts anywhere. Throws InterpretError for a value that is not known.
+ */
+export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): UpdateOrder | "hold" {
+  const asked = object.metadata.annotations?.[ROLLOUT_ORDER] ?? "spread";
+  if (asked === "spread" || asked === "ordered") return asked;
+  if (asked !== "canary") throw new InterpretError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}; it can be spread, ordered or canary`);
+  const names = new Set((object.metadata.annotations?.[CANARY_CLUSTERS] ?? "").split(",").map((name) => name.trim()));
+  names.delete("");
+  if (names.size === 0) throw new InterpretError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is canary, so ${CANARY_CLUSTERS} must name the clusters that go first`);
+  const canaries = shares.map(({ cluster }) => names.has(cluster));
+  return canaries.includes(true) ? { canaries } : "hold";
+}
+
+/** For kinds that are updated by ordinal: another order could not be kept. */
+export function refuseRolloutOrder(object: Annotated): void {
+  const asked = object.metadata.annotations?.[ROLLOUT_ORDER];
+  if (asked === undefined || asked === "spread") return;
+  throw new InterpretError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is updated from its highest ordinal down, wherever that runs; take the annotation off`);
+}
+
+export const doing = ({ kind, metadata }: Annotated): string => `dividing ${kind} ${metadata.name}`;

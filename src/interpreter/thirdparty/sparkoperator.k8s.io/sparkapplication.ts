@@ -1,0 +1,155 @@
+/**
+ * SparkApplication: a driver and its executors. Each member that has a copy runs the whole application, so the state that is
+ * shown is the one that most needs a look.
+ *
+ * Unlike Karmada's rules, times that no member reports are left out instead of being written as empty texts, which are no
+ * times. Executors are named by each member alone: of two with the same name the later member's state is shown.
+ */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
+import { parseQuantity, type Quantity } from "../../../machinery/index.ts";
+import { InterpretError } from "../../interpret-error.ts";
+import type { Component, KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
+import { countOf, reportedStatuses, statusOf, sumOf, textOf } from "../../replica-status.ts";
+import { componentOf, replicasOr as numberOr } from "../components.ts";
+import { pickFields } from "../counters.ts";
+import { laterOf, putStatus, wholeStatus } from "../member-status.ts";
+import { placedRequirements, quantityIn, type PodPlacement } from "../operator-pods.ts";
+import { parseJavaSize, totalMemory } from "./memory.ts";
+
+interface SparkPod extends PodPlacement {
+  cores?: unknown;
+  memory?: unknown;
+  memoryOverhead?: unknown;
+  gpu?: { name?: unknown; quantity?: unknown };
+  instances?: unknown;
+}
+interface SparkApplication extends KubernetesObject {
+  spec?: {
+    type?: unknown;
+    memoryOverheadFactor?: unknown;
+    driver?: SparkPod;
+    executor?: SparkPod;
+    dynamicAllocation?: { enabled?: unknown; initialExecutors?: unknown; minExecutors?: unknown };
+  };
+  status?: { applicationState?: { state?: unknown } };
+}
+type Application = DeepReadonly<SparkApplication>;
+
+const REFLECTED = [
+  "applicationState",
+  "driverInfo",
+  "executorState",
+  "sparkApplicationId",
+  "lastSubmissionAttemptTime",
+  "submissionAttempts",
+  "executionAttempts",
+  "submissionID",
+  "terminationTime",
+];
+const TIMES = ["lastSubmissionAttemptTime", "terminationTime"];
+
+/** How much a state needs a look. */
+const CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number>([
+  ["", 0],
+  ["UNKNOWN", 0],
+  ["SUBMITTED", 1],
+  ["PENDING_RERUN", 1],
+  ["COMPLETED", 2],
+  ["SUSPENDING", 3],
+  ["SUSPENDED", 3],
+  ["RUNNING", 4],
+  ["RESUMING", 4],
+  ["SUCCEEDING", 4],
+  ["INVALIDATING", 5],
+  ["FAILING", 6],
+  ["FAILED", 6],
+  ["SUBMISSION_FAILED", 6],
+]);
+
+export const sparkApplicationInterpreter: KindInterpreter<SparkApplication> = {
+  group: "sparkoperator.k8s.io",
+  kind: "SparkApplication",
+  components(application) {
+    const factor = overheadFactorOf(application);
+    return [component(application, "driver", 1, factor), component(application, "executor", executorsOf(application), factor)];
+  },
+  reflectStatus(application) {
+    const status = statusOf(application);
+    return status && pickFields(status, REFLECTED);
+  },
+  aggregateStatus: (application, items) => putStatus(application, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(application, items)),
+  isHealthy({ status }) {
+    const state = status?.applicationState?.state ?? undefined;
+    return state !== undefined && state !== "FAILED";
+  },
+};
+
+/** What Spark keeps beside the heap, as a part of it: interpreters of other languages need more than the JVM alone. */
+function overheadFactorOf({ kind, metadata, spec }: Application): number {
+  if (typeof spec?.type !== "string") throw new InterpretError(`reading spec.type of ${kind} ${metadata.name}: it must name the language of the application`);
+  return numberOr(/^(java|scala)$/i.test(spec.type) ? 0.1 : 0.4, spec.memoryOverheadFactor);
+}
+
+/** As many as run at the start; an application that scales itself changes that later. */
+function executorsOf({ spec }: Application): number {
+  const instances = numberOr(1, spec?.executor?.instances);
+  const { enabled, initialExecutors, minExecutors } = spec?.dynamicAllocation ?? {};
+  return enabled ? Math.max(instances, numberOr(1, initialExecutors), numberOr(1, minExecutors)) : instances;
+}
+
+function component(application: Application, role: "driver" | "executor", replicas: number, factor: number): Component {
+  const pod = application.spec?.[role] ?? {};
+  const amounts = new Map<string, Quantity>([
+    ["cpu", quantityIn(application, `spec.${role}.cores`, pod.cores ?? 1)],
+    ["memory", memoryOf(application, role, factor)],
+  ]);
+  const gpu = textOf(pod.gpu?.name);
+  const quantity = numberOr(0, pod.gpu?.quantity);
+  if (gpu !== "" && quantity > 0) amounts.set(gpu, parseQuantity(quantity));
+  const requirements = placedRequirements(application, amounts, pod);
+  return { ...componentOf(application, { name: role, template: undefined }, replicas), ...(requirements && { requirements }) };
+}
+
+function memoryOf(application: Application, role: "driver" | "executor", factor: number): Quantity {
+  const pod = application.spec?.[role] ?? {};
+  const sizeIn = (field: "memory" | "memoryOverhead", value: unknown): NonNullable<ReturnType<typeof parseJavaSize>> => {
+    const size = typeof value === "string" ? parseJavaSize(value) : undefined;
+    if (!size) throw new InterpretError(`reading spec.${role}.${field} of ${application.kind} ${application.metadata.name}: it is not a number with a unit such as 512m or 2g`);
+    return size;
+  };
+  const overhead = pod.memoryOverhead ?? undefined;
+  const total = totalMemory(sizeIn("memory", pod.memory ?? "1g"), overhead === undefined ? undefined : sizeIn("memoryOverhead", overhead), factor);
+  return quantityIn(application, `spec.${role}.memory`, total);
+}
+
+function aggregate(application: Application, items: readonly StatusItem[]): JsonObject {
+  const statuses = reportedStatuses(items);
+  const status: JsonObject = {
+    ...statusOf(application),
+    executionAttempts: sumOf(statuses, "executionAttempts"),
+    submissionAttempts: sumOf(statuses, "submissionAttempts"),
+  };
+  put(status, "applicationState", worstState(application, items));
+  const executors = statuses.flatMap(({ executorState }) => (isObject(executorState) ? Object.entries(executorState) : []));
+  put(status, "executorState", executors.length > 0 ? Object.fromEntries(executors) : undefined);
+  for (const field of TIMES) put(status, field, statuses.reduce((latest, each) => laterOf(latest, each[field]), "") || undefined);
+  return status;
+}
+
+function put(status: JsonObject, field: string, value: Json | undefined): void {
+  if (value === undefined) delete status[field];
+  else status[field] = value;
+}
+
+/** Throws for a state that nobody has ranked: it may be the one to show. */
+function worstState({ kind, metadata }: Application, items: readonly StatusItem[]): JsonObject | undefined {
+  let worst: JsonObject | undefined;
+  for (const { clusterName, status } of items) {
+    const state = isObject(status) ? status["applicationState"] : undefined;
+    if (!isObject(state)) continue;
+    if (!CONCERN.has(state["state"])) throw new InterpretError(`summing the status of ${kind} ${metadata.name}: cluster ${clusterName} reports an application state that is not known`);
+    if (!worst || countOf(CONCERN.get(state["state"])) > countOf(CONCERN.get(worst["state"]))) worst = state;
+  }
+  return worst;
+}

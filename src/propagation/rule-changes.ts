@@ -1,0 +1,63 @@
+/**
+ * What was decided with the rules of a kind is decided again when the rules change: a user who corrects a customization sees
+ * the effect, and does not have to touch every object of the kind.
+ */
+import { gvkOf } from "../api/index.ts";
+import type { ResourceBinding, Work } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { ObjectKey } from "../client/index.ts";
+import type { ChangedKind, Interpreter } from "../interpreter/index.ts";
+import type { Lister, Source } from "../runtime/index.ts";
+import { refsOf } from "./member-objects.ts";
+import type { TemplateKey } from "./templates.ts";
+
+export interface RuleChanges {
+  bindings(): Source<ObjectKey>;
+  templates(): Source<TemplateKey>;
+  works(): Source<ObjectKey>;
+}
+
+export interface RuleChangesDependencies {
+  hub: string;
+  interpreter: Pick<Interpreter, "onChange">;
+  bindings: Lister<ResourceBinding>;
+  works: Lister<Work>;
+}
+
+const idOf = ({ group, kind }: ChangedKind): string => `${group}/${kind}`;
+
+export function createRuleChanges({ hub, interpreter, bindings, works }: RuleChangesDependencies): RuleChanges {
+  /** A source of keys that are found by the changed kinds. Changes of one moment, such as those of a start, are one search. */
+  function source<K>(find: (isChanged: (kind: ChangedKind) => boolean) => Iterable<K>): Source<K> {
+    const changed = new Set<string>();
+    return {
+      start(enqueue, signal) {
+        interpreter.onChange((kind) => {
+          if (signal.aborted) return;
+          if (changed.size === 0) queueMicrotask(search);
+          changed.add(idOf(kind));
+        });
+        function search(): void {
+          if (!signal.aborted) for (const key of find((kind) => changed.has(idOf(kind)))) enqueue(key, "resync");
+          changed.clear();
+        }
+      },
+      isQuiet: () => changed.size === 0,
+    };
+  }
+
+  const bindingsOf = (isChanged: (kind: ChangedKind) => boolean): DeepReadonly<ResourceBinding>[] => bindings.list({ cluster: hub }).filter(({ spec }) => isChanged(gvkOf(spec.resource)));
+  const keyOf = ({ metadata: { namespace, name } }: DeepReadonly<ResourceBinding | Work>): ObjectKey => ({ cluster: hub, ...(namespace && { namespace }), name });
+
+  return {
+    bindings: () => source((isChanged) => bindingsOf(isChanged).map(keyOf)),
+    templates: () =>
+      source((isChanged) =>
+        bindingsOf(isChanged).map(({ spec: { resource } }) => {
+          const { group, kind } = gvkOf(resource);
+          return { group, kind, namespace: resource.namespace ?? "", name: resource.name };
+        }),
+      ),
+    works: () => source((isChanged) => works.list({ cluster: hub }).filter((work) => refsOf(work).some((ref) => isChanged(gvkOf(ref)))).map(keyOf)),
+  };
+}
