@@ -26,7 +26,7 @@ async function reportReady({ client }: TestFleet, cluster: string, name: string)
 
 /** What the pipeline wrote: everything but the members' own business, which is to run pods and report status. */
 function pipelineWrites(fleet: TestFleet): { total: number; text: string } {
-  const writes = fleet.writes().filter(({ part, cluster, subresource }) => part !== "member" && !(cluster !== "hub" && subresource === "status"));
+  const writes = fleet.writes().filter(({ part, cluster, resource, subresource }) => part !== "member" && !(cluster !== "hub" && (subresource === "status" || resource === "events")));
   return {
     total: writes.reduce((sum, { count }) => sum + count, 0),
     text: writes.map(({ part, cluster, verb, resource, subresource, count }) => `${count} × ${part} ${verb} ${resource}${subresource && `/${subresource}`} on ${cluster}`).join("\n"),

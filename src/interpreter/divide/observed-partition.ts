@@ -1,14 +1,26 @@
 /**
  * Splits a partition over members by a count that only they know: the nodes a DaemonSet runs on, the pods a SidecarSet
- * matches. A member that has not reported yet is held, because a share of nothing would let all of it through.
+ * matches. A member that has not reported yet is held, because a share of nothing would let all of it through. When the
+ * counts move, the binding's status says so and the division is made again.
  */
-import { isObject } from "../../base/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { countOf } from "../replica-status.ts";
-import { HOLD, splitPartition, type IntOrPercent } from "./split-partition.ts";
+import type { Stage } from "./release.ts";
+import { keptPods, type IntOrPercent } from "./split-partition.ts";
+import { partitionsOf, splitStage } from "./split-stage.ts";
 
-export function splitByObserved(partition: IntOrPercent, shares: readonly Share[], counter: string, rounding: "ceil" | "floor"): IntOrPercent[] {
-  const sizes = shares.map(({ observed }) => (isObject(observed) ? countOf(observed[counter]) : 0));
-  const split = splitPartition(partition, sizes, "spread", rounding);
-  return split.map((each, index) => (sizes[index] === 0 ? HOLD : each));
+export interface ObservedPartition {
+  /** The field of a member's status that counts its pods. */
+  readonly counter: string;
+  readonly rounding: "ceil" | "floor";
+  partitionOf(copy: DeepReadonly<KubernetesObject>): IntOrPercent | undefined;
+}
+
+export function splitByObserved(object: DeepReadonly<KubernetesObject>, shares: readonly Share[], stage: Stage, { counter, rounding, partitionOf }: ObservedPartition): IntOrPercent[] {
+  const sizes = shares.map(({ observed }) => (isObject(observed) ? Math.max(0, countOf(observed[counter])) : 0));
+  // The count at the time of the earlier division is not known; what it kept back is, and no more than that is kept now.
+  const updatedBy = (copy: DeepReadonly<KubernetesObject>, index: number): number => (sizes[index] ?? 0) - keptPods(partitionOf(copy), sizes[index] ?? 0, rounding);
+  return partitionsOf(sizes, splitStage(object, shares, { sizes, stage, rounding, updatedBy }));
 }

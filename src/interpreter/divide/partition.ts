@@ -9,7 +9,7 @@ import { splitBudgets, splitScaleStrategy, type Budgets } from "./budgets.ts";
 import { stageOf, withStage } from "./release.ts";
 import { countsPerCluster, isDuplicated } from "./scope.ts";
 import { keptPods, type IntOrPercent } from "./split-partition.ts";
-import { isJoining, partitionsOf, splitStage } from "./split-stage.ts";
+import { partitionsOf, splitStage } from "./split-stage.ts";
 
 interface Strategy extends Budgets {
   partition?: IntOrPercent;
@@ -29,9 +29,11 @@ export function dividePartition(object: Copy, shares: readonly Share[]): Readonl
   }
   const partition = partitionOf(object);
   const stage = partition === undefined || partition === 0 ? undefined : stageOf(object.spec?.template, partition);
-  const partitions = stage && partitionsOf(sizes, splitUpdates(object, shares, sizes, stage));
-  const strategies = splitStrategy(updateStrategy, sizes);
-  const scaling = shares.length < 2 ? sizes.map(() => scaleStrategy) : splitScaleStrategy(scaleStrategy, sizes);
+  // One cluster has the whole partition and the whole budget, and reads them by itself.
+  const isAlone = shares.length < 2;
+  const partitions = stage && !isAlone ? partitionsOf(sizes, splitStage(object, shares, { sizes, stage, updatedBy: updatedIn })) : undefined;
+  const strategies = isAlone ? [updateStrategy] : splitStrategy(updateStrategy, sizes);
+  const scaling = isAlone ? [scaleStrategy] : splitScaleStrategy(scaleStrategy, sizes);
   return new Map(
     shares.map(({ cluster, replicas }, index) => {
       const strategy = strategies[index] ?? updateStrategy;
@@ -48,20 +50,13 @@ export function dividePartition(object: Copy, shares: readonly Share[]): Readonl
 
 export const partitionOf = ({ spec }: Copy): IntOrPercent | undefined => spec?.updateStrategy?.rollingUpdate?.partition ?? spec?.updateStrategy?.partition;
 
-function splitUpdates(object: Copy, shares: readonly Share[], sizes: readonly number[], stage: ReturnType<typeof stageOf>): number[] {
-  const joining = shares.map((share) => isJoining(share, shares));
-  return splitStage(object, shares, { sizes, stage, joining, updatedBy: updatedIn });
-}
-
 /** What a copy lets its member update. */
 function updatedIn(copy: Copy): number {
   const replicas = copy.spec?.replicas ?? 1;
   return replicas - keptPods(partitionOf(copy), replicas);
 }
 
-/** One cluster has the whole budget and reads it by itself. */
 function splitStrategy(strategy: NonNullable<NonNullable<Copy["spec"]>["updateStrategy"]>, sizes: readonly number[]): (typeof strategy)[] {
-  if (sizes.length < 2) return sizes.map(() => strategy);
   const { rollingUpdate } = strategy;
   const outer = splitBudgets(strategy, sizes);
   if (!rollingUpdate) return outer;

@@ -10,7 +10,11 @@ export function countsPerCluster({ metadata }: DeepReadonly<KubernetesObject>): 
   return metadata.annotations?.[PARTITION_SCOPE] === "cluster";
 }
 
-/** Every member runs all replicas: then each has a rollout of its own and there is nothing to divide. */
+/**
+ * Every member runs all replicas: then each has a rollout of its own and there is nothing to divide. Members without any,
+ * such as one that is leaving, do not count.
+ */
 export function isDuplicated(shares: readonly Share[], replicas: number): boolean {
-  return shares.length > 1 && replicas > 0 && shares.every((share) => share.replicas === replicas);
+  const running = shares.filter((share) => share.replicas > 0);
+  return running.length > 1 && running.every((share) => share.replicas === replicas);
 }

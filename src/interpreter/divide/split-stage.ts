@@ -21,7 +21,13 @@ export interface StageOptions {
 export function splitStage(object: DeepReadonly<KubernetesObject>, shares: readonly Share[], { sizes, stage, updatedBy, rounding = "ceil" }: StageOptions): number[] {
   const total = sumOf(sizes);
   const order = rolloutOrderOf(object, shares);
-  const before = shares.map(({ copy }, index) => (copy && continues(copy, stage, total, rounding) ? updatedBy(copy, index) : 0));
+  const isUnderWay = shares.some(({ copy }) => copy !== undefined);
+  const before = shares.map(({ copy }, index) => {
+    // A member that joins in the middle creates its pods from the newest template whatever its partition says: they count
+    // as updated, and the others go that much less far.
+    if (!copy) return isUnderWay ? (sizes[index] ?? 0) : 0;
+    return continues(copy, stage, total, rounding) ? updatedBy(copy, index) : 0;
+  });
   const updated = order === "hold" ? 0 : total - keptPods(stage.partition, total, rounding);
   return planUpdated({ sizes, updated, order: order === "hold" ? "spread" : order, before });
 }
@@ -29,12 +35,4 @@ export function splitStage(object: DeepReadonly<KubernetesObject>, shares: reado
 /** As partitions. */
 export function partitionsOf(sizes: readonly number[], updated: readonly number[]): IntOrPercent[] {
   return sizes.map((size, index) => partitionFor(size, updated[index] ?? 0));
-}
-
-/**
- * A member that has no copy yet while others have one joins in the middle. What it creates is of the newest template
- * whatever its partition says, so all its pods count as updated, and the others go that much less far.
- */
-export function isJoining(share: Share, shares: readonly Share[]): boolean {
-  return share.copy === undefined && shares.some(({ copy }) => copy !== undefined);
 }
