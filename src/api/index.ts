@@ -2,7 +2,7 @@ export * from "./admission.ts";
 export { builtInAdmissions, createBuiltInAdmissions } from "./admissions.ts";
 export type { KruiseGate, KruiseGates } from "./kruise/gates.ts";
 export { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "./definitions.ts";
-export { canonicalObject, checkMetadata } from "./canonical.ts";
+export { canonicalObject, checkMetadata, decodedPart } from "./canonical.ts";
 export { kindSchema, structOf } from "./facts.ts";
 export type { FactField, FactStruct, FactType, Leaf } from "./facts.ts";
 export * from "./kind.ts";

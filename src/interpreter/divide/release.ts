@@ -41,13 +41,18 @@ export function withAnnotation<T extends DeepReadonly<KubernetesObject>>(object:
  * Whether a copy belongs to this release and its partition did not keep more back than the copy's, so that its progress
  * stands. `total` are the pods that both partitions count.
  */
-export function continues(copy: DeepReadonly<KubernetesObject> | undefined, { digest, partition }: Stage, total: number, rounding: "ceil" | "floor" = "ceil"): boolean {
-  const stamp = copy?.metadata.annotations?.[ROLLOUT_STAGE] ?? "";
-  if (!stamp.startsWith(`${digest}/`)) return false;
-  const text = stamp.slice(digest.length + 1);
+export function continues(copy: DeepReadonly<KubernetesObject>, { digest, partition }: Stage, total: number, rounding: "ceil" | "floor" = "ceil"): boolean {
+  if (!isSameRelease(copy, { digest })) return false;
+  const text = stampOf(copy).slice(digest.length + 1);
   const before = /^\d{1,10}$/.test(text) ? Number(text) : text;
   return keptPods(partition, total, rounding) <= keptPods(before, total, rounding);
 }
+
+export function isSameRelease(copy: DeepReadonly<KubernetesObject>, { digest }: Pick<Stage, "digest">): boolean {
+  return stampOf(copy).startsWith(`${digest}/`);
+}
+
+const stampOf = ({ metadata }: DeepReadonly<KubernetesObject>): string => metadata.annotations?.[ROLLOUT_STAGE] ?? "";
 
 /** Templates are shared and never changed, so one that is divided again and again is read once. */
 const known = new WeakMap<object, string>();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeBinding, makeDeployment, makeWork } from "../../testing/index.ts";
-import { isTooEarly, planAggregation, planItems } from "./plan-aggregation.ts";
+import { isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 5, oslo: 3 }).build();
@@ -47,4 +47,19 @@ test("nothing is summed before every target was tried once, and everything after
   expect(isTooEarly(binding, [tried, untried])).toBe(true);
   expect(isTooEarly(binding, [tried, makeWork("oslo", "web").applied("False").build()])).toBe(false);
   expect(isTooEarly({ ...binding, status: { aggregatedStatus: [] } }, [tried, untried])).toBe(false);
+});
+
+test("a summed status goes to the newest form of its template", () => {
+  const template = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "1", generation: 2, resourceVersion: "5" } };
+  const newest = { ...template, metadata: { ...template.metadata, resourceVersion: "6" } };
+
+  expect(takeStatus(newest, template, { ...template, status: { ready: 3 } } as never)).toEqual({ ...newest, status: { ready: 3 } });
+});
+
+test("a status that was summed for an earlier spec, or is there already, changes nothing", () => {
+  const template = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "1", generation: 2 }, status: { ready: 3 } };
+  const edited = { ...template, metadata: { ...template.metadata, generation: 3 } };
+
+  expect(takeStatus(edited, template, { ...template, status: { ready: 4 } } as never)).toBe(edited);
+  expect(takeStatus(template, template, { ...template, status: { ready: 3 } } as never)).toBe(template);
 });

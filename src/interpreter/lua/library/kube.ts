@@ -54,7 +54,7 @@ function template(args: Arguments, typeName: string): Json {
     const json = withoutEmpties(encode(table, (entries) => args.machine.wrote(entries)));
     const problem = templateProblem(json);
     if (problem === undefined) return json;
-    throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: json unmarshal obj failed: json: cannot unmarshal ${problem}`);
+    throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: json unmarshal obj failed: ${problem}`);
   } catch (error) {
     if (error instanceof EncodeError) throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: ${error.message}`);
     throw error;

@@ -1,0 +1,90 @@
+/**
+ * What differs between the result that a fixture wants and the one that a rule has. Compared as Karmada's own tests do:
+ * quantities by value, dependencies and components whatever their order, and nothing where the fixture says `{{EXCLUDE}}`.
+ */
+import { isObject } from "../../base/index.ts";
+import type { Json } from "../../base/index.ts";
+import { scaledQuantity, tryParseQuantity } from "../../machinery/index.ts";
+
+export interface Difference {
+  path: string;
+  /** Undefined where nothing is wanted. */
+  want: Json | undefined;
+  /** Undefined where nothing is there. */
+  have: Json | undefined;
+}
+
+/** Whatever is there, or nothing. */
+const EXCLUDE = "{{EXCLUDE}}";
+
+/** Results that Karmada reads into types, where an empty field is an absent one. */
+const TYPED = new Set(["requires", "components", "dependencies"]);
+/** Lists whose order a script that walks a table cannot promise. */
+const SORTED: Readonly<Record<string, readonly string[]>> = { components: ["name"], dependencies: ["apiVersion", "kind", "namespace", "name"] };
+
+/** All differences of one named result. A field that is null equals one that is not there. */
+export function compareResult(name: string, want: Json, have: Json | undefined): Difference[] {
+  const sortKeys = SORTED[name];
+  const normal = (value: Json | undefined): Json | undefined => sortedBy(TYPED.has(name) ? withoutEmpties(value) : value, sortKeys);
+  const differences: Difference[] = [];
+  compare(name, normal(want), normal(have), differences, false);
+  return differences;
+}
+
+function compare(path: string, want: Json | undefined, have: Json | undefined, differences: Difference[], isQuantity: boolean): void {
+  if (want === EXCLUDE) return;
+  if (isNothing(want) && isNothing(have)) return;
+  if (Array.isArray(want) && Array.isArray(have)) {
+    for (let index = 0; index < Math.max(want.length, have.length); index++) compare(`${path}[${index}]`, want[index], have[index], differences, false);
+    return;
+  }
+  if (isObject(want) && isObject(have)) {
+    const areQuantities = path.endsWith("resourceRequest");
+    for (const key of new Set([...Object.keys(want), ...Object.keys(have)])) {
+      compare(fieldPath(path, key), Object.hasOwn(want, key) ? want[key] : undefined, Object.hasOwn(have, key) ? have[key] : undefined, differences, areQuantities);
+    }
+    return;
+  }
+  if (want === have || (isQuantity && isSameQuantity(want, have))) return;
+  differences.push({ path, want: want ?? undefined, have: have ?? undefined });
+}
+
+const isNothing = (value: Json | undefined): boolean => value === undefined || value === null;
+const fieldPath = (path: string, key: string): string => (/^[A-Za-z_][\w-]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`);
+
+function isSameQuantity(want: Json | undefined, have: Json | undefined): boolean {
+  const [left, right] = [want, have].map((value) => (typeof value === "string" || typeof value === "number" ? tryParseQuantity(value) : undefined));
+  return left !== undefined && right !== undefined && scaledQuantity(left, -9) === scaledQuantity(right, -9);
+}
+
+/** Without fields that say nothing; a list keeps its length. */
+function withoutEmpties(value: Json | undefined): Json | undefined {
+  if (Array.isArray(value)) return value.map((item) => withoutEmpties(item) ?? null);
+  if (!isObject(value)) return value === "" ? undefined : value;
+  const entries = Object.entries(value).map(([key, item]) => [key, withoutEmpties(item)] as const);
+  return Object.fromEntries(entries.filter(([, item]) => !isNothing(item) && !isEmpty(item))) as Json;
+}
+
+const isEmpty = (value: Json | undefined): boolean => typeof value === "object" && value !== null && Object.keys(value).length === 0;
+
+function sortedBy(value: Json | undefined, fields: readonly string[] | undefined): Json | undefined {
+  if (!fields || !Array.isArray(value)) return value;
+  const keyOf = (item: Json): string => fields.map((field) => (isObject(item) ? String(item[field] ?? "") : "")).join("\0");
+  return value.map((item) => ({ item, key: keyOf(item) })).toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ item }) => item);
+}
+
+/** More says no more. */
+const MAX_SHOWN = 20;
+const MAX_VALUE_CHARACTERS = 400;
+
+/** Each difference as its path and two lines, indented. */
+export function renderDifferences(differences: readonly Difference[], indent: string): string[] {
+  const lines = differences.slice(0, MAX_SHOWN).flatMap(({ path, want, have }) => [`${indent}${path}`, `${indent}  want ${shown(want)}`, `${indent}  have ${shown(have)}`]);
+  return differences.length > MAX_SHOWN ? [...lines, `${indent}… and ${differences.length - MAX_SHOWN} more differences`] : lines;
+}
+
+function shown(value: Json | undefined): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value);
+  return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
+}

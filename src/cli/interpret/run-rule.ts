@@ -1,0 +1,86 @@
+/** One operation on given objects, with its results under the names that karmadactl prints and its test files use. */
+import { UsageError } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
+import { InterpretError, OPERATIONS } from "../../interpreter/index.ts";
+import type { AnyObject, Interpreter, LevelName, Operation, StatusItem } from "../../interpreter/index.ts";
+
+export interface RuleInput {
+  desired?: JsonObject | undefined;
+  observed?: JsonObject | undefined;
+  statusItems?: readonly StatusItem[] | undefined;
+  replicas: number;
+}
+
+export interface NamedResult {
+  name: string;
+  value: Json;
+}
+
+export interface Answer {
+  /** Undefined when what holds for every kind answered. */
+  level: LevelName | undefined;
+  results: readonly NamedResult[];
+}
+
+type Run = (interpreter: Interpreter, object: AnyObject, input: RuleInput) => Promise<NamedResult[]>;
+
+const json = (value: unknown): Json => (value ?? null) as Json;
+
+const runs: Readonly<Record<Operation, Run>> = {
+  Retain: async (interpreter, object, { observed }) => [{ name: "retained", value: json(await interpreter.retain(object, observed as unknown as AnyObject)) }],
+  async InterpretReplica(interpreter, object) {
+    const { replicas, requirements } = (await interpreter.replicas(object)) ?? {};
+    return [
+      { name: "replica", value: json(replicas) },
+      { name: "requires", value: json(requirements) },
+    ];
+  },
+  async InterpretComponent(interpreter, object) {
+    const components = await interpreter.components(object);
+    return [{ name: "components", value: json(components.map(({ requirements, ...component }) => ({ ...component, ...(requirements && { replicaRequirements: requirements }) }))) }];
+  },
+  ReviseReplica: async (interpreter, object, { replicas }) => [{ name: "revised", value: json(await interpreter.reviseReplicas(object, replicas)) }],
+  InterpretStatus: async (interpreter, object) => [{ name: "status", value: json(await interpreter.reflectStatus(object)) }],
+  AggregateStatus: async (interpreter, object, { statusItems = [] }) => [{ name: "aggregatedStatus", value: json(await interpreter.aggregateStatus(object, statusItems)) }],
+  InterpretHealth: async (interpreter, object) => [{ name: "healthy", value: (await interpreter.health(object)) === "Healthy" }],
+  InterpretDependency: async (interpreter, object) => [{ name: "dependencies", value: json(await interpreter.dependencies(object)) }],
+};
+
+/** Throws `InterpretError` when the rule fails or there is none, and `UsageError` when an object is missing or one too many. */
+export async function runRule(interpreter: Interpreter, operation: Operation, input: RuleInput): Promise<Answer> {
+  const object = objectOf(operation, input);
+  const level = interpreter.levelOf(OPERATIONS[operation], object);
+  // Reading the whole status is a rule for all kinds that nobody has written one for.
+  if (level === undefined && operation !== "InterpretStatus") throw new NoRuleError(operation, object);
+  return { level, results: await runs[operation](interpreter, object, input) };
+}
+
+/** Nobody has a rule for this operation on this kind. */
+export class NoRuleError extends InterpretError {
+  readonly operation: Operation;
+  readonly object: AnyObject;
+  constructor(operation: Operation, object: AnyObject) {
+    super(`there is no rule ${operation} for ${object.apiVersion} ${object.kind}`);
+    this.operation = operation;
+    this.object = object;
+  }
+}
+
+/** The object that the rule is about. Only Retain looks at two. */
+export function objectOf(operation: Operation, { desired, observed }: RuleInput): AnyObject {
+  if (operation === "Retain") {
+    if (!desired || !observed) throw new UsageError(`Retain needs the desired object and the observed one; the ${desired ? "observed" : "desired"} one is missing`);
+    return checked(desired);
+  }
+  if (desired && observed) throw new UsageError(`${operation} is about one object; it is given a desired and an observed one`);
+  const object = desired ?? observed;
+  if (!object) throw new UsageError(`${operation} needs an object, desired or observed`);
+  return checked(object);
+}
+
+function checked(object: JsonObject): AnyObject {
+  const { apiVersion, kind } = object;
+  if (typeof apiVersion !== "string" || typeof kind !== "string" || kind === "") throw new UsageError("the object has no apiVersion and kind, so that no rule can be found for it");
+  // Rules read names and annotations without asking whether there are any.
+  return (object["metadata"] ? object : { ...object, metadata: {} }) as unknown as AnyObject;
+}

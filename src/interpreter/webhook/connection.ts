@@ -1,0 +1,118 @@
+/**
+ * One POST to a webhook and its answer, within bounds: a webhook may be slow, huge or hostile, and the hub goes on.
+ *
+ * HTTP/1.1 over TLS with connections that are kept, and not the shared HTTP/2 sessions of `client`: a Service with several
+ * pods behind it spreads connections, not requests, and Karmada calls webhooks the same way. Redirects are not followed: the
+ * configuration says who is asked and who vouches for it.
+ */
+import { X509Certificate } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import https from "node:https";
+import { WebhookError } from "./webhook-error.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** What may be under way to one webhook; a kept connection each. */
+export const MAX_IN_FLIGHT = 32;
+/** Objects have at most 3 MB, and a patch that changes all of one is not much longer. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Idle connections are given back after a minute. */
+const IDLE_MS = 60_000;
+/** Of a page that says why something failed, its beginning helps a reader. */
+const MAX_QUOTED_CHARACTERS = 256;
+/** As client-go counts it: 207 and above are no plain success. */
+const LAST_SUCCESS = 206;
+
+/** A connection that failed like this may work a moment later; one that is not trusted will not. */
+const PASSING: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"]);
+
+export interface WebhookConnection {
+  /** The text of a successful answer. `stop` gives the call up at any time, and its reason is thrown. Throws `WebhookError` otherwise. */
+  post(endpoint: Endpoint, query: string, body: Buffer, stop: AbortSignal): Promise<Buffer>;
+  /** Ends the kept connections, and with them what is still under way. */
+  close(): void;
+}
+
+/** `caBundle` is base64 of PEM; without it the authorities that Node knows are trusted. Throws `WebhookError` for one without certificates. */
+export function createWebhookConnection(caBundle: string | undefined): WebhookConnection {
+  const ca = caBundle ? certificatesIn(caBundle) : undefined;
+  const agent = new https.Agent({ keepAlive: true, maxSockets: MAX_IN_FLIGHT, maxFreeSockets: MAX_IN_FLIGHT, timeout: IDLE_MS, minVersion: "TLSv1.2", ...(ca && { ca }) });
+
+  return {
+    post: ({ host, port, path, authority, serverName }, query, body, stop) =>
+      new Promise((resolve, reject) => {
+        if (stop.aborted) return reject(stop.reason as Error);
+        const outgoing = https.request({
+          agent,
+          method: "POST",
+          host,
+          port,
+          path: `${path}${query}`,
+          headers: { host: authority, "user-agent": "flotilla", accept: "application/json", "content-type": "application/json", "content-length": body.length },
+          maxHeaderSize: MAX_HEADER_BYTES,
+          ...(serverName !== undefined && { servername: serverName }),
+        });
+        const settle = (finish: () => void): void => {
+          stop.removeEventListener("abort", cancel);
+          finish();
+        };
+        const fail = (error: Error): void => {
+          settle(() => reject(error));
+          outgoing.destroy();
+        };
+        const cancel = (): void => fail(stop.reason as Error);
+        stop.addEventListener("abort", cancel, { once: true });
+        outgoing.once("response", (incoming) => readAnswer(incoming, (bytes) => settle(() => resolve(bytes)), fail));
+        outgoing.once("upgrade", (_incoming, socket) => {
+          socket.destroy();
+          fail(new WebhookError("status", "it switched protocols, which was not asked for"));
+        });
+        outgoing.on("error", (error) => fail(connectionError(error)));
+        outgoing.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+function readAnswer(incoming: IncomingMessage, done: (bytes: Buffer) => void, fail: (error: Error) => void): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const tooLong = (): void => fail(new WebhookError("answer", `the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+  // A peer that says how much it will send is refused before it does.
+  if (Number(incoming.headers["content-length"] ?? 0) > MAX_ANSWER_BYTES) return tooLong();
+  incoming.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) tooLong();
+  });
+  incoming.on("error", (error) => fail(connectionError(error)));
+  incoming.on("end", () => {
+    const bytes = Buffer.concat(chunks, length);
+    const status = incoming.statusCode ?? 0;
+    if (status >= 200 && status <= LAST_SUCCESS) return done(bytes);
+    fail(statusError(status, incoming.headers["content-type"]?.startsWith("text/plain") ? bytes.subarray(0, MAX_QUOTED_CHARACTERS).toString().trim() : ""));
+  });
+}
+
+function statusError(status: number, said: string): WebhookError {
+  const hint = status >= 300 && status <= 399 ? ", and redirects are not followed" : "";
+  return new WebhookError("status", `it answered with HTTP status ${status}${hint}${said && `: ${said}`}`, { isPassing: status === 429 || status >= 500 });
+}
+
+function connectionError(error: Error & { code?: unknown }): WebhookError {
+  return new WebhookError("connection", "it could not be reached", { cause: error, isPassing: PASSING.has(error.code) });
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Node passes over what it cannot read in a bundle, and then trusts nobody: that is told here and not by every call. */
+function certificatesIn(caBundle: string): string[] {
+  const found = Buffer.from(caBundle, "base64").toString("latin1").match(CERTIFICATE) ?? [];
+  if (found.length === 0) throw new WebhookError("configuration", "clientConfig.caBundle holds no certificate in PEM");
+  try {
+    for (const certificate of found) new X509Certificate(certificate);
+  } catch (error) {
+    throw new WebhookError("configuration", "clientConfig.caBundle holds a certificate that cannot be read", { cause: error });
+  }
+  return found;
+}

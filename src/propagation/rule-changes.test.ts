@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import type { ResourceBinding, Work } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { ChangedKind } from "../interpreter/index.ts";
+import type { Lister } from "../runtime/index.ts";
+import { makeBinding, makeDeployment } from "../testing/index.ts";
+import { createRuleChanges } from "./rule-changes.ts";
+
+const web = makeBinding(makeDeployment("shop/web").build()).build();
+const settings = makeBinding({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" } }).build();
+const work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { namespace: "karmada-es-paris", name: "web-1" }, spec: { workload: { manifests: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name: "web" } }] } } } as unknown as Work;
+const listing = <T extends ResourceBinding | Work>(...objects: DeepReadonly<T>[]): Lister<T> => ({ get: () => undefined, list: () => objects, by: () => [] });
+
+function started(): { found: string[]; searches(): number; change(kind: ChangedKind): void } {
+  const found: string[] = [];
+  let searches = 0;
+  const listeners: ((kind: ChangedKind) => void)[] = [];
+  const bindings = listing<ResourceBinding>(web, settings);
+  const changes = createRuleChanges({
+    hub: "hub",
+    interpreter: { onChange: (listener) => listeners.push(listener) },
+    bindings: { ...bindings, list: () => (searches++, bindings.list()) },
+    works: listing<Work>(work),
+  });
+  changes.bindings().start(({ name }) => found.push(`binding ${name}`), new AbortController().signal);
+  changes.works().start(({ name }) => found.push(`work ${name}`), new AbortController().signal);
+  return { found, searches: () => searches, change: (kind) => listeners.forEach((tell) => tell(kind)) };
+}
+
+test("what was decided with the rules of a kind is looked at again, and nothing else", async () => {
+  const { found, change } = started();
+
+  change({ group: "apps", kind: "Deployment" });
+  await Promise.resolve();
+
+  expect(found).toEqual(["binding web-deployment", "work web-1"]);
+});
+
+test("many changes of one moment are one search", async () => {
+  const { found, searches, change } = started();
+
+  for (const kind of ["Deployment", "StatefulSet", "Deployment"]) change({ group: "apps", kind });
+  await Promise.resolve();
+
+  expect(searches()).toBe(1);
+  expect(found).toEqual(["binding web-deployment", "work web-1"]);
+});
