@@ -25,7 +25,8 @@ export const layers: Record<string, readonly string[]> = {
   system: upToRuntime,
   workloads: upToRuntime,
   simulation: upToRuntime,
-  cli: upToClient,
+  // `flotilla interpret` runs rules without a server.
+  cli: [...upToClient, "interpreter"],
   // The only place that wires.
   cmd: ["*"],
   // Builders and harnesses for tests; no other folder's code may import it.

@@ -12,5 +12,6 @@ export const commands: readonly CommandEntry[] = [
   { name: "demo", summary: "show the whole idea on a throw-away fleet, with the real kubectl", load: async () => (await import("./commands/demo.ts")).demoCommand },
   { name: "status", summary: "show the members of the fleet and where workloads run", load: async () => (await import("./commands/status.ts")).statusCommand },
   { name: "snapshot", summary: "save the fleet's data to one file, also while it runs, or restore it", load: async () => (await import("./commands/snapshot.ts")).snapshotCommand },
+  { name: "interpret", summary: "check, run and test the rules that tell what a kind means, without a server", load: async () => (await import("./commands/interpret.ts")).interpretCommand },
   { name: "version", summary: "print the version of flotilla and of the Kubernetes API that it serves", load: async () => (await import("./commands/version.ts")).versionCommand },
 ];

@@ -34,6 +34,8 @@ export interface Share {
   observed?: Json;
   /** The member's copy as it was last dispatched; what it owns already is read from it. */
   copy?: DeepReadonly<KubernetesObject>;
+  /** The member is not a target any more and gets nothing, but what it was given may still run there. */
+  leaving?: true;
 }
 
 /** What one member says about its copy; an element of a binding's `aggregatedStatus`. */

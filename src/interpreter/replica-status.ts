@@ -120,7 +120,9 @@ function keep(status: JsonObject, fields: readonly string[]): JsonObject {
 
 /** The statuses that members have reported so far. */
 export function reportedStatuses(items: readonly StatusItem[]): JsonObject[] {
-  return items.flatMap(({ status }) => (isObject(status) ? [status] : []));
+  const statuses: JsonObject[] = [];
+  for (const { status } of items) if (isObject(status)) statuses.push(status);
+  return statuses;
 }
 
 export function sumOf(statuses: readonly (JsonObject | undefined)[], field: string): number {

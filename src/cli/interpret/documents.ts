@@ -1,7 +1,6 @@
 /** The documents of YAML and JSON files, with where they begin and where their scripts are. */
 import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } from "js-yaml";
 import type { Event, ScalarEvent } from "js-yaml";
-import { messageOf } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import { ApiError, parseYaml } from "../../machinery/index.ts";
 import { ScriptText } from "./script-text.ts";
@@ -37,16 +36,31 @@ export function readDocuments({ name, text }: Source): Document[] {
 function readDocument(file: string, part: string, line: number): Document | undefined {
   if (part.trim() === "") return undefined;
   // The lines before it are kept as empty ones, so that every message counts from the beginning of the file.
-  const text = "\n".repeat(line - 1) + part;
-  let value: Json;
-  try {
-    value = parseYaml(text);
-  } catch (error) {
-    if (error instanceof ApiError) throw new SourceError(`reading ${file}: ${messageOf(error)}`);
-    throw error;
-  }
+  const { value, text } = parseAsGo(file, "\n".repeat(line - 1) + part);
   if (value === null) return undefined;
   return { value, file, line: firstTextLine(text), scripts: part.includes("luaScript") ? scriptsOf(file, text) : new Map<string, ScriptText>() };
+}
+
+/** Further than any line of a quoted text has to be indented. */
+const INDENTATION = " ".repeat(256);
+const MAX_REPAIRS = 100;
+
+/**
+ * Go's reader does not mind a quoted text or a flow collection whose further lines are indented too little, and files that people
+ * have rely on it. Leading spaces mean nothing there, so such a line gets more of them. Throws `SourceError`.
+ */
+function parseAsGo(file: string, given: string): { value: Json; text: string } {
+  let text = given;
+  for (let repairs = 0; ; repairs++) {
+    try {
+      return { value: parseYaml(text), text };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const line = /line (\d+): deficient indentation$/.exec(error.message)?.[1];
+      if (line === undefined || repairs === MAX_REPAIRS) throw new SourceError(`reading ${file}: ${error.message}`);
+      text = text.split("\n").with(Number(line) - 1, INDENTATION + (text.split("\n")[Number(line) - 1] ?? "")).join("\n");
+    }
+  }
 }
 
 const firstTextLine = (text: string): number => text.split("\n").findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#")) + 1;

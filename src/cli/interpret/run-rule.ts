@@ -1,5 +1,5 @@
 /** One operation on given objects, with its results under the names that karmadactl prints and its test files use. */
-import { UsageError } from "../../base/index.ts";
+import { isObject, UsageError } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { InterpretError, OPERATIONS } from "../../interpreter/index.ts";
 import type { AnyObject, Interpreter, LevelName, Operation, StatusItem } from "../../interpreter/index.ts";
@@ -41,7 +41,11 @@ const runs: Readonly<Record<Operation, Run>> = {
   },
   ReviseReplica: async (interpreter, object, { replicas }) => [{ name: "revised", value: json(await interpreter.reviseReplicas(object, replicas)) }],
   InterpretStatus: async (interpreter, object) => [{ name: "status", value: json(await interpreter.reflectStatus(object)) }],
-  AggregateStatus: async (interpreter, object, { statusItems = [] }) => [{ name: "aggregatedStatus", value: json(await interpreter.aggregateStatus(object, statusItems)) }],
+  async AggregateStatus(interpreter, object, { statusItems }) {
+    // To a script no statuses at all are nil, which is not an empty list.
+    const items = statusItems ?? (interpreter.levelOf("aggregateStatus", object) === "customization" ? (undefined as unknown as StatusItem[]) : []);
+    return [{ name: "aggregatedStatus", value: json(await interpreter.aggregateStatus(object, items)) }];
+  },
   InterpretHealth: async (interpreter, object) => [{ name: "healthy", value: (await interpreter.health(object)) === "Healthy" }],
   InterpretDependency: async (interpreter, object) => [{ name: "dependencies", value: json(await interpreter.dependencies(object)) }],
 };
@@ -52,7 +56,15 @@ export async function runRule(interpreter: Interpreter, operation: Operation, in
   const level = interpreter.levelOf(OPERATIONS[operation], object);
   // Reading the whole status is a rule for all kinds that nobody has written one for.
   if (level === undefined && operation !== "InterpretStatus") throw new NoRuleError(operation, object);
-  return { level, results: await runs[operation](interpreter, object, input) };
+  const results = await runs[operation](interpreter, object, input);
+  return { level, results: input.desired?.["metadata"] ?? input.observed?.["metadata"] ? results : results.map(withoutAddedMetadata) };
+}
+
+/** See `checked`. */
+function withoutAddedMetadata({ name, value }: NamedResult): NamedResult {
+  if (!isObject(value) || !isObject(value["metadata"]) || Object.keys(value["metadata"]).length > 0) return { name, value };
+  const { metadata: _metadata, ...rest } = value;
+  return { name, value: rest };
 }
 
 /** Nobody has a rule for this operation on this kind. */

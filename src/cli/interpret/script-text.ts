@@ -62,6 +62,11 @@ export class ScriptText {
     return this.placeOf(line, blank + 1);
   }
 
+  /** How many characters the line of the file has from a place on. */
+  lengthAt({ line, column }: Place): number {
+    return (this.#block.fileLines[line - 1] ?? "").trimEnd().length - column + 1;
+  }
+
   /** The line of the file with marks under `length` characters. */
   excerpt({ line, column }: Place, length = 1): string {
     const text = this.#block.fileLines[line - 1] ?? "";

@@ -2,7 +2,7 @@
  * Where the texts of `flotilla interpret` come from: files, folders, patterns, addresses, and `-` for standard input, as kubectl
  * takes them behind `-f`.
  */
-import { globSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 
@@ -43,7 +43,7 @@ export class Sources {
 
   async read(names: readonly string[], { recursive = false }: { recursive?: boolean } = {}): Promise<Source[]> {
     const sources: Source[] = [];
-    for (const name of names) sources.push(...(await this.#readOne(name, recursive)));
+    for (const name of names.flatMap(separate)) sources.push(...(await this.#readOne(name, recursive)));
     return sources;
   }
 
@@ -59,6 +59,9 @@ export class Sources {
     return this.#reach.readInput();
   }
 }
+
+/** kubectl takes several names with commas between; a file whose name has a comma is still found. */
+const separate = (name: string): string[] => (name.includes(",") && !/^https?:/.test(name) && !existsSync(name) ? name.split(",") : [name]);
 
 function filesOf(name: string, recursive: boolean): string[] {
   const files = expand(name).flatMap((path) => (statSync(path).isDirectory() ? filesIn(path, recursive) : [path]));

@@ -4,8 +4,9 @@ import type { Share } from "../kind-interpreter.ts";
 import { withSpecField, type Workload } from "../workload.ts";
 import { splitBudgetsEvenly, type Budgets } from "./budgets.ts";
 import { splitByObserved } from "./observed-partition.ts";
-import { stageOf, withStage } from "./release.ts";
-import { countsPerCluster } from "./scope.ts";
+import { digestOf, withStage } from "./release.ts";
+import { rolloutOrderOf } from "./rollout-order.ts";
+import { countsPerCluster, stayingOf } from "./scope.ts";
 import type { IntOrPercent } from "./split-partition.ts";
 
 export interface PartitionedDaemonSet extends Workload {
@@ -14,18 +15,20 @@ export interface PartitionedDaemonSet extends Workload {
 
 type Copy = DeepReadonly<PartitionedDaemonSet>;
 
-export function divideDaemonPartition(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
+export function divideDaemonPartition(object: Copy, given: readonly Share[]): ReadonlyMap<string, Copy> {
+  const shares = stayingOf(given);
   const strategy = object.spec?.updateStrategy;
   const rollingUpdate = strategy?.rollingUpdate;
   if (!rollingUpdate || countsPerCluster(object)) return new Map(shares.map(({ cluster }) => [cluster, object]));
   const partition = partitionOf(object);
-  const stage = partition ? stageOf(object.spec?.template, partition) : undefined;
-  const partitions = stage && splitByObserved(object, shares, stage, { counter: "desiredNumberScheduled", rounding: "floor", partitionOf });
+  const order = rolloutOrderOf(object, shares);
+  const digest = digestOf(object.spec?.template);
+  const partitions = partition ? splitByObserved(shares, partition, { order, counter: "desiredNumberScheduled", rounding: "floor", digest, partitionOf }) : undefined;
   const budgets = splitBudgetsEvenly(rollingUpdate, shares.length);
   return new Map(
     shares.map(({ cluster }, index) => {
       const copy = withSpecField(object, "updateStrategy", { ...strategy, rollingUpdate: { ...budgets[index], ...(partitions && { partition: partitions[index] }) } });
-      return [cluster, stage ? withStage(copy, stage) : copy];
+      return [cluster, partition ? withStage(copy, digest, partition) : copy];
     }),
   );
 }

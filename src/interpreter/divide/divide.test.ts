@@ -1,13 +1,23 @@
 import { describe, expect, test } from "vitest";
 import type { KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
 import { createInterpreter } from "../interpreter.ts";
 import type { Share } from "../kind-interpreter.ts";
+
+type Copies = ReadonlyMap<string, DeepReadonly<KubernetesObject>>;
 
 const interpreter = createInterpreter();
 const make = (apiVersion: string, kind: string, spec: object, annotations: Record<string, string> = {}): KubernetesObject =>
   ({ apiVersion: `apps.kruise.io/${apiVersion}`, kind, metadata: { name: "web", annotations }, spec }) as unknown as KubernetesObject;
-const specs = async (object: KubernetesObject, shares: readonly Share[]): Promise<object[]> => [...(await interpreter.divide(object, shares)).values()].map((copy) => (copy as unknown as { spec: object }).spec);
+const specsOf = (copies: Copies): object[] => [...copies.values()].map((copy) => (copy as unknown as { spec: object }).spec);
+const specs = async (object: KubernetesObject, shares: readonly Share[]): Promise<object[]> => specsOf(await interpreter.divide(object, shares));
 const over = (...replicas: number[]): Share[] => replicas.map((count, index) => ({ cluster: `m${index}`, replicas: count }));
+/** The members with the copies that they were given before. */
+const after = (copies: Copies, shares: readonly Share[]): Share[] =>
+  shares.map((share) => {
+    const copy = copies.get(share.cluster);
+    return { ...share, ...(copy && { copy }) };
+  });
 
 describe("a CloneSet", () => {
   test("splits its partition over the members as whole numbers", async () => {
@@ -21,15 +31,40 @@ describe("a CloneSet", () => {
   });
 
   test("has its partition in another place from v1beta1 on", async () => {
-    const cloneSet = make("v1beta1", "CloneSet", { replicas: 15, updateStrategy: { rollingUpdate: { partition: 9 } } });
+    const cloneSet = make("v1beta1", "CloneSet", { replicas: 15, updateStrategy: { rollingUpdate: { partition: 9, maxUnavailable: "20%" } } });
 
     expect(await specs(cloneSet, over(10, 5))).toEqual([
-      { replicas: 10, updateStrategy: { rollingUpdate: { partition: 6 } } },
-      { replicas: 5, updateStrategy: { rollingUpdate: { partition: 3 } } },
+      { replicas: 10, updateStrategy: { rollingUpdate: { partition: 6, maxUnavailable: 2 } } },
+      { replicas: 5, updateStrategy: { rollingUpdate: { partition: 3, maxUnavailable: 1 } } },
     ]);
   });
 
-  test("keeps the partition of the template where the user asks for one per cluster", async () => {
+  test("holds a member that updates nothing, whatever it is scaled to", async () => {
+    const cloneSet = make("v1alpha1", "CloneSet", { replicas: 10, updateStrategy: { partition: "90%" } });
+
+    expect(await specs(cloneSet, over(3, 3, 4))).toEqual([
+      { replicas: 3, updateStrategy: { partition: "100%" } },
+      { replicas: 3, updateStrategy: { partition: "100%" } },
+      { replicas: 4, updateStrategy: { partition: 3 } },
+    ]);
+  });
+
+  test("splits its budgets also while it has no partition", async () => {
+    const cloneSet = make("v1alpha1", "CloneSet", { replicas: 20, scaleStrategy: { maxUnavailable: 4 }, updateStrategy: { maxUnavailable: "20%", maxSurge: 2 } });
+
+    expect(await specs(cloneSet, over(15, 5))).toEqual([
+      { replicas: 15, scaleStrategy: { maxUnavailable: 3 }, updateStrategy: { maxUnavailable: 3, maxSurge: 2 } },
+      { replicas: 5, scaleStrategy: { maxUnavailable: 1 }, updateStrategy: { maxUnavailable: 1, maxSurge: 0 } },
+    ]);
+  });
+
+  test("on one member stays as the user wrote it", async () => {
+    const spec = { replicas: 10, updateStrategy: { partition: "50%", maxUnavailable: "20%" } };
+
+    expect(await specs(make("v1alpha1", "CloneSet", spec), over(10))).toEqual([spec]);
+  });
+
+  test("keeps the numbers of the template where the user asks for one rollout per cluster", async () => {
     const cloneSet = make("v1alpha1", "CloneSet", { replicas: 10, updateStrategy: { partition: "50%" } }, { "flotilla.dev/partition-scope": "cluster" });
 
     expect(await specs(cloneSet, over(4, 6))).toEqual([
@@ -46,6 +81,70 @@ describe("a CloneSet", () => {
       { replicas: 4, updateStrategy: { partition: 1 } },
     ]);
   });
+
+  test.each([
+    { annotation: "flotilla.dev/rollout-order", value: "fastest", accepted: "spread, ordered or canary" },
+    { annotation: "flotilla.dev/partition-scope", value: "zone", accepted: "fleet or cluster" },
+  ])("refuses $value in $annotation", async ({ annotation, value, accepted }) => {
+    const cloneSet = make("v1alpha1", "CloneSet", { replicas: 4, updateStrategy: {} }, { [annotation]: value });
+
+    await expect(interpreter.divide(cloneSet, over(2, 2))).rejects.toThrow(`annotation ${annotation} is "${value}"; it can be ${accepted}`);
+  });
+});
+
+describe("a release of a CloneSet", () => {
+  const release = (replicas: number, partition: number | string, { image = "web:2", annotations = {} }: { image?: string; annotations?: Record<string, string> } = {}): KubernetesObject =>
+    make("v1alpha1", "CloneSet", { replicas, template: { spec: { containers: [{ name: "web", image }] } }, updateStrategy: { partition } }, annotations);
+  const partitions = (copies: Copies): (number | string)[] => specsOf(copies).map((spec) => (spec as { updateStrategy: { partition: number | string } }).updateStrategy.partition);
+
+  test("goes through the members in the order that the template asks for", async () => {
+    const inOrder = (annotations: Record<string, string>): Promise<Copies> => interpreter.divide(release(10, 6, { annotations }), over(3, 3, 4));
+
+    expect(partitions(await inOrder({ "flotilla.dev/rollout-order": "ordered" }))).toEqual([0, 2, "100%"]);
+    expect(partitions(await inOrder({ "flotilla.dev/rollout-order": "canary", "flotilla.dev/canary-clusters": "m2" }))).toEqual(["100%", "100%", 0]);
+    expect(partitions(await inOrder({ "flotilla.dev/rollout-order": "canary", "flotilla.dev/canary-clusters": "elsewhere" }))).toEqual(["100%", "100%", "100%"]);
+  });
+
+  test("does not take back what a member was allowed when replicas move in the middle", async () => {
+    const before = await interpreter.divide(release(20, 10), over(10, 10));
+    expect(partitions(before)).toEqual([5, 5]);
+
+    const moved = await interpreter.divide(release(20, 10), after(before, over(6, 14)));
+
+    // Five of the six that stay are updated already, so the other member updates five of its fourteen.
+    expect(partitions(moved)).toEqual([1, 9]);
+  });
+
+  test("starts from what the partition says when the template is another one", async () => {
+    const before = await interpreter.divide(release(20, 2), over(10, 10));
+
+    const next = await interpreter.divide(release(20, "100%", { image: "web:3" }), after(before, over(10, 10)));
+
+    expect(partitions(next)).toEqual(["100%", "100%"]);
+  });
+
+  test("goes back as far as a person says who raises the partition", async () => {
+    const before = await interpreter.divide(release(20, 10), over(10, 10));
+
+    const raised = await interpreter.divide(release(20, 16), after(before, over(10, 10)));
+
+    expect(partitions(raised)).toEqual([8, 8]);
+  });
+
+  test("counts the pods of a member that joins as updated, because they start from the newest template", async () => {
+    const before = await interpreter.divide(release(12, 6), over(6, 6));
+
+    const joined = await interpreter.divide(release(12, 6), after(before, over(4, 4, 4)));
+
+    expect(partitions(joined)).toEqual([1, 1, 0]);
+  });
+
+  test("is the same whatever overrides make of the copies", async () => {
+    const before = await interpreter.divide(release(20, 10), over(10, 10));
+    const overridden = new Map([...before].map(([cluster, copy]) => [cluster, { ...copy, spec: { ...(copy as { spec?: object }).spec, template: {} } } as DeepReadonly<KubernetesObject>]));
+
+    expect(partitions(await interpreter.divide(release(20, 10), after(overridden, over(6, 14))))).toEqual([1, 9]);
+  });
 });
 
 describe("an Advanced StatefulSet", () => {
@@ -60,26 +159,15 @@ describe("an Advanced StatefulSet", () => {
   });
 
   test("grows by ordinals that nobody owned, and moves none", async () => {
-    const before = await interpreter.divide(statefulSet({ replicas: 11 }), [{ cluster: "a", replicas: 5 }, { cluster: "b", replicas: 6 }]);
-    const copyOf = (cluster: string): Pick<Share, "copy"> => {
-      const copy = before.get(cluster);
-      return copy ? { copy } : {};
-    };
+    const before = await interpreter.divide(statefulSet({ replicas: 11 }), over(5, 6));
 
-    const grown = await specs(statefulSet({ replicas: 12 }), [{ cluster: "a", replicas: 6, ...copyOf("a") }, { cluster: "b", replicas: 6, ...copyOf("b") }].map((share) => share));
-
-    expect(grown).toEqual([{ replicas: 6, reserveOrdinals: ["5-10"] }, { replicas: 6, reserveOrdinals: ["0-4"] }]);
+    expect(await specs(statefulSet({ replicas: 12 }), after(before, over(6, 6)))).toEqual([{ replicas: 6, reserveOrdinals: ["5-10"] }, { replicas: 6, reserveOrdinals: ["0-4"] }]);
   });
 
-  test("does not give an ordinal away in the step in which another member loses it", async () => {
+  test("does not give an ordinal away before the member that loses it has let go", async () => {
     const before = await interpreter.divide(statefulSet({ replicas: 9 }), over(5, 4));
 
-    const moved = await specs(
-      statefulSet({ replicas: 9 }),
-      over(4, 5).map((share) => ({ ...share, ...(before.get(share.cluster) && { copy: before.get(share.cluster) }) })),
-    );
-
-    expect(moved).toEqual([{ replicas: 4 }, { replicas: 5, reserveOrdinals: ["0-4"] }]);
+    expect(await specs(statefulSet({ replicas: 9 }), after(before, over(4, 5)))).toEqual([{ replicas: 4 }, { replicas: 4, reserveOrdinals: ["0-4"] }]);
   });
 
   test("keeps the lowest ordinals of the fleet at the old revision", async () => {
@@ -91,6 +179,20 @@ describe("an Advanced StatefulSet", () => {
     ]);
   });
 
+  test("keeps them also where the members' ordinals are interleaved", async () => {
+    const copies: Copies = new Map([
+      ["m0", statefulSet({ replicas: 5, reserveOrdinals: [1, 3, 5, 7] })],
+      ["m1", statefulSet({ replicas: 5, reserveOrdinals: [0, 2, 4, 6, 8] })],
+    ]);
+
+    const divided = await specs(statefulSet({ replicas: 10, updateStrategy: { rollingUpdate: { partition: 7, maxUnavailable: "40%" } } }), after(copies, over(5, 5)));
+
+    expect(divided).toEqual([
+      { replicas: 5, reserveOrdinals: [1, 3, 5, 7], updateStrategy: { rollingUpdate: { partition: 4, maxUnavailable: 2 } } },
+      { replicas: 5, reserveOrdinals: [0, 2, 4, 6, 8], updateStrategy: { rollingUpdate: { partition: 3, maxUnavailable: 2 } } },
+    ]);
+  });
+
   test("leaves out the ordinals that the user withholds", async () => {
     expect(await specs(statefulSet({ replicas: 5, reserveOrdinals: [1, "3-4"] }), over(2, 3))).toEqual([
       { replicas: 2, reserveOrdinals: [1, "3-4"] },
@@ -99,12 +201,15 @@ describe("an Advanced StatefulSet", () => {
   });
 
   test("of absurd size is refused instead of listed", async () => {
-    expect(() => specs(statefulSet({ replicas: 2_000_000_001 }), over(2_000_000_000, 1))).toThrow("are more than the 100000 that can be given ordinals");
+    await expect(specs(statefulSet({ replicas: 2_000_000_001 }), over(2_000_000_000, 1))).rejects.toThrow("are more than the 100000 that can be given ordinals");
+    await expect(specs(statefulSet({ replicas: 2, reserveOrdinals: ["0-999999"] }, "v1alpha1"), over(1, 1))).rejects.toThrow("write it as v1beta1");
   });
 });
 
 describe("kinds whose members know the numbers", () => {
   const seen = (field: string, ...counts: (number | undefined)[]): Share[] => counts.map((count, index) => ({ cluster: `m${index}`, replicas: 0, ...(count !== undefined && { observed: { [field]: count } }) }));
+  const sidecarSet = (updateStrategy: object, image = "proxy:2"): KubernetesObject => make("v1alpha1", "SidecarSet", { containers: [{ name: "proxy", image }], updateStrategy });
+  const strategies = (copies: Copies): object[] => specsOf(copies).map((spec) => (spec as { updateStrategy: object }).updateStrategy);
 
   test("an Advanced DaemonSet splits its partition by nodes, and rounds a percentage down", async () => {
     const daemonSet = make("v1beta1", "DaemonSet", { updateStrategy: { rollingUpdate: { partition: "33%" } } });
@@ -114,12 +219,35 @@ describe("kinds whose members know the numbers", () => {
     expect(partitions).toEqual([16, 10, 7].map((partition) => ({ updateStrategy: { rollingUpdate: { partition } } })));
   });
 
+  test("an Advanced DaemonSet without a partition is the same everywhere, but for a budget that counts nodes", async () => {
+    const daemonSet = make("v1beta1", "DaemonSet", { updateStrategy: { rollingUpdate: { maxUnavailable: 5 } } });
+
+    expect(await specs(daemonSet, seen("desiredNumberScheduled", 50, undefined))).toEqual([3, 2].map((maxUnavailable) => ({ updateStrategy: { rollingUpdate: { maxUnavailable } } })));
+  });
+
   test("a SidecarSet splits its partition by the pods it matches and holds a member that has not reported", async () => {
-    const sidecarSet = make("v1alpha1", "SidecarSet", { updateStrategy: { partition: 9 } });
+    const copies = await interpreter.divide(sidecarSet({ partition: 9 }), seen("matchedPods", 10, 5, undefined));
 
-    const partitions = await specs(sidecarSet, seen("matchedPods", 10, 5, undefined));
+    expect(strategies(copies)).toEqual([6, 3, "100%"].map((partition) => ({ partition })));
+  });
 
-    expect(partitions).toEqual([6, 3, "100%"].map((partition) => ({ updateStrategy: { partition } })));
+  test("a SidecarSet follows the counts and never keeps back more of the same release than it did", async () => {
+    const before = await interpreter.divide(sidecarSet({ partition: "50%" }), seen("matchedPods", 10, 10));
+    expect(strategies(before)).toEqual([{ partition: 5 }, { partition: 5 }]);
+
+    const grown = await interpreter.divide(sidecarSet({ partition: "50%" }), after(before, seen("matchedPods", 10, 20)));
+    const anew = await interpreter.divide(sidecarSet({ partition: "50%" }, "proxy:3"), after(before, seen("matchedPods", 10, 20)));
+
+    expect(strategies(grown)).toEqual([{ partition: 5 }, { partition: 5 }]);
+    expect(strategies(anew)).toEqual([{ partition: 5 }, { partition: 10 }]);
+  });
+
+  test("a member that is silent for a moment keeps the partition that it has", async () => {
+    const before = await interpreter.divide(sidecarSet({ partition: 10 }), seen("matchedPods", 10, 10));
+
+    const silent = await interpreter.divide(sidecarSet({ partition: 10 }), after(before, seen("matchedPods", 10, undefined)));
+
+    expect(strategies(silent)).toEqual([{ partition: 5 }, { partition: 5 }]);
   });
 });
 
@@ -133,6 +261,17 @@ describe("a UnitedDeployment", () => {
     ]);
   });
 
+  test("names the replicas of every subset but one that takes what is left", async () => {
+    const united = make("v1alpha1", "UnitedDeployment", { replicas: 9, topology: { subsets: [{ name: "a" }, { name: "b" }] } });
+
+    const subsets = (await specs(united, over(5, 4))).map((spec) => (spec as { topology: { subsets: object[] } }).topology.subsets);
+
+    expect(subsets).toEqual([
+      [{ name: "a", replicas: 2 }, { name: "b" }],
+      [{ name: "a", replicas: 2 }, { name: "b" }],
+    ]);
+  });
+
   test("splits the partition of each subset", async () => {
     const united = make("v1alpha1", "UnitedDeployment", {
       replicas: 10,
@@ -140,15 +279,28 @@ describe("a UnitedDeployment", () => {
       updateStrategy: { manualUpdate: { partitions: { a: 3, b: 4 } } },
     });
 
-    const partitions = await specs(united, over(5, 5)).map((spec) => (spec as { updateStrategy?: object }).updateStrategy);
+    const partitions = (await specs(united, over(5, 5))).map((spec) => (spec as { updateStrategy?: object }).updateStrategy);
 
     expect(partitions).toEqual([{ manualUpdate: { partitions: { a: 1, b: 2 } } }, { manualUpdate: { partitions: { a: 2, b: 2 } } }]);
+  });
+
+  test("does not take back what a member was allowed in a subset", async () => {
+    const united = make("v1alpha1", "UnitedDeployment", {
+      replicas: 12,
+      topology: { subsets: [{ name: "a", replicas: 8 }, { name: "b" }] },
+      updateStrategy: { manualUpdate: { partitions: { a: 4 } } },
+    });
+    const before = await interpreter.divide(united, over(6, 6));
+
+    const moved = await specs(united, after(before, over(4, 8)));
+
+    expect(moved).toMatchObject([{ updateStrategy: { manualUpdate: { partitions: { a: 1 } } } }, { updateStrategy: { manualUpdate: { partitions: { a: 3 } } } }]);
   });
 
   test("splits limits of subsets", async () => {
     const united = make("v1alpha1", "UnitedDeployment", { replicas: 8, topology: { subsets: [{ name: "a", minReplicas: 2, maxReplicas: 4 }, { name: "b", minReplicas: 0 }] } });
 
-    const subsets = await specs(united, over(6, 2)).map((spec) => (spec as { topology: { subsets: object[] } }).topology.subsets[0]);
+    const subsets = (await specs(united, over(6, 2))).map((spec) => (spec as { topology: { subsets: object[] } }).topology.subsets[0]);
 
     expect(subsets).toEqual([
       { name: "a", minReplicas: 2, maxReplicas: 3 },

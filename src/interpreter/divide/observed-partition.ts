@@ -7,26 +7,38 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { countOf } from "../replica-status.ts";
-import { isSameRelease, type Stage } from "./release.ts";
-import { keptPods, type IntOrPercent } from "./split-partition.ts";
-import { partitionsOf, splitStage } from "./split-stage.ts";
+import { stagedPartition } from "./release.ts";
+import type { RolloutOrder } from "./rollout-order.ts";
+import { keptPods, partitionFor, type IntOrPercent } from "./split-partition.ts";
+import { splitStage } from "./split-stage.ts";
+
+type Copy = DeepReadonly<KubernetesObject>;
 
 export interface ObservedPartition {
+  readonly order: RolloutOrder;
   /** The field of a member's status that counts its pods. */
   readonly counter: string;
   readonly rounding: "ceil" | "floor";
-  partitionOf(copy: DeepReadonly<KubernetesObject>): IntOrPercent | undefined;
+  /** Of the release. */
+  readonly digest: string;
+  partitionOf(copy: Copy): IntOrPercent | undefined;
 }
 
-export function splitByObserved(object: DeepReadonly<KubernetesObject>, shares: readonly Share[], stage: Stage, { counter, rounding, partitionOf }: ObservedPartition): IntOrPercent[] {
+export function splitByObserved(shares: readonly Share[], partition: IntOrPercent, { order, counter, rounding, digest, partitionOf }: ObservedPartition): IntOrPercent[] {
   const isKnown = shares.map(({ observed }) => isObject(observed) && typeof observed[counter] === "number");
   const sizes = shares.map(({ observed }) => (isObject(observed) ? Math.max(0, countOf(observed[counter])) : 0));
-  // The count at the time of the earlier division is not known; what it kept back is, and no more than that is kept now.
-  const updatedBy = (copy: DeepReadonly<KubernetesObject>, index: number): number => (sizes[index] ?? 0) - keptPods(partitionOf(copy), sizes[index] ?? 0, rounding);
-  const partitions = partitionsOf(sizes, splitStage(object, shares, { sizes, stage, rounding, updatedBy }));
-  // A member that is silent for a moment keeps the partition that it has in this release.
-  return partitions.map((partition, index) => {
-    const copy = shares[index]?.copy;
-    return !isKnown[index] && copy && isSameRelease(copy, stage) ? (partitionOf(copy) ?? partition) : partition;
+  const updated = splitStage(shares, {
+    sizes,
+    partition,
+    order,
+    rounding,
+    partitionBefore: (copy) => stagedPartition(copy, digest),
+    // The count at the time of the earlier division is not known; what it kept back is, and no more than that is kept now.
+    updatedBy: (copy, index) => (sizes[index] ?? 0) - keptPods(partitionOf(copy), sizes[index] ?? 0, rounding),
+  });
+  return shares.map(({ copy }, index) => {
+    // A member that is silent for a moment keeps the partition that it has in this release.
+    const kept = !isKnown[index] && copy && stagedPartition(copy, digest) !== undefined ? partitionOf(copy) : undefined;
+    return kept ?? partitionFor(sizes[index] ?? 0, updated[index] ?? 0);
   });
 }

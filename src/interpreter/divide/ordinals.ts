@@ -1,117 +1,71 @@
 /**
  * Divides an Advanced StatefulSet so that an ordinal exists once in the fleet. A member takes the lowest ordinals that are
- * not reserved; reserving all that others own leaves it exactly its own.
- *
- * A cluster keeps the ordinals that its last copy gave it. It shrinks by its highest ones and grows by ones that nobody
- * owned, so an ordinal is never started in one cluster while it may still run in another.
+ * not reserved; reserving all that others own leaves it exactly its own, with no feature gate. A partition keeps the lowest
+ * ordinals of the fleet at the old revision, whichever member they are on.
  */
-import type { KubernetesObject } from "../../api/index.ts";
 import { parseApiVersion } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";
 import type { Share } from "../kind-interpreter.ts";
-import { withSpecField, type Workload } from "../workload.ts";
+import { withSpecField } from "../workload.ts";
+import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
+import { formatSpans, gapsIn, joinSpans, parseSpans } from "./ordinal-spans.ts";
+import { LEAVING_ORDINALS, planOrdinals, type OrdinalSet, type Ownership } from "./plan-ordinals.ts";
+import { withAnnotation } from "./release.ts";
+import { doing, refuseRolloutOrder } from "./rollout-order.ts";
 import { countsPerCluster, isDuplicated } from "./scope.ts";
-
-type Reserved = readonly (number | string)[];
-
-export interface OrdinalSet extends Workload {
-  spec?: Workload["spec"] & {
-    reserveOrdinals?: (number | string)[];
-    ordinals?: { start?: number };
-    updateStrategy?: { rollingUpdate?: { partition?: number } };
-    volumeClaimTemplates?: { metadata?: { name?: string } }[];
-  };
-}
 
 type Copy = DeepReadonly<OrdinalSet>;
 
-/** A set of more pods than this is refused rather than given a list of as many ordinals. */
-const MAX_ORDINALS = 100_000;
+/** v1alpha1 lists its reserved ordinals one by one; more than this are refused. */
+const MAX_LISTED = 100_000;
 
 export function divideOrdinals(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
-  if (shares.length < 2 || countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1)) {
+  if (countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1)) {
     return new Map(shares.map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]));
   }
-  const owned = planOrdinals(object, shares);
-  const all = [...owned.values()].flat().sort((a, b) => a - b);
+  refuseRolloutOrder(object);
+  const { byCluster, all } = planOrdinals(object, shares);
   const partition = object.spec?.updateStrategy?.rollingUpdate?.partition;
-  const firstUpdated = partition === undefined ? undefined : (all[partition] ?? Number.POSITIVE_INFINITY);
-  return new Map(shares.map(({ cluster }) => [cluster, copyFor(object, owned.get(cluster) ?? [], firstUpdated)]));
+  const firstUpdated = partition === undefined ? undefined : (all[Math.max(0, partition)] ?? Number.POSITIVE_INFINITY);
+  const owned = shares.map(({ cluster }): Ownership => byCluster.get(cluster) ?? { own: [], leaving: undefined });
+  const budgets = splitStrategies(object, owned.map(({ own }) => own.length));
+  return new Map(shares.map(({ cluster }, index) => [cluster, copyFor(object, owned[index] ?? { own: [], leaving: undefined }, firstUpdated, budgets[index] ?? {})]));
 }
 
-/** The ordinals of each cluster, ascending. */
-export function planOrdinals(object: Copy, shares: readonly Share[]): ReadonlyMap<string, readonly number[]> {
-  const start = object.spec?.ordinals?.start ?? 0;
-  const total = shares.reduce((sum, { replicas }) => sum + replicas, 0);
-  if (total > MAX_ORDINALS) throw new InterpretError(`dividing ${object.kind} ${object.metadata.name}: ${total} replicas are more than the ${MAX_ORDINALS} that can be given ordinals`);
-  const withheld = expand(object.spec?.reserveOrdinals ?? []);
-  const taken = new Set<number>();
-  const owned = new Map<string, number[]>();
-  for (const { cluster, replicas, copy } of shares) {
-    const before = copy ? ordinalsOf(copy as Copy).filter((ordinal) => !taken.has(ordinal)) : [];
-    // What is given up here stays taken: its pod may still be running.
-    for (const ordinal of before) taken.add(ordinal);
-    owned.set(cluster, before.filter((ordinal) => !withheld.has(ordinal)).slice(0, replicas));
-  }
-  let next = start;
-  for (const { cluster, replicas } of shares) {
-    const own = owned.get(cluster) ?? [];
-    while (own.length < replicas) {
-      if (!taken.has(next) && !withheld.has(next)) own.push(next);
-      next++;
-    }
-    own.sort((a, b) => a - b);
-  }
-  return owned;
+type Strategies = Pick<NonNullable<Copy["spec"]>, "updateStrategy" | "scaleStrategy">;
+
+/** By member: the strategies with its part of the budgets. */
+function splitStrategies({ spec }: Copy, sizes: readonly number[]): Strategies[] {
+  const { updateStrategy, scaleStrategy } = spec ?? {};
+  if (sizes.length < 2) return [{}];
+  const rolling = updateStrategy?.rollingUpdate && splitBudgets(updateStrategy.rollingUpdate, sizes);
+  const scaling = scaleStrategy && (splitScaleStrategy(scaleStrategy, sizes) as (typeof scaleStrategy)[]);
+  return sizes.map((_size, index) => ({
+    ...(rolling?.[index] && { updateStrategy: { ...updateStrategy, rollingUpdate: rolling[index] } }),
+    ...(scaling?.[index] && { scaleStrategy: scaling[index] }),
+  }));
 }
 
-/** The ordinals that a member runs for a copy: the lowest that are not reserved. */
-function ordinalsOf({ spec }: Copy): number[] {
-  const reserved = expand(spec?.reserveOrdinals ?? []);
-  const ordinals: number[] = [];
-  const replicas = Math.min(spec?.replicas ?? 1, MAX_ORDINALS);
-  for (let ordinal = spec?.ordinals?.start ?? 0; ordinals.length < replicas; ordinal++) if (!reserved.has(ordinal)) ordinals.push(ordinal);
-  return ordinals;
+function copyFor(object: Copy, { own, leaving }: Ownership, firstUpdated: number | undefined, strategies: Strategies): Copy {
+  const reserved = reservedFor(object, own);
+  const strategy = strategies.updateStrategy ?? object.spec?.updateStrategy;
+  const spec = {
+    ...object.spec,
+    ...strategies,
+    replicas: own.length,
+    ...(reserved.length > 0 && { reserveOrdinals: reserved }),
+    ...(firstUpdated !== undefined && { updateStrategy: { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, partition: own.filter((ordinal) => ordinal < firstUpdated).length } } }),
+  };
+  return withAnnotation({ ...object, spec }, LEAVING_ORDINALS, leaving);
 }
 
-function copyFor(object: Copy, own: readonly number[], firstUpdated: number | undefined): Copy {
-  const reserved: number[] = [];
-  let index = 0;
-  for (let ordinal = object.spec?.ordinals?.start ?? 0; index < own.length; ordinal++) {
-    if (own[index] === ordinal) index++;
-    else reserved.push(ordinal);
-  }
-  // Ordinals that the user withholds stay withheld beyond the last one that is owned, for when the set grows.
-  for (const ordinal of expand(object.spec?.reserveOrdinals ?? [])) if (ordinal > (own.at(-1) ?? -1)) reserved.push(ordinal);
-  const copy = withSpecField(object, "replicas", own.length);
-  const placed = reserved.length > 0 ? withSpecField(copy, "reserveOrdinals", compress(reserved, object)) : copy;
-  if (firstUpdated === undefined) return placed;
-  const strategy = object.spec?.updateStrategy;
-  const partition = own.filter((ordinal) => ordinal < firstUpdated).length;
-  return withSpecField(placed, "updateStrategy", { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, partition } });
-}
-
-function expand(reserved: Reserved): Set<number> {
-  const ordinals = new Set<number>();
-  for (const entry of reserved) {
-    const [first = Number.NaN, last = first] = String(entry).split("-").map(Number);
-    if (!Number.isSafeInteger(first) || !Number.isSafeInteger(last) || last - first >= MAX_ORDINALS) throw new InterpretError(`reading reserved ordinals: ${JSON.stringify(entry)} is not an ordinal or a range of at most ${MAX_ORDINALS}`);
-    for (let ordinal = first; ordinal <= last; ordinal++) ordinals.add(ordinal);
-    if (ordinals.size > MAX_ORDINALS) throw new InterpretError(`reading reserved ordinals: there are more than ${MAX_ORDINALS}`);
-  }
-  return ordinals;
-}
-
-/** As ranges; the version before v1beta1 knows single ordinals only. */
-function compress(ordinals: readonly number[], { apiVersion }: DeepReadonly<KubernetesObject>): (number | string)[] {
-  const sorted = [...new Set(ordinals)].sort((a, b) => a - b);
-  if (parseApiVersion(apiVersion).version === "v1alpha1") return sorted;
-  const ranges: [number, number][] = [];
-  for (const ordinal of sorted) {
-    const last = ranges.at(-1);
-    if (last && last[1] === ordinal - 1) last[1] = ordinal;
-    else ranges.push([ordinal, ordinal]);
-  }
-  return ranges.map(([first, last]) => (first === last ? first : `${first}-${last}`));
+/** Everything up to the member's last ordinal that is not its own, and what the user withholds, for when the set grows. */
+function reservedFor(object: Copy, own: readonly number[]): (number | string)[] {
+  const spans = joinSpans([...gapsIn(own, object.spec?.ordinals?.start ?? 0), ...parseSpans(object.spec?.reserveOrdinals ?? [])]);
+  // The version before v1beta1 knows single ordinals only.
+  if (parseApiVersion(object.apiVersion).version !== "v1alpha1") return formatSpans(spans);
+  const count = spans.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+  if (count > MAX_LISTED) throw new InterpretError(`${doing(object)}: v1alpha1 would have to list ${count} reserved ordinals, more than ${MAX_LISTED}; write it as v1beta1`);
+  return spans.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_each, index) => first + index));
 }

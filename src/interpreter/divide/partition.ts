@@ -6,10 +6,11 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { withSpecField, type Workload } from "../workload.ts";
 import { splitBudgets, splitScaleStrategy, type Budgets } from "./budgets.ts";
-import { stageOf, withStage } from "./release.ts";
-import { countsPerCluster, isDuplicated } from "./scope.ts";
-import { keptPods, type IntOrPercent } from "./split-partition.ts";
-import { partitionsOf, splitStage } from "./split-stage.ts";
+import { digestOf, stagedPartition, withStage } from "./release.ts";
+import { rolloutOrderOf } from "./rollout-order.ts";
+import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
+import { keptPods, partitionFor, type IntOrPercent } from "./split-partition.ts";
+import { splitStage } from "./split-stage.ts";
 
 interface Strategy extends Budgets {
   partition?: IntOrPercent;
@@ -21,17 +22,19 @@ export interface Partitioned extends Workload {
 type Copy = DeepReadonly<Partitioned>;
 
 /** Replicas, partition and budgets go together in one copy: any of them alone would update more than was asked for, if only for a moment. */
-export function dividePartition(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
+export function dividePartition(object: Copy, given: readonly Share[]): ReadonlyMap<string, Copy> {
+  const shares = stayingOf(given);
   const { updateStrategy, scaleStrategy } = object.spec ?? {};
   const sizes = shares.map(({ replicas }) => replicas);
   if (!updateStrategy || countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1)) {
     return new Map(shares.map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]));
   }
+  const order = rolloutOrderOf(object, shares);
   const partition = partitionOf(object);
-  const stage = partition === undefined || partition === 0 ? undefined : stageOf(object.spec?.template, partition);
   // One cluster has the whole partition and the whole budget, and reads them by itself.
   const isAlone = shares.length < 2;
-  const partitions = stage && !isAlone ? partitionsOf(sizes, splitStage(object, shares, { sizes, stage, updatedBy: updatedIn })) : undefined;
+  const digest = partition ? digestOf(object.spec?.template) : "";
+  const updated = partition && !isAlone ? splitStage(shares, { sizes, partition, order, partitionBefore: (copy) => stagedPartition(copy, digest), updatedBy: updatedIn }) : undefined;
   const strategies = isAlone ? [updateStrategy] : splitStrategy(updateStrategy, sizes);
   const scaling = isAlone ? [scaleStrategy] : splitScaleStrategy(scaleStrategy, sizes);
   return new Map(
@@ -41,9 +44,9 @@ export function dividePartition(object: Copy, shares: readonly Share[]): Readonl
         ...object.spec,
         replicas,
         ...(scaleStrategy && { scaleStrategy: scaling[index] as typeof scaleStrategy }),
-        updateStrategy: partitions ? withPartition(strategy, partitions[index]) : strategy,
+        updateStrategy: updated ? withPartition(strategy, partitionFor(replicas, updated[index] ?? 0)) : strategy,
       };
-      return [cluster, stage ? withStage({ ...object, spec }, stage) : { ...object, spec }];
+      return [cluster, partition ? withStage({ ...object, spec }, digest, partition) : { ...object, spec }];
     }),
   );
 }
@@ -64,8 +67,7 @@ function splitStrategy(strategy: NonNullable<NonNullable<Copy["spec"]>["updateSt
   return outer.map((each, index) => ({ ...each, rollingUpdate: inner[index] ?? rollingUpdate }));
 }
 
-function withPartition(strategy: NonNullable<Copy["spec"]>["updateStrategy"], partition: IntOrPercent | undefined): NonNullable<NonNullable<Copy["spec"]>["updateStrategy"]> {
-  const { rollingUpdate } = strategy ?? {};
-  if (partition === undefined) return { ...strategy };
+function withPartition(strategy: NonNullable<NonNullable<Copy["spec"]>["updateStrategy"]>, partition: IntOrPercent): typeof strategy {
+  const { rollingUpdate } = strategy;
   return rollingUpdate?.partition === undefined ? { ...strategy, partition } : { ...strategy, rollingUpdate: { ...rollingUpdate, partition } };
 }

@@ -1,14 +1,15 @@
 /**
- * Which release a member's copy belongs to. Every divided copy carries, as an annotation, a digest of what makes the release
- * (the pod template before overrides) and the partition that the template had. So the next division can tell progress of the
- * same release, which is never taken back by itself, from a new release and from a partition that a person raised.
+ * Which release a member's copy belongs to. Every copy of a staged rollout carries, as an annotation, a digest of what makes
+ * the release (the pod template before overrides) and the partition that the template had. So the next division can tell
+ * progress of the same release, which is never taken back by itself, from a new release and from a partition that a person
+ * raised.
  *
  * The annotation is on the workload and not in its pod template, where it would make a revision of its own.
  */
 import { createHash } from "node:crypto";
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
-import { keptPods, type IntOrPercent } from "./split-partition.ts";
+import type { IntOrPercent } from "./split-partition.ts";
 
 /** `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. */
 export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
@@ -16,51 +17,36 @@ export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
 /** Enough that two releases of one workload do not meet. */
 const DIGEST_LENGTH = 16;
 
-export interface Stage {
-  readonly digest: string;
-  readonly partition: IntOrPercent;
-}
+type Annotated = DeepReadonly<KubernetesObject>;
 
-export function stageOf(release: unknown, partition: IntOrPercent): Stage {
-  return { digest: digestOf(release), partition };
-}
-
-export function withStage<T extends DeepReadonly<KubernetesObject>>(copy: T, { digest, partition }: Stage): T {
+export function withStage<T extends Annotated>(copy: T, digest: string, partition: IntOrPercent): T {
   return withAnnotation(copy, ROLLOUT_STAGE, `${digest}/${partition}`);
 }
 
 /** With undefined the annotation is taken off, also where the template brought one along. */
-export function withAnnotation<T extends DeepReadonly<KubernetesObject>>(object: T, name: string, value: string | undefined): T {
+export function withAnnotation<T extends Annotated>(object: T, name: string, value: string | undefined): T {
   const { annotations } = object.metadata;
   if (annotations?.[name] === value) return object;
   const { [name]: _before, ...others } = annotations ?? {};
   return { ...object, metadata: { ...object.metadata, annotations: value === undefined ? others : { ...others, [name]: value } } };
 }
 
-/**
- * Whether a copy belongs to this release and its partition did not keep more back than the copy's, so that its progress
- * stands. `total` are the pods that both partitions count.
- */
-export function continues(copy: DeepReadonly<KubernetesObject>, { digest, partition }: Stage, total: number, rounding: "ceil" | "floor" = "ceil"): boolean {
-  if (!isSameRelease(copy, { digest })) return false;
-  const text = stampOf(copy).slice(digest.length + 1);
-  const before = /^\d{1,10}$/.test(text) ? Number(text) : text;
-  return keptPods(partition, total, rounding) <= keptPods(before, total, rounding);
+/** The partition of the template for which a copy was made; undefined when the copy is of another release or of no staged one. */
+export function stagedPartition({ metadata }: Annotated, digest: string): IntOrPercent | undefined {
+  const stamp = metadata.annotations?.[ROLLOUT_STAGE] ?? "";
+  if (!stamp.startsWith(`${digest}/`)) return undefined;
+  const text = stamp.slice(digest.length + 1);
+  return /^\d{1,10}$/.test(text) ? Number(text) : text;
 }
-
-export function isSameRelease(copy: DeepReadonly<KubernetesObject>, { digest }: Pick<Stage, "digest">): boolean {
-  return stampOf(copy).startsWith(`${digest}/`);
-}
-
-const stampOf = ({ metadata }: DeepReadonly<KubernetesObject>): string => metadata.annotations?.[ROLLOUT_STAGE] ?? "";
 
 /** Templates are shared and never changed, so one that is divided again and again is read once. */
 const known = new WeakMap<object, string>();
 
-function digestOf(release: unknown): string {
+export function digestOf(release: unknown): string {
   const cached = isObject(release) ? known.get(release) : undefined;
   if (cached !== undefined) return cached;
-  const digest = createHash("sha256").update(JSON.stringify(sorted(release)) ?? "").digest("hex").slice(0, DIGEST_LENGTH);
+  const text = JSON.stringify(sorted(release)) ?? "";
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, DIGEST_LENGTH);
   if (isObject(release)) known.set(release, digest);
   return digest;
 }

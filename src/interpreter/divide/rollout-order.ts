@@ -19,9 +19,12 @@ type Annotated = DeepReadonly<KubernetesObject>;
 
 /**
  * `hold` when no canary is among the targets: a list with a slip of the pen, or a canary that was lost, must not turn into a
- * rollout that starts anywhere. Throws InterpretError for a value that is not known.
+ * rollout that starts anywhere.
  */
-export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): UpdateOrder | "hold" {
+export type RolloutOrder = UpdateOrder | "hold";
+
+/** Throws InterpretError for a value that is not known. */
+export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): RolloutOrder {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER] ?? "spread";
   if (asked === "spread" || asked === "ordered") return asked;
   if (asked !== "canary") throw new InterpretError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}; it can be spread, ordered or canary`);

@@ -5,8 +5,9 @@ import type { Share } from "../kind-interpreter.ts";
 import { withSpecField, type PodTemplateShape } from "../workload.ts";
 import { splitBudgetsEvenly, type Budgets } from "./budgets.ts";
 import { splitByObserved } from "./observed-partition.ts";
-import { stageOf, withStage } from "./release.ts";
-import { countsPerCluster } from "./scope.ts";
+import { digestOf, withStage } from "./release.ts";
+import { rolloutOrderOf } from "./rollout-order.ts";
+import { countsPerCluster, stayingOf } from "./scope.ts";
 import type { IntOrPercent } from "./split-partition.ts";
 
 export interface PartitionedSidecarSet extends KubernetesObject {
@@ -16,17 +17,20 @@ export interface PartitionedSidecarSet extends KubernetesObject {
 
 type Copy = DeepReadonly<PartitionedSidecarSet>;
 
-export function divideSidecarPartition(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
+export function divideSidecarPartition(object: Copy, given: readonly Share[]): ReadonlyMap<string, Copy> {
+  const shares = stayingOf(given);
   const strategy = object.spec?.updateStrategy;
   if (!strategy || countsPerCluster(object)) return new Map(shares.map(({ cluster }) => [cluster, object]));
+  const { partition } = strategy;
   const { updateStrategy: _strategy, ...release } = object.spec ?? {};
-  const stage = strategy.partition ? stageOf(release, strategy.partition) : undefined;
-  const partitions = stage && splitByObserved(object, shares, stage, { counter: "matchedPods", rounding: "ceil", partitionOf });
+  const order = rolloutOrderOf(object, shares);
+  const digest = digestOf(release);
+  const partitions = partition ? splitByObserved(shares, partition, { order, counter: "matchedPods", rounding: "ceil", digest, partitionOf }) : undefined;
   const budgets = splitBudgetsEvenly(strategy, shares.length);
   return new Map(
     shares.map(({ cluster }, index) => {
       const copy = withSpecField(object, "updateStrategy", { ...budgets[index], ...(partitions && { partition: partitions[index] }) });
-      return [cluster, stage ? withStage(copy, stage) : copy];
+      return [cluster, partition ? withStage(copy, digest, partition) : copy];
     }),
   );
 }

@@ -1,6 +1,6 @@
-import { array, assert, double, nat, property } from "fast-check";
+import { array, assert, boolean, constantFrom, double, nat, property, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { keptPods, splitPartition, splitUpdated, type IntOrPercent } from "./split-partition.ts";
+import { keptPods, partitionFor, splitUpdated, sumOf, type IntOrPercent, type UpdateOrder } from "./split-partition.ts";
 
 /** Clusters in rollout order, the partition, what it keeps in the fleet, and the pods kept in each cluster either way. */
 const vectors: { sizes: number[]; partition: IntOrPercent; kept: number; spread: number[]; ordered: number[] }[] = [
@@ -19,20 +19,28 @@ const vectors: { sizes: number[]; partition: IntOrPercent; kept: number; spread:
 
 describe("a partition of the fleet", () => {
   test.each(vectors)("of $partition keeps $kept of $sizes", ({ sizes, partition, kept, spread, ordered }) => {
-    const total = sizes.reduce((sum, size) => sum + size, 0);
-    const keptIn = (order: "spread" | "ordered"): number[] => splitUpdated(sizes, total - kept, order).map((updated, index) => (sizes[index] ?? 0) - updated);
+    const total = sumOf(sizes);
+    const keptIn = (order: UpdateOrder): number[] => splitUpdated(sizes, total - kept, order).map((updated, index) => (sizes[index] ?? 0) - updated);
 
     expect(keptPods(partition, total)).toBe(kept);
     expect(keptIn("spread")).toEqual(spread);
     expect(keptIn("ordered")).toEqual(ordered);
   });
 
-  test("goes to the first clusters when all are of one pod, batch by batch", () => {
+  test.each(["spread", "ordered"] as const)("goes %s to the first clusters when all are of one pod, batch by batch", (order) => {
     const sizes = Array.from({ length: 10 }, () => 1);
 
-    const firsts = [1, 3, 5, 7, 10].map((updated) => splitUpdated(sizes, updated).lastIndexOf(1) + 1);
+    const firsts = [1, 3, 5, 7, 10].map((updated) => splitUpdated(sizes, updated, order).lastIndexOf(1) + 1);
 
     expect(firsts).toEqual([1, 3, 5, 7, 10]);
+  });
+
+  /** Batches of 1:2:7 over clusters of 10, 20 and 70. */
+  test.each([
+    { order: "spread" as const, want: [[1, 2, 7], [3, 6, 21], [10, 20, 70]] },
+    { order: "ordered" as const, want: [[10, 0, 0], [10, 20, 0], [10, 20, 70]] },
+  ])("moves $order through clusters of 10, 20 and 70 in batches of 10, 30 and 100", ({ order, want }) => {
+    expect([10, 30, 100].map((updated) => splitUpdated([10, 20, 70], updated, order))).toEqual(want);
   });
 
   test("moves through clusters of 7, 5 and 1 in one order", () => {
@@ -40,28 +48,57 @@ describe("a partition of the fleet", () => {
     expect(splitUpdated([7, 5, 1], 4)).toEqual([2, 2, 0]);
   });
 
+  test("fills the canaries one after another before it spreads over the others", () => {
+    const canaries = [false, true, false, true];
+
+    const steps = [2, 5, 6, 9, 20].map((updated) => splitUpdated([8, 3, 4, 2], updated, { canaries }));
+
+    expect(steps).toEqual([
+      [0, 2, 0, 0],
+      [0, 3, 0, 2],
+      [1, 3, 0, 2],
+      [3, 3, 1, 2],
+      [8, 3, 4, 2],
+    ]);
+  });
+
   test("holds a cluster that updates nothing, whatever it is scaled to", () => {
-    expect(splitPartition("90%", [3, 3, 4])).toEqual(["100%", "100%", 3]);
-    expect(splitPartition("100%", [4, 4, 4])).toEqual(["100%", "100%", "100%"]);
+    expect(partitionFor(4, 0)).toBe("100%");
+    expect(partitionFor(4, 1)).toBe(3);
+    expect(partitionFor(4, 4)).toBe(0);
+  });
+
+  test.each([
+    { partition: "99%", total: 9, kept: 8 },
+    { partition: "1%", total: 1, kept: 1 },
+    { partition: "100.0%", total: 99, kept: 98 },
+    { partition: "100%", total: 99, kept: 99 },
+    { partition: undefined, total: 10, kept: 0 },
+    { partition: 12, total: 10, kept: 10 },
+  ])("of $partition keeps $kept of $total pods", ({ partition, total, kept }) => {
+    expect(keptPods(partition, total)).toBe(kept);
   });
 
   test("that is neither a number nor a percentage is refused", () => {
     expect(() => keptPods("half", 4)).toThrow('partition "half" is neither a number nor a percentage');
   });
 
-  test("adds up exactly, fits every cluster and never takes an update back", () => {
+  test("adds up exactly, fits every cluster and never takes an update back, in every order", () => {
+    const clusters = array(tuple(nat(2_000_000_000), boolean()), { minLength: 1, maxLength: 12 });
     assert(
-      property(array(nat(2_000_000_000), { minLength: 1, maxLength: 12 }), double({ min: 0, max: 1, noNaN: true }), (sizes, part) => {
-        const total = sizes.reduce((sum, size) => sum + size, 0);
+      property(clusters, double({ min: 0, max: 1, noNaN: true }), constantFrom("spread", "ordered", "canary"), (members, part, mode) => {
+        const sizes = members.map(([size]) => size);
+        const order: UpdateOrder = mode === "canary" ? { canaries: members.map(([, isCanary]) => isCanary) } : mode;
+        const total = sumOf(sizes);
         const updated = Math.floor(total * part);
-        const split = splitUpdated(sizes, updated);
+        const split = splitUpdated(sizes, updated, order);
 
-        expect(split.reduce((sum, count) => sum + count, 0)).toBe(updated);
+        expect(sumOf(split)).toBe(updated);
         for (const [index, count] of split.entries()) {
           expect(count).toBeGreaterThanOrEqual(0);
           expect(count).toBeLessThanOrEqual(sizes[index] ?? 0);
         }
-        const further = splitUpdated(sizes, Math.min(total, updated + 1));
+        const further = splitUpdated(sizes, Math.min(total, updated + 1), order);
         expect(further.every((count, index) => count >= (split[index] ?? 0))).toBe(true);
       }),
       { seed: 7, numRuns: 500 },

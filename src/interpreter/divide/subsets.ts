@@ -1,23 +1,18 @@
 /**
- * Divides a UnitedDeployment: every member gets all subsets, and the numbers of a subset are split over the members so that
- * they add up to what the template says and fit each member's replicas. Percentages become whole numbers here, because
- * rounding them in each cluster would not add up.
+ * Divides a UnitedDeployment: every member gets all subsets in declared order, with the numbers of each split over the
+ * members. Percentages become whole numbers here, because rounding them in each cluster would not add up.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { InterpretError } from "../interpret-error.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { withSpecField, type PodTemplateShape, type Workload } from "../workload.ts";
-import { countsPerCluster, isDuplicated } from "./scope.ts";
-import { splitUpdated, type IntOrPercent } from "./split-partition.ts";
+import { digestOf, stagedPartition, withStage } from "./release.ts";
+import { rolloutOrderOf, type RolloutOrder } from "./rollout-order.ts";
+import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
+import { isElastic, shareSubsets, type Subset, type SubsetShare } from "./subset-shares.ts";
+import { splitStage } from "./split-stage.ts";
 
 interface WorkloadTemplate {
   spec?: { template?: PodTemplateShape };
-}
-interface Subset {
-  name?: string;
-  replicas?: IntOrPercent;
-  minReplicas?: IntOrPercent;
-  maxReplicas?: IntOrPercent;
 }
 export interface SubsetWorkload extends Omit<Workload, "spec"> {
   spec?: {
@@ -29,79 +24,91 @@ export interface SubsetWorkload extends Omit<Workload, "spec"> {
 }
 
 type Copy = DeepReadonly<SubsetWorkload>;
+type Partitions = Readonly<Record<string, number>>;
 
-export function divideSubsets(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
+export function divideSubsets(object: Copy, given: readonly Share[]): ReadonlyMap<string, Copy> {
+  const shares = stayingOf(given);
   const { spec = {} } = object;
   const subsets = spec.topology?.subsets ?? [];
   if (subsets.length === 0 || countsPerCluster(object) || isDuplicated(shares, spec.replicas ?? 1)) {
     return new Map(shares.map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]));
   }
-  const sizes = shares.map(({ replicas }) => replicas);
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  const split = splitReplicas(subsets, sizes, total);
-  const limits = subsets.map(({ minReplicas, maxReplicas }) => {
-    const min = minReplicas === undefined ? undefined : splitUpdated(sizes, amountOf(minReplicas, total));
-    const max = maxReplicas === undefined ? undefined : splitUpdated(sizes, amountOf(maxReplicas, total));
-    return { min, max };
-  });
-  const partitions = splitPartitions(spec.updateStrategy?.manualUpdate?.partitions ?? {}, subsets, split);
+  const order = rolloutOrderOf(object, shares);
+  const partitions: Partitions = spec.updateStrategy?.manualUpdate?.partitions ?? {};
+  const stage = formatPartitions(partitions);
+  const digest = stage ? digestOf(spec.template) : "";
+  const stamped = <T extends Copy>(copy: T): T => (stage ? withStage(copy, digest, stage) : copy);
+  // One cluster has all of every subset and reads the numbers by itself.
+  if (shares.length < 2) return new Map(shares.map(({ cluster, replicas }) => [cluster, stamped(withSpecField(object, "replicas", replicas))]));
+  const split = shareSubsets(subsets, shares.map(({ replicas }) => replicas));
+  const own = splitPartitions(subsets, shares, { partitions, order, split, digest });
   return new Map(
     shares.map(({ cluster, replicas }, index) => {
-      const own = subsets.map((subset, position) => {
-        const { min, max } = limits[position] ?? {};
-        const minReplicas = min?.[index];
-        return {
-          ...subset,
-          ...(subset.replicas !== undefined && { replicas: split[position]?.[index] ?? 0 }),
-          ...(minReplicas !== undefined && { minReplicas }),
-          ...(max && { maxReplicas: Math.max(minReplicas ?? 0, max[index] ?? 0) }),
-        };
-      });
-      const placed = withSpecField(withSpecField(object, "replicas", replicas), "topology", { ...spec.topology, subsets: own });
-      const ownPartitions = partitions[index];
-      if (!spec.updateStrategy?.manualUpdate?.partitions || !ownPartitions) return [cluster, placed];
-      return [cluster, withSpecField(placed, "updateStrategy", { ...spec.updateStrategy, manualUpdate: { ...spec.updateStrategy.manualUpdate, partitions: ownPartitions } })];
+      const placed = { ...object, spec: { ...spec, replicas, topology: { ...spec.topology, subsets: subsetsFor(subsets, split, index) } } };
+      if (!spec.updateStrategy?.manualUpdate?.partitions) return [cluster, placed];
+      return [cluster, stamped(withSpecField(placed, "updateStrategy", { ...spec.updateStrategy, manualUpdate: { ...spec.updateStrategy.manualUpdate, partitions: own[index] } }))];
     }),
   );
 }
 
-/** Replicas by subset and member. Subsets that name none share what is left, as a member would share it. */
-function splitReplicas(subsets: readonly DeepReadonly<Subset>[], sizes: readonly number[], total: number): number[][] {
-  const rest = [...sizes];
-  const take = (amount: number): number[] => {
-    const taken = splitUpdated(rest, Math.min(amount, rest.reduce((sum, size) => sum + size, 0)));
-    for (const [index, count] of taken.entries()) rest[index] = (rest[index] ?? 0) - count;
-    return taken;
-  };
-  const named = new Map(subsets.flatMap(({ replicas }, position) => (replicas === undefined ? [] : [[position, take(amountOf(replicas, total))] as const])));
-  const open = subsets.length - named.size;
-  let unnamed = 0;
-  return subsets.map((_subset, position) => {
-    const own = named.get(position);
-    if (own) return own;
-    const left = rest.reduce((sum, size) => sum + size, 0);
-    return take(Math.floor(left / (open - unnamed++)));
+/** The last subset that names no replicas stays open: it takes what is left, also where an override changes the replicas. */
+function subsetsFor(subsets: readonly DeepReadonly<Subset>[], split: readonly (readonly SubsetShare[])[], index: number): DeepReadonly<Subset>[] {
+  const open = isElastic(subsets) ? -1 : subsets.findLastIndex(({ replicas }) => replicas === undefined);
+  return subsets.map((subset, position) => {
+    const { pods = 0, limits } = split[position]?.[index] ?? {};
+    if (position === open) return subset;
+    if (!limits || subset.replicas !== undefined) return { ...subset, replicas: pods };
+    return {
+      ...subset,
+      ...(subset.minReplicas !== undefined && { minReplicas: limits.min }),
+      ...(limits.max !== undefined && { maxReplicas: limits.max }),
+    };
   });
 }
 
-/** By member: how many pods of each subset stay at the old revision. */
-function splitPartitions(partitions: Readonly<Record<string, number>>, subsets: readonly DeepReadonly<Subset>[], split: readonly number[][]): Record<string, number>[] {
-  const members = split[0]?.length ?? 0;
-  const own = Array.from({ length: members }, (): Record<string, number> => ({}));
-  for (const [position, { name = "" }] of subsets.entries()) {
-    if (!Object.hasOwn(partitions, name)) continue;
-    const sizes = split[position] ?? [];
-    const total = sizes.reduce((sum, size) => sum + size, 0);
-    const updated = splitUpdated(sizes, total - Math.min(total, Math.max(0, partitions[name] ?? 0)));
-    for (const [index, size] of sizes.entries()) Object.assign(own[index] ?? {}, { [name]: size - (updated[index] ?? 0) });
-  }
-  return own;
+interface PartitionedSubsets {
+  readonly partitions: Partitions;
+  readonly order: RolloutOrder;
+  readonly split: readonly (readonly SubsetShare[])[];
+  readonly digest: string;
 }
 
-/** Halves of a percentage are rounded up, as the kind does. */
-function amountOf(value: IntOrPercent, total: number): number {
-  if (typeof value === "number") return Math.min(Math.max(0, value), total);
-  const percent = /^(\d{1,3})%$/.exec(value)?.[1];
-  if (percent === undefined) throw new InterpretError(`dividing subsets: ${JSON.stringify(value)} is neither a number nor a whole percentage`);
-  return Math.min(total, Math.floor((Number(percent) * total) / 100 + 0.5));
+/** By member: how many pods of each subset stay at the old revision. */
+function splitPartitions(subsets: readonly DeepReadonly<Subset>[], shares: readonly Share[], { partitions, order, split, digest }: PartitionedSubsets): Record<string, number>[] {
+  const own = shares.map((): [string, number][] => []);
+  for (const [position, { name = "" }] of subsets.entries()) {
+    if (!Object.hasOwn(partitions, name)) continue;
+    const sizes = (split[position] ?? []).map(({ pods }) => pods);
+    const updated = splitStage(shares, {
+      sizes,
+      order,
+      partition: partitions[name] ?? 0,
+      partitionBefore: (copy) => partitionIn(stagedPartition(copy, digest), name),
+      updatedBy: (copy) => updatedIn(copy, name),
+    });
+    for (const [index, size] of sizes.entries()) own[index]?.push([name, size - (updated[index] ?? 0)]);
+  }
+  return own.map((entries) => Object.fromEntries(entries));
+}
+
+/** What a copy lets its member update in a subset. A subset that takes what is left counts for what its partition kept. */
+function updatedIn({ spec }: Copy, name: string): number {
+  const subsets = spec?.topology?.subsets ?? [];
+  const subset = subsets.find((each) => each.name === name);
+  const others = subsets.reduce((sum, each) => sum + (each === subset || typeof each.replicas !== "number" ? 0 : each.replicas), 0);
+  const pods = typeof subset?.replicas === "number" ? subset.replicas : (spec?.replicas ?? 1) - others;
+  const partitions: Partitions = spec?.updateStrategy?.manualUpdate?.partitions ?? {};
+  return Math.max(0, pods - (Object.hasOwn(partitions, name) ? (partitions[name] ?? 0) : 0));
+}
+
+/** `a=3&b=4`, in the order of names; empty when nothing is kept back. */
+function formatPartitions(partitions: Partitions): string {
+  const staged = Object.entries(partitions).filter(([, count]) => count > 0);
+  return new URLSearchParams(staged.map(([name, count]): [string, string] => [name, String(count)]).sort(([a], [b]) => (a < b ? -1 : 1))).toString();
+}
+
+function partitionIn(stage: number | string | undefined, name: string): number | undefined {
+  if (stage === undefined) return undefined;
+  const count = Number(new URLSearchParams(String(stage)).get(name) ?? 0);
+  return Number.isSafeInteger(count) ? count : undefined;
 }

@@ -8,6 +8,7 @@ import { byteLength, fromBytes, hasLoneBytes, toBytes } from "./byte-text.ts";
 import { CallState } from "./call-state.ts";
 import { PairsIterator, PositionsIterator, CallIterator } from "./iterate.ts";
 import type { LuaIterator } from "./iterate.ts";
+import { power } from "./go-math.ts";
 import { formatNumber, parseNumber } from "./numbers.ts";
 import { isPosition, Table } from "./table.ts";
 import { NOTHING, typeOf } from "./values.ts";
@@ -311,11 +312,6 @@ export class Machine extends CallState {
     }
     return address;
   }
-}
-
-/** JavaScript has no answer where one side is ±1; Go and C say 1. */
-export function power(a: number, b: number): number {
-  return a === 1 || (a === -1 && Math.abs(b) === Infinity) ? 1 : a ** b;
 }
 
 const NEEDS_BYTES = /[\ud800-\uffff]/;

@@ -75,6 +75,22 @@ export function aggregateStatus(script: CompiledScript, object: Input, items: re
   return wholeObject(aggregated);
 }
 
+/**
+ * The same for a script that returns the status alone, as many people write it: anything that says something and has none of an
+ * object's own fields. Everything else must be a whole object.
+ */
+export function aggregateStatusOrBare(script: CompiledScript, object: Input, items: readonly Input[] | undefined, budget?: LuaBudget): JsonObject {
+  const [aggregated] = script.call("AggregateStatus", [object, items], budget);
+  const json = anyObject(aggregated);
+  return isBareStatus(json) ? { ...(object as JsonObject), status: json } : requireKind(json);
+}
+
+const OBJECT_FIELDS = ["apiVersion", "kind", "metadata", "spec", "status"];
+
+function isBareStatus(json: JsonObject): boolean {
+  return Object.keys(json).length > 0 && !OBJECT_FIELDS.some((field) => Object.hasOwn(json, field));
+}
+
 export function interpretHealth(script: CompiledScript, object: Input, budget?: LuaBudget): boolean {
   const [health] = script.call("InterpretHealth", [object], budget);
   if (health?.type !== "boolean") throw new LuaResultError(`result type ${typeNumber(health)} is not bool`);
@@ -122,10 +138,16 @@ function plain(result: LuaResult, references?: readonly Input[]): Json {
 
 const emptyRootAs = (empty: Json, json: Json): Json => (Array.isArray(json) && json.length === 0 ? empty : json);
 
-function wholeObject(result: LuaResult | undefined, references?: readonly Input[]): JsonObject {
+const wholeObject = (result: LuaResult | undefined, references?: readonly Input[]): JsonObject => requireKind(anyObject(result, references));
+
+function anyObject(result: LuaResult | undefined, references?: readonly Input[]): JsonObject {
   if (result?.type !== "table") throw new LuaResultError(`expect the returned requires type is table but got ${result?.type ?? "nil"}`);
   const json = emptyRootAs({}, plain(result, references));
   if (!isObject(json)) throw new LuaResultError("json unmarshal obj failed: json: cannot unmarshal array into Go value of type map[string]interface {}");
+  return json;
+}
+
+function requireKind(json: JsonObject): JsonObject {
   if (typeof json["kind"] !== "string" || json["kind"] === "") throw new LuaResultError(`json unmarshal obj failed: Object 'Kind' is missing in '${JSON.stringify(sorted(json))}'`);
   return json;
 }

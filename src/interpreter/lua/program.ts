@@ -2,7 +2,7 @@
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import type { Awaitable } from "../level.ts";
 import type { LuaBudget } from "./budget.ts";
-import { aggregateStatus, getComponents, getDependencies, getReplicas, interpretHealth, reflectStatus, retain, reviseReplica } from "./operations.ts";
+import { aggregateStatusOrBare, getComponents, getDependencies, getReplicas, interpretHealth, reflectStatus, retain, reviseReplica } from "./operations.ts";
 import type { LuaReplicas } from "./operations.ts";
 import type { CompiledScript } from "./script.ts";
 
@@ -19,7 +19,7 @@ export interface LuaProgram {
   getComponents(object: LuaInput): Awaitable<Json | undefined>;
   reviseReplica(object: LuaInput, replicas: number): Awaitable<JsonObject>;
   retain(desired: LuaInput, observed: LuaInput): Awaitable<JsonObject>;
-  /** `items` absent is nil to the script, which is not the same as an empty list. */
+  /** `items` absent is nil to the script, which is not the same as an empty list. A script may return the status alone. */
   aggregateStatus(object: LuaInput, items: readonly LuaInput[] | undefined): Awaitable<JsonObject>;
   interpretHealth(object: LuaInput): Awaitable<boolean>;
   reflectStatus(object: LuaInput): Awaitable<Json>;
@@ -37,7 +37,7 @@ const functions: Functions = {
   getComponents: (script, [object], budget) => getComponents(script, object, budget),
   reviseReplica: (script, [object, replicas], budget) => reviseReplica(script, object, replicas, budget),
   retain: (script, [desired, observed], budget) => retain(script, desired, observed, budget),
-  aggregateStatus: (script, [object, items], budget) => aggregateStatus(script, object, items, budget),
+  aggregateStatus: (script, [object, items], budget) => aggregateStatusOrBare(script, object, items, budget),
   interpretHealth: (script, [object], budget) => interpretHealth(script, object, budget),
   reflectStatus: (script, [object], budget) => reflectStatus(script, object, budget),
   getDependencies: (script, [object], budget) => getDependencies(script, object, budget),

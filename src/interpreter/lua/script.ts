@@ -78,16 +78,26 @@ export class CompiledScript {
 
   /** Throws `LuaRuntimeError` or `LuaLimitError`; `LuaInternalError` where the engine itself is wrong. */
   call(functionName: string, args: readonly (DeepReadonly<Json> | undefined)[], budget: LuaBudget = DEFAULT_BUDGET): LuaResult[] {
+    return this.#load(functionName, budget, (machine, found) => {
+      if (found === undefined) throw new LuaRuntimeError(`not found function ${functionName}`);
+      if (typeof found !== "function") throw new LuaRuntimeError(`${functionName} is not a function: ${typeOf(found)}`);
+      machine.d = 0;
+      return this.#run(machine, found, args);
+    });
+  }
+
+  /** What the name stands for once the script itself has run, without calling it. Throws as `call` does. */
+  typeOf(functionName: string, budget: LuaBudget = DEFAULT_BUDGET): LuaType {
+    return this.#load(functionName, budget, (_machine, found) => typeOf(found));
+  }
+
+  #load<T>(functionName: string, budget: LuaBudget, use: (machine: Machine, found: LuaValue) => T): T {
     const machine = new Machine(this.name, this.#sites, budget);
     machine.clock = this.#clock;
     try {
       const library = new Globals(machine);
       const lookup = this.#chunk(machine, (name) => library.get(name), this.#isReflective ? library.asTable() : undefined);
-      const found = lookup(functionName);
-      if (found === undefined) throw new LuaRuntimeError(`not found function ${functionName}`);
-      if (typeof found !== "function") throw new LuaRuntimeError(`${functionName} is not a function: ${typeOf(found)}`);
-      machine.d = 0;
-      return this.#run(machine, found, args);
+      return use(machine, lookup(functionName));
     } catch (error) {
       if (error instanceof LuaThrow) throw new LuaRuntimeError(machine.text(error.value));
       // The depth of calls is counted, so this is a backstop only.

@@ -6,9 +6,10 @@
  * meaning here or is an InterpretError that names the place.
  */
 import type { KubernetesObject } from "../../api/index.ts";
-import { messageOf, type DeepReadonly } from "../../base/index.ts";
+import { isObject, messageOf, type DeepReadonly } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";
 import type { Component, Dependency } from "../kind-interpreter.ts";
+import { withoutEmpties, withoutNulls } from "../lua/result-rules.ts";
 import { podDependencies } from "../pod-dependencies.ts";
 import { templateReplicas, type PodTemplateShape } from "../workload.ts";
 
@@ -46,7 +47,8 @@ export function roleDependencies(owner: Owner, roles: readonly PodRole[]): Depen
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, dependency]) => dependency);
 }
 
-const shapeOf = (template: unknown): PodTemplateShape | undefined => (template ?? undefined) as PodTemplateShape | undefined;
+/** In these templates a null or an empty value stands for an absent one: an empty selector is no claim on nodes. */
+const shapeOf = (template: unknown): PodTemplateShape | undefined => (isObject(template) ? (withoutEmpties(withoutNulls(template)) as PodTemplateShape) : undefined);
 
 /** A quantity that is none, or a map where a list belongs: the reader of pod templates does not know whose they are. */
 function readTemplate<T>({ kind, metadata }: Owner, role: string, read: () => T): T {

@@ -33,25 +33,40 @@ export function isReady(status: unknown, reasons?: readonly string[]): boolean {
  * One condition for each type, status and reason, in the order in which they first come; the rest of it is the first one's.
  * Throws for a condition without a message, which no controller writes.
  */
-export function joinConditions({ kind, metadata }: WithStatus, items: readonly StatusItem[]): JsonObject[] {
+export function joinConditions(template: WithStatus, items: readonly StatusItem[]): JsonObject[] {
   const groups = new Map<string, Group>();
+  // Members of one template mostly say the same in the same order, so the group of the member before is looked at first.
+  const guesses: Group[] = [];
   for (const { clusterName, status } of items) {
-    for (const condition of isObject(status) ? conditionsIn(status) : []) {
-      const { type, status: value, reason, message } = condition;
-      if (typeof message !== "string") {
-        throw new InterpretError(`summing the status of ${kind} ${metadata.name}: condition ${JSON.stringify(type ?? "")} of cluster ${clusterName} has no message`);
-      }
-      const key = `${keyOf(type)}\n${keyOf(value)}\n${keyOf(reason)}`;
-      const group = groups.get(key);
-      if (group) append(group, `${clusterName}=${message}`);
-      else groups.set(key, { condition, message: `${clusterName}=${message}`.slice(0, MESSAGE_ROOM).toWellFormed(), leftOut: 0 });
+    if (!isObject(status)) continue;
+    for (const [index, condition] of conditionsIn(status).entries()) {
+      const text = `${clusterName}=${messageOf(condition, template, clusterName)}`;
+      const guess = guesses[index];
+      const group = guess && saysTheSame(guess.condition, condition) ? guess : groups.get(keyOf(condition));
+      if (group) append(group, text);
+      guesses[index] = group ?? begin(groups, condition, text);
     }
   }
   return Array.from(groups.values(), ({ condition, message, leftOut }) => ({ ...condition, message: leftOut > 0 ? `${message}, and ${leftOut} more` : message }));
 }
 
+function messageOf({ type, message }: JsonObject, { kind, metadata }: WithStatus, clusterName: string): string {
+  if (typeof message === "string") return message;
+  throw new InterpretError(`summing the status of ${kind} ${metadata.name}: condition ${JSON.stringify(type ?? "")} of cluster ${clusterName} has no message`);
+}
+
+const saysTheSame = (a: JsonObject, b: JsonObject): boolean => a["type"] === b["type"] && a["status"] === b["status"] && a["reason"] === b["reason"];
+
 /** Nothing is not the same as an empty text. */
-const keyOf = (value: unknown): string => (typeof value === "string" ? value : "\0");
+function keyOf({ type, status, reason }: JsonObject): string {
+  return [type, status, reason].map((value) => (typeof value === "string" ? value : "\0")).join("\n");
+}
+
+function begin(groups: Map<string, Group>, condition: JsonObject, text: string): Group {
+  const group = { condition, message: text.slice(0, MESSAGE_ROOM).toWellFormed(), leftOut: 0 };
+  groups.set(keyOf(condition), group);
+  return group;
+}
 
 function append(group: Group, text: string): void {
   if (group.leftOut > 0 || group.message.length + text.length + 2 > MESSAGE_ROOM) group.leftOut += 1;

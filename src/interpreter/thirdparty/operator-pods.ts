@@ -2,22 +2,21 @@
  * Pods that an operator builds from fields of its own (`cores`, `resource.memory`) instead of from a whole pod template, and
  * what one of them asks of a cluster.
  */
-import type { KubernetesObject } from "../../api/index.ts";
-import type { DeepReadonly, Json } from "../../base/index.ts";
+import { decodedPart, type KubernetesObject } from "../../api/index.ts";
+import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { formatQuantity, tryParseQuantity, type Quantity } from "../../machinery/index.ts";
 import { InterpretError } from "../interpret-error.ts";
 import type { ReplicaRequirements } from "../kind-interpreter.ts";
-import { templateProblem } from "../lua/library/pod-template.ts";
 import { podRequirements, type PodTemplate } from "../pod-requirements.ts";
 import { textOf } from "../replica-status.ts";
 
 type Owner = DeepReadonly<KubernetesObject>;
 
-/** Which nodes the pods accept and what they push aside; nothing of it has been checked. */
+/** Which nodes the pods accept and what they push aside, as in a pod; nothing of it has been checked. */
 export interface PodPlacement {
   readonly nodeSelector?: unknown;
   readonly tolerations?: unknown;
-  readonly affinity?: unknown;
+  readonly affinity?: { readonly nodeAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: unknown } };
   readonly priorityClassName?: unknown;
 }
 
@@ -28,18 +27,29 @@ export function quantityIn({ kind, metadata }: Owner, field: string, value: unkn
   return quantity;
 }
 
-/** Undefined when a pod asks for nothing and runs anywhere. Resource names are the user's, so they come as a map. */
-export function placedRequirements(owner: Owner, amounts: ReadonlyMap<string, Quantity>, placement: PodPlacement = {}): ReplicaRequirements | undefined {
-  const { nodeSelector, tolerations, affinity, priorityClassName } = placement;
-  const template = { spec: { nodeSelector, tolerations, affinity, priorityClassName } };
-  const problem = templateProblem(template as Json);
-  if (problem !== undefined) throw new InterpretError(`reading where the pods of ${owner.kind} ${owner.metadata.name} may run: cannot unmarshal ${problem}`);
-  const nodeClaim = podRequirements(template as PodTemplate)?.nodeClaim;
+/** Empty when a pod asks for nothing and runs anywhere. Resource names are the user's, so they come as a map. */
+export function placedRequirements(owner: Owner, amounts: ReadonlyMap<string, Quantity>, placement: PodPlacement): ReplicaRequirements {
+  const { nodeSelector, tolerations, affinity, priorityClassName } = podPart(owner, placement);
+  const spec = { ...(isObject(nodeSelector) && { nodeSelector }), ...(Array.isArray(tolerations) && { tolerations }), ...(isObject(affinity) && { affinity }) };
+  const nodeClaim = podRequirements({ spec } as PodTemplate)?.nodeClaim;
   const priority = textOf(priorityClassName);
-  if (!nodeClaim && amounts.size === 0 && priority === "") return undefined;
   return {
     ...(nodeClaim && { nodeClaim }),
     ...(amounts.size > 0 && { resourceRequest: Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)])) }),
     ...(priority && { priorityClassName: priority }),
   };
+}
+
+/** The placement as a pod would have it: without what is no field of a pod. Throws where it has something else in one. */
+function podPart({ kind, metadata }: Owner, { nodeSelector, tolerations, affinity, priorityClassName }: PodPlacement): JsonObject {
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? undefined;
+  const given = {
+    nodeSelector,
+    tolerations,
+    priorityClassName,
+    // Nothing else of an affinity narrows down the nodes for sure, so nothing else is looked at.
+    affinity: required === undefined ? undefined : { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+  };
+  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null)) as JsonObject;
+  return decodedPart("core-v1", "PodSpec", fields, (problem) => new InterpretError(`reading where the pods of ${kind} ${metadata.name} may run: ${problem}`));
 }

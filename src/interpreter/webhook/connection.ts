@@ -100,19 +100,23 @@ function statusError(status: number, said: string): WebhookError {
 }
 
 function connectionError(error: Error & { code?: unknown }): WebhookError {
-  return new WebhookError("connection", "it could not be reached", { cause: error, isPassing: PASSING.has(error.code) });
+  const { code } = error;
+  if (typeof code === "string" && code.startsWith("HPE_")) return new WebhookError("answer", `the answer is no HTTP, or its header has more than ${MAX_HEADER_BYTES} bytes`, { cause: error });
+  // Where a name has several addresses, each attempt failed in its own way, and the error around them says nothing.
+  const cause: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
+  if (PASSING.has(code)) return new WebhookError("connection", "it could not be reached", { cause, isPassing: true });
+  return new WebhookError("connection", "no connection to it could be trusted; check the address, clientConfig.caBundle and the names in its certificate", { cause });
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Node passes over what it cannot read in a bundle, and then trusts nobody: that is told here and not by every call. */
+/** Node trusts nobody for a bundle that it cannot read; that is told here, and not by every call. */
 function certificatesIn(caBundle: string): string[] {
   const found = Buffer.from(caBundle, "base64").toString("latin1").match(CERTIFICATE) ?? [];
   if (found.length === 0) throw new WebhookError("configuration", "clientConfig.caBundle holds no certificate in PEM");
   try {
-    for (const certificate of found) new X509Certificate(certificate);
+    return found.map((certificate) => new X509Certificate(certificate).toString());
   } catch (error) {
     throw new WebhookError("configuration", "clientConfig.caBundle holds a certificate that cannot be read", { cause: error });
   }
-  return found;
 }

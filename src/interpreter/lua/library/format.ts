@@ -53,15 +53,26 @@ export function formatText(format: string, args: readonly LuaValue[], textOf: (v
 function formatValue(directive: Directive, value: LuaValue, textOf: (value: LuaValue) => string): string {
   const { verb } = directive;
   if (verb === "T") return formatString({ ...directive, verb: "s" }, goType(value));
+  if (verb === "p") return formatPointer(directive, value, textOf);
   if (typeof value === "number") return formatLuaNumber(directive, value);
   if (typeof value === "string") {
     if (verb !== "d" && verb !== "i") return formatString(directive, value);
     return parseNumber(value) === undefined ? formatInteger({ ...directive, verb: "d" }, 0) : formatString({ ...directive, verb: "s" }, value);
   }
   if ("svqxX".includes(verb)) return formatString(directive, textOf(value));
-  if (typeof value === "boolean" && verb === "t") return formatString({ ...directive, verb: "s" }, textOf(value));
+  if (typeof value === "boolean" && verb === "t") return padText(directive, textOf(value));
   // Go shows a pointer to an empty struct for nil.
-  return value === undefined ? pad(directive, "&{}", false) : `%!${verb}(${goType(value)}=${textOf(value)})`;
+  return value === undefined ? "&{}" : badVerb(directive, goType(value), padText(directive, textOf(value)));
+}
+
+/** Go says what it got, written with the flags that were asked for. */
+const badVerb = ({ verb }: Directive, type: string, value: string): string => `%!${verb}(${type}=${value})`;
+
+function formatPointer(directive: Directive, value: LuaValue, textOf: (value: LuaValue) => string): string {
+  if (typeof value === "number") return badVerb(directive, goType(value), formatReal({ ...directive, verb: "g" }, value));
+  if (typeof value === "string") return badVerb(directive, goType(value), padCut(directive, value));
+  if (typeof value === "boolean") return badVerb(directive, goType(value), padText(directive, textOf(value)));
+  return pad(directive, textOf(value).replace(/^.*(?=0x)/, ""), false);
 }
 
 function goType(value: LuaValue): string {
@@ -88,7 +99,13 @@ function formatLuaNumber(directive: Directive, value: number): string {
   if ("eEfFgG".includes(verb)) return formatReal(directive, value);
   if (verb === "i") return formatInteger({ ...directive, verb: "d" }, toInt64(value));
   if (verb === "v") return isInt64(value) ? formatInteger({ ...directive, verb: "d" }, value) : formatReal({ ...directive, verb: "g" }, value);
-  return isInt64(value) ? `%!${verb}(int64=${formatNumber(value)})` : `%!${verb}(float64=${formatFloat(value)})`;
+  return isInt64(value) ? badVerb(directive, "int64", formatInteger({ ...directive, verb: "d" }, value)) : badVerb(directive, "float64", formatReal({ ...directive, verb: "g" }, value));
+}
+
+/** Zeros go before all of a text, but between the sign and the digits of a number. */
+function padText(directive: Directive, text: string): string {
+  const missing = (directive.width ?? 0) - Array.from(text).length;
+  return directive.flags.includes("0") && !directive.flags.includes("-") && missing > 0 ? "0".repeat(missing) + text : pad(directive, text, false);
 }
 
 function pad({ flags, width = 0 }: Directive, text: string, canBeZero: boolean): string {
@@ -100,29 +117,32 @@ function pad({ flags, width = 0 }: Directive, text: string, canBeZero: boolean):
   return sign + "0".repeat(missing) + text.slice(sign.length);
 }
 
+const cutTo = (precision: number | undefined, value: string): string => (precision === undefined ? value : Array.from(value).slice(0, precision).join(""));
+const padCut = (directive: Directive, value: string): string => padText(directive, cutTo(directive.precision, value));
+
 function formatString(directive: Directive, value: string): string {
   const { verb, precision } = directive;
-  const cut = precision === undefined ? value : Array.from(value).slice(0, precision).join("");
+  const cut = cutTo(precision, value);
   switch (verb) {
     case "s":
     case "v":
-      return pad(directive, cut, false);
+      return padText(directive, cut);
     case "q":
-      return pad(directive, quote(cut), false);
+      return padText(directive, quote(cut));
     case "x":
     case "X": {
       const bytes = toBytes(value).slice(0, precision);
       const hex = Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(directive.flags.includes(" ") ? " " : "");
-      return pad(directive, verb === "X" ? hex.toUpperCase() : hex, false);
+      return padText(directive, verb === "X" ? hex.toUpperCase() : hex);
     }
     default:
-      return `%!${verb}(string=${value})`;
+      return badVerb(directive, "string", padCut(directive, value));
   }
 }
 
 function formatInteger(directive: Directive, value: number): string {
   const { verb, flags, precision } = directive;
-  if (verb === "c") return pad(directive, value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : "\ufffd", false);
+  if (verb === "c") return padText(directive, value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : "\ufffd");
   if (verb === "U") return pad(directive, `U+${value.toString(16).toUpperCase().padStart(precision ?? 4, "0")}`, false);
   const base = verb === "b" ? 2 : verb === "o" ? 8 : verb === "x" || verb === "X" ? 16 : 10;
   const big = BigInt(value);

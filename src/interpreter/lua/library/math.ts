@@ -1,6 +1,6 @@
 /** The math library. Chance comes from a fixed seed, so that a script gives the same result on every run. */
 import { createSeededRandom } from "../../../base/index.ts";
-import { power } from "../machine.ts";
+import { frexp, ldexp, log10, power } from "../go-math.ts";
 import { LuaThrow } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
 
@@ -19,25 +19,10 @@ function extreme(args: Arguments, isBetter: (a: number, b: number) => boolean): 
   return best;
 }
 
-function frexp(value: number): number[] {
-  if (value === 0 || !Number.isFinite(value)) return [value, 0];
-  let exponent = Math.max(-1023, Math.floor(Math.log2(Math.abs(value))) + 1);
-  let mantissa = value * 2 ** -exponent;
-  for (; Math.abs(mantissa) < 0.5; exponent--) mantissa *= 2;
-  for (; Math.abs(mantissa) >= 1; exponent++) mantissa /= 2;
-  return [mantissa, exponent];
-}
-
 function modf(value: number): number[] {
   if (value === Infinity || value === -Infinity) return [value, NaN];
   const whole = Math.trunc(value);
   return [whole, value - whole];
-}
-
-/** In two steps, because 2 to the power of a large exponent alone may be infinite. */
-function ldexp(value: number, exponent: number): number {
-  const half = Math.trunc(Math.max(-2200, Math.min(2200, exponent)) / 2);
-  return value * 2 ** half * 2 ** (Math.max(-2200, Math.min(2200, exponent)) - half);
 }
 
 const SEED = 1;
@@ -69,7 +54,7 @@ export const mathFunctions: Readonly<Record<string, LibraryFunction>> = {
   frexp: (args) => frexp(args.number(1)),
   ldexp: (args) => ldexp(args.number(1), args.integer(2)),
   log: unary(Math.log),
-  log10: unary(Math.log10),
+  log10: unary(log10),
   max: (args) => extreme(args, (a, b) => a > b),
   min: (args) => extreme(args, (a, b) => a < b),
   mod: (args) => args.machine.mod(args.number(1), args.number(2)),

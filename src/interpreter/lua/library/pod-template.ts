@@ -1,13 +1,8 @@
 /** Whether a script's pod template can be one: upstream reads it into the Go type, and a value of the wrong type is an error. */
 import { decodedPart } from "../../../api/index.ts";
-import { FlotillaError, isObject } from "../../../base/index.ts";
+import { isObject } from "../../../base/index.ts";
 import type { Json } from "../../../base/index.ts";
-
-class TemplateError extends FlotillaError {
-  constructor(message: string) {
-    super("LuaTemplate", message);
-  }
-}
+import { InterpretError } from "../../interpret-error.ts";
 
 /** Templates that were looked at before; they are parts of immutable inputs. */
 const sound = new WeakSet<object>();
@@ -19,11 +14,11 @@ export function templateProblem(json: Json): string | undefined {
   if (!isObject(json)) return "json: cannot unmarshal array into Go value of type v1.PodTemplateSpec";
   if (sound.has(json)) return undefined;
   try {
-    decodedPart("core-v1", "PodTemplateSpec", json, (problem) => new TemplateError(problem));
+    decodedPart("core-v1", "PodTemplateSpec", json, (problem) => new InterpretError(problem));
     sound.add(json);
     return undefined;
   } catch (error) {
-    if (error instanceof TemplateError) return error.message;
+    if (error instanceof InterpretError) return error.message;
     throw error;
   }
 }

@@ -15,6 +15,8 @@ const unsupported =
 
 /** Lua's index of a first byte as JavaScript's. */
 function startIndex(index: number, length: number): number {
+  // Go makes the smallest integer of a number that is none, and counting that from 0 makes it the largest.
+  if (index === -(2 ** 63)) return Number.MAX_SAFE_INTEGER;
   const shifted = index === 0 ? 0 : index - 1;
   return Math.max(0, shifted < 0 ? length + shifted + 1 : shifted);
 }
@@ -112,7 +114,8 @@ function format(args: Arguments): string {
 /** Letter by letter, as Go does: no letter becomes two. */
 function mapCase(args: Arguments, convert: (character: string) => string): string {
   args.bytes(1);
-  const text = args.string(1);
+  // Bytes that are no character are replaced by the sign for that.
+  const text = args.string(1).toWellFormed();
   const whole = convert(text);
   if (whole.length === text.length && !/[ßŉǰİΣςσ]/i.test(text)) return args.machine.made(whole);
   let mapped = "";

@@ -5,6 +5,8 @@ import { isTrue, typeOf } from "../values.ts";
 import type { LuaValue } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
 
+const SMALLEST = -(2 ** 63);
+
 function concat(args: Arguments): LuaValue {
   const { machine } = args;
   const table = args.table(1);
@@ -56,7 +58,8 @@ function remove(args: Arguments): LuaValue {
   const table = args.table(1);
   const position = args.count === 1 ? -1 : args.integer(2);
   const last = table.a.length;
-  if (last === 0 || position > last) return undefined;
+  // The smallest integer, which is what Go makes of a number that is none, is beyond all others once it is counted from 0.
+  if (last === 0 || position > last || position === SMALLEST) return undefined;
   const at = position < 1 || position === last ? last : position;
   const value = table.getPosition(at);
   machine.charge((last - at) >> 4);

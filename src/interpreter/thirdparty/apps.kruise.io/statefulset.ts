@@ -1,5 +1,6 @@
 /** OpenKruise's Advanced StatefulSet: ordinals are unique in the fleet, and a partition keeps the lowest of them. */
-import { divideOrdinals, type OrdinalSet } from "../../divide/ordinals.ts";
+import { divideOrdinals } from "../../divide/ordinals.ts";
+import type { OrdinalSet } from "../../divide/plan-ordinals.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { templateDependencies, templateReplicas, withSpecField } from "../../workload.ts";
 import { aggregateFields, reflectFields } from "../counters.ts";

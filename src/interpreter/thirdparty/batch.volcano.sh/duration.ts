@@ -2,13 +2,14 @@
 const SECONDS: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 1e-3, "µs": 1e-6, "μs": 1e-6, us: 1e-6, ns: 1e-9 };
 /** The longest duration of 64 bits has 26 characters. */
 const MAX_LENGTH = 64;
-const PART = /(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s|µs|μs|us|ns)/gu;
+const PART = /([\d.]+)([hmsµμun]s?)/g;
 
 /** A bare number is seconds. What is no duration lasts no time. */
 export function secondsOf(duration: unknown): number {
   if (typeof duration === "number") return duration;
   if (typeof duration !== "string" || duration.length > MAX_LENGTH) return 0;
   let total = 0;
-  for (const [, amount, unit = ""] of duration.matchAll(PART)) total += Number(amount) * (SECONDS[unit] ?? 0);
+  PART.lastIndex = 0;
+  for (let part = PART.exec(duration); part; part = PART.exec(duration)) total += (Number(part[1]) || 0) * (SECONDS[part[2] ?? ""] ?? 0);
   return total > 0 ? total : Number(duration) || 0;
 }

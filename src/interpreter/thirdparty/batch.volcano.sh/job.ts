@@ -7,11 +7,12 @@
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, setOwn, type Json, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
-import { countOf, statusOf, textOf } from "../../replica-status.ts";
+import { countOf, reportedStatuses, statusOf, sumOf, textOf } from "../../replica-status.ts";
 import { componentOf, replicasOr } from "../components.ts";
 import { pickFields } from "../counters.ts";
 import { conditionsIn, laterOf, putStatus, telling, wholeStatus } from "../member-status.ts";
 import { secondsOf } from "./duration.ts";
+import { TaskCounts } from "./task-counts.ts";
 
 interface VolcanoJob extends KubernetesObject {
   spec?: JsonObject;
@@ -37,8 +38,8 @@ export const volcanoJobInterpreter: KindInterpreter<VolcanoJob> = {
     return status && wholeStatus({ status: pickFields(status, REPORTED) });
   },
   aggregateStatus(job, items) {
-    const [only, ...more] = items;
-    return putStatus(job, only && more.length === 0 ? wholeStatus(only) : sumStatuses(items));
+    const only = items.length === 1 ? items[0] : undefined;
+    return putStatus(job, only ? wholeStatus(only) : sumStatuses(items));
   },
   isHealthy(job) {
     const state = statusOf(job)?.["state"];
@@ -47,41 +48,23 @@ export const volcanoJobInterpreter: KindInterpreter<VolcanoJob> = {
 };
 
 function sumStatuses(items: readonly StatusItem[]): JsonObject {
-  const counters = new Map(SUMMED.map((field) => [field, 0]));
+  const statuses = reportedStatuses(items);
+  const summed: JsonObject = {};
+  for (const field of SUMMED) summed[field] = sumOf(statuses, field);
   const controlledResources: JsonObject = {};
   const tasks = new TaskCounts();
   let version = 0;
   let runningDuration: Json = null;
   let longest = 0;
-  for (const { status } of items) {
-    if (!isObject(status)) continue;
-    for (const field of SUMMED) counters.set(field, (counters.get(field) ?? 0) + countOf(status[field]));
+  for (const status of statuses) {
+    const { runningDuration: duration = null, controlledResources: controlled } = status;
     version = Math.max(version, countOf(status["version"]));
-    const seconds = secondsOf(status["runningDuration"]);
-    if (seconds > longest) [longest, runningDuration] = [seconds, status["runningDuration"] ?? null];
+    const seconds = secondsOf(duration);
+    if (seconds > longest) [longest, runningDuration] = [seconds, duration];
     tasks.add(status["taskStatusCount"]);
-    if (isObject(status["controlledResources"])) for (const [name, uid] of Object.entries(status["controlledResources"])) setOwn(controlledResources, name, uid);
+    if (isObject(controlled)) for (const name in controlled) setOwn(controlledResources, name, controlled[name]);
   }
-  return telling({ ...Object.fromEntries(counters), version, runningDuration, taskStatusCount: tasks.sum(), controlledResources, state: stateOf(items), conditions: conditionsOf(items) });
-}
-
-/** How many pods of each task are in each phase, over all members. */
-class TaskCounts {
-  readonly #phases = new Map<string, Map<string, number>>();
-
-  add(taskStatusCount: unknown): void {
-    if (!isObject(taskStatusCount)) return;
-    for (const [task, counted] of Object.entries(taskStatusCount)) {
-      if (!isObject(counted) || !isObject(counted["phase"])) continue;
-      let phases = this.#phases.get(task);
-      if (!phases) this.#phases.set(task, (phases = new Map()));
-      for (const [phase, count] of Object.entries(counted["phase"])) phases.set(phase, (phases.get(phase) ?? 0) + countOf(count));
-    }
-  }
-
-  sum(): JsonObject {
-    return Object.fromEntries([...this.#phases].map(([task, phases]) => [task, { phase: Object.fromEntries(phases) }]));
-  }
+  return telling({ ...summed, version, runningDuration, taskStatusCount: tasks.sum(), controlledResources, state: stateOf(items), conditions: conditionsOf(statuses) });
 }
 
 /** Failed when any member has failed, completed when all have; before that the fleet has no phase that would be true of all. */
@@ -108,13 +91,13 @@ function stateOf(items: readonly StatusItem[]): JsonObject {
 }
 
 /** The story of the first member that fails; while none does, the newest time of each phase. */
-function conditionsOf(items: readonly StatusItem[]): JsonObject[] {
+function conditionsOf(statuses: readonly JsonObject[]): JsonObject[] {
   const newest = new Map<string, JsonObject>();
-  for (const { status } of items) {
-    const conditions = isObject(status) ? conditionsIn(status) : [];
-    if (conditions.some((condition) => FAILING.has(textOf(condition["status"])))) return conditions;
+  for (const status of statuses) {
+    const conditions = conditionsIn(status);
     for (const condition of conditions) {
       const phase = textOf(condition["status"]);
+      if (FAILING.has(phase)) return conditions;
       const known = newest.get(phase);
       if (!known || textOf(condition["lastTransitionTime"]) > textOf(known["lastTransitionTime"])) newest.set(phase, condition);
     }

@@ -49,7 +49,7 @@ export const flinkDeploymentInterpreter: KindInterpreter<FlinkDeployment> = {
   replicas(deployment) {
     const { namespace } = deployment.metadata;
     const requirements = { ...requirementsOf(deployment, ["jobManager", "taskManager"]), ...(namespace && { namespace }) };
-    return { replicas: replicaTotal(jobManagers(deployment), taskManagers(deployment)), ...(Object.keys(requirements).length > 0 && { requirements }) };
+    return { replicas: replicaTotal([jobManagers(deployment), taskManagers(deployment)]), requirements };
   },
   components: (deployment) => [component(deployment, "jobManager", jobManagers(deployment)), component(deployment, "taskManager", taskManagers(deployment))],
   reflectStatus(deployment) {
@@ -80,12 +80,11 @@ function taskManagers({ spec }: Deployment): number {
 }
 
 function component(deployment: Deployment, role: Role, replicas: number): Component {
-  const requirements = requirementsOf(deployment, [role]);
-  return { ...componentOf(deployment, { name: role.toLowerCase(), template: undefined }, replicas), ...(requirements && { requirements }) };
+  return { ...componentOf(deployment, { name: role.toLowerCase(), template: undefined }, replicas), requirements: requirementsOf(deployment, [role]) };
 }
 
 /** What each pod of the roles asks for, or the larger of them. */
-function requirementsOf(deployment: Deployment, roles: readonly Role[]): ReplicaRequirements | undefined {
+function requirementsOf(deployment: Deployment, roles: readonly Role[]): ReplicaRequirements {
   const amounts = new Map<string, Quantity>();
   for (const role of roles) {
     for (const resource of ["cpu", "memory"] as const) {
@@ -98,7 +97,7 @@ function requirementsOf(deployment: Deployment, roles: readonly Role[]): Replica
       if (!other || compareQuantities(amount, other) > 0) amounts.set(resource, amount);
     }
   }
-  // Flink takes an affinity as well; Karmada does not look at it.
+  // As in Karmada's rules, an affinity is not looked at.
   const { nodeSelector, tolerations, priorityClassName } = deployment.spec?.podTemplate?.spec ?? {};
   return placedRequirements(deployment, amounts, { nodeSelector, tolerations, priorityClassName });
 }

@@ -1,5 +1,5 @@
 /** When a training job is well. */
-import { type DeepReadonly } from "../../../base/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
 import { statusOf } from "../../replica-status.ts";
 import { conditionsIn, isTrue } from "../member-status.ts";
 import type { TrainingJob } from "./replica-specs.ts";

@@ -24,22 +24,30 @@ export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
   },
   reflectStatus(job) {
     const status = statusOf(job);
-    if (!status) return undefined;
-    const { replicaStatuses } = status;
-    return {
-      ...pickFields(status, ["startTime", "completionTime", "lastReconcileTime"]),
-      ...(isObject(replicaStatuses) && { replicaStatuses: Object.fromEntries(Object.entries(replicaStatuses).flatMap(([role, counts]) => (isObject(counts) ? [[role, pickFields(counts, ["active", "succeeded", "failed", "selector"])]] : []))) }),
-      conditions: conditionsIn(status),
-    };
+    return status && reported(status);
   },
   aggregateStatus(job, items) {
-    const [only, ...more] = items;
-    if (!only) return job;
-    return putStatus(job, more.length === 0 ? wholeStatus(only) : sumStatuses(items));
+    if (items.length === 0) return job;
+    const only = items.length === 1 ? items[0] : undefined;
+    return putStatus(job, only ? wholeStatus(only) : sumStatuses(items));
   },
   /** An empty list of conditions says as little as none. */
-  isHealthy: (job) => conditionsIn(statusOf(job) ?? {}).length > 0 && hasNotFailed(job),
+  isHealthy(job) {
+    const conditions = statusOf(job)?.["conditions"];
+    return Array.isArray(conditions) && conditions.length > 0 && hasNotFailed(job);
+  },
 };
+
+function reported(status: JsonObject): JsonObject {
+  const roles = isObject(status["replicaStatuses"]) ? Object.entries(status["replicaStatuses"]) : [];
+  const replicaStatuses = Object.fromEntries(roles.flatMap(([role, counts]) => (isObject(counts) ? [[role, pickFields(counts, ["active", "succeeded", "failed", "selector"])]] : [])));
+  const conditions = conditionsIn(status);
+  return {
+    ...pickFields(status, ["startTime", "completionTime", "lastReconcileTime"]),
+    ...(roles.length > 0 && { replicaStatuses }),
+    ...(conditions.length > 0 && { conditions }),
+  };
+}
 
 function sumStatuses(items: readonly StatusItem[]): JsonObject {
   const replicaStatuses = sumReplicaStatuses(items);

@@ -30,11 +30,12 @@ export const notebookInterpreter: KindInterpreter<Notebook> = {
     const status = statusOf(notebook);
     if (!status) return undefined;
     const { readyReplicas, containerState } = status;
-    return { readyReplicas: readyReplicas ?? 0, ...(isObject(containerState) && { containerState }), conditions: conditionsIn(status) };
+    const conditions = conditionsIn(status);
+    return { readyReplicas: readyReplicas ?? 0, ...(isObject(containerState) && { containerState }), ...(conditions.length > 0 && { conditions }) };
   },
   aggregateStatus(notebook, items) {
-    const [only, ...more] = items;
-    return putStatus(notebook, only && more.length === 0 ? wholeStatus(only) : sumStatuses(items));
+    const only = items.length === 1 ? items[0] : undefined;
+    return putStatus(notebook, only ? wholeStatus(only) : sumStatuses(items));
   },
   isHealthy(notebook) {
     const state = statusOf(notebook)?.["containerState"];

@@ -6,13 +6,14 @@
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from "../../../machinery/index.ts";
+import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../../../machinery/index.ts";
 import { InterpretError } from "../../interpret-error.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { reportedStatuses, statusOf, sumOf } from "../../replica-status.ts";
 import { replicasOr as numberOr, roleDependencies } from "../components.ts";
 import { conditionsIn, isTrue, laterOf, putStatus, wholeStatus } from "../member-status.ts";
 import { quantityIn } from "../operator-pods.ts";
+import { isGiven, putField } from "../status-fields.ts";
 import { clusterComponents, clusterRoles, type RayClusterSpec } from "./cluster-spec.ts";
 
 interface RayCluster extends KubernetesObject {
@@ -26,7 +27,6 @@ const COUNTERS = ["readyWorkerReplicas", "availableWorkerReplicas", "maxWorkerRe
 const FIRST = ["endpoints", "head"];
 const STATE = ["state", "stateTransitionTimes"];
 const ZERO = parseQuantity("0");
-const KIBI = parseQuantity("1Ki");
 
 export const rayClusterInterpreter: KindInterpreter<RayCluster> = {
   group: "ray.io",
@@ -44,43 +44,40 @@ export const rayClusterInterpreter: KindInterpreter<RayCluster> = {
 function aggregate(cluster: Cluster, items: readonly StatusItem[]): JsonObject {
   const statuses = reportedStatuses(items);
   const status: JsonObject = { ...statusOf(cluster) };
-  for (const field of [...FIRST, ...STATE, "conditions", "lastUpdateTime"]) delete status[field];
   for (const field of COUNTERS) status[field] = sumOf(statuses, field);
   for (const field of ["desiredCPU", "desiredMemory"]) status[field] = sumAmounts(cluster, statuses, field);
   for (const field of ["desiredGPU", "desiredTPU"]) status[field] = sumDevices(cluster, statuses, field);
   const conditions = statuses.flatMap(conditionsIn);
-  if (conditions.length > 0) status["conditions"] = conditions;
-  const lastUpdateTime = statuses.reduce((latest, each) => laterOf(latest, each["lastUpdateTime"]), "");
-  if (lastUpdateTime) status["lastUpdateTime"] = lastUpdateTime;
-  for (const field of FIRST) copy(status, field, statuses.find((each) => isGiven(each[field])));
+  putField(status, "conditions", conditions.length > 0 ? conditions : undefined);
+  putField(status, "lastUpdateTime", statuses.reduce((latest, each) => laterOf(latest, each["lastUpdateTime"]), "") || undefined);
+  for (const field of FIRST) putField(status, field, statuses.find((each) => isGiven(each[field]))?.[field]);
   const first = statuses.find((each) => isGiven(each["state"]));
-  for (const field of STATE) copy(status, field, first);
+  for (const field of STATE) putField(status, field, first?.[field]);
   return status;
-}
-
-const isGiven = (value: Json | undefined): value is Json => value !== undefined && value !== null;
-
-function copy(status: JsonObject, field: string, from: JsonObject | undefined): void {
-  const value = from?.[field];
-  if (isGiven(value)) status[field] = value;
 }
 
 /** The values that members give; an empty text is none. */
 function givenIn(statuses: readonly JsonObject[], field: string): Json[] {
-  return statuses.map((status) => status[field]).filter((value) => isGiven(value) && value !== "") as Json[];
+  return statuses.map((status) => status[field]).filter(isGiven).filter((value) => value !== "");
 }
 
-/** A sum in the notation of the first amount, as long as that can express it. */
+/** Added up member by member, as the original does: the notation of the sum depends on the way. */
 function sumAmounts(cluster: Cluster, statuses: readonly JsonObject[], field: string): string {
+  // Most members report one of a few sizes.
+  const known = new Map<Json, Quantity>();
   let sum = ZERO;
-  for (const value of givenIn(statuses, field)) sum = settled(addQuantities(sum, quantityIn(cluster, `status.${field}`, value)));
+  for (const value of givenIn(statuses, field)) {
+    let amount = known.get(value);
+    if (!amount) known.set(value, (amount = quantityIn(cluster, `a member's ${field}`, value)));
+    sum = addQuantities(sum, amount);
+    if (sum.format !== "DecimalSI" && !hasBinarySuffix(sum)) sum = { ...sum, format: "DecimalSI" };
+  }
   return formatQuantity(sum);
 }
 
-/** Binary suffixes do not express fractions and small numbers, and exponents are not how status is written. */
-function settled(sum: Quantity): Quantity {
-  const isPlain = sum.format === "DecimalExponent" || (sum.format === "BinarySI" && (sum.exponent < 0 || compareQuantities(sum, KIBI) < 0));
-  return isPlain ? { ...sum, format: "DecimalSI" } : sum;
+/** Whether a sum is still binary after it was written down. Only multiples of 1024 are; exponents are not kept at all. */
+function hasBinarySuffix({ mantissa, exponent, format }: Quantity): boolean {
+  return format === "BinarySI" && exponent >= 0 && (mantissa * 10n ** BigInt(exponent)) % 1024n === 0n;
 }
 
 /** Devices are counted whole, so these are numbers in a text. */

@@ -3,11 +3,12 @@
  * states that are shown are those that most need a look.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
-import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { reportedStatuses, statusOf } from "../../replica-status.ts";
 import { roleDependencies } from "../components.ts";
 import { putStatus, wholeStatus } from "../member-status.ts";
+import { isGiven, putField } from "../status-fields.ts";
 import { clusterComponents, clusterRoles, type RayClusterSpec } from "./cluster-spec.ts";
 
 interface RayJob extends KubernetesObject {
@@ -51,9 +52,7 @@ function aggregate(job: DeepReadonly<RayJob>, items: readonly StatusItem[]): Jso
   const ran = worstOf(statuses.filter(({ jobStatus }) => isGiven(jobStatus) && jobStatus !== ""), "jobStatus", JOB_CONCERN);
   const status: JsonObject = { ...statusOf(job) };
   for (const [field, from] of [["jobStatus", ran], ["jobDeploymentStatus", deployment], ["reason", deployment], ["message", deployment]] as const) {
-    const value = from?.[field];
-    if (isGiven(value)) status[field] = value;
-    else delete status[field];
+    putField(status, field, from?.[field]);
   }
   return status;
 }
@@ -70,5 +69,3 @@ function worstOf(statuses: readonly JsonObject[], field: string, concern: Readon
   }
   return worst;
 }
-
-const isGiven = (value: Json | undefined): value is Json => value !== undefined && value !== null;

@@ -13,6 +13,7 @@ import { countOf, reportedStatuses, statusOf, sumOf } from "../../replica-status
 import { componentOf, replicasOr, roleDependencies } from "../components.ts";
 import { conditionsIn, isTrue, laterOf, putStatus, wholeStatus } from "../member-status.ts";
 import { replicaTotal } from "../replica-total.ts";
+import { isGiven } from "../status-fields.ts";
 import { clusterRoles, groupListOf, headOf, workerGroupsOf, type RayClusterSpec } from "./cluster-spec.ts";
 
 interface RayService extends KubernetesObject {
@@ -40,7 +41,7 @@ export const rayServiceInterpreter: KindInterpreter<RayService> = {
     if (!head) return { replicas: 0 };
     const groups = workerGroupsOf(config);
     const requirements = largestOf([head, ...groups].map((role) => componentOf(service, role, 1).requirements));
-    return { replicas: replicaTotal(1, ...groups.map((group) => group.replicas)), ...(requirements && { requirements }) };
+    return { replicas: replicaTotal([1, ...groups.map((group) => group.replicas)]), ...(requirements && { requirements }) };
   },
   reviseReplicas(service, replicas) {
     const config = service.spec?.rayClusterConfig;
@@ -92,7 +93,7 @@ function aggregate(service: Service, items: readonly StatusItem[]): JsonObject {
     ...(conditions.length > 0 && { conditions }),
     ...(lastUpdateTime && { lastUpdateTime }),
     numServeEndpoints: sumOf(statuses, "numServeEndpoints"),
-    observedGeneration: Math.max(0, ...statuses.map((status) => countOf(status["observedGeneration"]))),
+    observedGeneration: statuses.reduce((newest, status) => Math.max(newest, countOf(status["observedGeneration"])), 0),
     // A service that does not run says nothing at all.
     serviceStatus: statuses.some(({ serviceStatus }) => serviceStatus === "") ? "" : "Running",
     ...(active && { activeServiceStatus: active }),
@@ -117,4 +118,3 @@ function activeServiceOf(statuses: readonly JsonObject[]): JsonObject | undefine
 }
 
 const concernOf = (application: Json): number => (isObject(application) ? (CONCERN.get(application["status"]) ?? 0) : 0);
-const isGiven = (value: Json | undefined): boolean => value !== undefined && value !== null;

@@ -6,8 +6,8 @@
  * times. Executors are named by each member alone: of two with the same name the later member's state is shown.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
-import { parseQuantity, type Quantity } from "../../../machinery/index.ts";
+import { isObject, setOwn, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
+import type { Quantity } from "../../../machinery/index.ts";
 import { InterpretError } from "../../interpret-error.ts";
 import type { Component, KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { countOf, reportedStatuses, statusOf, sumOf, textOf } from "../../replica-status.ts";
@@ -15,6 +15,7 @@ import { componentOf, replicasOr as numberOr } from "../components.ts";
 import { pickFields } from "../counters.ts";
 import { laterOf, putStatus, wholeStatus } from "../member-status.ts";
 import { placedRequirements, quantityIn, type PodPlacement } from "../operator-pods.ts";
+import { putField } from "../status-fields.ts";
 import { parseJavaSize, totalMemory } from "./memory.ts";
 
 interface SparkPod extends PodPlacement {
@@ -106,9 +107,8 @@ function component(application: Application, role: "driver" | "executor", replic
   ]);
   const gpu = textOf(pod.gpu?.name);
   const quantity = numberOr(0, pod.gpu?.quantity);
-  if (gpu !== "" && quantity > 0) amounts.set(gpu, parseQuantity(quantity));
-  const requirements = placedRequirements(application, amounts, pod);
-  return { ...componentOf(application, { name: role, template: undefined }, replicas), ...(requirements && { requirements }) };
+  if (gpu !== "" && quantity > 0) amounts.set(gpu, quantityIn(application, `spec.${role}.gpu.quantity`, quantity));
+  return { ...componentOf(application, { name: role, template: undefined }, replicas), requirements: placedRequirements(application, amounts, pod) };
 }
 
 function memoryOf(application: Application, role: "driver" | "executor", factor: number): Quantity {
@@ -130,16 +130,20 @@ function aggregate(application: Application, items: readonly StatusItem[]): Json
     executionAttempts: sumOf(statuses, "executionAttempts"),
     submissionAttempts: sumOf(statuses, "submissionAttempts"),
   };
-  put(status, "applicationState", worstState(application, items));
-  const executors = statuses.flatMap(({ executorState }) => (isObject(executorState) ? Object.entries(executorState) : []));
-  put(status, "executorState", executors.length > 0 ? Object.fromEntries(executors) : undefined);
-  for (const field of TIMES) put(status, field, statuses.reduce((latest, each) => laterOf(latest, each[field]), "") || undefined);
+  putField(status, "applicationState", worstState(application, items));
+  putField(status, "executorState", executorsIn(statuses));
+  for (const field of TIMES) putField(status, field, statuses.reduce((latest, each) => laterOf(latest, each[field]), "") || undefined);
   return status;
 }
 
-function put(status: JsonObject, field: string, value: Json | undefined): void {
-  if (value === undefined) delete status[field];
-  else status[field] = value;
+/** The names are the members', so they are set with care. */
+function executorsIn(statuses: readonly JsonObject[]): JsonObject | undefined {
+  let executors: JsonObject | undefined;
+  for (const { executorState } of statuses) {
+    if (!isObject(executorState)) continue;
+    for (const name of Object.keys(executorState)) setOwn((executors ??= {}), name, executorState[name]);
+  }
+  return executors;
 }
 
 /** Throws for a state that nobody has ranked: it may be the one to show. */

@@ -1,0 +1,75 @@
+/** The rules that a command asks: those of the customizations it was given, or else the ones that Flotilla has by itself. */
+import type { ResourceInterpreterCustomization } from "../../api/index.ts";
+import type { Clock, DeepReadonly, FlotillaError } from "../../base/index.ts";
+import { createCustomizationLevel, createInterpreter, createLuaEngine, InterpretError, LuaSyntaxError, OPERATIONS } from "../../interpreter/index.ts";
+import type { Interpreter, Operation } from "../../interpreter/index.ts";
+import { nameOf, scriptOf, scriptTextOf, targetOf } from "./customizations.ts";
+import type { Manifest } from "./customizations.ts";
+import { NoRuleError, objectOf } from "./run-rule.ts";
+import type { RuleInput } from "./run-rule.ts";
+import type { ScriptText } from "./script-text.ts";
+
+export interface RuleBook {
+  readonly interpreter: Interpreter;
+  /** What went wrong, with the place in the file and its line where they are known. */
+  explain(error: FlotillaError, operation: Operation, input: RuleInput): string;
+  close(): Promise<void>;
+}
+
+export function createRuleBook(customizations: readonly Manifest[], clock: Clock): RuleBook {
+  if (customizations.length === 0) return { interpreter: createInterpreter(), explain: ({ message }) => message, close: () => Promise.resolve() };
+  const engine = createLuaEngine({ clock });
+  const level = createCustomizationLevel({ engine });
+  for (const { object } of customizations) level.set(object as unknown as DeepReadonly<ResourceInterpreterCustomization>);
+  return {
+    interpreter: createInterpreter([level]),
+    explain(error, operation, input) {
+      if (error instanceof NoRuleError) return `${error.message} in ${filesOf(customizations)}${whoElse(error)}`;
+      if (!(error instanceof InterpretError)) return error.message;
+      const manifest = culpritOf(error, operation, input, customizations);
+      const script = manifest && scriptTextOf(manifest, operation);
+      return script ? withPlace(error.message, error.cause, script) : error.message;
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** A customization replaces single rules, so what it lacks may still be known. */
+function whoElse({ operation, object }: NoRuleError): string {
+  const level = createInterpreter().levelOf(OPERATIONS[operation], object);
+  return level ? `; on a hub Flotilla's own rule answers (${level}), and without -f it does here` : "";
+}
+
+function filesOf(customizations: readonly Manifest[]): string {
+  const files = [...new Set(customizations.map(({ file }) => file))];
+  return files.length > 3 ? `${files.slice(0, 3).join(", ")} and ${files.length - 3} more files` : files.join(", ");
+}
+
+/** Dependencies come from every customization of a kind, and the message names the one that failed; else the first by name answers. */
+function culpritOf({ message }: InterpretError, operation: Operation, input: RuleInput, customizations: readonly Manifest[]): Manifest | undefined {
+  const { apiVersion, kind } = objectOf(operation, input);
+  const having = customizations.filter((each) => targetOf(each).apiVersion === apiVersion && targetOf(each).kind === kind && scriptOf(each, operation) !== "");
+  return having.find((each) => message.includes(`ResourceInterpreterCustomization ${nameOf(each)} `)) ?? having[0];
+}
+
+/** `cause` is the failure of the script, which knows the line and, when it does not compile, the column. */
+export function withPlace(message: string, cause: unknown, script: ScriptText): string {
+  const found = placeIn(cause, script);
+  if (!found) return `${script.file}: ${message}`;
+  const { place, length } = found;
+  return `${script.file}:${place.line}:${place.column}: ${message}\n${script.excerpt(place, length)}`;
+}
+
+function placeIn(cause: unknown, script: ScriptText): { place: { line: number; column: number }; length: number } | undefined {
+  if (cause instanceof LuaSyntaxError && cause.position) {
+    const { line, column } = cause.position;
+    const token = /near '(.*)':/s.exec(cause.message)?.[1] ?? "";
+    // The reader has the last byte of the word that it stumbles over.
+    const bytes = Buffer.byteLength(token);
+    const start = script.placeOf(line, Math.max(1, column - bytes + 1));
+    return start && { place: start, length: token.includes("\n") ? 1 : token.length };
+  }
+  const line = cause instanceof Error ? /<string>:(\d+):/.exec(cause.message)?.[1] : undefined;
+  const place = line === undefined ? undefined : script.startOf(Number(line));
+  return place && { place, length: script.lengthAt(place) };
+}

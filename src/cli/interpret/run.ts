@@ -1,0 +1,165 @@
+/** `flotilla interpret`: chooses between checking, testing and running rules, and reads what each of them needs. */
+import { FlotillaError, UsageError } from "../../base/index.ts";
+import type { Clock, Json } from "../../base/index.ts";
+import { InterpretError } from "../../interpreter/index.ts";
+import type { StatusItem } from "../../interpreter/index.ts";
+import type { Output } from "../output.ts";
+import { checkData, checkManifest, hasFailed, renderChecks } from "./check.ts";
+import { isCustomization, kindText, manifestsOf } from "./customizations.ts";
+import type { Manifest } from "./customizations.ts";
+import { readDocuments } from "./documents.ts";
+import { readFixture } from "./fixtures.ts";
+import { formatGoYaml } from "./go-yaml.ts";
+import { createRuleBook } from "./rule-book.ts";
+import { findRule, OPERATION_NAMES, renderDocumentation, RULES } from "./rules.ts";
+import type { RuleInfo } from "./rules.ts";
+import { runRule } from "./run-rule.ts";
+import type { Answer, RuleInput } from "./run-rule.ts";
+import { SourceError, Sources } from "./sources.ts";
+import type { Reach } from "./sources.ts";
+import { hasPassed, renderOutcome, renderSummary, runFixture } from "./test-fixtures.ts";
+
+export interface InterpretRequest {
+  files: readonly string[];
+  recursive: boolean;
+  operation: string | undefined;
+  desiredFile: string | undefined;
+  observedFile: string | undefined;
+  statusFile: string | undefined;
+  replicas: number;
+  check: boolean;
+  showDocumentation: boolean;
+  /** Files of fixtures. */
+  tests: readonly string[];
+}
+
+export interface InterpretContext {
+  output: Output;
+  clock: Clock;
+  reach: Reach;
+}
+
+/** Rules or fixtures did not pass; what failed was told before. */
+export class RulesError extends FlotillaError {
+  constructor(message: string) {
+    super("Rules", message);
+  }
+}
+
+export async function interpret(request: InterpretRequest, context: InterpretContext): Promise<void> {
+  const rule = request.operation === undefined ? undefined : ruleOf(request.operation);
+  const sources = new Sources(context.reach);
+  if (request.showDocumentation) return showDocumentation(rule, context.output);
+  if (request.check) return check(await readManifests(sources, request), context.output);
+  if (request.tests.length > 0) return test(request, sources, context);
+  if (!rule) throw new UsageError(`say what to do: --operation (${OPERATION_NAMES.join(", ")}), --check or --test FILE; see 'flotilla interpret --help'`);
+  return run(rule, request, sources, context);
+}
+
+function ruleOf(operation: string): RuleInfo {
+  const rule = findRule(operation);
+  if (!rule) throw new UsageError(`operation ${operation} is not supported. Use one of: ${OPERATION_NAMES.join(", ")}`);
+  return rule;
+}
+
+function showDocumentation(rule: RuleInfo | undefined, output: Output): void {
+  const rules = rule ? [rule] : RULES;
+  output.result({ rules: rules as unknown as Json }, () => renderDocumentation(rules));
+}
+
+function check(manifests: readonly Manifest[], output: Output): void {
+  if (manifests.length === 0) throw new UsageError("--check needs the customizations to look at: -f FILE");
+  const checks = manifests.map(checkManifest);
+  output.result(checkData(checks), () => renderChecks(checks));
+  for (const { warnings } of checks) for (const warning of warnings) output.warn(`Warning: ${warning}`);
+  const failed = checks.filter(hasFailed);
+  if (failed.length === 0) return;
+  throw new RulesError([`${failed.length} of ${checks.length} did not pass`, ...failed.flatMap(({ source, problem, details }) => (problem === undefined ? details : [`${source}: ${problem}`]))].join("\n"));
+}
+
+async function test(request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {
+  const rules = createRuleBook(await readCustomizations(sources, request), clock);
+  try {
+    const documents = (await sources.read(request.tests, { recursive: request.recursive })).flatMap(readDocuments);
+    if (documents.length === 0) throw new SourceError(`there is no fixture in ${request.tests.join(", ")}`);
+    const fixtures = documents.map(readFixture);
+    const outcomes = [];
+    for (const fixture of fixtures) {
+      const outcome = await runFixture(fixture, rules);
+      outcomes.push(outcome);
+      output.say(renderOutcome(outcome));
+    }
+    const passed = outcomes.filter(hasPassed).length;
+    const failed = outcomes.length - passed;
+    const cases = outcomes.map((outcome) => {
+      const { name, file, line, operation } = outcome.fixture;
+      return { name, file, line, operation, passed: hasPassed(outcome), ...(outcome.problem !== undefined && { problem: outcome.problem }), ...(outcome.differences.length > 0 && { differences: outcome.differences as unknown as Json }) };
+    });
+    output.result({ passed, failed, cases }, () => renderSummary(passed, failed));
+    if (failed > 0) throw new RulesError(`${failed} of ${outcomes.length} cases failed`);
+  } finally {
+    await rules.close();
+  }
+}
+
+async function run({ operation }: RuleInfo, request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {
+  const customizations = await readCustomizations(sources, request);
+  const rules = createRuleBook(customizations, clock);
+  try {
+    const input = await readInput(request, sources);
+    let answer: Answer;
+    try {
+      answer = await runRule(rules.interpreter, operation, input);
+    } catch (error) {
+      if (!(error instanceof InterpretError)) throw error;
+      throw new RulesError(`Execute ${operation} error: ${rules.explain(error, operation, input)}`);
+    }
+    const { level, results } = answer;
+    const shown = level ?? "every kind";
+    output.result({ operation, level: shown, results: Object.fromEntries(results.map(({ name, value }) => [name, value])) }, () => renderAnswer(answer, customizations.length === 0 ? shown : undefined));
+  } finally {
+    await rules.close();
+  }
+}
+
+/** As karmadactl prints it. Where Flotilla's own rules answer, which it cannot ask, a comment says whose they are. */
+export function renderAnswer({ results }: Answer, level: string | undefined): string {
+  const blocks = results.map(({ name, value }, index) => `---\n# [${index + 1}/${results.length}] ${name}:\n${formatGoYaml(value)}`);
+  return `${level === undefined ? "" : `# answered by Flotilla's own rules: ${level}\n`}${blocks.join("")}`.trimEnd();
+}
+
+async function readInput(request: InterpretRequest, sources: Sources): Promise<RuleInput> {
+  return {
+    desired: await readObject("--desired-file", request.desiredFile, sources),
+    observed: await readObject("--observed-file", request.observedFile, sources),
+    statusItems: request.statusFile === undefined ? undefined : await readStatusItems(request.statusFile, sources),
+    replicas: request.replicas,
+  };
+}
+
+async function readObject(flag: string, file: string | undefined, sources: Sources): Promise<RuleInput["desired"]> {
+  if (file === undefined) return undefined;
+  const manifests = manifestsOf((await sources.read([file])).flatMap(readDocuments));
+  const [manifest, ...others] = manifests;
+  if (!manifest || others.length > 0) throw new UsageError(`${flag} ${file} has ${manifests.length} objects; one is needed`);
+  return manifest.object;
+}
+
+/** One item per document, or lists of them. */
+async function readStatusItems(file: string, sources: Sources): Promise<StatusItem[]> {
+  const items = (await sources.read([file])).flatMap(readDocuments).flatMap(({ value }) => value);
+  if (items.some((item) => typeof item !== "object" || item === null || Array.isArray(item))) throw new SourceError(`reading ${file}: a status item is a mapping with clusterName and status`);
+  return items as unknown as StatusItem[];
+}
+
+async function readManifests(sources: Sources, { files, recursive }: InterpretRequest): Promise<Manifest[]> {
+  return manifestsOf((await sources.read(files, { recursive })).flatMap(readDocuments));
+}
+
+async function readCustomizations(sources: Sources, request: InterpretRequest): Promise<Manifest[]> {
+  const manifests = await readManifests(sources, request);
+  const other = manifests.find((manifest) => !isCustomization(manifest));
+  if (other) throw new SourceError(`reading ${other.file}:${other.line}: not a ResourceInterpreterCustomization, got ${kindText(other)}`);
+  if (request.files.length > 0 && manifests.length === 0) throw new SourceError(`there is no customization in ${request.files.join(", ")}`);
+  return manifests;
+}

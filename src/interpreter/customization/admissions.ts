@@ -1,0 +1,68 @@
+/**
+ * What happens to a ResourceInterpreterCustomization before it is stored: shorthand becomes canonical, scripts are checked, and
+ * no two customizations may carry out the same operation for the same target, except that each may find dependencies.
+ */
+import { ResourceInterpreterCustomization } from "../../api/index.ts";
+import type { Admission, AnyAdmission, ClusterReader, Review } from "../../api/index.ts";
+import { isObject } from "../../base/index.ts";
+import { invalid } from "../../machinery/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import { checkCustomization } from "./check.ts";
+import type { CustomizationFindings } from "./check.ts";
+import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
+import type { Customization } from "./rules.ts";
+import { convertShorthand } from "./shorthand.ts";
+
+const { group, kind, plural } = ResourceInterpreterCustomization;
+
+/** Nothing is known of the types yet: the schema is checked afterwards. */
+function toCanonical({ object, oldObject, warn }: Review<ResourceInterpreterCustomization>): Customization {
+  const spec = object.spec as unknown;
+  const sent = isObject(spec) ? spec["customizations"] : undefined;
+  if (!isObject(spec) || !isObject(sent)) return object;
+  const { rules, warnings, errors } = convertShorthand(sent, oldObject?.spec.customizations);
+  if (errors.length > 0) throw invalid(group, kind, object.metadata.name, errors);
+  for (const warning of warnings) warn(warning);
+  return rules === sent ? object : ({ ...object, spec: { ...spec, customizations: rules } } as unknown as Customization);
+}
+
+/** Asked twice of one write, for mistakes and for warnings; the spec is the same object then. */
+const findings = new WeakMap<object, CustomizationFindings>();
+
+function findingsOf(customization: Customization): CustomizationFindings {
+  let found = findings.get(customization.spec);
+  if (!found) {
+    found = checkCustomization(customization);
+    findings.set(customization.spec, found);
+  }
+  return found;
+}
+
+/** Others that carry out an operation of this one, for the same target. */
+export function findConflicts(customization: Customization, others: readonly Customization[]): FieldError[] {
+  const { name } = customization.metadata;
+  const { apiVersion, kind: targetKind } = customization.spec.target;
+  const rivals = others.filter(({ metadata, spec: { target } }) => metadata.name !== name && target.apiVersion === apiVersion && target.kind === targetKind);
+  return CUSTOMIZATION_RULES.flatMap(({ field, operation }) => {
+    if (operation === "InterpretDependency" || scriptOf(customization, field) === undefined) return [];
+    const rival = rivals.find((other) => scriptOf(other, field) !== undefined);
+    if (!rival) return [];
+    const why = `conflicting with InterpreterOperation(${operation}) of existing ResourceInterpreterCustomization(${rival.metadata.name})`;
+    return [{ type: "Forbidden", field: `spec.customizations.${field}`, message: `Forbidden: ${why}` }];
+  });
+}
+
+const stored = (read: ClusterReader): Customization[] => read.list(group, plural) as unknown as Customization[];
+
+const admission: Admission<ResourceInterpreterCustomization> = {
+  for: ResourceInterpreterCustomization,
+  on: ["CREATE", "UPDATE"],
+  mutate: toCanonical,
+  validate({ object, settled, read }) {
+    if (settled?.spec === object.spec) return [];
+    return [...findingsOf(object).errors, ...findConflicts(object, stored(read))];
+  },
+  warnings: ({ object, settled }) => (settled?.spec === object.spec ? [] : findingsOf(object).warnings),
+};
+
+export const interpreterAdmissions: readonly AnyAdmission[] = [admission];

@@ -1,0 +1,53 @@
+/**
+ * The rules that all customizations of one target make together: of each operation the first script by name, and of the
+ * dependencies every script.
+ */
+import type { KindRules } from "../level.ts";
+import type { LuaEngine } from "../lua/index.ts";
+import { checkedDependencies, mergeDependencies } from "./dependencies.ts";
+import { OwnedProgram } from "./owned-program.ts";
+import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
+import type { Customization, RuleField } from "./rules.ts";
+import { asInput, asItem, componentsOf, replicasOf, stillThe, withStatusOf } from "./script-values.ts";
+
+type Make<R extends keyof KindRules> = (program: OwnedProgram) => KindRules[R];
+
+const replicas: Make<"replicas"> = (script) => (object) => script.run(object, async (program) => replicasOf(await program.getReplicas(asInput(object))));
+const components: Make<"components"> = (script) => (object) => script.run(object, async (program) => componentsOf(await program.getComponents(asInput(object))));
+const reviseReplicas: Make<"reviseReplicas"> = (script) => (object, count) => script.run(object, async (program) => stillThe(object, await program.reviseReplica(asInput(object), count)));
+const retain: Make<"retain"> = (script) => (desired, observed) => script.run(desired, async (program) => stillThe(desired, await program.retain(asInput(desired), asInput(observed))));
+const reflectStatus: Make<"reflectStatus"> = (script) => (object) => script.run(object, (program) => program.reflectStatus(asInput(object)));
+const isHealthy: Make<"isHealthy"> = (script) => (object) => script.run(object, (program) => program.interpretHealth(asInput(object)));
+// Who has no list of statuses at all hands over none, and the script sees nil.
+const aggregateStatus: Make<"aggregateStatus"> = (script) => (object, items) => script.run(object, async (program) => withStatusOf(object, await program.aggregateStatus(asInput(object), items?.map(asItem))));
+
+function dependencies(scripts: readonly OwnedProgram[]): KindRules["dependencies"] {
+  return async (object) => mergeDependencies(await Promise.all(scripts.map((script) => script.run(object, async (program) => checkedDependencies(await program.getDependencies(asInput(object)))))));
+}
+
+/** `customizations` are those of one target, sorted by name. */
+export function createKindRules(customizations: readonly Customization[], engine: LuaEngine): KindRules {
+  const programs = new Map<RuleField, OwnedProgram[]>();
+  for (const { field, operation } of CUSTOMIZATION_RULES) {
+    const found = customizations.flatMap((customization) => {
+      const source = scriptOf(customization, field);
+      return source === undefined ? [] : [new OwnedProgram(engine, source, { customization: customization.metadata.name, operation })];
+    });
+    if (found.length > 0) programs.set(field, found);
+  }
+  const rule = <R extends keyof KindRules>(name: R, field: RuleField, make: Make<R>): KindRules => {
+    const [first] = programs.get(field) ?? [];
+    return first ? { [name]: make(first) } : {};
+  };
+  const finders = programs.get("dependencyInterpretation");
+  return {
+    ...rule("replicas", "replicaResource", replicas),
+    ...rule("components", "componentResource", components),
+    ...rule("reviseReplicas", "replicaRevision", reviseReplicas),
+    ...rule("retain", "retention", retain),
+    ...rule("reflectStatus", "statusReflection", reflectStatus),
+    ...rule("aggregateStatus", "statusAggregation", aggregateStatus),
+    ...rule("isHealthy", "healthInterpretation", isHealthy),
+    ...(finders && { dependencies: dependencies(finders) }),
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * ResourceInterpreterCustomizations as people write them, made into what Karmada defines: rules under the name of their purpose
+ * (`replicas`, `reviseReplica`, `scale`), and a place in the object instead of a script (`jsonPath`, `jsonPaths`). Pure.
+ *
+ * `kubectl apply` merges what is written with what is stored, which is canonical already. So a canonical rule that is still what
+ * is stored gives way to the shorthand beside it; one that is new contradicts it.
+ */
+import { equalJson, isObject, setOwn } from "../../base/index.ts";
+import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import { parseFieldPath } from "./field-path.ts";
+import type { FieldPath } from "./field-path.ts";
+import { isPathRule, maxPathsOf, pathScript } from "./path-scripts.ts";
+import type { PathRule } from "./path-scripts.ts";
+import { CUSTOMIZATION_RULES } from "./rules.ts";
+
+type Rules = DeepReadonly<JsonObject>;
+
+export interface Converted {
+  /** The very same object when there was nothing to convert. */
+  rules: Rules;
+  warnings: string[];
+  errors: FieldError[];
+}
+
+const AT = "spec.customizations";
+
+/** Canonical names by what people write instead. */
+const ALIASES: ReadonlyMap<string, PathRule> = new Map([
+  ["replicas", "replicaResource"],
+  ["reviseReplica", "replicaRevision"],
+  ["scale", "replicaRevision"],
+]);
+const PATH_FIELDS = ["jsonPath", "jsonPaths"];
+
+/** `rules` is what was sent as `spec.customizations`, `stored` the same of the object that it replaces. */
+export function convertShorthand(rules: Rules, stored: Rules = {}): Converted {
+  const converted: Converted = { rules, warnings: [], errors: [] };
+  const made = new Map<string, string>();
+  for (const [name, rule] of Object.entries(rules)) {
+    const canonical = ALIASES.get(name) ?? name;
+    const usesPaths = isObject(rule) && isPathRule(canonical) && PATH_FIELDS.some((field) => Object.hasOwn(rule, field));
+    if (canonical === name && !usesPaths) continue;
+    const other = made.get(canonical);
+    made.set(canonical, name);
+    if (other !== undefined) converted.errors.push(refused(`${AT}.${name}`, `says the same as ${other}; keep one of them`));
+    else convertRule(converted, { name, canonical: canonical as PathRule, rule, usesPaths, before: Object.hasOwn(stored, canonical) ? stored[canonical] : undefined });
+  }
+  return converted;
+}
+
+interface Written {
+  name: string;
+  canonical: PathRule;
+  rule: DeepReadonly<Json>;
+  usesPaths: boolean;
+  /** The canonical rule as it is stored. */
+  before: DeepReadonly<Json> | undefined;
+}
+
+function convertRule(converted: Converted, { name, canonical, rule, usesPaths, before }: Written): void {
+  const { [name]: _, ...others } = converted.rules;
+  if (name !== canonical && Object.hasOwn(others, canonical) && !equalJson(others[canonical], before)) {
+    converted.errors.push(refused(`${AT}.${name}`, `shorthand for ${canonical}, which is given as well; keep one of them`));
+    return;
+  }
+  const script = usesPaths ? scriptOfPaths(converted, name, canonical, rule as Rules, before) : undefined;
+  if (usesPaths && script === undefined) return;
+  const next: JsonObject = { ...(others as JsonObject) };
+  setOwn(next, canonical, script ?? rule);
+  converted.rules = next;
+  const functionName = CUSTOMIZATION_RULES.find(({ field }) => field === canonical)?.functionName;
+  const field = usesPaths ? `.${PATH_FIELDS.find((each) => Object.hasOwn(rule as Rules, each))}` : "";
+  const form = usesPaths ? `${canonical}.luaScript with a function ${functionName}` : canonical;
+  converted.warnings.push(`${AT}.${name}${field} is shorthand; it is stored in the canonical form, ${AT}.${form}`);
+}
+
+/** The rule with a script instead of its paths; undefined after noting what is wrong with them. */
+function scriptOfPaths({ errors }: Converted, name: string, canonical: PathRule, rule: Rules, before: DeepReadonly<Json> | undefined): JsonObject | undefined {
+  const { jsonPath, jsonPaths, luaScript, ...unknown } = rule;
+  const at = `${AT}.${name}`;
+  if (jsonPath !== undefined && jsonPaths !== undefined) return note(errors, refused(`${at}.jsonPath`, "jsonPaths is given as well; keep one of them"));
+  // Where the name is canonical, the script that was made from an earlier path is still there.
+  if (luaScript !== undefined && !(isObject(before) && before["luaScript"] === luaScript)) return note(errors, refused(`${at}.luaScript`, "a rule is either a script or names a place"));
+  const field = jsonPath === undefined ? "jsonPaths" : "jsonPath";
+  const texts = jsonPath === undefined ? jsonPaths : [jsonPath];
+  const limit = maxPathsOf(canonical);
+  if (!Array.isArray(texts) || texts.length < 1 || texts.length > limit) return note(errors, wrongPath(`${at}.${field}`, texts, limit === 1 ? "must be one path" : `must be a list of 1 to ${limit} paths`));
+  const paths: FieldPath[] = [];
+  for (const [index, text] of texts.entries()) {
+    const place = field === "jsonPath" ? `${at}.jsonPath` : `${at}.jsonPaths[${index}]`;
+    const path = typeof text === "string" ? parseFieldPath(text) : undefined;
+    const problem = path ? placeProblem(canonical, path) : "must be a path of names and positions, such as .spec.replicas or .metadata.annotations['example.com/size']";
+    if (path && problem === undefined) paths.push(path);
+    else errors.push(wrongPath(place, text, problem ?? ""));
+  }
+  if (paths.length < texts.length) return undefined;
+  return { luaScript: pathScript(canonical, `${name}.${field}`, paths), ...(unknown as JsonObject) };
+}
+
+/** What a rule has to do with a place; undefined when that is fine. */
+function placeProblem(rule: PathRule, path: FieldPath): string | undefined {
+  const [first, second] = path;
+  if (rule === "statusReflection") {
+    if (first !== "status") return "must be .status or lie in it";
+    return path.some((segment) => typeof segment === "number") ? "must not have positions: of a list all items are reflected" : undefined;
+  }
+  if (rule === "replicaResource") return undefined;
+  const isIdentity = first === "apiVersion" || first === "kind" || (first === "metadata" && second !== "labels" && second !== "annotations");
+  return isIdentity ? "must not be what makes the object this one" : undefined;
+}
+
+const refused = (field: string, why: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${why}` });
+
+const SHOWN_CHARACTERS = 200;
+const wrongPath = (field: string, value: unknown, detail: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${(JSON.stringify(value) ?? "null").slice(0, SHOWN_CHARACTERS)}: ${detail}` });
+
+function note(errors: FieldError[], error: FieldError): undefined {
+  errors.push(error);
+}

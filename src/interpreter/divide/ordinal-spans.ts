@@ -1,0 +1,81 @@
+/**
+ * Sets of ordinals as spans, in the form in which an Advanced StatefulSet reserves them. Never one by one: a user may reserve
+ * millions.
+ */
+import { InterpretError } from "../interpret-error.ts";
+
+/** Both ends belong to it. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Ascending, without overlaps or neighbours. */
+export type Spans = readonly Span[];
+
+/** Ordinals have 32 bits. */
+const MAX_ORDINAL = 2_147_483_647;
+
+/** Throws InterpretError for an entry that is neither an ordinal nor a range. */
+export function parseSpans(entries: readonly (number | string)[]): Spans {
+  return joinSpans(
+    entries.map((entry) => {
+      const [, start, end = start] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(String(entry)) ?? [];
+      const span = { first: Number(start), last: Number(end) };
+      if (start === undefined || span.first > span.last || span.last > MAX_ORDINAL) throw new InterpretError(`reading reserved ordinals: ${JSON.stringify(entry)} is neither an ordinal nor a range`);
+      return span;
+    }),
+  );
+}
+
+export function joinSpans(spans: readonly Span[]): Spans {
+  const joined: Span[] = [];
+  for (const span of spans.toSorted((a, b) => a.first - b.first)) {
+    const last = joined.at(-1);
+    if (last && span.first <= last.last + 1) joined[joined.length - 1] = { first: last.first, last: Math.max(last.last, span.last) };
+    else joined.push(span);
+  }
+  return joined;
+}
+
+/** Of ascending ordinals. */
+export function spansOf(ordinals: readonly number[]): Spans {
+  return joinSpans(ordinals.map((ordinal) => ({ first: ordinal, last: ordinal })));
+}
+
+/** What lies between `start` and the last of ascending ordinals without being one of them. */
+export function gapsIn(ordinals: readonly number[], start: number): Spans {
+  const gaps: Span[] = [];
+  let next = start;
+  for (const ordinal of ordinals) {
+    if (ordinal > next) gaps.push({ first: next, last: ordinal - 1 });
+    next = Math.max(next, ordinal + 1);
+  }
+  return gaps;
+}
+
+/** The ordinals outside of the spans, ascending from `start`, for ever. */
+export function* outside(spans: Spans, start: number): Generator<number, never> {
+  let index = 0;
+  for (let ordinal = start; ; ordinal++) {
+    for (let span = spans[index]; span && span.last < ordinal; span = spans[index]) index++;
+    const span = spans[index];
+    if (span && span.first <= ordinal) ordinal = span.last + 1;
+    yield ordinal;
+  }
+}
+
+export function spansInclude(spans: Spans, ordinal: number): boolean {
+  let [low, high] = [0, spans.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((spans[middle]?.last ?? 0) < ordinal) low = middle + 1;
+    else high = middle;
+  }
+  return (spans[low]?.first ?? Number.POSITIVE_INFINITY) <= ordinal;
+}
+
+/** As the API writes them: an ordinal alone as a number, several as `"3-7"`. */
+export function formatSpans(spans: Spans): (number | string)[] {
+  return spans.map(({ first, last }) => (first === last ? first : `${first}-${last}`));
+}

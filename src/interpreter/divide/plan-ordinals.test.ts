@@ -1,0 +1,125 @@
+import { array, assert, nat, property } from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { KubernetesObject } from "../../api/index.ts";
+import type { Json } from "../../base/index.ts";
+import type { Share } from "../kind-interpreter.ts";
+import { divideOrdinals } from "./ordinals.ts";
+import { planOrdinals, type OrdinalSet } from "./plan-ordinals.ts";
+
+const setOf = (spec: OrdinalSet["spec"]): OrdinalSet => ({ apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet", metadata: { name: "web" }, spec });
+
+/** A fleet that remembers what every member was given last, and what it reports. */
+function createFleet(spec: OrdinalSet["spec"] = {}) {
+  const copies = new Map<string, KubernetesObject>();
+  const observed = new Map<string, Json>();
+  return {
+    give(replicas: Record<string, number>, more: OrdinalSet["spec"] = {}): Record<string, readonly number[]> {
+      const members = new Set([...copies.keys(), ...Object.keys(replicas)]);
+      const shares = [...members].map((cluster): Share => {
+        const [copy, status] = [copies.get(cluster), observed.get(cluster)];
+        return { cluster, replicas: replicas[cluster] ?? 0, ...(copy && { copy }), ...(status !== undefined && { observed: status }), ...(!(cluster in replicas) && { leaving: true as const }) };
+      });
+      const set = setOf({ replicas: Object.values(replicas).reduce((sum, count) => sum + count, 0), ...spec, ...more });
+      const owned = Object.fromEntries([...planOrdinals(set, shares).byCluster].map(([cluster, { own }]) => [cluster, own]));
+      for (const [cluster, copy] of divideOrdinals(set, shares)) copies.set(cluster, copy as KubernetesObject);
+      return owned;
+    },
+    report: (cluster: string, generation: number, replicas: number): unknown => observed.set(cluster, { generation, observedGeneration: generation, replicas }),
+    /** The member's copy is gone, and its pods with it. */
+    remove: (cluster: string): unknown => copies.delete(cluster) && observed.delete(cluster),
+    leaving: (cluster: string): string | undefined => copies.get(cluster)?.metadata.annotations?.["flotilla.dev/leaving-ordinals"],
+  };
+}
+
+describe("ordinals of the fleet", () => {
+  test("are handed out in the order of the targets, and kept", () => {
+    const fleet = createFleet();
+    fleet.give({ a: 5, b: 5 });
+
+    expect(fleet.give({ a: 5, b: 5 })).toEqual({ a: [0, 1, 2, 3, 4], b: [5, 6, 7, 8, 9] });
+    expect(fleet.give({ a: 6, b: 5 })).toEqual({ a: [0, 1, 2, 3, 4, 10], b: [5, 6, 7, 8, 9] });
+  });
+
+  test("move only after the member that gives one up has reported that it is gone", () => {
+    const fleet = createFleet();
+    fleet.give({ a: 5, b: 4 });
+    fleet.report("a", 1, 5);
+
+    expect(fleet.give({ a: 4, b: 5 })).toEqual({ a: [0, 1, 2, 3], b: [5, 6, 7, 8] });
+    expect(fleet.leaving("a")).toBe("4@1");
+    // The pod is being removed and counts until then.
+    fleet.report("a", 2, 5);
+    expect(fleet.give({ a: 4, b: 5 })).toMatchObject({ b: [5, 6, 7, 8] });
+    fleet.report("a", 2, 4);
+    expect(fleet.give({ a: 4, b: 5 })).toEqual({ a: [0, 1, 2, 3], b: [4, 5, 6, 7, 8] });
+    expect(fleet.leaving("a")).toBeUndefined();
+  });
+
+  test("are not freed by what a member reported before it was told", () => {
+    const fleet = createFleet();
+    fleet.give({ a: 5, b: 4 });
+    // One of its pods is missing, so the count alone looks as if the last one were gone.
+    fleet.report("a", 1, 4);
+
+    expect(fleet.give({ a: 4, b: 5 })).toMatchObject({ b: [5, 6, 7, 8] });
+    expect(fleet.give({ a: 4, b: 5 })).toMatchObject({ b: [5, 6, 7, 8] });
+  });
+
+  test("that a member gave up it may have back at once", () => {
+    const fleet = createFleet();
+    fleet.give({ a: 5, b: 4 });
+    fleet.give({ a: 4, b: 5 });
+
+    expect(fleet.give({ a: 5, b: 4 })).toEqual({ a: [0, 1, 2, 3, 4], b: [5, 6, 7, 8] });
+    expect(fleet.leaving("a")).toBeUndefined();
+  });
+
+  test("of a member that is no target any more wait until its copy is gone", () => {
+    const fleet = createFleet();
+    fleet.give({ a: 3, b: 3 });
+    fleet.report("a", 1, 3);
+
+    expect(fleet.give({ b: 6 })).toMatchObject({ b: [3, 4, 5] });
+    fleet.remove("a");
+    expect(fleet.give({ b: 6 })).toEqual({ b: [0, 1, 2, 3, 4, 5] });
+  });
+
+  test("stay where they are when one member is left with the upper ones", () => {
+    const fleet = createFleet();
+    fleet.give({ a: 3, b: 3 });
+    fleet.remove("a");
+
+    expect(fleet.give({ b: 3 })).toEqual({ b: [3, 4, 5] });
+  });
+
+  test("begin where the user says, and leave out what the user withholds", () => {
+    const fleet = createFleet({ ordinals: { start: 10 }, reserveOrdinals: [11, "13-14"] });
+
+    expect(fleet.give({ a: 2, b: 2 })).toEqual({ a: [10, 12], b: [15, 16] });
+    expect(fleet.give({ a: 2, b: 2 }, { reserveOrdinals: [11, "13-15"] })).toEqual({ a: [10, 12], b: [16, 17] });
+  });
+
+  test("never have two owners, whatever moves and in whatever order members report", () => {
+    assert(
+      property(array(array(nat(6), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 12 }), array(nat(2), { minLength: 12, maxLength: 12 }), (steps, reporters) => {
+        const fleet = createFleet();
+        const running = new Map<string, Set<number>>(["a", "b", "c"].map((cluster) => [cluster, new Set()]));
+        const wanted = new Map<string, readonly number[]>();
+        let generation = 1;
+        for (const [index, [a = 0, b = 0, c = 0]] of steps.entries()) {
+          for (const [cluster, own] of Object.entries(fleet.give({ a, b, c }))) {
+            wanted.set(cluster, own);
+            // Pods are started at once and removed late: the worst that a member can do.
+            for (const ordinal of own) running.get(cluster)?.add(ordinal);
+          }
+          const pods = [...running.values()].flatMap((ordinals) => [...ordinals]);
+          expect(new Set(pods).size).toBe(pods.length);
+          const reporter = ["a", "b", "c"][reporters[index] ?? 0] ?? "a";
+          running.set(reporter, new Set(wanted.get(reporter)));
+          fleet.report(reporter, ++generation, wanted.get(reporter)?.length ?? 0);
+        }
+      }),
+      { seed: 17, numRuns: 500 },
+    );
+  });
+});

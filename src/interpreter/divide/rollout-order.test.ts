@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { Share } from "../kind-interpreter.ts";
+import { refuseRolloutOrder, rolloutOrderOf, type RolloutOrder } from "./rollout-order.ts";
+
+const shares: Share[] = ["paris", "oslo", "rome"].map((cluster) => ({ cluster, replicas: 2 }));
+const annotated = (order?: string, canaries?: string) => ({
+  apiVersion: "apps.kruise.io/v1beta1",
+  kind: "CloneSet",
+  metadata: { name: "web", annotations: { ...(order && { "flotilla.dev/rollout-order": order }), ...(canaries !== undefined && { "flotilla.dev/canary-clusters": canaries }) } },
+});
+
+const orders: Record<string, { order?: string; canaries?: string; want: RolloutOrder }> = {
+  "spreads when nothing is said": { want: "spread" },
+  "spreads when that is said": { order: "spread", want: "spread" },
+  "goes through the targets one after another": { order: "ordered", want: "ordered" },
+  "marks the canaries among the targets": { order: "canary", canaries: "rome, oslo,", want: { canaries: [false, true, true] } },
+  "holds while no canary is a target": { order: "canary", canaries: "madrid", want: "hold" },
+};
+for (const [behaviour, { order, canaries, want }] of Object.entries(orders)) {
+  test(`a rollout ${behaviour}`, () => {
+    expect(rolloutOrderOf(annotated(order, canaries), shares)).toEqual(want);
+  });
+}
+
+test("an order that is not known is refused with the ones that are", () => {
+  expect(() => rolloutOrderOf(annotated("random"), shares)).toThrow('dividing CloneSet web: annotation flotilla.dev/rollout-order is "random"; it can be spread, ordered or canary');
+});
+
+test("canaries must be named", () => {
+  expect(() => rolloutOrderOf(annotated("canary"), shares)).toThrow("flotilla.dev/canary-clusters must name the clusters that go first");
+});
+
+test("a kind that is updated by ordinal takes no other order", () => {
+  expect(() => refuseRolloutOrder(annotated("spread"))).not.toThrow();
+  expect(() => refuseRolloutOrder(annotated("ordered"))).toThrow("updated from its highest ordinal down");
+});

@@ -1,0 +1,53 @@
+/**
+ * OpenKruise ContainerRecreateRequest: restarts containers of one pod, which is named, so that normally one member has it. Where
+ * several have a pod of that name, the request is as far as the one that is furthest behind.
+ *
+ * OpenKruise completes the spec when the request is made and refuses any change of it later, so the member's spec is kept.
+ */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter } from "../../kind-interpreter.ts";
+import { replaceStatus, reportedStatuses, textOf } from "../../replica-status.ts";
+import { entriesOf, jobTimes } from "./fleet.ts";
+
+interface ContainerRecreateRequest extends KubernetesObject {
+  spec?: JsonObject;
+  status?: JsonObject;
+}
+
+const PHASES = ["", "Pending", "Recreating", "Failed", "Succeeded", "Completed"];
+
+export const containerRecreateRequestInterpreter: KindInterpreter<ContainerRecreateRequest> = {
+  group: "apps.kruise.io",
+  kind: "ContainerRecreateRequest",
+  retain: (desired, observed) => (observed.spec ? { ...desired, spec: observed.spec } : desired),
+  aggregateStatus(request, items) {
+    const statuses = reportedStatuses(items);
+    // A status must have a phase, and there is none before somebody has seen the request.
+    if (statuses.length === 0) return request;
+    const phase = PHASES.find((each) => statuses.some((status) => textOf(status["phase"]) === each)) ?? "";
+    const message = textOf(statuses.find((status) => textOf(status["message"]) !== "")?.["message"]);
+    const [only] = statuses;
+    const containerRecreateStates = statuses.length === 1 ? statesIn(only) : entriesOf(items, "containerRecreateStates", "name");
+    const { completionTime } = jobTimes(items.filter(({ status }) => isObject(status)));
+    return replaceStatus(request, {
+      phase,
+      ...(completionTime !== undefined && { completionTime }),
+      ...(message && { message }),
+      ...(containerRecreateStates.length > 0 && { containerRecreateStates }),
+    });
+  },
+  /** Completed is also a request that failed: then not every container has succeeded. */
+  isHealthy({ status }) {
+    if (!isObject(status)) return false;
+    const phases = statesIn(status).map(({ phase }) => phase);
+    const phase = textOf(status["phase"]);
+    if (phase === "" || phase === "Failed" || phases.includes("Failed")) return false;
+    return phase !== "Completed" || (phases.length > 0 && phases.every((each) => each === "Succeeded"));
+  },
+};
+
+function statesIn(status: DeepReadonly<JsonObject> | undefined): JsonObject[] {
+  const states = status?.["containerRecreateStates"];
+  return Array.isArray(states) ? states.filter(isObject) : [];
+}

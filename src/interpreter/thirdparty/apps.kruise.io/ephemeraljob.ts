@@ -1,0 +1,35 @@
+/**
+ * OpenKruise EphemeralJob: every member puts containers into its own pods. `spec.replicas` is how many pods of each member get
+ * them; it is copied undivided, because nobody knows beforehand where the pods are that it matches.
+ */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, type JsonObject } from "../../../base/index.ts";
+import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
+import { podDependencies, type ReferringContainer } from "../../pod-dependencies.ts";
+import { countOf, replaceStatus, reportedStatuses, textOf } from "../../replica-status.ts";
+import { jobTimes, sums } from "./fleet.ts";
+
+interface EphemeralJob extends KubernetesObject {
+  spec?: { template?: { ephemeralContainers?: ReferringContainer[] } };
+  status?: JsonObject;
+}
+
+const COUNTERS = ["match", "running", "succeeded", "waiting", "failed"];
+/** The first of these that a member is in is the phase of the template. */
+const PHASES = ["Error", "Failed", "Unknown", "Paused", "Running", "Waiting", "Succeeded"];
+const UNHEALTHY = new Set(["", "Error", "Failed", "Unknown"]);
+
+export const ephemeralJobInterpreter: KindInterpreter<EphemeralJob> = {
+  group: "apps.kruise.io",
+  kind: "EphemeralJob",
+  aggregateStatus: (job, items) => replaceStatus(job, { ...jobTimes(items), phase: phaseOf(items), ...sums(items, COUNTERS) }),
+  isHealthy: ({ status }) => isObject(status) && !UNHEALTHY.has(textOf(status["phase"])) && countOf(status["failed"]) === 0,
+  dependencies: ({ metadata, spec }) => podDependencies({ spec: { containers: spec?.template?.ephemeralContainers ?? [] } }, metadata.namespace),
+};
+
+/** A member without any of the pods waits for ever, which says nothing about the others. */
+function phaseOf(items: readonly StatusItem[]): string {
+  const concerned = reportedStatuses(items).filter((status) => countOf(status["match"]) > 0 || status["phase"] !== "Waiting");
+  const phases = new Set(concerned.map((status) => status["phase"]));
+  return PHASES.find((phase) => phases.has(phase)) ?? "Waiting";
+}

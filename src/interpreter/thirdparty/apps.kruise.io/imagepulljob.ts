@@ -1,0 +1,46 @@
+/** OpenKruise ImagePullJob: every member pulls an image to its own nodes; the template counts the nodes of the fleet. */
+import type { KubernetesObject } from "../../../api/index.ts";
+import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
+import type { Dependency, KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
+import { podDependencies } from "../../pod-dependencies.ts";
+import { countOf, replaceStatus, reportedStatuses, textOf } from "../../replica-status.ts";
+import { addNames, jobTimes, sums } from "./fleet.ts";
+
+/** What jobs that pull images have in common. */
+export interface PullJob extends KubernetesObject {
+  spec?: { pullSecrets?: string[] };
+  status?: JsonObject;
+}
+
+const COUNTERS = ["desired", "active", "succeeded", "failed"];
+const COMPLETED = "job has completed";
+
+export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
+  group: "apps.kruise.io",
+  kind: "ImagePullJob",
+  aggregateStatus(job, items) {
+    const counts = sums(items, COUNTERS);
+    const times = jobTimes(items);
+    const failedNodes: string[] = [];
+    for (const { clusterName, status } of items) if (isObject(status)) addNames(failedNodes, clusterName, status["failedNodes"]);
+    return replaceStatus(job, { ...times, ...counts, message: messageOf(items, counts, times), ...(failedNodes.length > 0 && { failedNodes }) });
+  },
+  isHealthy: ({ status }) => isObject(status) && countOf(status["failed"]) === 0,
+  dependencies: pullSecrets,
+};
+
+/** The Secrets without which the images of a private registry cannot be pulled. */
+export function pullSecrets({ metadata, spec }: DeepReadonly<PullJob>): Dependency[] {
+  const names: readonly string[] = Array.isArray(spec?.pullSecrets) ? spec.pullSecrets : [];
+  return podDependencies({ spec: { imagePullSecrets: names.filter((name) => typeof name === "string").map((name) => ({ name })) } }, metadata.namespace);
+}
+
+/** As OpenKruise writes it for one cluster; a member whose job ended in another way says how. */
+function messageOf(items: readonly StatusItem[], counts: JsonObject, { completionTime }: JsonObject): string {
+  if (completionTime !== undefined) {
+    return reportedStatuses(items).map((status) => textOf(status["message"])).find((message) => message !== "" && message !== COMPLETED) ?? COMPLETED;
+  }
+  const desired = countOf(counts["desired"]);
+  if (desired === 0) return "job is running, no progress";
+  return `job is running, progress ${((100 * (countOf(counts["succeeded"]) + countOf(counts["failed"]))) / desired).toFixed(1)}%`;
+}

@@ -1,0 +1,28 @@
+/** How many pods of each task of a Volcano Job are in each phase, over all members. Names are the members' and may be anything. */
+import { isObject, type JsonObject } from "../../../base/index.ts";
+import { countOf } from "../../replica-status.ts";
+
+export class TaskCounts {
+  /** A cell per phase, so that the usual count finds it once and adds. */
+  readonly #phases = new Map<string, Map<string, { pods: number }>>();
+
+  add(taskStatusCount: unknown): void {
+    if (!isObject(taskStatusCount)) return;
+    for (const task in taskStatusCount) {
+      const counted = taskStatusCount[task];
+      if (!isObject(counted) || !isObject(counted["phase"])) continue;
+      let phases = this.#phases.get(task);
+      if (!phases) this.#phases.set(task, (phases = new Map()));
+      for (const phase in counted["phase"]) {
+        const pods = countOf(counted["phase"][phase]);
+        const sum = phases.get(phase);
+        if (sum) sum.pods += pods;
+        else phases.set(phase, { pods });
+      }
+    }
+  }
+
+  sum(): JsonObject {
+    return Object.fromEntries([...this.#phases].map(([task, phases]) => [task, { phase: Object.fromEntries([...phases].map(([phase, { pods }]) => [phase, pods])) }]));
+  }
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { readResponse, renderRequest } from "./context.ts";
+import { WebhookError } from "./webhook-error.ts";
+
+const workload = { apiVersion: "workload.example.io/v1alpha1", kind: "Workload", metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3 } };
+const UID = "8a2f0f4e-5a0e-4c3c-9a44-6a5d3c0a1b2c";
+
+describe("a request", () => {
+  const sent = (bytes: Buffer): unknown => JSON.parse(bytes.toString("utf8"));
+  const common = { uid: UID, kind: { group: "workload.example.io", version: "v1alpha1", kind: "Workload" }, name: "web", namespace: "shop", object: workload };
+  const context = { kind: "ResourceInterpreterContext", apiVersion: "config.karmada.io/v1alpha1" };
+
+  test("names the object and carries it whole", () => {
+    const request = renderRequest(UID, { operation: "InterpretHealth", object: workload });
+
+    expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "InterpretHealth", replicas: 0 } });
+  });
+
+  test("to revise replicas says how many", () => {
+    const request = renderRequest(UID, { operation: "ReviseReplica", object: workload, replicas: 7 });
+
+    expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "ReviseReplica", replicas: 7 } });
+  });
+
+  test("to retain carries what is on the member", () => {
+    const observed = { ...workload, spec: { replicas: 3, paused: true } };
+
+    const request = renderRequest(UID, { operation: "Retain", object: workload, observed });
+
+    expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "Retain", replicas: 0, observedObject: observed } });
+  });
+
+  test("to aggregate carries what every member says, and leaves an empty list out", () => {
+    const items = [{ clusterName: "paris", status: { readyReplicas: 1 }, applied: true, health: "Healthy" as const }];
+
+    const request = renderRequest(UID, { operation: "AggregateStatus", object: workload, items });
+    const empty = renderRequest(UID, { operation: "AggregateStatus", object: workload, items: [] });
+
+    expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "AggregateStatus", replicas: 0, aggregatedStatus: items } });
+    expect(sent(empty)).toEqual({ ...context, request: { ...common, operation: "AggregateStatus", replicas: 0 } });
+  });
+
+  test("about an object of the cluster has no namespace, and one of the core group an empty group", () => {
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
+
+    const request = renderRequest(UID, { operation: "InterpretHealth", object: node });
+
+    expect(sent(request)).toEqual({ ...context, request: { uid: UID, kind: { group: "", version: "v1", kind: "Node" }, name: "n1", operation: "InterpretHealth", object: node, replicas: 0 } });
+  });
+});
+
+describe("an answer", () => {
+  const bytes = (value: unknown): Buffer => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+
+  test("is read with or without saying what it is", () => {
+    const response = { uid: UID, successful: true, replicas: 2 };
+
+    expect(readResponse(bytes({ response }), UID)).toEqual(response);
+    expect(readResponse(bytes({ kind: "ResourceInterpreterContext", apiVersion: "config.karmada.io/v1alpha1", response }), UID)).toEqual(response);
+    expect(readResponse(bytes({ kind: "", apiVersion: "", request: null, response }), UID)).toEqual(response);
+  });
+
+  const cases: Record<string, [answer: unknown, reason: string, message: RegExp]> = {
+    "is empty": ["", "answer", /^the answer is empty$/],
+    "is no JSON": ["<html>", "answer", /^the answer is not JSON/],
+    "is a list": [[], "answer", /^the answer is not an object$/],
+    "is nested without end": ["[".repeat(1_000_000), "answer", /^the answer is nested more than 1000 levels deep$/],
+    "is of another kind": [{ kind: "Status", response: { uid: UID, successful: true } }, "answer", /^the answer is a "Status" of "null", not a ResourceInterpreterContext/],
+    "is of another version": [{ apiVersion: "config.karmada.io/v2", response: { uid: UID, successful: true } }, "answer", /of "config\.karmada\.io\/v2", not/],
+    "has no response": [{ request: {} }, "answer", /^the answer has no response$/],
+    "is for another request": [{ response: { uid: "other", successful: true } }, "answer", /response\.uid is "other" instead of/],
+    "is for no request": [{ response: { successful: true } }, "answer", /response\.uid is "null" instead of/],
+    "has a uid that is no text": [{ response: { uid: [UID], successful: true } }, "answer", /response\.uid is "\[/],
+    "does not say whether it was successful": [{ response: { uid: UID, successful: "yes" } }, "answer", /^response\.successful is neither true nor false$/],
+    "was not successful and does not say why": [{ response: { uid: UID } }, "answer", /response\.status does not say why$/],
+    "was not successful": [{ response: { uid: UID, successful: false, status: { code: 400, message: "no replicas here" } } }, "refused", /^it could not do it \(code 400\): "no replicas here"$/],
+    "was not successful before it knew the uid": [{ response: { uid: "", successful: false, status: { code: 400, message: "cannot read this" } } }, "refused", /"cannot read this"$/],
+    "says it with a million words": [{ response: { uid: UID, successful: false, status: { message: "x".repeat(1_000_000) } } }, "refused", /^.{500,600}$/],
+  };
+  for (const [what, [answer, reason, message]] of Object.entries(cases)) {
+    test(`that ${what} is a failure that says so`, () => {
+      const read = (): unknown => readResponse(bytes(answer), UID);
+
+      expect(read).toThrow(WebhookError);
+      expect(read).toThrow(expect.objectContaining({ reason, message: expect.stringMatching(message) as string }));
+    });
+  }
+
+  test("with brackets in its texts is not taken for a deep one", () => {
+    const response = { uid: UID, successful: true, note: `${"[".repeat(5000)}\\"` };
+
+    expect(readResponse(bytes({ response }), UID)).toEqual(response);
+  });
+});

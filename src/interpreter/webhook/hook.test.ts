@@ -1,0 +1,356 @@
+import { once } from "node:events";
+import { createServer as createPlainServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createCertificateAuthority } from "../../apiserver/http/index.ts";
+import type { CertificateAuthority } from "../../apiserver/http/index.ts";
+import { createFakeClock, createSeededRandom, messageOf, systemClock } from "../../base/index.ts";
+import type { Clock, FakeClock } from "../../base/index.ts";
+import { endsWithTest } from "../../testing/ends-with-test.ts";
+import { MAX_ANSWER_BYTES, MAX_IN_FLIGHT } from "./connection.ts";
+import { readHealth } from "./answers.ts";
+import type { ResolveService } from "./endpoint.ts";
+import { HookMetrics } from "./hook-metrics.ts";
+import { createHook } from "./hook.ts";
+import type { Hook } from "./hook.ts";
+import { answering, makeConfiguration, serveWebhook } from "./test-webhook.ts";
+import type { Behaviour, TestWebhook } from "./test-webhook.ts";
+import { WebhookError } from "./webhook-error.ts";
+
+let authority: CertificateAuthority;
+let serving: { certificate: string; key: string };
+let caBundle: string;
+beforeAll(async () => {
+  authority = await createCertificateAuthority({ clock: systemClock });
+  serving = await authority.issueServing(["hooks.shop.svc"]);
+  caBundle = Buffer.from(authority.certificate).toString("base64");
+});
+
+const serve = async (behave: Behaviour): Promise<TestWebhook> => endsWithTest(await serveWebhook(serving, behave));
+
+interface HookOptions {
+  clock?: Clock;
+  clientConfig?: object;
+  timeoutSeconds?: number;
+  interpreterContextVersions?: string[];
+  resolveService?: ResolveService;
+}
+
+function openHook(url: string, { clock = createFakeClock(), clientConfig = { url, caBundle }, resolveService, ...settings }: HookOptions = {}): Hook {
+  const [webhook] = makeConfiguration("examples", { clientConfig, ...settings }).webhooks;
+  if (!webhook) throw new Error("a configuration without a webhook");
+  const hook = createHook("examples/hook", webhook, "Fail", { clock, random: createSeededRandom(1), metrics: new HookMetrics(), ...(resolveService && { resolveService }) });
+  onTestFinished(() => hook.close());
+  return hook;
+}
+
+/** Waits between attempts are over at once, and noted; everything else waits for the test. */
+function createEagerClock(): { clock: Clock; fake: FakeClock; waits: number[] } {
+  const fake = createFakeClock();
+  const waits: number[] = [];
+  const clock: Clock = {
+    now: () => fake.now(),
+    after(delayMs, run) {
+      if (delayMs >= 1000) return fake.after(delayMs, run);
+      waits.push(delayMs);
+      const timer = setImmediate(run);
+      return { cancel: () => clearImmediate(timer) };
+    },
+  };
+  return { clock, fake, waits };
+}
+
+const workload = { apiVersion: "workload.example.io/v1alpha1", kind: "Workload", metadata: { name: "web", namespace: "shop" } };
+const ask = (hook: Hook): Promise<boolean> => hook.ask({ operation: "InterpretHealth", object: workload }, readHealth);
+
+async function failureOf(answer: Promise<unknown>): Promise<WebhookError> {
+  try {
+    await answer;
+  } catch (error) {
+    if (error instanceof WebhookError) return error;
+    throw error;
+  }
+  throw new Error("it did not fail");
+}
+
+describe("a hostile or broken webhook gives a clear failure:", () => {
+  const raw = (text: string): Behaviour => (_asked, response) => void response.end(text);
+  const cases: Record<string, { behave: Behaviour; reason: string; message: RegExp }> = {
+    "an answer that announces too much": {
+      behave: (_asked, response) => void response.writeHead(200, { "content-length": MAX_ANSWER_BYTES + 1 }).write("{"),
+      reason: "answer",
+      message: /the answer is longer than 4194304 bytes$/,
+    },
+    "an answer without end": {
+      behave(_asked, response) {
+        const chunk = Buffer.alloc(64 * 1024, " ");
+        const more = (): void => {
+          while (!response.destroyed && response.write(chunk));
+        };
+        response.on("drain", more);
+        more();
+      },
+      reason: "answer",
+      message: /the answer is longer than 4194304 bytes$/,
+    },
+    "an answer for somebody else": { behave: raw('{"response":{"uid":"1","successful":true,"healthy":true}}'), reason: "answer", message: /the answer is for another request/ },
+    "an answer that is no JSON": { behave: raw("healthy"), reason: "answer", message: /the answer is not JSON/ },
+    "an answer that is nested without end": { behave: raw(`{"response":${"[".repeat(1_000_000)}`), reason: "answer", message: /nested more than 1000 levels deep$/ },
+    "an answer that reaches for the prototype": { behave: raw('{"__proto__":{"response":{"successful":true,"healthy":true}}}'), reason: "answer", message: /the answer has no response$/ },
+    "a header without end": {
+      behave: (_asked, response) => void response.socket?.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`),
+      reason: "answer",
+      message: /the answer is no HTTP, or its header has more than 16384 bytes/,
+    },
+    "an answer that is no HTTP": { behave: (_asked, response) => void response.socket?.end("hello\r\n\r\n"), reason: "answer", message: /the answer is no HTTP/ },
+    "a redirect": { behave: (_asked, response) => void response.writeHead(302, { location: "https://127.0.0.1:1/" }).end(), reason: "status", message: /HTTP status 302, and redirects are not followed$/ },
+    "another protocol": { behave: (_asked, response) => void response.socket?.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chess\r\n\r\n"), reason: "status", message: /switched protocols/ },
+    "a page that is not there": { behave: (_asked, response) => void response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found\n"), reason: "status", message: /HTTP status 404: 404 page not found$/ },
+  };
+  for (const [what, { behave, reason, message }] of Object.entries(cases)) {
+    test(what, async () => {
+      const webhook = await serve(behave);
+      const hook = openHook(webhook.url);
+
+      const failure = await failureOf(ask(hook));
+
+      expect(messageOf(failure)).toMatch(/^asking webhook examples\/hook for InterpretHealth of Workload shop\/web: /);
+      expect(failure.message).toMatch(message);
+      expect(failure.reason).toBe(reason);
+      expect(webhook.asked).toHaveLength(1);
+      expect("healthy" in {}).toBe(false);
+    });
+  }
+});
+
+describe("time", () => {
+  test("ends a call that gets no answer", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const webhook = await serve(() => arrived.resolve());
+    const clock = createFakeClock();
+    const answer = failureOf(ask(openHook(webhook.url, { clock, timeoutSeconds: 3 })));
+    await arrived.promise;
+
+    clock.advance(3000);
+
+    expect(await answer).toMatchObject({ reason: "timeout", message: expect.stringMatching(/: no answer within 3 s$/) as string });
+    expect(clock.nextDue()).toBeUndefined();
+  });
+
+  test("ends a call whose answer comes drop by drop", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const webhook = await serve((_asked, response) => {
+      response.write('{"response":');
+      arrived.resolve();
+    });
+    const clock = createFakeClock();
+    const answer = failureOf(ask(openHook(webhook.url, { clock })));
+    await arrived.promise;
+
+    clock.advance(10_000);
+
+    expect(await answer).toMatchObject({ reason: "timeout", message: expect.stringMatching(/: no answer within 10 s$/) as string });
+  });
+
+  test("ends a call to a server that accepts and says nothing", async () => {
+    const server = createPlainServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    onTestFinished(() => void server.close());
+    const clock = createFakeClock();
+    const answer = failureOf(ask(openHook(`https://127.0.0.1:${port}`, { clock })));
+    const [socket] = (await once(server, "connection")) as [{ destroy(): void }];
+    onTestFinished(() => socket.destroy());
+
+    clock.advance(10_000);
+
+    expect((await answer).reason).toBe("timeout");
+  });
+
+  test("is never more than 30 seconds", async () => {
+    const webhook = await serve(answering({ healthy: true }));
+
+    await ask(openHook(webhook.url, { timeoutSeconds: 600 }));
+
+    expect(webhook.asked[0]?.path).toBe("/interpret?timeout=30s");
+  });
+});
+
+describe("asking again", () => {
+  const failingTimes = (times: number, fail: Behaviour): Behaviour => {
+    let left = times;
+    return (asked, response) => (left-- > 0 ? fail(asked, response) : answering({ healthy: true })(asked, response));
+  };
+  const unavailable: Behaviour = (_asked, response) => void response.writeHead(503).end("starting");
+  const hangUp: Behaviour = (_asked, response) => void response.socket?.destroy();
+
+  for (const [what, fail] of Object.entries({ "a webhook that is not ready": unavailable, "a connection that breaks": hangUp })) {
+    test(`${what} is asked again after a while, with the same question`, async () => {
+      const webhook = await serve(failingTimes(2, fail));
+      const { clock, waits } = createEagerClock();
+
+      const healthy = await ask(openHook(webhook.url, { clock }));
+
+      expect(healthy).toBe(true);
+      expect(new Set(webhook.asked.map(({ request }) => request["uid"])).size).toBe(1);
+      expect(waits).toHaveLength(2);
+      expect(waits[0]).toSatisfy((ms: number) => ms >= 100 && ms < 200);
+      expect(waits[1]).toSatisfy((ms: number) => ms >= 200 && ms < 400);
+    });
+  }
+
+  test("ends after three attempts with what the last one said", async () => {
+    const webhook = await serve(unavailable);
+    const { clock } = createEagerClock();
+
+    const failure = await failureOf(ask(openHook(webhook.url, { clock })));
+
+    expect(failure).toMatchObject({ reason: "status", message: expect.stringMatching(/HTTP status 503$/) as string });
+    expect(webhook.asked).toHaveLength(3);
+  });
+
+  test("ends with the time, and tells what happened before", async () => {
+    const webhook = await serve(unavailable);
+    const fake = createFakeClock();
+    const waits = Promise.withResolvers<void>();
+    const clock: Clock = {
+      now: () => fake.now(),
+      after(delayMs, run) {
+        if (delayMs >= 1000) return fake.after(delayMs, run);
+        waits.resolve();
+        return fake.after(60_000, run);
+      },
+    };
+    const answer = failureOf(ask(openHook(webhook.url, { clock })));
+    await waits.promise;
+
+    fake.advance(10_000);
+
+    expect(await answer).toMatchObject({ reason: "timeout", message: expect.stringMatching(/no answer within 10 s; before that, it answered with HTTP status 503$/) as string });
+  });
+
+  test("reaches a webhook where nothing listens no more than three times", async () => {
+    const webhook = await serve(unavailable);
+    await webhook.stop();
+    const { clock, waits } = createEagerClock();
+
+    const failure = await failureOf(ask(openHook(webhook.url, { clock })));
+
+    expect(failure.reason).toBe("connection");
+    expect(messageOf(failure)).toMatch(/: it could not be reached: connect ECONNREFUSED /);
+    expect(waits).toHaveLength(2);
+  });
+
+  test("is not done for a webhook that says no", async () => {
+    const webhook = await serve(({ request }, response) => void response.end(JSON.stringify({ response: { uid: request["uid"], successful: false, status: { code: 500, message: "no" } } })));
+
+    const failure = await failureOf(ask(openHook(webhook.url)));
+
+    expect(failure.reason).toBe("refused");
+    expect(webhook.asked).toHaveLength(1);
+  });
+});
+
+describe("trust", () => {
+  test("is in the authority of the configuration and in no other", async () => {
+    const webhook = await serve(answering({ healthy: true }));
+    const other = await createCertificateAuthority({ clock: systemClock });
+
+    const failure = await failureOf(ask(openHook(webhook.url, { clientConfig: { url: webhook.url, caBundle: Buffer.from(other.certificate).toString("base64") } })));
+
+    expect(failure.reason).toBe("connection");
+    expect(messageOf(failure)).toMatch(/no connection to it could be trusted; check the address, clientConfig\.caBundle/);
+    expect(webhook.asked).toEqual([]);
+  });
+
+  test("without a bundle is not in whoever answers", async () => {
+    const webhook = await serve(answering({ healthy: true }));
+
+    const failure = await failureOf(ask(openHook(webhook.url, { clientConfig: { url: webhook.url } })));
+
+    expect(failure.reason).toBe("connection");
+    expect(webhook.asked).toEqual([]);
+  });
+
+  test("needs the name of the Service in the certificate, wherever the Service is", async () => {
+    const webhook = await serve(answering({ healthy: true }));
+    const resolveService: ResolveService = () => ({ host: "127.0.0.1", port: webhook.port });
+    const service = (name: string): object => ({ caBundle, service: { namespace: "shop", name, path: "/interpret" } });
+
+    const healthy = await ask(openHook("", { clientConfig: service("hooks"), resolveService }));
+    const failure = await failureOf(ask(openHook("", { clientConfig: service("others"), resolveService })));
+
+    expect(healthy).toBe(true);
+    expect(webhook.asked.map(({ headers, path }) => [headers.host, path])).toEqual([["hooks.shop.svc:443", "/interpret?timeout=10s"]]);
+    expect(messageOf(failure)).toContain("others.shop.svc");
+  });
+
+  test("is not in old versions of TLS", async () => {
+    const server = createTlsServer({ cert: serving.certificate, key: serving.key, maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "DEFAULT:@SECLEVEL=0" });
+    server.on("tlsClientError", () => {});
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+
+    const failure = await failureOf(ask(openHook(`https://127.0.0.1:${port}`)));
+
+    expect(failure.reason).toBe("connection");
+  });
+
+  const broken: Record<string, [HookOptions, RegExp]> = {
+    "a bundle without a certificate": [{ clientConfig: { url: "https://127.0.0.1", caBundle: "bm9uZQ==" } }, /caBundle holds no certificate in PEM$/],
+    "a bundle with a certificate that is none": [{ clientConfig: { url: "https://127.0.0.1", caBundle: Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").toString("base64") } }, /caBundle holds a certificate that cannot be read$/],
+    "an address without TLS": [{ clientConfig: { url: "http://127.0.0.1" } }, /by https only$/],
+    "no version of the protocol that we speak": [{ interpreterContextVersions: ["v2"] }, /interpreterContextVersions does not contain v1alpha1/],
+  };
+  for (const [what, [options, message]] of Object.entries(broken)) {
+    test(`is a failure of the configuration with ${what}`, async () => {
+      const hook = openHook("https://127.0.0.1:1", options);
+
+      const failure = await failureOf(ask(hook));
+
+      expect(failure.reason).toBe("configuration");
+      expect(failure.message).toMatch(message);
+      expect(hook.problem?.message).toMatch(message);
+    });
+  }
+});
+
+describe("many calls at once", () => {
+  test("are under way up to a bound, over as many connections, and all are answered", async () => {
+    const full = Promise.withResolvers<void>();
+    let underWay = 0;
+    let most = 0;
+    const webhook = await serve((asked, response) => {
+      most = Math.max(most, ++underWay);
+      if (underWay === MAX_IN_FLIGHT) full.resolve();
+      void full.promise.then(() => {
+        underWay--;
+        answering({ healthy: true })(asked, response);
+      });
+    });
+    const hook = openHook(webhook.url);
+
+    const answers = await Promise.all(Array.from({ length: 3 * MAX_IN_FLIGHT }, () => ask(hook)));
+
+    expect(answers).toEqual(Array.from({ length: 3 * MAX_IN_FLIGHT }, () => true));
+    expect(most).toBe(MAX_IN_FLIGHT);
+    expect(webhook.connections()).toBe(MAX_IN_FLIGHT);
+  });
+
+  test("end with the hook, and so do those that come later", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const webhook = await serve(() => arrived.resolve());
+    const hook = openHook(webhook.url);
+    const answer = failureOf(ask(hook));
+    await arrived.promise;
+
+    await hook.close();
+
+    expect((await answer).message).toMatch(/: Flotilla is stopping$/);
+    expect((await failureOf(ask(hook))).message).toMatch(/: Flotilla is stopping$/);
+  });
+});

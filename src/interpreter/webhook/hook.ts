@@ -1,0 +1,154 @@
+/**
+ * One webhook of a configuration: which questions it answers, and how it is asked.
+ *
+ * A question has `timeoutSeconds` for everything: waiting for a turn, connecting, and asking again after a failure that may
+ * pass. Interpreting changes nothing, so any question may be asked again.
+ */
+import type { ResourceInterpreterWebhook } from "../../api/index.ts";
+import { randomUuid, sleep } from "../../base/index.ts";
+import type { Clock, DeepReadonly, JsonObject, Random } from "../../base/index.ts";
+import type { Operation } from "../operations.ts";
+import { createWebhookConnection, MAX_IN_FLIGHT } from "./connection.ts";
+import type { WebhookConnection } from "./connection.ts";
+import { CONTEXT_VERSION, readResponse, renderRequest } from "./context.ts";
+import type { Question } from "./context.ts";
+import { createLocator } from "./endpoint.ts";
+import type { Endpoint, ResolveService } from "./endpoint.ts";
+import type { HookMetrics } from "./hook-metrics.ts";
+import { Turns } from "./turns.ts";
+import { WebhookError } from "./webhook-error.ts";
+
+/** What happens when a webhook gives no answer: the call fails, or the next level answers if it has a rule. */
+export type FailurePolicy = "Fail" | "Ignore";
+
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export interface Hook {
+  /** `<configuration>/<webhook>`; of several that answer a question the first by this name is asked. */
+  readonly id: string;
+  readonly settings: DeepReadonly<ResourceInterpreterWebhook>;
+  readonly failurePolicy: FailurePolicy;
+  /** Why it can never be asked as it is configured. */
+  readonly problem: WebhookError | undefined;
+  answers(operation: Operation, kind: GroupVersionKind): boolean;
+  /** What `read` makes of the answer. Throws `WebhookError`, also what `read` throws of it. */
+  ask<T>(question: Question, read: (response: JsonObject) => T): Promise<T>;
+  /** Another takes its place. What is under way comes to its end, and then the connections are closed. */
+  retire(): Promise<void>;
+  /** Ends what is under way and answers nothing any more. */
+  close(): Promise<void>;
+}
+
+export interface HookDependencies {
+  clock: Clock;
+  random: Random;
+  metrics: HookMetrics;
+  resolveService?: ResolveService;
+}
+
+const ANY = "*";
+const DEFAULT_TIMEOUT_SECONDS = 10;
+const MAX_TIMEOUT_SECONDS = 30;
+/** At the pace of a webhook that takes 100 ms these wait three seconds. */
+const MAX_WAITING = 1024;
+const MAX_ATTEMPTS = 3;
+/** Half of it by chance, and double from one to the next: a webhook that restarts is not met by all at once. */
+const BACK_OFF_MS = 200;
+
+export function createHook(id: string, settings: DeepReadonly<ResourceInterpreterWebhook>, failurePolicy: FailurePolicy, { clock, random, metrics, resolveService }: HookDependencies): Hook {
+  const timeoutMs = Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
+  const turns = new Turns(MAX_IN_FLIGHT, MAX_WAITING);
+  const underWay = new Set<{ controller: AbortController; ended: Promise<void> }>();
+  const line = openLine(settings, resolveService);
+  const stopping = new WebhookError("connection", "Flotilla is stopping");
+  let isClosed = false;
+
+  /** Asks until an answer comes, the failure is one that stays, or the time is over. */
+  async function exchange(question: Question, untilMs: number, stop: AbortSignal): Promise<JsonObject> {
+    if (line instanceof WebhookError) throw line;
+    const uid = randomUuid(random);
+    const body = renderRequest(uid, question);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const leftSeconds = Math.max(1, Math.ceil((untilMs - clock.now()) / 1000));
+        return readResponse(await line.connection.post(line.locate(), `?timeout=${leftSeconds}s`, body, stop), uid);
+      } catch (error) {
+        if (!(error instanceof WebhookError) || !error.isPassing || attempt === MAX_ATTEMPTS) throw error;
+        await sleep(clock, BACK_OFF_MS * 2 ** (attempt - 1) * (0.5 + random.next() / 2), stop).catch((reason: unknown) => {
+          throw reason instanceof WebhookError ? new WebhookError(reason.reason, `${reason.message}; before that, ${error.message}`, { cause: error.cause }) : reason;
+        });
+      }
+    }
+  }
+
+  async function inTurn<T>(question: Question, read: (response: JsonObject) => T, untilMs: number, stop: AbortSignal): Promise<T> {
+    const giveBack = await turns.take(stop);
+    try {
+      return read(await exchange(question, untilMs, stop));
+    } finally {
+      giveBack();
+    }
+  }
+
+  async function retire(): Promise<void> {
+    await Promise.all([...underWay].map(({ ended }) => ended));
+    if (!(line instanceof WebhookError)) line.connection.close();
+  }
+
+  return {
+    id,
+    settings,
+    failurePolicy,
+    problem: line instanceof WebhookError ? line : undefined,
+    answers: (operation, { group, version, kind }) =>
+      (settings.rules ?? []).some((rule) => includes(rule.operations, operation) && includes(rule.apiGroups, group) && includes(rule.apiVersions, version) && includes(rule.kinds, kind)),
+    async ask(question, read) {
+      const startedMs = clock.now();
+      const controller = new AbortController();
+      if (isClosed) controller.abort(stopping);
+      const timer = clock.after(timeoutMs, () => controller.abort(new WebhookError("timeout", `no answer within ${timeoutMs / 1000} s`)));
+      const answer = inTurn(question, read, startedMs + timeoutMs, controller.signal);
+      const call = { controller, ended: answer.then(() => undefined, () => undefined) };
+      underWay.add(call);
+      try {
+        const result = await answer;
+        metrics.ended(question.operation, clock.now() - startedMs);
+        return result;
+      } catch (error) {
+        if (!(error instanceof WebhookError)) throw error;
+        metrics.ended(question.operation, clock.now() - startedMs, error.reason);
+        throw error.during(describe(id, question));
+      } finally {
+        timer.cancel();
+        underWay.delete(call);
+      }
+    },
+    retire,
+    async close() {
+      isClosed = true;
+      for (const { controller } of underWay) controller.abort(stopping);
+      await retire();
+    },
+  };
+}
+
+/** How a webhook is reached; the reason when it never can be, which then every question is told. */
+function openLine({ clientConfig, interpreterContextVersions }: DeepReadonly<ResourceInterpreterWebhook>, resolveService: ResolveService | undefined): { connection: WebhookConnection; locate(): Endpoint } | WebhookError {
+  if (!interpreterContextVersions.includes(CONTEXT_VERSION)) return new WebhookError("configuration", `interpreterContextVersions does not contain ${CONTEXT_VERSION}, the only version there is`);
+  try {
+    return { locate: createLocator(clientConfig, resolveService), connection: createWebhookConnection(clientConfig.caBundle) };
+  } catch (error) {
+    if (error instanceof WebhookError) return error;
+    throw error;
+  }
+}
+
+const includes = (list: readonly string[], item: string): boolean => list.includes(item) || list.includes(ANY);
+
+function describe(id: string, { operation, object: { kind, metadata } }: Question): string {
+  return `asking webhook ${id} for ${operation} of ${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
+}

@@ -1,0 +1,278 @@
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
+import { createCertificateAuthority } from "../../apiserver/http/index.ts";
+import type { CertificateAuthority } from "../../apiserver/http/index.ts";
+import { createFakeClock, createLog, createSeededRandom, MetricsText, silentLog, systemClock } from "../../base/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import { endsWithTest } from "../../testing/ends-with-test.ts";
+import { createInterpreter } from "../interpreter.ts";
+import { createLevel } from "../level.ts";
+import type { ChangedKind, Level } from "../level.ts";
+import { createWebhookLevel } from "./level.ts";
+import type { WebhookLevel, WebhookLevelOptions } from "./level.ts";
+import { answering, makeConfiguration, serveWebhook } from "./test-webhook.ts";
+import type { Behaviour, TestWebhook } from "./test-webhook.ts";
+
+let authority: CertificateAuthority;
+let serving: { certificate: string; key: string };
+let caBundle: string;
+beforeAll(async () => {
+  authority = await createCertificateAuthority({ clock: systemClock });
+  serving = await authority.issueServing([]);
+  caBundle = Buffer.from(authority.certificate).toString("base64");
+});
+
+const serve = async (behave: Behaviour): Promise<TestWebhook> => endsWithTest(await serveWebhook(serving, behave));
+
+function openLevel(options: Partial<WebhookLevelOptions> = {}): WebhookLevel {
+  const level = createWebhookLevel({ clock: createFakeClock(), log: silentLog, random: createSeededRandom(1), ...options });
+  onTestFinished(() => level.close());
+  return level;
+}
+
+/** One that is never called. */
+const NOWHERE = { url: "https://127.0.0.1:1/" };
+const workload = { apiVersion: "workload.example.io/v1alpha1", kind: "Workload", metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3 } };
+const patch = (...operations: JsonObject[]): JsonObject => ({ patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(operations)).toString("base64") });
+
+test("an interpreter asks a webhook for every operation and uses what it says", async () => {
+  const answers: Record<string, JsonObject> = {
+    InterpretReplica: { replicas: 3 },
+    InterpretComponent: { components: [{ name: "main", replicas: 3 }] },
+    ReviseReplica: patch({ op: "replace", path: "/spec/replicas", value: 1 }),
+    Retain: patch({ op: "add", path: "/spec/paused", value: true }),
+    AggregateStatus: patch({ op: "add", path: "/status", value: { readyReplicas: 2 } }),
+    InterpretStatus: { rawStatus: { readyReplicas: 1 } },
+    InterpretHealth: { healthy: false },
+    InterpretDependency: { dependencies: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" }] },
+  };
+  const webhook = await serve(answering(({ operation }) => answers[operation as string] ?? {}));
+  const level = openLevel();
+  level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }));
+  const interpreter = createInterpreter([level]);
+
+  const results = {
+    replicas: await interpreter.replicas(workload),
+    components: await interpreter.components(workload),
+    revised: await interpreter.reviseReplicas(workload, 1),
+    retained: await interpreter.retain(workload, { ...workload, metadata: { ...workload.metadata, uid: "observed" } }),
+    aggregated: await interpreter.aggregateStatus(workload, [{ clusterName: "paris", status: { readyReplicas: 2 } }]),
+    status: await interpreter.reflectStatus(workload),
+    health: await interpreter.health(workload),
+    dependencies: await interpreter.dependencies(workload),
+    level: interpreter.levelOf("isHealthy", workload),
+  };
+
+  expect(results).toEqual({
+    replicas: { replicas: 3 },
+    components: [{ name: "main", replicas: 3 }],
+    revised: { ...workload, spec: { replicas: 1 } },
+    retained: { ...workload, spec: { replicas: 3, paused: true } },
+    aggregated: { ...workload, status: { readyReplicas: 2 } },
+    status: { readyReplicas: 1 },
+    health: "Unhealthy",
+    dependencies: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" }],
+    level: "webhook",
+  });
+  expect(webhook.asked.map(({ method, path, request }) => [method, path, request["operation"], request["replicas"]])).toEqual([
+    ["POST", "/interpret?timeout=10s", "InterpretReplica", 0],
+    ["POST", "/interpret?timeout=10s", "InterpretComponent", 0],
+    ["POST", "/interpret?timeout=10s", "ReviseReplica", 1],
+    ["POST", "/interpret?timeout=10s", "Retain", 0],
+    ["POST", "/interpret?timeout=10s", "AggregateStatus", 0],
+    ["POST", "/interpret?timeout=10s", "InterpretStatus", 0],
+    ["POST", "/interpret?timeout=10s", "InterpretHealth", 0],
+    ["POST", "/interpret?timeout=10s", "InterpretDependency", 0],
+  ]);
+  expect(webhook.connections()).toBe(1);
+});
+
+describe("which webhook is asked", () => {
+  type Rule = NonNullable<ResourceInterpreterWebhookConfiguration["webhooks"][number]["rules"]>[number];
+  const anything: Rule = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] };
+  const ALL = ["aggregateStatus", "components", "dependencies", "isHealthy", "reflectStatus", "replicas", "retain", "reviseReplicas"];
+  const cases: Record<string, { rule: Rule; apiVersion: string; kind: string; want: string[] }> = {
+    "a star stands for every group, version, kind and operation": { rule: anything, apiVersion: "apps/v1", kind: "Deployment", want: ALL },
+    "an empty group is the core group": { rule: { ...anything, apiGroups: [""] }, apiVersion: "v1", kind: "Pod", want: ALL },
+    "an empty group is no other group": { rule: { ...anything, apiGroups: [""] }, apiVersion: "apps/v1", kind: "Deployment", want: [] },
+    "another version is another kind": { rule: { ...anything, apiVersions: ["v1alpha1"] }, apiVersion: "workload.example.io/v1beta1", kind: "Workload", want: [] },
+    "one of several is enough": { rule: { operations: ["Retain", "InterpretHealth"], apiGroups: ["apps", "batch"], apiVersions: ["v1", "v2"], kinds: ["Job", "Deployment"] }, apiVersion: "batch/v1", kind: "Job", want: ["isHealthy", "retain"] },
+    "an operation that nobody asks for is passed over": { rule: { ...anything, operations: ["Prune"] }, apiVersion: "apps/v1", kind: "Deployment", want: [] },
+    "names are not patterns": { rule: { ...anything, kinds: ["Deploy*"] }, apiVersion: "apps/v1", kind: "Deployment", want: [] },
+  };
+  for (const [behaviour, { rule, apiVersion, kind, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      const level = openLevel();
+      level.set(makeConfiguration("examples", { clientConfig: NOWHERE, rules: [rule] }));
+
+      const rules = level.rulesFor(apiVersion, kind);
+
+      expect(Object.keys(rules ?? {}).sort()).toEqual(want);
+    });
+  }
+
+  test("the first by configuration and name that has a rule answers, each operation for itself", async () => {
+    const webhook = await serve(answering({ healthy: true, replicas: 1 }));
+    const level = openLevel();
+    const at = (path: string): { url: string; caBundle: string } => ({ url: `https://127.0.0.1:${webhook.port}/${path}`, caBundle });
+    const forHealth = [{ ...anything, operations: ["InterpretHealth"] }];
+    level.set(makeConfiguration("b", { clientConfig: at("b"), rules: [anything] }));
+    const a = makeConfiguration("a", { name: "z.example.com", clientConfig: at("a-z"), rules: forHealth });
+    const [first] = makeConfiguration("a", { name: "y.example.com", clientConfig: at("a-y"), rules: forHealth }).webhooks;
+    level.set({ ...a, webhooks: [...a.webhooks, ...(first ? [first] : [])] });
+
+    const rules = level.rulesFor("apps/v1", "Deployment");
+    await rules?.isHealthy?.(workload);
+    await rules?.replicas?.(workload);
+
+    expect(webhook.asked.map(({ path }) => path.split("?")[0])).toEqual(["/a-y", "/b"]);
+  });
+});
+
+describe("a change of the configurations", () => {
+  const told = (level: Level): ChangedKind[] => {
+    const changes: ChangedKind[] = [];
+    level.onChange?.((changed) => changes.push(changed));
+    return changes;
+  };
+
+  test("takes effect at once and is told for the kinds that were asked for", () => {
+    const level = openLevel();
+    const changes = told(level);
+    const before = level.rulesFor("workload.example.io/v1alpha1", "Workload");
+    level.rulesFor("apps/v1", "Deployment");
+
+    level.set(makeConfiguration("examples", { clientConfig: NOWHERE }));
+    const after = level.rulesFor("workload.example.io/v1alpha1", "Workload");
+    level.remove("examples");
+    const afterwards = level.rulesFor("workload.example.io/v1alpha1", "Workload");
+
+    expect([before, afterwards]).toEqual([undefined, undefined]);
+    expect(after).toBeDefined();
+    expect(changes).toEqual([
+      { group: "workload.example.io", kind: "Workload" },
+      { group: "workload.example.io", kind: "Workload" },
+    ]);
+  });
+
+  test("is told for every kind that a star covers", () => {
+    const level = openLevel();
+    const changes = told(level);
+    level.rulesFor("v1", "Pod");
+    level.rulesFor("apps/v1", "Deployment");
+
+    level.set(makeConfiguration("examples", { clientConfig: NOWHERE, rules: [{ operations: ["InterpretHealth"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] }] }));
+
+    expect(changes).toEqual([
+      { group: "", kind: "Pod" },
+      { group: "apps", kind: "Deployment" },
+    ]);
+  });
+
+  test("that leaves the webhooks as they are is not told, and keeps their connections", async () => {
+    const webhook = await serve(answering({ healthy: true }));
+    const level = openLevel();
+    const configuration = makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } });
+    level.set(configuration);
+    await level.rulesFor(workload.apiVersion, workload.kind)?.isHealthy?.(workload);
+    const changes = told(level);
+
+    level.set({ ...configuration, metadata: { name: "examples", resourceVersion: "2" } });
+    await level.rulesFor(workload.apiVersion, workload.kind)?.isHealthy?.(workload);
+
+    expect(changes).toEqual([]);
+    expect(webhook.connections()).toBe(1);
+  });
+
+  test("lets the calls that are under way come to their end", async () => {
+    let release = (): void => {};
+    const arrived = Promise.withResolvers<void>();
+    const webhook = await serve((asked, response) => {
+      release = () => answering({ healthy: true })(asked, response);
+      arrived.resolve();
+    });
+    const level = openLevel();
+    level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }));
+    const answer = level.rulesFor(workload.apiVersion, workload.kind)?.isHealthy?.(workload);
+    await arrived.promise;
+
+    level.remove("examples");
+    release();
+
+    await expect(answer).resolves.toBe(true);
+  });
+});
+
+describe("a webhook that fails", () => {
+  const refusing: Behaviour = ({ request }, response) => void response.end(JSON.stringify({ response: { uid: request["uid"], successful: false, status: { code: 500, message: "not today" } } }));
+  const lower = [createLevel("thirdparty", [{ group: "workload.example.io", kind: "Workload", isHealthy: () => false }])];
+
+  test("fails the call, and the failure says what was asked of whom", async () => {
+    const webhook = await serve(refusing);
+    const level = openLevel({ lower });
+    level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }));
+
+    const answer = createInterpreter([level, ...lower]).health(workload);
+
+    await expect(answer).rejects.toThrow('asking webhook examples/workloads.example.com for InterpretHealth of Workload shop/web: it could not do it (code 500): "not today"');
+  });
+
+  test("is passed over where its configuration says so and a lower level knows the kind", async () => {
+    const webhook = await serve(refusing);
+    const lines: string[] = [];
+    const log = createLog({ level: "info", clock: createFakeClock(), write: (line) => lines.push((JSON.parse(line) as { message: string }).message) });
+    const level = openLevel({ lower, log });
+    level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }, { "flotilla.dev/failure-policy": "Ignore" }));
+    const interpreter = createInterpreter([level, ...lower]);
+
+    const answers = [await interpreter.health(workload), await interpreter.health(workload)];
+
+    expect(answers).toEqual(["Unhealthy", "Unhealthy"]);
+    expect(lines).toEqual(["interpreter webhook fails, a lower level answers"]);
+  });
+
+  test("is not passed over where no lower level knows the kind", async () => {
+    const webhook = await serve(refusing);
+    const level = openLevel({ lower });
+    level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }, { "flotilla.dev/failure-policy": "Ignore" }));
+
+    const answer = createInterpreter([level, ...lower]).reviseReplicas(workload, 1);
+
+    await expect(answer).rejects.toThrow('"not today"');
+  });
+
+  test("is told about when a failure policy is none, and fails", async () => {
+    const webhook = await serve(refusing);
+    const lines: string[] = [];
+    const log = createLog({ level: "info", clock: createFakeClock(), write: (line) => lines.push(line) });
+    const level = openLevel({ lower, log });
+
+    level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }, { "flotilla.dev/failure-policy": "ignore" }));
+
+    await expect(createInterpreter([level, ...lower]).health(workload)).rejects.toThrow('"not today"');
+    expect(lines.join("")).toContain("neither Fail nor Ignore");
+  });
+});
+
+test("durations and failures are counted by webhook and operation, and forgotten with the webhook", async () => {
+  const webhook = await serve(({ request }, response) => void response.end(JSON.stringify({ response: { uid: request["uid"], successful: true, replicas: 2 } })));
+  const level = openLevel();
+  level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }));
+  const rules = level.rulesFor(workload.apiVersion, workload.kind);
+  await rules?.replicas?.(workload);
+  await expect(rules?.isHealthy?.(workload)).rejects.toThrow("response.healthy is not true or false");
+  const written = (): string => {
+    const text = new MetricsText();
+    level.writeMetrics(text);
+    return text.finish();
+  };
+
+  const counted = written();
+  level.remove("examples");
+  const forgotten = written();
+
+  expect(counted).toContain('flotilla_interpreter_webhook_duration_seconds_count{webhook="examples/workloads.example.com",operation="InterpretReplica"} 1\n');
+  expect(counted).toContain('flotilla_interpreter_webhook_failures_total{webhook="examples/workloads.example.com",operation="InterpretReplica",reason="answer"} 0\n');
+  expect(counted).toContain('flotilla_interpreter_webhook_failures_total{webhook="examples/workloads.example.com",operation="InterpretHealth",reason="answer"} 1\n');
+  expect(forgotten).not.toContain("examples");
+});

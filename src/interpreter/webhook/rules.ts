@@ -1,0 +1,67 @@
+/** The rules of a kind whose operations webhooks carry out: each asks one webhook and reads its answer. */
+import { OPERATIONS } from "../operations.ts";
+import type { Operation, Rule } from "../operations.ts";
+import type { Awaitable, KindRules, Level } from "../level.ts";
+import { readComponents, readDependencies, readHealth, readPatched, readReplicas, readStatus } from "./answers.ts";
+import type { GroupVersionKind, Hook } from "./hook.ts";
+import { WebhookError } from "./webhook-error.ts";
+
+type AskingRule<O extends Operation> = NonNullable<KindRules[(typeof OPERATIONS)[O]]>;
+/** A rule of which only its caller knows what it takes. */
+type AnyRule = (...input: never[]) => Awaitable<unknown>;
+
+const ASKING: { readonly [O in Operation]: (hook: Hook) => AskingRule<O> } = {
+  InterpretReplica: (hook) => (object) => hook.ask({ operation: "InterpretReplica", object }, readReplicas),
+  InterpretComponent: (hook) => (object) => hook.ask({ operation: "InterpretComponent", object }, readComponents),
+  ReviseReplica: (hook) => (object, replicas) => hook.ask({ operation: "ReviseReplica", object, replicas }, (response) => readPatched(response, object)),
+  Retain: (hook) => (object, observed) => hook.ask({ operation: "Retain", object, observed }, (response) => readPatched(response, object)),
+  AggregateStatus: (hook) => (object, items) => hook.ask({ operation: "AggregateStatus", object, items }, (response) => readPatched(response, object)),
+  InterpretStatus: (hook) => (object) => hook.ask({ operation: "InterpretStatus", object }, readStatus),
+  InterpretHealth: (hook) => (object) => hook.ask({ operation: "InterpretHealth", object }, readHealth),
+  InterpretDependency: (hook) => (object) => hook.ask({ operation: "InterpretDependency", object }, readDependencies),
+};
+
+export const ALL_OPERATIONS = Object.keys(ASKING) as readonly Operation[];
+
+/** Told how the calls go of webhooks whose failures are ignored. */
+export interface IgnoredFailures {
+  failed(hook: Hook, error: WebhookError): void;
+  answered(hook: Hook): void;
+}
+
+/** `hooks` are those that answer for the kind, in the order of `ALL_OPERATIONS`. Undefined when there are none. */
+export function rulesAsking(hooks: readonly (Hook | undefined)[], kind: GroupVersionKind & { apiVersion: string }, lower: readonly Level[], ignored: IgnoredFailures): KindRules | undefined {
+  const rules = ALL_OPERATIONS.flatMap((operation, index): [Rule, AnyRule][] => {
+    const hook = hooks[index];
+    if (!hook) return [];
+    const rule = OPERATIONS[operation];
+    const ask = ASKING[operation](hook);
+    if (hook.failurePolicy === "Fail") return [[rule, ask]];
+    return [[rule, askOrElse(hook, ask, () => lowerRule(rule, kind, lower), ignored)]];
+  });
+  return rules.length === 0 ? undefined : Object.fromEntries(rules);
+}
+
+function lowerRule(rule: Rule, { apiVersion, kind }: { apiVersion: string; kind: string }, lower: readonly Level[]): AnyRule | undefined {
+  for (const level of lower) {
+    const found = level.rulesFor(apiVersion, kind)?.[rule];
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** What the webhook says, or what the other rule says when the webhook fails and there is another rule. */
+function askOrElse(hook: Hook, ask: AnyRule, otherwise: () => AnyRule | undefined, ignored: IgnoredFailures): AnyRule {
+  return async (...input) => {
+    try {
+      const answer = await ask(...input);
+      ignored.answered(hook);
+      return answer;
+    } catch (error) {
+      const other = error instanceof WebhookError ? otherwise() : undefined;
+      if (!(error instanceof WebhookError) || !other) throw error;
+      ignored.failed(hook, error);
+      return other(...input);
+    }
+  };
+}

@@ -1,0 +1,84 @@
+/** A webhook on loopback for tests: a TLS server that answers, or misbehaves, as each test says. */
+import https from "node:https";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+
+export interface Asked {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  /** The whole ResourceInterpreterContext. */
+  context: JsonObject;
+  /** Its request. */
+  request: JsonObject;
+}
+
+export interface TestWebhook {
+  port: number;
+  url: string;
+  /** What it was asked, in order. */
+  asked: Asked[];
+  /** The connections that were opened to it. */
+  connections(): number;
+  stop(): Promise<void>;
+}
+
+export type Behaviour = (asked: Asked, response: ServerResponse) => void;
+
+export async function serveWebhook({ certificate, key }: { certificate: string; key: string }, behave: Behaviour): Promise<TestWebhook> {
+  const asked: Asked[] = [];
+  let connections = 0;
+  const server = https.createServer({ cert: certificate, key }, (incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.on("end", () => {
+      const context = JSON.parse(Buffer.concat(chunks).toString("utf8")) as JsonObject;
+      const question = { method: incoming.method ?? "", path: incoming.url ?? "", headers: incoming.headers, context, request: context["request"] as JsonObject };
+      asked.push(question);
+      behave(question, response);
+    });
+  });
+  server.on("secureConnection", () => connections++);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `https://127.0.0.1:${port}/interpret`,
+    asked,
+    connections: () => connections,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Answers as a webhook that did what it was asked. */
+export const answering =
+  (fields: JsonObject | ((request: JsonObject) => JsonObject)): Behaviour =>
+  ({ request }, response) => {
+    const answer = typeof fields === "function" ? fields(request) : fields;
+    response.end(JSON.stringify({ response: { uid: request["uid"], successful: true, ...answer } }));
+  };
+
+type Webhook = ResourceInterpreterWebhookConfiguration["webhooks"][number];
+
+/** A configuration of one webhook that answers everything about Workloads, unless `settings` say otherwise. */
+export function makeConfiguration(name: string, settings: Partial<Webhook> & Pick<Webhook, "clientConfig">, annotations?: Record<string, string>): ResourceInterpreterWebhookConfiguration {
+  return {
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterWebhookConfiguration",
+    metadata: { name, ...(annotations && { annotations }) },
+    webhooks: [
+      {
+        name: "workloads.example.com",
+        rules: [{ operations: ["*"], apiGroups: ["workload.example.io"], apiVersions: ["v1alpha1"], kinds: ["Workload"] }],
+        interpreterContextVersions: ["v1alpha1"],
+        ...settings,
+      },
+    ],
+  };
+}

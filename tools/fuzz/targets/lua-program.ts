@@ -1,0 +1,258 @@
+/**
+ * Random Lua programs that mostly do something: expressions know what type they should have and are wrong about it now and
+ * then, loops are bounded, and what the program computed comes back as one string.
+ *
+ * In the dialect `common` they keep to what stock Lua 5.1 and gopher-lua agree on. Left out of it, because gopher-lua differs
+ * and Flotilla follows it: text of numbers that are not small and whole, text that is read as a number in any but its plainest form,
+ * letters beyond ASCII, `goto`, `%q` and other odd formats, the length of a list with holes, negative zero as text, messages of
+ * errors, and library functions that gopher-lua checks in another order.
+ */
+import type { Chance } from "../chance.ts";
+
+export type Dialect = "common" | "gopher";
+
+/**
+ * `show` tells a value as text that both engines write alike: numbers with an exponent, tables sorted by their keys. It keeps what it
+ * needs, since a program may overwrite the library.
+ */
+const PRELUDE = `local type, pairs, format, sort, concat, tostring = type, pairs, string.format, table.sort, table.concat, tostring
+local function show(v, d)
+  local k = type(v)
+  if k == "number" then
+    if v ~= v then return "nan" end
+    if v ~= 0 and v == v / 2 then return v > 0 and "inf" or "-inf" end
+    return format("%.10e", v + 0)
+  end
+  if k == "string" then return "'" .. v .. "'" end
+  if k ~= "table" then return k == "boolean" and tostring(v) or k end
+  if d > 4 then return "deep" end
+  local parts = {}
+  for key, value in pairs(v) do parts[#parts + 1] = show(key, d + 3) .. "=" .. show(value, d + 1) end
+  sort(parts)
+  return "{" .. concat(parts, ",") .. "}"
+end
+local function f(...) return ... end
+local function pick(n, ...) return (select(n, ...)) end
+`;
+
+export function makeProgram(chance: Chance, dialect: Dialect): string {
+  const writer = new ProgramWriter(chance, dialect);
+  return `${PRELUDE}function F()
+local a, b, c, s, t, u = 1, 2.5, nil, 'x', {1, 2, 3}, {k = 1, m = 'y'}
+${writer.block(1 + chance.below(6), 2)}
+return show(a, 0) .. show(b, 0) .. show(c, 0) .. show(s, 0) .. show(t, 0) .. show(u, 0)
+end`;
+}
+
+const PATTERNS = ["a", ".", "%a+", "%d", "[a-c]*", "(%a)(%d)", "^x", "y$", "%s", "[^x]", "a-b", "(.-)%s", "%w?", "()", "%bxy", ".-", "[%a_]+", "%%", "%f[%a]"];
+const TEXTS = ["'x'", "''", "'abc'", "'a1b2'", "'x y z'", "'10'", "'7'", "'aXbX'", "\"q'\"", "[[long]]", "'a,b,,c'", "'%'"];
+const ODD_TEXTS = ["'é'", "'1e3'", "'0x1F'", "'010'", "' 5 '", "'1.5'", "'\\255'", "'\\0a'", "'\\x41'", "'1_000'", "'-7'", "'inf'", "'日本'", "'0b11'", "'1e400'", "'.5'", "'5.'", "'\\n\\t'"];
+const NUMBERS = ["0", "1", "2", "3", "-1", "7", "10", "0.5", "2.5", "100", "-3", "1e3", "0x10", "1.5e2"];
+const ODD_NUMBERS = ["1e15", "1e16", "2^53", "1/3", "1e100", "-1e-7", "0/0", "1/0", "-1/0", "-0", "1e21", "123456.789", "1234567.5", "0.1", "1e-5", "math.huge", "math.pi", "9007199254740993", "-2147483649", "4294967296"];
+
+class ProgramWriter {
+  readonly #chance: Chance;
+  readonly #isCommon: boolean;
+  #loops = 0;
+  #labels = 0;
+
+  constructor(chance: Chance, dialect: Dialect) {
+    this.#chance = chance;
+    this.#isCommon = dialect === "common";
+  }
+
+  block(statements: number, depth: number): string {
+    return this.#chance.list(statements, () => this.#statement(depth)).join("\n");
+  }
+
+  // Statements.
+
+  #statement(depth: number): string {
+    const chance = this.#chance;
+    if (depth <= 0 || chance.oneIn(3)) return this.#assignment();
+    const inner = (): string => this.block(1 + chance.below(2), depth - 1);
+    const counter = `n${this.#loops++}`;
+    const forms: (() => string)[] = [
+      () => `if ${this.any(2)} then ${inner()} elseif ${this.bool(1)} then ${inner()} else ${inner()} end`,
+      () => `for i = ${this.number(0)}, ${chance.below(5)} do ${inner()} if i > 9 or i < -9 then break end end`,
+      () => `for i = ${chance.below(6)}, ${chance.below(6)}, ${chance.pick(["1", "2", "-1", "0.5"])} do a = i ${inner()} end`,
+      () => `for _, v in ipairs(${this.list(1)}) do ${inner()} if v == 3 then break end end`,
+      () => `do local ${counter} = 0 for k, v in pairs(${this.table(1)}) do ${counter} = ${counter} + 1 end a = ${counter} end`,
+      () => `do local ${counter} = 0 while ${this.any(1)} do ${counter} = ${counter} + 1 if ${counter} > 4 then break end ${inner()} end end`,
+      () => `do local ${counter} = 0 repeat ${counter} = ${counter} + 1 ${inner()} until ${counter} > 3 or ${this.any(1)} end`,
+      () => `do local a, b = ${this.any(2)}, ${this.any(1)} ${inner()} s = type(a) .. type(b) end`,
+      () => `c = pcall(function() ${inner()} end)`,
+      () => `do local function g(n, ...) if n <= 0 then return ... end return g(n - 1, n, ...) end c = pick(1, g(${chance.below(5)}, ${this.any(1)})) end`,
+      () => `do local ${counter} = {} for i = 1, 3 do ${counter}[i] = function() a = i return i end end b = ${counter}[2]() end`,
+      () => `a, b, c = ${this.several()}`,
+      () => `for w in string.gmatch(${this.text(1)}, ${this.#pattern()}) do s = w end`,
+      ...(this.#isCommon ? [] : [() => this.#jump(inner()), () => `c, s = pcall(function() ${inner()} end)`]),
+    ];
+    return chance.pick(forms)();
+  }
+
+  #jump(inner: string): string {
+    const label = `l${this.#labels++}`;
+    return this.#chance.pick([
+      `for i = 1, 3 do if i == 2 then goto ${label} end ${inner} ::${label}:: end`,
+      `do local n = 0 ::${label}:: n = n + 1 ${inner} if n < 3 then goto ${label} end end`,
+      `do goto ${label} end ${inner.includes("local ") ? "" : inner} do ::x${label}:: end ::${label}::`,
+    ]);
+  }
+
+  #assignment(): string {
+    const chance = this.#chance;
+    return chance.pick([
+      () => `a = ${this.number(2)}`,
+      () => `b = ${this.any(3)}`,
+      () => `c = ${this.bool(2)}`,
+      () => `s = ${this.text(2)}`,
+      () => `t = ${this.list(2)}`,
+      () => `u = ${this.table(2)}`,
+      () => `t[${this.number(1)}] = ${this.any(1)}`,
+      () => `u.${chance.pick(["k", "m", "z"])} = ${this.any(1)}`,
+      () => `u[${this.any(1)}] = ${this.any(1)}`,
+      () => `t[#t + 1] = ${this.any(1)}`,
+      () => `table.insert(t, ${this.any(1)})`,
+      () => `b = table.remove(t${chance.oneIn(2) ? "" : `, ${chance.pick(["1", "2", "#t"])}`})`,
+      // gopher-lua itself loses a value here, and Flotilla does not follow it.
+      ...(this.#isCommon ? [() => "a, b = b, a"] : []),
+      ...(this.#isCommon ? [] : [() => `table.insert(t, ${this.number(1)}, ${this.any(1)})`, () => `b = table.remove(${this.any(1)}, ${this.number(1)})`, () => `table.sort(t)`, () => `table.sort(t, function(x, y) return x > y end)`]),
+    ])();
+  }
+
+
+  several(): string {
+    const chance = this.#chance;
+    return chance.pick([
+      () => `f(${this.any(1)}, ${this.any(1)})`,
+      () => `unpack(${this.list(1)})`,
+      () => `string.find(${this.text(1)}, ${this.#pattern()}${chance.oneIn(3) ? `, ${this.number(0)}` : ""}${chance.oneIn(6) ? ", 1, true" : ""})`,
+      () => `string.match(${this.text(1)}, ${this.#pattern()})`,
+      () => `string.byte(${this.text(1)}, ${chance.below(3)}, ${chance.below(5)})`,
+      () => `select(${1 + chance.below(3)}, ${this.any(1)}, ${this.any(1)})`,
+      () => `(f(${this.any(1)}, ${this.any(1)}))`,
+      ...(this.#isCommon ? [] : [() => `pcall(${this.any(1)}, ${this.any(1)})`, () => `next(${this.any(1)}, ${this.any(0)})`, () => `unpack(${this.any(1)}, ${this.number(0)}, ${this.number(0)})`, () => `xpcall(function() return ${this.any(2)} end, function(m) return m end)`]),
+    ])();
+  }
+
+  // Expressions.
+
+  any(depth: number): string {
+    return this.#chance.pick([() => this.number(depth), () => this.number(depth), () => this.text(depth), () => this.text(depth), () => this.bool(depth), () => this.list(depth), () => this.table(depth), () => "nil", () => this.#chance.pick(["a", "b", "c", "s", "t", "u"])])();
+  }
+
+  /** A number, or what is to stand for one; now and then something else altogether. */
+  number(depth: number): string {
+    const chance = this.#chance;
+    if (chance.oneIn(25)) return this.any(depth - 1 > 0 ? depth - 1 : 0);
+    if (depth <= 0) return chance.pick(this.#isCommon ? [...NUMBERS, "a", "#s"] : [...NUMBERS, ...ODD_NUMBERS, "a", "#s", "#t", "b"]);
+    const inner = (): string => this.number(depth - 1);
+    return chance.pick([
+      () => `(${inner()} ${chance.pick(["+", "-", "*", "/", "%"])} ${inner()})`,
+      () => `(${inner()} ${chance.pick(["+", "-", "*"])} ${inner()})`,
+      () => `(${inner()} ^ ${chance.pick(["2", "0", "-1", "0.5"])})`,
+      () => `-(${inner()})`,
+      () => `#${this.text(0).startsWith("'") ? `(${this.text(0)})` : "s"}`,
+      () => `math.${chance.pick(["floor", "ceil", "abs", "sqrt"])}(${inner()})`,
+      () => `math.${chance.pick(["max", "min"])}(${inner()}, ${inner()})`,
+      () => `math.fmod(${inner()}, ${chance.pick(["2", "3", "-2", "1.5"])})`,
+      () => `(tonumber(${chance.pick(["'10'", "'7'", "'-3'", "'x'", "5", "'1.5'"])}) or 0)`,
+      () => `select('#', ${this.any(0)}, ${this.any(0)})`,
+      () => `string.len(${this.text(depth - 1)})`,
+      () => `(function(...) local x, y = ... return x end)(${inner()}, ${this.any(0)})`,
+      ...(this.#isCommon ? [] : [() => `tonumber(${this.any(depth - 1)}${chance.oneIn(3) ? `, ${chance.pick(["2", "8", "10", "16", "36", "1"])}` : ""})`, () => `math.${chance.pick(["modf", "frexp", "log", "log10", "exp", "sin", "pow", "deg", "ldexp", "mod", "fmod"])}(${inner()}, ${inner()})`, () => `#(${this.any(depth - 1)})`]),
+    ])();
+  }
+
+  text(depth: number): string {
+    const chance = this.#chance;
+    if (chance.oneIn(25)) return this.any(0);
+    if (depth <= 0) return chance.pick(this.#isCommon ? [...TEXTS, "s"] : [...TEXTS, ...ODD_TEXTS, "s"]);
+    const inner = (): string => this.text(depth - 1);
+    return chance.pick([
+      () => `(${inner()} .. ${inner()})`,
+      () => `(${inner()} .. ${chance.below(100)})`,
+      () => `string.${chance.pick(["upper", "lower", "reverse"])}(${inner()})`,
+      () => `string.sub(${inner()}, ${this.#index()}${chance.oneIn(2) ? `, ${this.#index()}` : ""})`,
+      () => `(${inner()}):sub(${this.#index()})`,
+      () => `string.char(${65 + chance.below(26)}, ${97 + chance.below(26)})`,
+      () => `string.format(${this.#format()})`,
+      () => `table.concat({${inner()}, ${chance.below(9)}}, ${chance.pick(["','", "''", "' '"])})`,
+      () => `type(${this.any(depth - 1)})`,
+      () => `tostring(${chance.pick([`${chance.below(1000)}`, "true", "nil", "'x'", "-5"])})`,
+      () => `(string.match(${inner()}, ${this.#pattern()}) or '')`,
+      ...(this.#isCommon ? [] : [() => `tostring(${this.number(depth - 1)})`, () => `(${inner()} .. ${this.any(depth - 1)})`, () => `string.format(${this.#oddFormat()})`, () => `table.concat(${this.any(depth - 1)}, ${this.any(0)}, ${this.number(0)}, ${this.number(0)})`, () => `string.char(${this.number(0)})`, () => `string.sub(${inner()}, ${this.number(0)}, ${this.number(0)})`]),
+    ])();
+  }
+
+  bool(depth: number): string {
+    const chance = this.#chance;
+    if (depth <= 0) return chance.pick(["true", "false", "c", "nil"]);
+    return chance.pick([
+      () => `not ${this.any(depth - 1)}`,
+      () => `(${this.any(depth - 1)} ${chance.pick(["==", "~="])} ${this.any(depth - 1)})`,
+      () => `(${this.number(depth - 1)} ${chance.pick(["<", "<=", ">", ">="])} ${this.number(depth - 1)})`,
+      () => `(${this.text(depth - 1)} ${chance.pick(["<", "<=", ">", ">="])} ${this.text(depth - 1)})`,
+      () => `(${this.any(depth - 1)} ${chance.pick(["and", "or"])} ${this.any(depth - 1)})`,
+      () => `(type(${this.any(depth - 1)}) == '${chance.pick(["number", "string", "table", "nil", "boolean"])}')`,
+    ])();
+  }
+
+  /** Without holes, as far as one can tell. */
+  list(depth: number): string {
+    const chance = this.#chance;
+    if (depth <= 0) return chance.pick(["t", "{}", "{1, 2}", "{'a', 'b', 'c'}"]);
+    const item = (): string => this.#chance.pick([() => this.number(depth - 1), () => this.text(0), () => "{1}"])();
+    return chance.pick([
+      () => `{${chance.list(chance.below(4), item).join(", ")}}`,
+      () => `{f(${item()}, ${item()})}`,
+      () => `{unpack({${item()}, ${item()}, ${item()}}, ${1 + chance.below(2)}, ${2 + chance.below(2)})}`,
+      () => "t",
+      ...(this.#isCommon ? [] : [() => `{${this.any(depth - 1)}, ${this.any(depth - 1)}, ${this.any(depth - 1)}}`, () => `{${this.several()}}`]),
+    ])();
+  }
+
+  table(depth: number): string {
+    const chance = this.#chance;
+    if (depth <= 0) return chance.pick(["u", "{}", "{k = 1}", "{k = 'v', z = {1}}"]);
+    return chance.pick([
+      () => `{k = ${this.any(depth - 1)}, m = ${this.any(depth - 1)}}`,
+      () => `{[${this.number(0)}] = ${this.any(0)}, k = ${this.any(depth - 1)}, ['a b'] = ${this.number(depth - 1)}}`,
+      () => `{${this.number(0)}, k = ${this.any(depth - 1)}; ${this.text(0)}}`,
+      () => "u",
+      () => "t",
+    ])();
+  }
+
+  #pattern(): string {
+    const chance = this.#chance;
+    const pattern = chance.list(1 + chance.below(2), () => chance.pick(PATTERNS)).join("");
+    return `'${pattern}'`;
+  }
+
+  #index(): string {
+    return this.#chance.pick(["1", "2", "-1", "-2", "0", "3", "10", "-10"]);
+  }
+
+  #format(): string {
+    const chance = this.#chance;
+    return chance.pick([
+      () => `'%d', ${chance.below(1000)}`,
+      () => `'%5d|%-5d|%05d', ${chance.below(100)}, ${chance.below(100)}, ${chance.below(100)}`,
+      () => `'%s', ${this.text(0)}`,
+      () => `'%10s|%-6s', 'ab', 'cd'`,
+      () => `'%.2f', ${this.number(0)}`,
+      () => `'%x %X %o', ${chance.below(300)}, ${chance.below(300)}, ${chance.below(300)}`,
+      () => `'%c%%', ${65 + chance.below(26)}`,
+      () => `'%.3e', ${chance.below(100_000)}`,
+    ])();
+  }
+
+  #oddFormat(): string {
+    const chance = this.#chance;
+    const flags = chance.pick(["", "", "", "5", "-5", "05", "+", " ", "#", ".2", "8.3", "-8.3", "+.1", ".0"]);
+    const verb = chance.pick(["d", "i", "s", "q", "x", "X", "o", "c", "e", "E", "f", "g", "G", "u", "v", "t", "p", "y", "%"]);
+    return `'%${flags}${verb}'${chance.oneIn(6) ? "" : `, ${this.any(1)}`}${chance.oneIn(6) ? `, ${this.any(0)}` : ""}`;
+  }
+}
