@@ -11,7 +11,7 @@ import { createClient, createKindResolver } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
 import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
-import { createInterpreter } from "../interpreter/index.ts";
+import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
 import { createMembershipController, joinCluster, membershipAdmissions } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
@@ -88,13 +88,19 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     clock,
     random,
     log,
-    admissions: [...createBuiltInAdmissions(options.kruiseGates), ...membershipAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
+    admissions: [...createBuiltInAdmissions(options.kruiseGates), ...membershipAdmissions, ...interpreterAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
     decodeProtobuf,
     profiles,
     ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
     freeze,
     // The managers are put together below, like the members; nobody asks before.
-    controllers: { writeMetrics: (text) => writeControllerMetrics(text, managers), problems: () => managers.flatMap((manager) => manager.problems()) },
+    controllers: {
+      writeMetrics(text) {
+        writeControllerMetrics(text, managers);
+        configured.writeMetrics(text);
+      },
+      problems: () => managers.flatMap((manager) => manager.problems()),
+    },
     // Who runs the members is put together below; nobody asks before.
     connect: { runtimeOf: (cluster) => (nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? simulation.runtime : undefined) },
   });
@@ -130,7 +136,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere }));
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: createInterpreter(), events: events.recorders, clock, log });
+  const configured = createConfiguredInterpreter({ informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, log });
   hubManager.add(
     ...propagation.controllers,
     createMembershipController({ hub: HUB, hubClient: clientFor("membership"), memberClient: (cluster) => (isMember(cluster) ? client : undefined), members: memberInformers, clock }),
@@ -168,6 +175,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     managers,
     isQuiet: () => server.isQuiet() && propagation.isQuiet() && events.isQuiet(),
     async start(signal) {
+      await configured.whenReady(signal);
       for (const manager of managers.toReversed()) manager.start(signal);
       await Promise.all(managers.map((manager) => manager.whenSynced(signal)));
     },
@@ -188,6 +196,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       await Promise.all([hubManager.stop(), memberManager.stop(), systemManager.stop()]);
       await events.stop();
       await propagation.close();
+      await configured.close();
       hubInformers.close();
       memberInformers.close();
       systemInformers.close();

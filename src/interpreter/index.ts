@@ -1,3 +1,4 @@
+export { createConfiguredInterpreter, type ConfiguredInterpreter } from "./configured.ts";
 export { interpreterAdmissions } from "./customization/admissions.ts";
 export { checkCustomization, type CustomizationFindings } from "./customization/check.ts";
 export { createCustomizationLevel, type CustomizationLevel } from "./customization/level.ts";

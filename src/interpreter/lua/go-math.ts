@@ -24,11 +24,14 @@ export function ldexp(value: number, exponent: number): number {
   return value * 2 ** half * 2 ** (bounded - half);
 }
 
+/** log10(2), rounded once. */
+const LOG10_2 = 0.3010299956639812;
+
 export function log10(value: number): number {
   if (!(value > 0) || value === Infinity) return Math.log10(value);
   const [fraction, exponent] = frexp(value);
-  const log2 = fraction === 0.5 ? exponent - 1 : Math.log(fraction) * (1 / Math.LN2) + exponent;
-  return log2 * (Math.LN2 / Math.LN10);
+  const log2 = fraction === 0.5 ? exponent - 1 : Math.log(fraction) * Math.LOG2E + exponent;
+  return log2 * LOG10_2;
 }
 
 /** Exponents from here on are even, and too large for squaring step by step. */

@@ -84,7 +84,7 @@ describe("an answer to InterpretComponent", () => {
 
 describe("an answer to InterpretDependency", () => {
   test("gives references by name or by labels, without fields that nobody knows", () => {
-    const answer = { dependencies: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings", extra: 1 }, { apiVersion: "v1", kind: "Secret", name: null, labelSelector: { matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "In", values: ["a"] }] } }] };
+    const answer: JsonObject = { dependencies: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings", extra: 1 }, { apiVersion: "v1", kind: "Secret", name: null, labelSelector: { matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "In", values: ["a"] }] } }] };
 
     const dependencies = readDependencies(answer);
 
@@ -137,7 +137,7 @@ describe("an answer with a patch", () => {
   });
 
   test("may add the whole object, as Karmada's library takes it", () => {
-    const patched = readPatched(patching({ op: "add", path: "", value: { ...workload, spec: { replicas: 9 } } as unknown as Json }), workload);
+    const patched = readPatched(patching({ op: "add", path: "", value: { ...workload, spec: { replicas: 9 } } }), workload);
 
     expect(patched).toEqual({ ...workload, spec: { replicas: 9 } });
   });

@@ -7,7 +7,6 @@ import { createCertificateAuthority } from "../../apiserver/http/index.ts";
 import type { CertificateAuthority } from "../../apiserver/http/index.ts";
 import { createFakeClock, createSeededRandom, messageOf, systemClock } from "../../base/index.ts";
 import type { Clock, FakeClock } from "../../base/index.ts";
-import { endsWithTest } from "../../testing/ends-with-test.ts";
 import { MAX_ANSWER_BYTES, MAX_IN_FLIGHT } from "./connection.ts";
 import { readHealth } from "./answers.ts";
 import type { ResolveService } from "./endpoint.ts";
@@ -27,7 +26,11 @@ beforeAll(async () => {
   caBundle = Buffer.from(authority.certificate).toString("base64");
 });
 
-const serve = async (behave: Behaviour): Promise<TestWebhook> => endsWithTest(await serveWebhook(serving, behave));
+async function serve(behave: Behaviour): Promise<TestWebhook> {
+  const webhook = await serveWebhook(serving, behave);
+  onTestFinished(() => webhook.stop());
+  return webhook;
+}
 
 interface HookOptions {
   clock?: Clock;

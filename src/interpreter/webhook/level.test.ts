@@ -4,7 +4,6 @@ import { createCertificateAuthority } from "../../apiserver/http/index.ts";
 import type { CertificateAuthority } from "../../apiserver/http/index.ts";
 import { createFakeClock, createLog, createSeededRandom, MetricsText, silentLog, systemClock } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import { endsWithTest } from "../../testing/ends-with-test.ts";
 import { createInterpreter } from "../interpreter.ts";
 import { createLevel } from "../level.ts";
 import type { ChangedKind, Level } from "../level.ts";
@@ -22,7 +21,11 @@ beforeAll(async () => {
   caBundle = Buffer.from(authority.certificate).toString("base64");
 });
 
-const serve = async (behave: Behaviour): Promise<TestWebhook> => endsWithTest(await serveWebhook(serving, behave));
+async function serve(behave: Behaviour): Promise<TestWebhook> {
+  const webhook = await serveWebhook(serving, behave);
+  onTestFinished(() => webhook.stop());
+  return webhook;
+}
 
 function openLevel(options: Partial<WebhookLevelOptions> = {}): WebhookLevel {
   const level = createWebhookLevel({ clock: createFakeClock(), log: silentLog, random: createSeededRandom(1), ...options });

@@ -75,10 +75,8 @@ function call({ script, function: name, args = [], results = 1 }: Call): JsonObj
 }
 
 function typedValue(result: LuaResult | undefined): JsonObject {
-  switch (result?.type) {
-    case undefined:
-    case "nil":
-      return { type: "nil" };
+  if (result === undefined) return { type: "nil" };
+  switch (result.type) {
     case "boolean":
       return { type: "boolean", value: result.json() ?? null };
     case "number":

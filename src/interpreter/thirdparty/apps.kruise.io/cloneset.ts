@@ -5,15 +5,17 @@
  * as the stage lasts, and a partition counts the pods of the fleet.
  */
 import { dividePartition, partitionOf, type Partitioned } from "../../divide/partition.ts";
+import { keptPods } from "../../divide/split-partition.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { templateDependencies, templateReplicas, withSpecField } from "../../workload.ts";
 import { aggregateFields, reflectFields } from "../counters.ts";
-import { hasReachedStage } from "./rollout-health.ts";
+import { hasReachedStage, sumReported } from "./rollout-health.ts";
 
 const FIELDS = {
   counters: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "updatedReadyReplicas", "expectedUpdatedReplicas"],
   texts: ["updateRevision", "currentRevision", "labelSelector"],
 };
+const NEWER_COUNTERS = ["updatedAvailableReplicas"];
 
 export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   group: "apps.kruise.io",
@@ -21,9 +23,9 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   // OpenKruise runs one replica when the field is absent.
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
-  divide: (cloneSet, shares) => dividePartition(cloneSet, shares),
-  reflectStatus: (cloneSet) => reflectFields(cloneSet, [...FIELDS.counters, ...FIELDS.texts]),
-  aggregateStatus: (cloneSet, items) => aggregateFields(cloneSet, items, FIELDS),
-  isHealthy: (cloneSet) => hasReachedStage(cloneSet, Boolean(partitionOf(cloneSet))),
+  divide: dividePartition,
+  reflectStatus: (cloneSet) => reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts]),
+  aggregateStatus: (cloneSet, items) => aggregateFields(cloneSet, items, FIELDS, sumReported(cloneSet, items, NEWER_COUNTERS)),
+  isHealthy: (cloneSet) => hasReachedStage(cloneSet, keptPods(partitionOf(cloneSet), cloneSet.spec?.replicas ?? 1)),
   dependencies: templateDependencies,
 };

@@ -1,6 +1,10 @@
-/** OpenKruise's Advanced DaemonSet: runs on nodes; its partition counts nodes of the fleet. */
+/**
+ * OpenKruise's Advanced DaemonSet: runs on nodes; its partition counts nodes of the fleet. Its revision is `daemonSetHash`,
+ * and from v1beta1 on `updateRevision`.
+ */
 import { isObject } from "../../../base/index.ts";
 import { divideDaemonPartition, type PartitionedDaemonSet } from "../../divide/daemon-partition.ts";
+import { keptPods } from "../../divide/split-partition.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { countIn } from "../../replica-status.ts";
 import { isObserved, templateDependencies } from "../../workload.ts";
@@ -8,7 +12,7 @@ import { aggregateFields, reflectFields } from "../counters.ts";
 
 const FIELDS = {
   counters: ["currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable", "numberUnavailable"],
-  texts: ["daemonSetHash"],
+  texts: ["daemonSetHash", "updateRevision"],
 };
 
 export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet> = {
@@ -19,8 +23,11 @@ export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet>
   aggregateStatus: (daemonSet, items) => aggregateFields(daemonSet, items, FIELDS),
   isHealthy(daemonSet) {
     if (!isObject(daemonSet.status) || !isObserved(daemonSet)) return false;
+    const desired = countIn(daemonSet, "desiredNumberScheduled");
     const updated = countIn(daemonSet, "updatedNumberScheduled");
-    return updated >= countIn(daemonSet, "desiredNumberScheduled") && countIn(daemonSet, "numberAvailable") >= updated;
+    const kept = keptPods(daemonSet.spec?.updateStrategy?.rollingUpdate?.partition, desired, "floor");
+    // In a stage the nodes that are held back must run as well.
+    return updated >= desired - kept && countIn(daemonSet, "numberAvailable") >= (kept > 0 ? desired : updated);
   },
   dependencies: templateDependencies,
 };

@@ -24,7 +24,10 @@ export const ephemeralJobInterpreter: KindInterpreter<EphemeralJob> = {
   kind: "EphemeralJob",
   aggregateStatus: (job, items) => replaceStatus(job, { ...jobTimes(items), phase: phaseOf(items), ...sums(items, COUNTERS) }),
   isHealthy: ({ status }) => isObject(status) && !UNHEALTHY.has(textOf(status["phase"])) && countOf(status["failed"]) === 0,
-  dependencies: ({ metadata, spec }) => podDependencies({ spec: { containers: spec?.template?.ephemeralContainers ?? [] } }, metadata.namespace),
+  dependencies({ metadata, spec }) {
+    const containers = spec?.template?.ephemeralContainers;
+    return Array.isArray(containers) ? podDependencies({ spec: { containers: containers.filter(isObject) } }, metadata.namespace) : [];
+  },
 };
 
 /** A member without any of the pods waits for ever, which says nothing about the others. */

@@ -1,11 +1,15 @@
 /** OpenKruise SidecarSet: injects containers into pods of others, so it counts the pods it matches. */
 import type { JsonObject } from "../../../base/index.ts";
 import { divideSidecarPartition, type PartitionedSidecarSet } from "../../divide/sidecar-partition.ts";
+import { keptPods } from "../../divide/split-partition.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
 import { countIn, countOf, reportedStatuses, statusOf, sumOf, withStatus } from "../../replica-status.ts";
+import { pickFields } from "../counters.ts";
+import { sumReported } from "./rollout-health.ts";
 
 const COUNTERS = ["matchedPods", "updatedPods", "readyPods"];
+const NEWER_COUNTERS = ["updatedReadyPods"];
 
 export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
   group: "apps.kruise.io",
@@ -15,16 +19,18 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
   retain: (desired) => desired,
   reflectStatus(sidecarSet) {
     const status = statusOf(sidecarSet);
-    return status && counts((field) => countOf(status[field]));
+    return status && { ...counts((field) => countOf(status[field])), ...pickFields(status, NEWER_COUNTERS) };
   },
   aggregateStatus(sidecarSet, items) {
     const statuses = reportedStatuses(items);
-    return withStatus(sidecarSet, counts((field) => sumOf(statuses, field)));
+    return withStatus(sidecarSet, { ...counts((field) => sumOf(statuses, field)), ...sumReported(sidecarSet, items, NEWER_COUNTERS) });
   },
   isHealthy(sidecarSet) {
     if (!sidecarSet.status) return false;
     const matched = countIn(sidecarSet, "matchedPods");
-    return matched === 0 || countIn(sidecarSet, "updatedPods") === matched;
+    const updated = countIn(sidecarSet, "updatedPods");
+    const kept = keptPods(sidecarSet.spec?.updateStrategy?.partition, matched);
+    return matched === 0 || (kept > 0 ? updated >= matched - kept : updated === matched);
   },
   /** Of the volumes those that hold configuration; other drivers' secrets belong to the workloads that are injected into. */
   dependencies({ metadata, spec }) {
