@@ -73,6 +73,12 @@ export interface Admission<T extends KubernetesObject> {
   on: readonly Operation[];
   /** Set when what `validate` finds is told as this webhook's denial. Such rules are asked last, and the first that finds something ends it. */
   webhook?: Webhook;
+  /**
+   * For kinds that people also write in another form than the defined one: what was sent, in the defined form. Asked before
+   * anything else reads it, of what is applied too, and of a refused object once more; nothing is known of its types yet.
+   * Throws an ApiError to refuse.
+   */
+  canonical?(sent: DeepReadonly<JsonObject>, told: { stored?: DeepReadonly<JsonObject>; warn(message: string): void }): DeepReadonly<JsonObject>;
   mutate?(review: Review<T>): DeepReadonly<T>;
   /** The object as the server keeps it. Field managers are recorded before, so what this sets or drops is nobody's. */
   prepare?(review: Review<T>): DeepReadonly<T>;

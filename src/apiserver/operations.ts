@@ -115,7 +115,7 @@ export function operate(deps: OperationDependencies, context: RequestContext, ve
   return work.catch((error: unknown) => {
     // What a definition does not know is told of a body that is refused for other reasons, too.
     if (!(error instanceof ApiError)) throw error;
-    tellUnknown(context, input.object(), verb);
+    tellUnknown(deps, context, input.object(), verb);
     throw explainUnreadable(context, error);
   });
 }

@@ -1,12 +1,13 @@
 export { createConfiguredInterpreter, type ConfiguredInterpreter } from "./configured.ts";
-export { interpreterAdmissions } from "./customization/admissions.ts";
+export { findConflicts, interpreterAdmissions } from "./customization/admissions.ts";
 export { checkCustomization, type CustomizationFindings } from "./customization/check.ts";
 export { createCustomizationLevel, type CustomizationLevel } from "./customization/level.ts";
+export { convertShorthand } from "./customization/shorthand.ts";
 export * from "./interpret-error.ts";
 export * from "./interpreter.ts";
 export * from "./kind-interpreter.ts";
 export * from "./level.ts";
 export { compileScript, createLuaEngine, LuaSyntaxError, type LuaEngine } from "./lua/index.ts";
 export * from "./operations.ts";
-export { prune, withoutJobTtl } from "./prune.ts";
+export { prune, withoutTimeToLive } from "./prune.ts";
 export { TEMPLATE_GENERATION } from "./replica-status.ts";

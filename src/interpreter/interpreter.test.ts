@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { KubernetesObject } from "../api/index.ts";
+import { InterpretError } from "./interpret-error.ts";
 import { createInterpreter, knownLevels } from "./interpreter.ts";
 import type { KindInterpreter } from "./kind-interpreter.ts";
 import { createLevel } from "./level.ts";
@@ -42,4 +43,19 @@ test("a kind without rules reflects its whole status, which must be an object", 
 
   expect(await interpreter.reflectStatus({ ...widget, status: { ready: true } } as KubernetesObject)).toEqual({ ready: true });
   await expect(interpreter.reflectStatus({ ...widget, status: "text" } as KubernetesObject)).rejects.toThrow("it is not an object");
+});
+
+test("a rule that trips over an object has failed and says for which", async () => {
+  const interpreter = createInterpreter([createLevel("native", [counting(1, { isHealthy: (object) => (object as unknown as { status: { phase: string } }).status.phase === "Ready" })])]);
+
+  await expect(interpreter.health(widget)).rejects.toThrow(/^isHealthy of Widget w: Cannot read/);
+  await expect(interpreter.health(widget)).rejects.toBeInstanceOf(InterpretError);
+});
+
+test("replicas that nobody counts are not divided", async () => {
+  const revises: KindInterpreter = { group: "example.io", kind: "Widget", reviseReplicas: () => ({ ...widget, kind: "Revised" }) };
+
+  const copies = await createInterpreter([createLevel("native", [revises])]).divide(widget, [{ cluster: "a", replicas: 0 }]);
+
+  expect(copies.get("a")).toBe(widget);
 });

@@ -3,12 +3,12 @@
  * and kind, whatever the version: members of different ages serve different versions of the same kind.
  */
 import type { KubernetesObject } from "../api/index.ts";
-import { isObject } from "../base/index.ts";
+import { isObject, messageOf } from "../base/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
 import { InterpretError } from "./interpret-error.ts";
 import type { Component, Dependency, KindInterpreter, Replicas, Share, StatusItem } from "./kind-interpreter.ts";
 import { createLevel, LEVEL_ORDER } from "./level.ts";
-import type { ChangedKind, KindRules, Level, LevelName } from "./level.ts";
+import type { Awaitable, ChangedKind, KindRules, Level, LevelName } from "./level.ts";
 import { nativeKinds } from "./native/index.ts";
 import type { Rule } from "./operations.ts";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
@@ -37,6 +37,9 @@ export interface Interpreter {
   onChange(listener: (changed: ChangedKind) => void): void;
 }
 
+type Rest<R extends Rule> = Parameters<NonNullable<KindRules[R]>> extends [unknown, ...infer More] ? More : never;
+type Answer<R extends Rule> = Awaited<ReturnType<NonNullable<KindRules[R]>>>;
+
 /** The kinds that Flotilla understands by itself. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const knownKinds: readonly KindInterpreter<any>[] = [...thirdPartyKinds, ...nativeKinds];
@@ -47,35 +50,42 @@ export const knownLevels: readonly Level[] = [createLevel("thirdparty", thirdPar
 export function createInterpreter(given: readonly Level[] = knownLevels): Interpreter {
   const levels = given.toSorted((a, b) => LEVEL_ORDER.indexOf(a.name) - LEVEL_ORDER.indexOf(b.name));
 
-  function rulesFor<R extends Rule>(rule: R, { apiVersion, kind }: Pick<AnyObject, "apiVersion" | "kind">): Required<Pick<KindRules, R>> | undefined {
+  const rulesOf = ({ apiVersion, kind }: Pick<AnyObject, "apiVersion" | "kind">, has: (rules: KindRules) => unknown): KindRules | undefined => {
     for (const level of levels) {
       const rules = level.rulesFor(apiVersion, kind);
-      if (rules?.[rule]) return rules as Required<Pick<KindRules, R>>;
+      if (rules && has(rules)) return rules;
     }
     return undefined;
+  };
+
+  /** The answer of the first level that has the rule. */
+  async function ask<R extends Rule>(rule: R, object: AnyObject, ...rest: Rest<R>): Promise<Answer<R> | undefined> {
+    const rules = rulesOf(object, (found) => found[rule]);
+    if (!rules) return undefined;
+    // The rule's own types are those of `KindInterpreter`; the compiler does not follow them through the index.
+    const carryOut = rules[rule] as unknown as (object: AnyObject, ...rest: Rest<R>) => Awaitable<Answer<R>>;
+    return explained(rule, object, () => carryOut.call(rules, object, ...rest));
   }
 
   return {
-    replicas: async (object) => rulesFor("replicas", object)?.replicas(object),
-    components: async (object) => (await rulesFor("components", object)?.components(object)) ?? [],
-    reviseReplicas: async (object, replicas) => (await rulesFor("reviseReplicas", object)?.reviseReplicas(object, replicas)) ?? object,
+    replicas: (object) => ask("replicas", object),
+    components: async (object) => (await ask("components", object)) ?? [],
+    reviseReplicas: async (object, replicas) => (await ask("reviseReplicas", object, replicas)) ?? object,
     async divide(object, shares) {
       // A level that revises replicas and cannot divide still comes before a lower level that can.
-      const rules = levels.map((level) => level.rulesFor(object.apiVersion, object.kind)).find((found) => found?.divide ?? found?.reviseReplicas);
-      if (rules?.divide) return rules.divide(object, shares);
-      return new Map(await Promise.all(shares.map(async ({ cluster, replicas }) => [cluster, (await rules?.reviseReplicas?.(object, replicas)) ?? object] as const)));
+      const rules = rulesOf(object, ({ divide, reviseReplicas }) => divide ?? reviseReplicas);
+      if (rules?.divide) return (await ask("divide", object, shares)) ?? new Map();
+      // Replicas that nobody counts are not divided.
+      const isCounted = rules && rulesOf(object, ({ replicas }) => replicas);
+      return new Map(await Promise.all(shares.map(async ({ cluster, replicas }) => [cluster, (isCounted && (await ask("reviseReplicas", object, replicas))) ?? object] as const)));
     },
-    retain: async (desired, observed) => (await rulesFor("retain", desired)?.retain(desired, observed)) ?? desired,
+    retain: async (desired, observed) => (await ask("retain", desired, observed)) ?? desired,
     async reflectStatus(object) {
-      const rules = rulesFor("reflectStatus", object);
-      return rules ? rules.reflectStatus(object) : wholeStatus(object);
+      return rulesOf(object, ({ reflectStatus }) => reflectStatus) ? ask("reflectStatus", object) : wholeStatus(object);
     },
-    aggregateStatus: async (object, items) => rulesFor("aggregateStatus", object)?.aggregateStatus(object, items),
-    async health(object) {
-      const healthy = (await rulesFor("isHealthy", object)?.isHealthy(object)) ?? true;
-      return healthy ? "Healthy" : "Unhealthy";
-    },
-    dependencies: async (object) => (await rulesFor("dependencies", object)?.dependencies(object)) ?? [],
+    aggregateStatus: (object, items) => ask("aggregateStatus", object, items),
+    health: async (object) => ((await ask("isHealthy", object)) ?? true ? "Healthy" : "Unhealthy"),
+    dependencies: async (object) => (await ask("dependencies", object)) ?? [],
     levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,
     onChange(listener) {
       for (const level of levels) level.onChange?.(listener);
@@ -87,4 +97,14 @@ function wholeStatus(object: AnyObject): Json | undefined {
   const { status } = object as { status?: Json };
   if (status === undefined || status === null || isObject(status)) return status ?? undefined;
   throw new InterpretError(`reading the status of ${object.kind} ${object.metadata.name}: it is not an object`);
+}
+
+/** An object may be anything that somebody wrote; a rule that trips over it has failed, and no more than that. */
+async function explained<T>(rule: Rule, { kind, metadata }: AnyObject, answer: () => Awaitable<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof InterpretError) throw error;
+    throw new InterpretError(`${rule} of ${kind} ${metadata.name}: ${messageOf(error)}`, { cause: error });
+  }
 }

@@ -1,5 +1,6 @@
 /** All fuzz targets, by name. */
 import type { FuzzTarget } from "./target.ts";
+import { luaDifferential } from "./targets/lua-differential.ts";
 import { luaPrograms, luaScripts } from "./targets/lua.ts";
 import { apply, fieldSets, jsonPatch, managedFields, mergePatch, strategicPatch } from "./targets/patches.ts";
 import { creates, definitions, largeBodies, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
@@ -43,5 +44,6 @@ export const targets: readonly FuzzTarget[] = [
   protobufRequests,
   luaScripts,
   luaPrograms,
+  luaDifferential,
   largeBodies,
 ];

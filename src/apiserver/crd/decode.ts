@@ -4,9 +4,10 @@
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import { DecodeError, metadataProblem, undecodable } from "../../machinery/index.ts";
-import type { ApiError } from "../../machinery/index.ts";
+import { ApiError, DecodeError, metadataProblem, undecodable } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
+import { canonicalForm } from "../write/admit.ts";
+import type { AdmitDependencies } from "../write/admit.ts";
 import type { DecodedObject } from "../write/decode.ts";
 import { reportFields } from "../write/field-validation.ts";
 import { writeOptions } from "../request/options.ts";
@@ -14,10 +15,21 @@ import type { Resource } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
 /** Warns of unknown fields in a body that was refused; throws when the request is strict. */
-export function tellUnknown(context: RequestContext, body: DecodedObject, verb: "create" | "update"): void {
+export function tellUnknown(deps: Pick<AdmitDependencies, "admissions">, context: RequestContext, body: DecodedObject, verb: "create" | "update"): void {
   const { served, subresource } = context;
   if (served.resource.kind.builtIn || (subresource !== undefined && subresource !== "status")) return;
-  reportFields(unknownFields(served.resource, body.object), body, context, writeOptions(context, verb === "create" ? "CreateOptions" : "UpdateOptions"));
+  const object = canonicalOf(deps, context, body.object);
+  if (object) reportFields(unknownFields(served.resource, object), body, context, writeOptions(context, verb === "create" ? "CreateOptions" : "UpdateOptions"));
+}
+
+/** Undefined when what was sent has no canonical form: that is what it is refused for, and its fields are not unknown. */
+function canonicalOf(deps: Pick<AdmitDependencies, "admissions">, context: RequestContext, object: JsonObject): JsonObject | undefined {
+  try {
+    return canonicalForm(deps, context, object, () => {});
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }
 
 /** Metadata that cannot be read is no metadata. Throws 400. */

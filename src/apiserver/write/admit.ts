@@ -77,6 +77,7 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   let reviewed: Review<JsonObject> | undefined;
   const review = (): Review<JsonObject> => (reviewed?.object === object ? reviewed : (reviewed = reviewOf(deps, { context, options, operation, object, ...(oldObject && { oldObject }), read }, settled, sibling)));
 
+  object = canonicalForm(deps, context, object, context.warn, oldObject);
   for (const { mutate } of chain) {
     const mutated = mutate?.(review());
     // An admission may hand back parts of shared objects, and what follows changes the top level and metadata in place.
@@ -122,6 +123,17 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
     for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
   }
   for (const { validate } of concerned) validate?.(question());
+  return object;
+}
+
+/** What was sent in the form that the kind defines, for kinds that are also written in another; most are not. */
+export function canonicalForm({ admissions }: Pick<AdmitDependencies, "admissions">, { served: { resource } }: RequestContext, sent: JsonObject, warn: (message: string) => void, stored?: JsonObject): JsonObject {
+  let object = sent;
+  for (const { canonical } of admissions.of(resource.kind.group, resource.kind.kind)) {
+    const next = canonical?.(object, { warn, ...(stored && { stored }) });
+    // What follows changes the top level and metadata in place.
+    if (next !== undefined && next !== object) object = ordered({ ...(next as JsonObject), metadata: { ...metadataOf(next as JsonObject) } });
+  }
   return object;
 }
 

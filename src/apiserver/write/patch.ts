@@ -30,6 +30,7 @@ import { invalidValue, plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { yamlLines } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
+import { canonicalForm } from "./admit.ts";
 import { checkPlace, otherKind } from "./identity.ts";
 import { otherVersions } from "./managed-fields.ts";
 import { metadataOf } from "./metadata.ts";
@@ -130,7 +131,7 @@ function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
 async function applyObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, patch: DecodedPatch): Promise<Written> {
   const { cluster, served, namespace, name = "", subresource } = context;
   const { resource } = served;
-  const applied = readApplied(served, patch.value);
+  const applied = canonicalForm(deps, context, readApplied(served, patch.value), context.warn);
   const compute = (live: JsonObject | undefined): JsonObject => {
     const object = applyConfiguration({
       live,

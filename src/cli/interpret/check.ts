@@ -2,14 +2,19 @@
  * `--check`: does every script compile, and would the hub take the customization? The table is karmadactl's; what it cannot say
  * (the place in the file, warnings) comes beside it.
  */
-import type { Json } from "../../base/index.ts";
-import { compileScript, LuaSyntaxError } from "../../interpreter/index.ts";
+import type { ResourceInterpreterCustomization } from "../../api/index.ts";
+import type { DeepReadonly, Json } from "../../base/index.ts";
+import { checkCustomization, compileScript, findConflicts, LuaSyntaxError } from "../../interpreter/index.ts";
 import type { Operation } from "../../interpreter/index.ts";
-import { isCustomization, kindText, nameOf, scriptOf, scriptTextOf, targetOf } from "./customizations.ts";
-import type { Manifest } from "./customizations.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import { isCustomization, kindText, nameOf, scriptOf, scriptTextOf, targetOf, toCanonical } from "./customizations.ts";
+import type { Canonical, Manifest } from "./customizations.ts";
 import { withPlace } from "./rule-book.ts";
 import { RULES } from "./rules.ts";
+import type { RuleInfo } from "./rules.ts";
 import { alignTabs } from "./tab-writer.ts";
+
+type Customization = DeepReadonly<ResourceInterpreterCustomization>;
 
 export interface CheckedRule {
   operation: Operation;
@@ -30,31 +35,70 @@ export interface CheckedManifest {
 
 export const hasFailed = ({ problem, details }: CheckedManifest): boolean => problem !== undefined || details.length > 0;
 
-export function checkManifest(manifest: Manifest): CheckedManifest {
-  const checked: CheckedManifest = { source: nameOf(manifest), rules: [], details: [], warnings: [] };
+/** All of them together, because no two may carry out the same operation for the same kind. */
+export function checkManifests(manifests: readonly Manifest[]): CheckedManifest[] {
+  const canonical = manifests.map((manifest) => (isCustomization(manifest) ? toCanonical(manifest) : { manifest, errors: [], warnings: [] }));
+  const sound = canonical.filter(({ manifest, errors }) => errors.length === 0 && isCustomization(manifest) && isComplete(targetOf(manifest)));
+  const others = sound.map(({ manifest }) => asCustomization(manifest));
+  return canonical.map((each) => checkManifest(each, sound.includes(each) ? others : undefined));
+}
+
+const isComplete = ({ apiVersion, kind }: { apiVersion: string; kind: string }): boolean => apiVersion !== "" && kind !== "";
+const asCustomization = ({ object }: Manifest): Customization => object as unknown as Customization;
+
+/** `others` are all that could be on a hub together; undefined when this one could not be. */
+function checkManifest({ manifest, errors, warnings }: Canonical, others: readonly Customization[] | undefined): CheckedManifest {
+  const checked: CheckedManifest = { source: nameOf(manifest), rules: [], details: [...errors], warnings: [...warnings] };
   if (!isCustomization(manifest)) return { ...checked, problem: `not a ResourceInterpreterCustomization, got ${kindText(manifest)}` };
   const target = targetOf(manifest);
   if (target.kind === "") return { ...checked, problem: "target.kind no set" };
   if (target.apiVersion === "") return { ...checked, problem: "target.apiVersion no set" };
   checked.target = target;
-  for (const { operation } of RULES) {
-    const source = scriptOf(manifest, operation);
-    checked.rules.push(source === "" ? { operation, state: "UNSET" } : checkScript(manifest, operation, source, checked.details));
-  }
+  const findings = others ? checkCustomization(asCustomization(manifest)) : { errors: [], warnings: [] };
+  checked.rules.push(...RULES.map((rule) => checkRule(manifest, rule, findings.errors, checked.details)));
+  checked.warnings.push(...findings.warnings.map((warning) => placed(manifest, warning)));
+  for (const { field, message } of others ? findConflicts(asCustomization(manifest), others) : []) checked.warnings.push(`${manifest.file}:${manifest.line}: a hub takes one of them only: ${field}: ${message}`);
   return checked;
 }
 
-function checkScript(manifest: Manifest, operation: Operation, source: string, details: string[]): CheckedRule {
-  try {
-    compileScript(source);
-    return { operation, state: "PASS" };
-  } catch (error) {
-    if (!(error instanceof LuaSyntaxError)) throw error;
-    const message = error.message.trim();
-    const script = scriptTextOf(manifest, operation);
-    details.push(script ? withPlace(`${operation}: ${message}`, error, script) : `${manifest.file}: ${operation} of ${nameOf(manifest)}: ${message}`);
+function checkRule(manifest: Manifest, { operation, field }: RuleInfo, errors: readonly FieldError[], details: string[]): CheckedRule {
+  const source = scriptOf(manifest, operation);
+  if (source === "") return { operation, state: "UNSET" };
+  const script = scriptTextOf(manifest, operation);
+  const syntax = syntaxErrorOf(source);
+  if (syntax) {
+    // The words of karmadactl, whose column is the end of the word that it stumbles over.
+    const message = syntax.message.trim();
+    details.push(script ? withPlace(`${operation}: ${message}`, syntax, script) : `${manifest.file}: ${operation} of ${nameOf(manifest)}: ${message}`);
     return { operation, state: "ERROR", message };
   }
+  const found = errors.filter((error) => error.field === `spec.customizations.${field}.luaScript`).map(({ message }) => message.replace(/^Invalid value: InterpreterOperation\(\w+\) Lua script error: /, ""));
+  const [first] = found;
+  if (first === undefined) return { operation, state: "PASS" };
+  details.push(...found.map((message) => placed(manifest, `spec.customizations.${field}.luaScript: ${message}`)));
+  return { operation, state: "ERROR", message: first };
+}
+
+function syntaxErrorOf(source: string): LuaSyntaxError | undefined {
+  try {
+    compileScript(source);
+    return undefined;
+  } catch (error) {
+    if (error instanceof LuaSyntaxError) return error;
+    throw error;
+  }
+}
+
+/** A finding that names a field and perhaps a line of its script, with the place in the file. */
+function placed(manifest: Manifest, finding: string): string {
+  const [, field, text = finding] = /^spec\.customizations\.(\w+)\.luaScript: (.*)$/s.exec(finding) ?? [];
+  const line = /\bline (\d+): /.exec(text)?.[1];
+  const operation = RULES.find((rule) => rule.field === field)?.operation;
+  const script = operation && scriptTextOf(manifest, operation);
+  const place = script?.startOf(Number(line ?? 1));
+  if (!script || !place) return `${manifest.file}:${manifest.line}: ${finding}`;
+  const message = `${script.file}:${place.line}:${place.column}: ${operation}: ${text.replace(/\bline \d+: /, "")}`;
+  return line === undefined ? message : `${message}\n${script.excerpt(place, script.lengthAt(place))}`;
 }
 
 export function renderChecks(checks: readonly CheckedManifest[]): string {

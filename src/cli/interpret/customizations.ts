@@ -2,6 +2,7 @@
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { ResourceInterpreterCustomization } from "../../api/index.ts";
+import { convertShorthand } from "../../interpreter/index.ts";
 import type { Operation } from "../../interpreter/index.ts";
 import type { Document } from "./documents.ts";
 import { RULES } from "./rules.ts";
@@ -23,8 +24,7 @@ export function manifestsOf(documents: readonly Document[]): Manifest[] {
     const { kind, items } = value;
     if (typeof kind !== "string" || kind === "") throw new SourceError(`reading ${file}:${line}: Object 'Kind' is missing`);
     if (!kind.endsWith("List") || !Array.isArray(items)) return [{ object: value, file, line, scripts }];
-    // Places are known by the path from the root of a document, which items of a list do not have.
-    return items.filter(isObject).map((object) => ({ object, file, line, scripts: new Map<string, ScriptText>() }));
+    return items.filter(isObject).map((object) => ({ object, file, line, scripts }));
   });
 }
 
@@ -52,13 +52,43 @@ export function scriptOf({ object }: Manifest, operation: Operation): string {
 }
 
 /** Where a script is in its file, if it is in a block of its own. */
-export function scriptTextOf({ scripts }: Manifest, operation: Operation): ScriptText | undefined {
-  return scripts.get(scriptPath(operation).join("."));
+export function scriptTextOf(manifest: Manifest, operation: Operation): ScriptText | undefined {
+  const source = scriptOf(manifest, operation);
+  const path = scriptPath(operation).join(".");
+  // A rule that was written under another name, or in a list, is found by its text.
+  return [...manifest.scripts].filter(([, { script }]) => script === source).toSorted(([a], [b]) => Number(b === path) - Number(a === path))[0]?.[1];
 }
 
 function scriptPath(operation: Operation): string[] {
-  const rule = RULES.find((each) => each.operation === operation);
-  return ["spec", "customizations", rule?.field ?? "", "luaScript"];
+  return ["spec", "customizations", RULES.find((rule) => rule.operation === operation)?.field ?? "", "luaScript"];
+}
+
+export interface Canonical {
+  manifest: Manifest;
+  errors: string[];
+  warnings: string[];
+}
+
+/** A customization in the form that the hub stores, with what it says about the form in which it was written. */
+export function toCanonical(manifest: Manifest): Canonical {
+  const { object, file, line } = manifest;
+  const spec = isObject(object["spec"]) ? object["spec"] : {};
+  const written = spec["customizations"] ?? {};
+  const at = `${file}:${line}: `;
+  if (!isObject(written)) return { manifest, errors: [`${at}spec.customizations: must be a mapping of rules`], warnings: [] };
+  const { rules, errors, warnings } = convertShorthand(written);
+  const wrong = Object.entries(rules).flatMap(([name, rule]) => ruleProblem(name, rule as Json));
+  const unknown = Object.keys(rules).filter((name) => !RULES.some(({ field }) => field === name));
+  return {
+    manifest: { ...manifest, object: { ...object, metadata: object["metadata"] ?? {}, spec: { ...spec, target: spec["target"] ?? {}, customizations: rules as JsonObject } } },
+    errors: [...errors.map(({ field, message }) => `${field}: ${message}`), ...wrong].map((text) => at + text),
+    warnings: [...warnings, ...unknown.map((name) => `spec.customizations.${name} is no rule; the rules are ${RULES.map(({ field }) => field).join(", ")}`)].map((text) => at + text),
+  };
+}
+
+function ruleProblem(name: string, rule: Json): string[] {
+  if (!isObject(rule)) return [`spec.customizations.${name}: must be a mapping with luaScript`];
+  return rule["luaScript"] === undefined || typeof rule["luaScript"] === "string" ? [] : [`spec.customizations.${name}.luaScript: must be a text`];
 }
 
 function textAt(object: JsonObject, ...path: readonly string[]): string {

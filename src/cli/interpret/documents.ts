@@ -34,7 +34,7 @@ export function readDocuments({ name, text }: Source): Document[] {
 }
 
 function readDocument(file: string, part: string, line: number): Document | undefined {
-  if (part.trim() === "") return undefined;
+  if (firstTextLine(part) === 0) return undefined;
   // The lines before it are kept as empty ones, so that every message counts from the beginning of the file.
   const { value, text } = parseAsGo(file, "\n".repeat(line - 1) + part);
   if (value === null) return undefined;
@@ -63,6 +63,7 @@ function parseAsGo(file: string, given: string): { value: Json; text: string } {
   }
 }
 
+/** Counted from 1; 0 for a text of comments alone. */
 const firstTextLine = (text: string): number => text.split("\n").findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#")) + 1;
 
 /** Anchors, aliases and quoted texts have no place of their own here; a script in one is still run. */

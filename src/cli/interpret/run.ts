@@ -4,8 +4,8 @@ import type { Clock, Json } from "../../base/index.ts";
 import { InterpretError } from "../../interpreter/index.ts";
 import type { StatusItem } from "../../interpreter/index.ts";
 import type { Output } from "../output.ts";
-import { checkData, checkManifest, hasFailed, renderChecks } from "./check.ts";
-import { isCustomization, kindText, manifestsOf } from "./customizations.ts";
+import { checkData, checkManifests, hasFailed, renderChecks } from "./check.ts";
+import { isCustomization, kindText, manifestsOf, targetOf, toCanonical } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import { readDocuments } from "./documents.ts";
 import { readFixture } from "./fixtures.ts";
@@ -69,7 +69,7 @@ function showDocumentation(rule: RuleInfo | undefined, output: Output): void {
 
 function check(manifests: readonly Manifest[], output: Output): void {
   if (manifests.length === 0) throw new UsageError("--check needs the customizations to look at: -f FILE");
-  const checks = manifests.map(checkManifest);
+  const checks = checkManifests(manifests);
   output.result(checkData(checks), () => renderChecks(checks));
   for (const { warnings } of checks) for (const warning of warnings) output.warn(`Warning: ${warning}`);
   const failed = checks.filter(hasFailed);
@@ -78,7 +78,7 @@ function check(manifests: readonly Manifest[], output: Output): void {
 }
 
 async function test(request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {
-  const rules = createRuleBook(await readCustomizations(sources, request), clock);
+  const rules = createRuleBook(await readCustomizations(sources, request, output), clock);
   try {
     const documents = (await sources.read(request.tests, { recursive: request.recursive })).flatMap(readDocuments);
     if (documents.length === 0) throw new SourceError(`there is no fixture in ${request.tests.join(", ")}`);
@@ -103,7 +103,7 @@ async function test(request: InterpretRequest, sources: Sources, { output, clock
 }
 
 async function run({ operation }: RuleInfo, request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {
-  const customizations = await readCustomizations(sources, request);
+  const customizations = await readCustomizations(sources, request, output);
   const rules = createRuleBook(customizations, clock);
   try {
     const input = await readInput(request, sources);
@@ -156,10 +156,18 @@ async function readManifests(sources: Sources, { files, recursive }: InterpretRe
   return manifestsOf((await sources.read(files, { recursive })).flatMap(readDocuments));
 }
 
-async function readCustomizations(sources: Sources, request: InterpretRequest): Promise<Manifest[]> {
+/** In canonical form; what the hub would say about another form is told. */
+async function readCustomizations(sources: Sources, request: InterpretRequest, output: Output): Promise<Manifest[]> {
   const manifests = await readManifests(sources, request);
   const other = manifests.find((manifest) => !isCustomization(manifest));
   if (other) throw new SourceError(`reading ${other.file}:${other.line}: not a ResourceInterpreterCustomization, got ${kindText(other)}`);
   if (request.files.length > 0 && manifests.length === 0) throw new SourceError(`there is no customization in ${request.files.join(", ")}`);
-  return manifests;
+  return manifests.map((given) => {
+    const { manifest, errors, warnings } = toCanonical(given);
+    if (errors.length > 0) throw new RulesError(errors.join("\n"));
+    for (const warning of warnings) output.warn(`Warning: ${warning}`);
+    const { apiVersion, kind } = targetOf(manifest);
+    if (apiVersion === "" || kind === "") throw new RulesError(`${manifest.file}:${manifest.line}: spec.target needs an apiVersion and a kind`);
+    return manifest;
+  });
 }

@@ -3,8 +3,9 @@
  * no two customizations may carry out the same operation for the same target, except that each may find dependencies.
  */
 import { ResourceInterpreterCustomization } from "../../api/index.ts";
-import type { Admission, AnyAdmission, ClusterReader, Review } from "../../api/index.ts";
+import type { Admission, AnyAdmission, ClusterReader } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { checkCustomization } from "./check.ts";
@@ -15,15 +16,19 @@ import { convertShorthand } from "./shorthand.ts";
 
 const { group, kind, plural } = ResourceInterpreterCustomization;
 
-/** Nothing is known of the types yet: the schema is checked afterwards. */
-function toCanonical({ object, oldObject, warn }: Review<ResourceInterpreterCustomization>): Customization {
-  const spec = object.spec as unknown;
-  const sent = isObject(spec) ? spec["customizations"] : undefined;
-  if (!isObject(spec) || !isObject(sent)) return object;
-  const { rules, warnings, errors } = convertShorthand(sent, oldObject?.spec.customizations);
-  if (errors.length > 0) throw invalid(group, kind, object.metadata.name, errors);
+const canonical: Admission<ResourceInterpreterCustomization>["canonical"] = (sent, { stored, warn }) => {
+  const { spec, metadata } = sent;
+  const given = rulesIn(sent);
+  if (!isObject(spec) || !given) return sent;
+  const { rules, warnings, errors } = convertShorthand(given, stored && rulesIn(stored));
+  if (errors.length > 0) throw invalid(group, kind, isObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "", errors);
   for (const warning of warnings) warn(warning);
-  return rules === sent ? object : ({ ...object, spec: { ...spec, customizations: rules } } as unknown as Customization);
+  return rules === given ? sent : { ...sent, spec: { ...spec, customizations: rules } };
+};
+
+function rulesIn({ spec }: DeepReadonly<JsonObject>): DeepReadonly<JsonObject> | undefined {
+  const rules = isObject(spec) ? spec["customizations"] : undefined;
+  return isObject(rules) ? rules : undefined;
 }
 
 /** Asked twice of one write, for mistakes and for warnings; the spec is the same object then. */
@@ -57,7 +62,7 @@ const stored = (read: ClusterReader): Customization[] => read.list(group, plural
 const admission: Admission<ResourceInterpreterCustomization> = {
   for: ResourceInterpreterCustomization,
   on: ["CREATE", "UPDATE"],
-  mutate: toCanonical,
+  canonical,
   validate({ object, settled, read }) {
     if (settled?.spec === object.spec) return [];
     return [...findingsOf(object).errors, ...findConflicts(object, stored(read))];

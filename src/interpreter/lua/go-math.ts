@@ -24,16 +24,6 @@ export function ldexp(value: number, exponent: number): number {
   return value * 2 ** half * 2 ** (bounded - half);
 }
 
-/** log10(2), rounded once. */
-const LOG10_2 = 0.3010299956639812;
-
-export function log10(value: number): number {
-  if (!(value > 0) || value === Infinity) return Math.log10(value);
-  const [fraction, exponent] = frexp(value);
-  const log2 = fraction === 0.5 ? exponent - 1 : Math.log(fraction) * Math.LOG2E + exponent;
-  return log2 * LOG10_2;
-}
-
 /** Exponents from here on are even, and too large for squaring step by step. */
 const HUGE_EXPONENT = 2 ** 52;
 /** With an exponent of two beyond this the result is zero or infinite whatever follows. */

@@ -53,8 +53,8 @@ export interface HookDependencies {
 const ANY = "*";
 const DEFAULT_TIMEOUT_SECONDS = 10;
 const MAX_TIMEOUT_SECONDS = 30;
-/** At the pace of a webhook that takes 100 ms these wait three seconds. */
-const MAX_WAITING = 1024;
+/** Some megabytes. A webhook that answers in 10 ms gets through half of them before the others' time is over. */
+const MAX_WAITING = 8192;
 const MAX_ATTEMPTS = 3;
 /** Half of it by chance, and double from one to the next: a webhook that restarts is not met by all at once. */
 const BACK_OFF_MS = 200;

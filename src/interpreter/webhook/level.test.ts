@@ -90,6 +90,21 @@ test("an interpreter asks a webhook for every operation and uses what it says", 
   expect(webhook.connections()).toBe(1);
 });
 
+test("a division asks once for each number of replicas, and not for each member", async () => {
+  const webhook = await serve(answering(({ replicas = 0 }) => patch({ op: "replace", path: "/spec/replicas", value: replicas })));
+  const level = openLevel();
+  level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }));
+  const shares = Array.from({ length: 100 }, (_, index) => ({ cluster: `member${index}`, replicas: index % 2 }));
+
+  const divided = await createInterpreter([level]).divide(workload, shares);
+  const again = await createInterpreter([level]).divide(workload, shares.slice(0, 1));
+
+  expect(divided.get("member7")).toEqual({ ...workload, spec: { replicas: 1 } });
+  expect(divided.get("member8")).toEqual({ ...workload, spec: { replicas: 0 } });
+  expect(again.get("member0")).toEqual({ ...workload, spec: { replicas: 0 } });
+  expect(webhook.asked.map(({ request }) => request["replicas"])).toEqual([0, 1, 0]);
+});
+
 describe("which webhook is asked", () => {
   type Rule = NonNullable<ResourceInterpreterWebhookConfiguration["webhooks"][number]["rules"]>[number];
   const anything: Rule = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] };

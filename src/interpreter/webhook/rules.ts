@@ -1,4 +1,5 @@
 /** The rules of a kind whose operations webhooks carry out: each asks one webhook and reads its answer. */
+import type { AnyObject } from "../interpreter.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { Operation, Rule } from "../operations.ts";
 import type { Awaitable, KindRules, Level } from "../level.ts";
@@ -13,13 +14,28 @@ type AnyRule = (...input: never[]) => Awaitable<unknown>;
 const ASKING: { readonly [O in Operation]: (hook: Hook) => AskingRule<O> } = {
   InterpretReplica: (hook) => (object) => hook.ask({ operation: "InterpretReplica", object }, readReplicas),
   InterpretComponent: (hook) => (object) => hook.ask({ operation: "InterpretComponent", object }, readComponents),
-  ReviseReplica: (hook) => (object, replicas) => hook.ask({ operation: "ReviseReplica", object, replicas }, (response) => readPatched(response, object)),
+  ReviseReplica: (hook) => askedOnce((object, replicas) => hook.ask({ operation: "ReviseReplica", object, replicas }, (response) => readPatched(response, object))),
   Retain: (hook) => (object, observed) => hook.ask({ operation: "Retain", object, observed }, (response) => readPatched(response, object)),
   AggregateStatus: (hook) => (object, items) => hook.ask({ operation: "AggregateStatus", object, items }, (response) => readPatched(response, object)),
   InterpretStatus: (hook) => (object) => hook.ask({ operation: "InterpretStatus", object }, readStatus),
   InterpretHealth: (hook) => (object) => hook.ask({ operation: "InterpretHealth", object }, readHealth),
   InterpretDependency: (hook) => (object) => hook.ask({ operation: "InterpretDependency", object }, readDependencies),
 };
+
+/**
+ * A division revises the same object for every member at the same time, and equal shares have equal copies: each number is
+ * asked for once, not once for each of a thousand members.
+ */
+function askedOnce(revise: (object: AnyObject, replicas: number) => Promise<AnyObject>): (object: AnyObject, replicas: number) => Promise<AnyObject> {
+  const underWay = new WeakMap<AnyObject, Map<number, Promise<AnyObject>>>();
+  return (object, replicas) => {
+    const byReplicas = underWay.get(object) ?? new Map<number, Promise<AnyObject>>();
+    underWay.set(object, byReplicas);
+    const asked = byReplicas.get(replicas) ?? revise(object, replicas).finally(() => byReplicas.delete(replicas));
+    byReplicas.set(replicas, asked);
+    return asked;
+  };
+}
 
 export const ALL_OPERATIONS = Object.keys(ASKING) as readonly Operation[];
 

@@ -1,7 +1,7 @@
 /** Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure. */
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
-import { InterpretError, prune, TEMPLATE_GENERATION, withoutJobTtl } from "../../interpreter/index.ts";
+import { InterpretError, prune, TEMPLATE_GENERATION, withoutTimeToLive } from "../../interpreter/index.ts";
 import type { Share } from "../../interpreter/index.ts";
 import { executionNamespace, workName } from "../../api/index.ts";
 import {
@@ -50,7 +50,7 @@ export function planDivision(binding: DeepReadonly<ResourceBinding>, template: T
     const copy = given.get(executionNamespace(name)) as Template | undefined;
     return { cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0, ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
   });
-  return { bare: withoutJobTtl(prune(template)), shares };
+  return { bare: withoutTimeToLive(prune(template)), shares };
 }
 
 export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { copies, render }: PlanWorks): WorksPlan {

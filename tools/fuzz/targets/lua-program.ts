@@ -25,7 +25,7 @@ local function show(v, d)
   end
   if k == "string" then return "'" .. v .. "'" end
   if k ~= "table" then return k == "boolean" and tostring(v) or k end
-  if d > 4 then return "deep" end
+  if d > 2 then return "deep" end
   local parts = {}
   for key, value in pairs(v) do parts[#parts + 1] = show(key, d + 3) .. "=" .. show(value, d + 1) end
   sort(parts)
@@ -33,6 +33,7 @@ local function show(v, d)
 end
 local function f(...) return ... end
 local function pick(n, ...) return (select(n, ...)) end
+local function full(v) if v == nil then return 0 end return v end
 `;
 
 export function makeProgram(chance: Chance, dialect: Dialect): string {
@@ -44,7 +45,8 @@ return show(a, 0) .. show(b, 0) .. show(c, 0) .. show(s, 0) .. show(t, 0) .. sho
 end`;
 }
 
-const PATTERNS = ["a", ".", "%a+", "%d", "[a-c]*", "(%a)(%d)", "^x", "y$", "%s", "[^x]", "a-b", "(.-)%s", "%w?", "()", "%bxy", ".-", "[%a_]+", "%%", "%f[%a]"];
+const PATTERNS = ["a", ".", "%a+", "%d", "[a-c]*", "(%a)(%d)", "^x", "y$", "%s", "[^x]", "a-b", "(.-)%s", "%w?", "()", "%bxy", ".-", "[%a_]+", "%%"];
+const ODD_PATTERNS = [...PATTERNS, "%f[%a]", "%g", "[%", "(", "%1", "[]]", "[a-]", "%z"];
 const TEXTS = ["'x'", "''", "'abc'", "'a1b2'", "'x y z'", "'10'", "'7'", "'aXbX'", "\"q'\"", "[[long]]", "'a,b,,c'", "'%'"];
 const ODD_TEXTS = ["'é'", "'1e3'", "'0x1F'", "'010'", "' 5 '", "'1.5'", "'\\255'", "'\\0a'", "'\\x41'", "'1_000'", "'-7'", "'inf'", "'日本'", "'0b11'", "'1e400'", "'.5'", "'5.'", "'\\n\\t'"];
 const NUMBERS = ["0", "1", "2", "3", "-1", "7", "10", "0.5", "2.5", "100", "-3", "1e3", "0x10", "1.5e2"];
@@ -109,12 +111,12 @@ class ProgramWriter {
       () => `s = ${this.text(2)}`,
       () => `t = ${this.list(2)}`,
       () => `u = ${this.table(2)}`,
-      () => `t[${this.number(1)}] = ${this.any(1)}`,
+      () => (this.#isCommon ? `t[#t] = ${this.#filled(1)}` : `t[${this.number(1)}] = ${this.any(1)}`),
       () => `u.${chance.pick(["k", "m", "z"])} = ${this.any(1)}`,
       () => `u[${this.any(1)}] = ${this.any(1)}`,
-      () => `t[#t + 1] = ${this.any(1)}`,
-      () => `table.insert(t, ${this.any(1)})`,
-      () => `b = table.remove(t${chance.oneIn(2) ? "" : `, ${chance.pick(["1", "2", "#t"])}`})`,
+      () => `t[#t + 1] = ${this.#filled(1)}`,
+      () => `table.insert(t, ${this.#filled(1)})`,
+      () => `b = table.remove(t${chance.oneIn(2) ? "" : `, ${chance.pick(["1", "#t"])}`})`,
       // gopher-lua itself loses a value here, and Flotilla does not follow it.
       ...(this.#isCommon ? [() => "a, b = b, a"] : []),
       ...(this.#isCommon ? [] : [() => `table.insert(t, ${this.number(1)}, ${this.any(1)})`, () => `b = table.remove(${this.any(1)}, ${this.number(1)})`, () => `table.sort(t)`, () => `table.sort(t, function(x, y) return x > y end)`]),
@@ -127,9 +129,9 @@ class ProgramWriter {
     return chance.pick([
       () => `f(${this.any(1)}, ${this.any(1)})`,
       () => `unpack(${this.list(1)})`,
-      () => `string.find(${this.text(1)}, ${this.#pattern()}${chance.oneIn(3) ? `, ${this.number(0)}` : ""}${chance.oneIn(6) ? ", 1, true" : ""})`,
+      () => `string.find(${this.text(1)}, ${this.#pattern()}${chance.pick(["", "", ", 1", ", 1, true", this.#isCommon ? "" : `, ${this.number(0)}`])})`,
       () => `string.match(${this.text(1)}, ${this.#pattern()})`,
-      () => `string.byte(${this.text(1)}, ${chance.below(3)}, ${chance.below(5)})`,
+      () => `string.byte(${this.text(1)}, ${(this.#isCommon ? 1 : 0) + chance.below(3)}, ${chance.below(5)})`,
       () => `select(${1 + chance.below(3)}, ${this.any(1)}, ${this.any(1)})`,
       () => `(f(${this.any(1)}, ${this.any(1)}))`,
       ...(this.#isCommon ? [] : [() => `pcall(${this.any(1)}, ${this.any(1)})`, () => `next(${this.any(1)}, ${this.any(0)})`, () => `unpack(${this.any(1)}, ${this.number(0)}, ${this.number(0)})`, () => `xpcall(function() return ${this.any(2)} end, function(m) return m end)`]),
@@ -203,7 +205,7 @@ class ProgramWriter {
   list(depth: number): string {
     const chance = this.#chance;
     if (depth <= 0) return chance.pick(["t", "{}", "{1, 2}", "{'a', 'b', 'c'}"]);
-    const item = (): string => this.#chance.pick([() => this.number(depth - 1), () => this.text(0), () => "{1}"])();
+    const item = (): string => this.#chance.pick([() => this.#filled(depth - 1), () => this.number(0), () => "{1}"])();
     return chance.pick([
       () => `{${chance.list(chance.below(4), item).join(", ")}}`,
       () => `{f(${item()}, ${item()})}`,
@@ -221,13 +223,18 @@ class ProgramWriter {
       () => `{[${this.number(0)}] = ${this.any(0)}, k = ${this.any(depth - 1)}, ['a b'] = ${this.number(depth - 1)}}`,
       () => `{${this.number(0)}, k = ${this.any(depth - 1)}; ${this.text(0)}}`,
       () => "u",
-      () => "t",
+      ...(this.#isCommon ? [] : [() => "t"]),
     ])();
+  }
+
+  /** Anything; in the common dialect anything but nil, which would be a hole in a list. */
+  #filled(depth: number): string {
+    return this.#isCommon ? `full(${this.any(depth)})` : this.any(depth);
   }
 
   #pattern(): string {
     const chance = this.#chance;
-    const pattern = chance.list(1 + chance.below(2), () => chance.pick(PATTERNS)).join("");
+    const pattern = chance.list(1 + chance.below(2), () => chance.pick(this.#isCommon ? PATTERNS : ODD_PATTERNS)).join("");
     return `'${pattern}'`;
   }
 
@@ -240,9 +247,9 @@ class ProgramWriter {
     return chance.pick([
       () => `'%d', ${chance.below(1000)}`,
       () => `'%5d|%-5d|%05d', ${chance.below(100)}, ${chance.below(100)}, ${chance.below(100)}`,
-      () => `'%s', ${this.text(0)}`,
+      () => `'%s', ${chance.pick(TEXTS)}`,
       () => `'%10s|%-6s', 'ab', 'cd'`,
-      () => `'%.2f', ${this.number(0)}`,
+      () => `'%.2f', ${chance.pick(NUMBERS)}`,
       () => `'%x %X %o', ${chance.below(300)}, ${chance.below(300)}, ${chance.below(300)}`,
       () => `'%c%%', ${65 + chance.below(26)}`,
       () => `'%.3e', ${chance.below(100_000)}`,

@@ -1,6 +1,6 @@
 /** `interpreters-native.jsonl` and `interpreters-thirdparty.jsonl`: what the built-in rules make of objects, one operation at a time. */
 import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
-import { createInterpreter, createLevel, OPERATIONS, prune, withoutJobTtl, type AnyObject, type Interpreter, type Operation, type StatusItem } from "../../../src/interpreter/index.ts";
+import { createInterpreter, createLevel, OPERATIONS, prune, withoutTimeToLive, type AnyObject, type Interpreter, type Operation, type StatusItem } from "../../../src/interpreter/index.ts";
 import { nativeKinds } from "../../../src/interpreter/native/index.ts";
 import { thirdPartyKinds } from "../../../src/interpreter/thirdparty/index.ts";
 import { scaledQuantity, tryParseQuantity } from "../../../src/machinery/index.ts";
@@ -28,7 +28,7 @@ const operations: Readonly<Record<Operation | "Prune", Run>> = {
   InterpretDependency: async (interpreter, input) => ({ dependencies: json((await interpreter.dependencies(objectIn(input))).toSorted(byReference)) }),
   Prune(_interpreter, input) {
     const pruned = prune(objectIn(input));
-    return { object: json(input["removeJobTTL"] ? withoutJobTtl(pruned) : pruned) };
+    return { object: json(input["removeJobTTL"] ? withoutTimeToLive(pruned) : pruned) };
   },
 };
 

@@ -174,29 +174,43 @@ const MAX_DIGITS = 100;
 function fixed(value: number, digits: number): string {
   if (value >= 1e21) return BigInt(value).toString() + (digits > 0 ? `.${"0".repeat(digits)}` : "");
   const known = Math.min(digits, MAX_DIGITS);
-  let text = value.toFixed(known);
-  const scaled = value * 10 ** known;
-  // An exact half goes to the even neighbour, where JavaScript takes the larger.
-  if (scaled % 1 === 0.5 && Math.floor(scaled) % 2 === 0 && Number.isInteger(value * 2 ** (known + 1))) text = (Math.floor(scaled) / 10 ** known).toFixed(known);
-  return text + "0".repeat(digits - known);
+  return halfToEven(value.toFixed(known), value.toFixed(Math.min(known + MORE_DIGITS, MAX_DIGITS))) + "0".repeat(digits - known);
+}
+
+/** Enough to see whether a number lies exactly between two shorter ones. */
+const MORE_DIGITS = 40;
+
+/** An exact half goes to the even neighbour, where JavaScript takes the larger. Both texts have the same form, one has more digits. */
+function halfToEven(rounded: string, exact: string): string {
+  const whole = exact.slice(0, rounded.length);
+  const cut = rounded.includes(".") ? whole : whole.slice(0, exact.indexOf("."));
+  const rest = exact.slice(cut.length).replace(".", "");
+  return rounded !== cut && rounded.length === cut.length && /^50*$/.test(rest) && Number(cut.at(-1)) % 2 === 0 ? cut : rounded;
+}
+
+/** A power of ten and its factor, with that many digits after the point. */
+function scientific(value: number, digits: number): [mantissa: string, exponent: number] {
+  const [mantissa = "", exponent = "0"] = value.toExponential(digits).split("e");
+  const [exact = "", exactExponent = "0"] = value.toExponential(Math.min(digits + MORE_DIGITS, MAX_DIGITS)).split("e");
+  // With another exponent it was rounded up to the next power of ten, which a half below an even digit cannot be.
+  return [exponent === exactExponent ? halfToEven(mantissa, exact) : mantissa, Number(exponent)];
 }
 
 function exponential(value: number, digits: number): string {
-  const [mantissa = "", exponent = "0"] = value.toExponential(Math.min(digits, MAX_DIGITS)).split("e");
-  return `${mantissa}${"0".repeat(Math.max(0, digits - MAX_DIGITS))}e${exponentSuffix(Number(exponent))}`;
+  const [mantissa, exponent] = scientific(value, Math.min(digits, MAX_DIGITS));
+  return `${mantissa}${"0".repeat(Math.max(0, digits - MAX_DIGITS))}e${exponentSuffix(exponent)}`;
 }
 
 /** The shorter of both forms: with an exponent from a certain size on. */
 function general(value: number, precision: number | undefined): string {
   if (precision === undefined) return formatFloat(value);
   const digits = Math.min(Math.max(precision, 1), MAX_DIGITS);
-  const [mantissa = "", exponentText = "0"] = value.toExponential(digits - 1).split("e");
-  const exponent = Number(exponentText);
+  const [mantissa, exponent] = scientific(value, digits - 1);
   const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
   const count = short.replace(".", "").length;
   const limit = digits > count && count >= exponent + 1 ? count : digits;
   if (exponent < -4 || exponent >= limit) return `${short}e${exponentSuffix(exponent)}`;
-  const text = value.toFixed(Math.min(MAX_DIGITS, Math.max(0, digits - 1 - exponent)));
+  const text = fixed(value, Math.min(MAX_DIGITS, Math.max(0, digits - 1 - exponent)));
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 

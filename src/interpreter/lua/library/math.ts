@@ -1,6 +1,6 @@
 /** The math library. Chance comes from a fixed seed, so that a script gives the same result on every run. */
 import { createSeededRandom } from "../../../base/index.ts";
-import { frexp, ldexp, log10, power } from "../go-math.ts";
+import { frexp, ldexp, power } from "../go-math.ts";
 import { LuaThrow } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
 
@@ -54,7 +54,7 @@ export const mathFunctions: Readonly<Record<string, LibraryFunction>> = {
   frexp: (args) => frexp(args.number(1)),
   ldexp: (args) => ldexp(args.number(1), args.integer(2)),
   log: unary(Math.log),
-  log10: unary(log10),
+  log10: unary(Math.log10),
   max: (args) => extreme(args, (a, b) => a > b),
   min: (args) => extreme(args, (a, b) => a < b),
   mod: (args) => args.machine.mod(args.number(1), args.number(2)),

@@ -1,6 +1,8 @@
 /**
- * Argo Workflow. Its CRD has no status subresource, so a member's progress is kept when its copy is written again. Statuses
- * are not summed: a workflow runs in one place, and that member's status is copied.
+ * Argo Workflow. Its CRD has no status subresource, so a member's progress is kept when its copy is written again.
+ *
+ * Statuses are not summed onto the template: there the status is part of the object, so every step of the workflow would make
+ * a new generation of the template and with it a write to every member. What the members report is on the binding.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type Json, type JsonObject } from "../../../base/index.ts";

@@ -1,12 +1,13 @@
 /**
  * What both of Kyverno's policy kinds have in common: every member enforces its own copy. Rules are counted over all members, and
- * the conditions are shown side by side.
+ * the conditions are shown side by side. Karmada's rules are for one version; these are for all, and show nothing that no member
+ * reports.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
 import { InterpretError } from "../../interpret-error.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
-import { withoutEmpties } from "../../lua/index.ts";
+import { withoutEmpties } from "../../lua/result-rules.ts";
 import { replaceStatus, reportedStatuses, statusOf } from "../../replica-status.ts";
 import { pickFields } from "../counters.ts";
 import { isReady, joinConditions } from "../joined-conditions.ts";

@@ -1,0 +1,81 @@
+/**
+ * The protocol of interpreter webhooks: a ResourceInterpreterContext with a request comes in, one with a response goes out.
+ * This file knows the envelope; what a kind means is in `workload.ts`.
+ */
+export const API_VERSION = "config.karmada.io/v1alpha1";
+export const KIND = "ResourceInterpreterContext";
+
+/** What a member says about its copy. */
+export interface StatusItem<Status> {
+  clusterName: string;
+  status?: Status;
+  applied?: boolean;
+  appliedMessage?: string;
+  health?: "Healthy" | "Unhealthy" | "Unknown";
+}
+
+export interface Question<T, Status> {
+  uid: string;
+  kind: { group: string; version: string; kind: string };
+  name: string;
+  namespace?: string;
+  operation: string;
+  /** The template on the hub; for InterpretStatus and InterpretHealth the member's object. */
+  object: T;
+  /** For Retain: the member's object. */
+  observedObject?: T;
+  /** For ReviseReplica: how many it should have. */
+  replicas?: number;
+  /** For AggregateStatus: the members that have said something. */
+  aggregatedStatus?: StatusItem<Status>[];
+}
+
+/** One operation of a JSON patch (RFC 6902). `add` also replaces what is there. */
+export interface PatchOperation {
+  op: "add" | "remove" | "replace";
+  path: string;
+  value?: unknown;
+}
+
+export interface Answer {
+  /** For InterpretReplica. */
+  replicas?: number;
+  replicaRequirements?: { resourceRequest?: Record<string, string> };
+  /** For InterpretComponent. */
+  components?: { name: string; replicas: number }[];
+  /** For ReviseReplica, Retain and AggregateStatus: what to change in `object`. Without it the object stays as it is. */
+  patch?: PatchOperation[];
+  /** For InterpretStatus. */
+  rawStatus?: object;
+  /** For InterpretHealth. */
+  healthy?: boolean;
+  /** For InterpretDependency. */
+  dependencies?: { apiVersion: string; kind: string; namespace?: string; name: string }[];
+}
+
+/** A question that cannot be answered. The code is one of HTTP's, and the hub shows the message to its users. */
+export class CannotAnswer extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Answers the context of a request. Whatever goes wrong with it is said in the response, with the request's uid. */
+export function respond<T, Status>(context: { request?: Question<T, Status> }, interpret: (question: Question<T, Status>) => Answer): object {
+  const { request } = context;
+  return { apiVersion: API_VERSION, kind: KIND, response: { uid: request?.uid ?? "", ...outcome(request, interpret) } };
+}
+
+function outcome<T, Status>(request: Question<T, Status> | undefined, interpret: (question: Question<T, Status>) => Answer): object {
+  try {
+    if (!request) throw new CannotAnswer(400, `the body has no request; it should be a ${KIND} of ${API_VERSION}`);
+    const { patch, ...answer } = interpret(request);
+    return { successful: true, ...answer, ...(patch && patch.length > 0 && { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }) };
+  } catch (error) {
+    // A mistake in the rules is told as well: without an answer the hub would only know that none came.
+    const code = error instanceof CannotAnswer ? error.code : 500;
+    return { successful: false, status: { code, message: error instanceof Error ? error.message : String(error) } };
+  }
+}

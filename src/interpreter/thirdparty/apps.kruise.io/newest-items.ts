@@ -1,0 +1,57 @@
+/**
+ * What members say about the newest template. The sums of Karmada's rules take every number as it comes, so that pods which a
+ * member updated to the previous template count as updated to the new one until it catches up. Before Flotilla's own rules
+ * sum the statuses of a rollout:
+ *
+ * - a member that has not seen the newest template has updated nothing to it;
+ * - the fleet's current revision stays that of a member that has not advanced for as long as there is one.
+ *
+ * Rules that users bring get what the members reported.
+ */
+import { parseApiVersion, type KubernetesObject } from "../../../api/index.ts";
+import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
+import type { StatusItem } from "../../kind-interpreter.ts";
+import { countOf, textOf } from "../../replica-status.ts";
+
+/** Counters that speak of the newest template. */
+const UPDATED = ["updatedReplicas", "updatedReadyReplicas", "updatedAvailableReplicas", "expectedUpdatedReplicas", "updatedNumberScheduled"];
+/** Names of the newest revision; those of a member that lags are of an older one. */
+const NEWEST_REVISION = ["updateRevision", "updatedRevision", "daemonSetHash"];
+
+/** The items themselves where every member speaks of the newest template. */
+export function newestItems(template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]): readonly StatusItem[] {
+  if (parseApiVersion(template.apiVersion).group !== "apps.kruise.io") return items;
+  const isStale = items.map(({ status }) => isObject(status) && lags(status, template.metadata.generation ?? 0));
+  const hasFresh = isStale.includes(false);
+  const isAhead = items.map(({ status }, index) => !isStale[index] && isObject(status) && hasAdvanced(status));
+  // A member without a revision of its own does not hold the others back.
+  const isSplit = items.some(({ status }, index) => !isAhead[index] && isObject(status) && textOf(status["currentRevision"]) !== "");
+  if (!isStale.includes(true) && !(isSplit && isAhead.includes(true))) return items;
+  return items.map((item, index) => {
+    if (isStale[index]) return cleared(item, hasFresh ? [...UPDATED, ...NEWEST_REVISION] : UPDATED);
+    return isAhead[index] && isSplit ? cleared(item, ["currentRevision"]) : item;
+  });
+}
+
+/** What a member does not tell does not make it late. */
+function lags(status: JsonObject, generation: number): boolean {
+  const { resourceTemplateGeneration, generation: own, observedGeneration } = status;
+  if (typeof resourceTemplateGeneration === "number" && resourceTemplateGeneration < generation) return true;
+  return typeof own === "number" && countOf(observedGeneration) < own;
+}
+
+function hasAdvanced({ currentRevision, updateRevision, updatedRevision }: JsonObject): boolean {
+  return textOf(currentRevision) !== "" && textOf(currentRevision) === (textOf(updateRevision) || textOf(updatedRevision));
+}
+
+/** Only what is there is emptied: a field that no member reports must not appear. */
+function cleared(item: StatusItem, fields: readonly string[]): StatusItem {
+  const { status } = item;
+  if (!isObject(status)) return item;
+  const next: JsonObject = { ...status };
+  for (const field of fields) {
+    if (typeof next[field] === "number") next[field] = 0;
+    else if (typeof next[field] === "string") next[field] = "";
+  }
+  return { ...item, status: next };
+}

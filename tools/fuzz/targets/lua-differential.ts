@@ -1,0 +1,89 @@
+/**
+ * Our Lua against stock Lua 5.1, compiled to WebAssembly: both run the same random program and must say the same, or both must
+ * fail. Messages are left aside, because ours are gopher-lua's.
+ */
+import { messageOf } from "../../../src/base/index.ts";
+import { DEFAULT_BUDGET, LuaLimitError, LuaRuntimeError, LuaSyntaxError, compileScript } from "../../../src/interpreter/lua/index.ts";
+import { defineTarget } from "../target.ts";
+import { makeProgram } from "./lua-program.ts";
+
+/**
+ * Where both may differ, with the reason. A program in which such a thing can happen is not held against us; whatever is listed here has
+ * its own cases among the recordings of gopher-lua.
+ */
+const ACCEPTED: readonly { reason: string; canHappen(source: string, outcomes: Outcomes): boolean }[] = [];
+
+interface Outcomes {
+  ours: string;
+  theirs: string;
+}
+
+const LIMIT = "limit";
+
+/** Runs a program on fresh globals. The hook ends what runs for too long. */
+const RUNNER = `
+local base, pcall, pairs, type, setfenv, loadstring, sethook, error = _G, pcall, pairs, type, setfenv, loadstring, debug.sethook, error
+local libraries = { string = string, table = table, math = math }
+function run(source)
+  local chunk = loadstring(source)
+  if not chunk then return "syntax" end
+  local env = {}
+  for name, value in pairs(base) do env[name] = value end
+  for name, library in pairs(libraries) do
+    env[name] = {}
+    for key, value in pairs(library) do env[name][key] = value end
+  end
+  setfenv(chunk, env)
+  sethook(function() sethook() error("${LIMIT}", 0) end, "", 3000000)
+  local ok, said = pcall(chunk)
+  if ok then ok, said = pcall(env.F) end
+  sethook()
+  if ok then return "said " .. said end
+  return said == "${LIMIT}" and said or "error"
+end`;
+
+type Stock = (source: string) => string;
+
+let loading: Promise<Stock | undefined> | undefined;
+
+/** Undefined, after saying so once, where the package is missing. */
+async function loadStock(): Promise<Stock | undefined> {
+  let package_: typeof import("wasmoon-lua5.1");
+  try {
+    package_ = await import("wasmoon-lua5.1");
+  } catch (error) {
+    process.stderr.write(`lua-differential compares nothing: stock Lua cannot be loaded (${messageOf(error)})\n`);
+    return undefined;
+  }
+  const lua = await package_.Lua.create();
+  lua.doString(RUNNER);
+  return lua.ctx["run"] as Stock;
+}
+
+function runOurs(source: string): string {
+  try {
+    const [result] = compileScript(source).call("F", [], DEFAULT_BUDGET);
+    return `said ${result?.text}`;
+  } catch (error) {
+    if (error instanceof LuaSyntaxError) return "syntax";
+    if (error instanceof LuaRuntimeError) return "error";
+    if (error instanceof LuaLimitError) return LIMIT;
+    throw error;
+  }
+}
+
+export const luaDifferential = defineTarget({
+  name: "lua-differential",
+  share: 0.2,
+  generate: (chance) => makeProgram(chance, "common"),
+  declares: () => false,
+  async run(source) {
+    const stock = await (loading ??= loadStock());
+    const ours = runOurs(source);
+    // What is too much for us is not given to an engine that has no limits.
+    if (!stock || ours === LIMIT) return undefined;
+    const outcomes = { ours, theirs: stock(source) };
+    if (ours === outcomes.theirs || outcomes.theirs === LIMIT) return undefined;
+    return ACCEPTED.some(({ canHappen }) => canHappen(source, outcomes)) ? undefined : `ours ${ours}, stock Lua ${outcomes.theirs}`;
+  },
+});
