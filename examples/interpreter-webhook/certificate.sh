@@ -13,9 +13,9 @@ folder=${1:-$(dirname "$0")/pki}
 names=
 for name in "$@"; do
   case $name in
-    *[!0-9.:a-fA-F]*) kind=DNS ;;
-    *[.:]*) kind=IP ;;
-    *) kind=DNS ;;
+    *:*) kind=IP ;;
+    *[!0-9.]*) kind=DNS ;;
+    *) kind=IP ;;
   esac
   names=${names:+$names,}$kind:$name
 done

@@ -62,20 +62,26 @@ export class CannotAnswer extends Error {
   }
 }
 
-/** Answers the context of a request. Whatever goes wrong with it is said in the response, with the request's uid. */
-export function respond<T, Status>(context: { request?: Question<T, Status> }, interpret: (question: Question<T, Status>) => Answer): object {
-  const { request } = context;
-  return { apiVersion: API_VERSION, kind: KIND, response: { uid: request?.uid ?? "", ...outcome(request, interpret) } };
+/** The context that answers a request's body. Whatever goes wrong is said in the response, with the request's uid. */
+export function respond<T, Status>(body: string, interpret: (question: Question<T, Status>) => Answer): object {
+  let uid = "";
+  const ask = (): Answer => {
+    const request = (JSON.parse(body) as { request?: Question<T, Status> } | null)?.request;
+    if (!request) throw new CannotAnswer(400, `the body has no request; it should be a ${KIND} of ${API_VERSION}`);
+    ({ uid } = request);
+    return interpret(request);
+  };
+  const outcome = outcomeOf(ask);
+  return { apiVersion: API_VERSION, kind: KIND, response: { uid, ...outcome } };
 }
 
-function outcome<T, Status>(request: Question<T, Status> | undefined, interpret: (question: Question<T, Status>) => Answer): object {
+function outcomeOf(ask: () => Answer): object {
   try {
-    if (!request) throw new CannotAnswer(400, `the body has no request; it should be a ${KIND} of ${API_VERSION}`);
-    const { patch, ...answer } = interpret(request);
+    const { patch, ...answer } = ask();
     return { successful: true, ...answer, ...(patch && patch.length > 0 && { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }) };
   } catch (error) {
     // A mistake in the rules is told as well: without an answer the hub would only know that none came.
-    const code = error instanceof CannotAnswer ? error.code : 500;
+    const code = error instanceof CannotAnswer ? error.code : error instanceof SyntaxError ? 400 : 500;
     return { successful: false, status: { code, message: error instanceof Error ? error.message : String(error) } };
   }
 }

@@ -37,17 +37,11 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   if (request.method !== "POST") return end(response, 405, "ask with POST");
   const body = await readBody(request);
   if (body === undefined) return end(response, 413, `more than ${MAX_BODY_BYTES} bytes`);
-  let context: Parameters<typeof respond>[0];
-  try {
-    context = JSON.parse(body) as typeof context;
-  } catch {
-    return end(response, 400, "the body is not JSON");
-  }
-  const answer = JSON.stringify(respond(context as Parameters<typeof respond<never, never>>[0], (question) => {
-    process.stdout.write(`${question.operation} ${question.namespace ?? ""}/${question.name}\n`);
+  const answer = respond(body, (question: Parameters<typeof interpretWorkload>[0]) => {
+    process.stdout.write(`${question.operation}  ${question.namespace ?? ""}/${question.name}\n`);
     return interpretWorkload(question);
-  }));
-  response.writeHead(200, { "content-type": "application/json" }).end(answer);
+  });
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

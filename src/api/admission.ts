@@ -66,6 +66,8 @@ export interface Webhook {
   name: string;
   /** What upstream answers an object with mistakes, which is not always 422. */
   code(operation: Operation): number;
+  /** The reason that it gives with the code; some give none. */
+  reason?: string;
 }
 
 export interface Admission<T extends KubernetesObject> {

@@ -30,6 +30,14 @@ test("flags have their values or defaults, in any order with the arguments", () 
   expect(help).toBe(false);
 });
 
+test("a flag and the last argument may stand for many where the command says so", () => {
+  const many = defineCommand({ ...command, args: [{ name: "PORT", description: "where to go", required: false, repeated: true }], flags: { crew: { type: "string", short: "c", repeated: true, description: "who comes" } } });
+
+  expect(parseCommandLine(many, ["oslo", "-c", "ann", "bergen", "--crew", "-"])).toMatchObject({ args: ["oslo", "bergen"], flags: { crew: ["ann", "-"] } });
+  expect(parseCommandLine(many, []).flags["crew"]).toEqual([]);
+  expect(renderHelp(many)).toContain("Usage: flotilla sail [PORT...] [flags]");
+});
+
 const wrong: Record<string, { argv: string[]; want: string }> = {
   "an argument is missing": { argv: [], want: "PORT is missing: where to go" },
   "there is an argument too many": { argv: ["a", "b", "c"], want: "does not know what to do with 'c'" },

@@ -136,7 +136,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere }));
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
-  const configured = createConfiguredInterpreter({ informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
+  const configured = createConfiguredInterpreter({ hub: HUB, informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
   const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, log });
   hubManager.add(
     ...propagation.controllers,

@@ -2,7 +2,7 @@
  * The interpreter of a running hub: what users configured there, and what Flotilla knows by itself. Customizations and webhook
  * configurations are followed as they come and go.
  */
-import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "../api/index.ts";
+import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, Service } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, MetricsText, Random } from "../base/index.ts";
 import type { Informer, Informers } from "../runtime/index.ts";
@@ -10,7 +10,7 @@ import { createCustomizationLevel } from "./customization/level.ts";
 import { createInterpreter, knownLevels } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { createLuaEngine } from "./lua/index.ts";
-import { createWebhookLevel } from "./webhook/index.ts";
+import { createWebhookLevel, serviceAddress } from "./webhook/index.ts";
 
 export interface ConfiguredInterpreter {
   interpreter: Interpreter;
@@ -21,6 +21,7 @@ export interface ConfiguredInterpreter {
 }
 
 export interface ConfiguredInterpreterDependencies {
+  hub: string;
   /** Of the hub. */
   informers: Informers;
   clock: Clock;
@@ -30,12 +31,14 @@ export interface ConfiguredInterpreterDependencies {
   tell(customization: DeepReadonly<ResourceInterpreterCustomization>, reason: string, message: string): void;
 }
 
-export function createConfiguredInterpreter({ informers, clock, random, log, tell }: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
+export function createConfiguredInterpreter({ hub, informers, clock, random, log, tell }: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
   const customizations = informers.of(ResourceInterpreterCustomization);
   const configurations = informers.of(ResourceInterpreterWebhookConfiguration);
+  /** Webhooks may be given as a Service. */
+  const services = informers.of(Service);
   const scripts = createLuaEngine({ clock });
   const customized = createCustomizationLevel({ engine: scripts });
-  const webhooks = createWebhookLevel({ clock, random, log });
+  const webhooks = createWebhookLevel({ clock, random, log, resolveService: ({ namespace, name, port }) => serviceAddress(services.get({ cluster: hub, namespace, name }), port) });
   follow(customizations, customized);
   follow(configurations, webhooks);
 
@@ -53,7 +56,7 @@ export function createConfiguredInterpreter({ informers, clock, random, log, tel
   return {
     interpreter: createInterpreter([customized, webhooks, ...knownLevels]),
     async whenReady(signal) {
-      await Promise.all([customizations.whenSynced(signal), configurations.whenSynced(signal)]);
+      await Promise.all([customizations.whenSynced(signal), configurations.whenSynced(signal), services.whenSynced(signal)]);
     },
     writeMetrics(text) {
       scripts.writeMetrics(text);

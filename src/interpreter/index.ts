@@ -3,6 +3,7 @@ export { findConflicts, interpreterAdmissions } from "./customization/admissions
 export { checkCustomization, type CustomizationFindings } from "./customization/check.ts";
 export { createCustomizationLevel, type CustomizationLevel } from "./customization/level.ts";
 export { convertShorthand } from "./customization/shorthand.ts";
+export { DivideError } from "./divide/divide-error.ts";
 export * from "./interpret-error.ts";
 export * from "./interpreter.ts";
 export * from "./kind-interpreter.ts";
@@ -11,3 +12,4 @@ export { compileScript, createLuaEngine, LuaSyntaxError, type LuaEngine } from "
 export * from "./operations.ts";
 export { prune, withoutTimeToLive } from "./prune.ts";
 export { TEMPLATE_GENERATION } from "./replica-status.ts";
+export { newestItems } from "./thirdparty/apps.kruise.io/newest-items.ts";

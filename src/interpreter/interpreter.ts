@@ -23,7 +23,7 @@ export interface Interpreter {
   components(object: AnyObject): Promise<Component[]>;
   /** The object itself when its kind has no replicas. */
   reviseReplicas(object: AnyObject, replicas: number): Promise<AnyObject>;
-  /** One copy per share, keyed by cluster. An object without replicas is the same everywhere. */
+  /** One copy per share that stays, keyed by cluster. An object without replicas is the same everywhere. */
   divide(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject>>;
   retain(desired: AnyObject, observed: AnyObject): Promise<AnyObject>;
   reflectStatus(object: AnyObject): Promise<Json | undefined>;
@@ -77,7 +77,8 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       if (rules?.divide) return (await ask("divide", object, shares)) ?? new Map();
       // Replicas that nobody counts are not divided.
       const isCounted = rules && rulesOf(object, ({ replicas }) => replicas);
-      return new Map(await Promise.all(shares.map(async ({ cluster, replicas }) => [cluster, (isCounted && (await ask("reviseReplicas", object, replicas))) ?? object] as const)));
+      const staying = shares.filter(({ leaving }) => !leaving);
+      return new Map(await Promise.all(staying.map(async ({ cluster, replicas }) => [cluster, (isCounted && (await ask("reviseReplicas", object, replicas))) ?? object] as const)));
     },
     retain: async (desired, observed) => (await ask("retain", desired, observed)) ?? desired,
     async reflectStatus(object) {

@@ -34,7 +34,10 @@ export interface Share {
   observed?: Json;
   /** The member's copy as it was last dispatched; what it owns already is read from it. */
   copy?: DeepReadonly<KubernetesObject>;
-  /** The member is not a target any more and gets nothing, but what it was given may still run there. */
+  /**
+   * The member is not a target any more. It gets nothing, but what it was given may still run there: a division that gives it
+   * a copy all the same has that applied, and only without one is the member's copy removed.
+   */
   leaving?: true;
 }
 

@@ -1,53 +1,42 @@
 /** Decides what a Cluster's status says, from what was seen of the member. Pure. */
-import type { Cluster, Node } from "../api/index.ts";
+import type { Cluster } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { isConditionTrue, withCondition } from "../machinery/index.ts";
+import { findCondition, withCondition } from "../machinery/index.ts";
+import type { NextCondition } from "../machinery/index.ts";
+import type { Facts, Probe } from "./probe.ts";
+import { planReady } from "./ready.ts";
+import type { Thresholds, Trend } from "./ready.ts";
+import type { Capacity } from "./resource-summary.ts";
 
-type Status = NonNullable<Cluster["status"]>;
+/** What is known of a member at one moment. */
+export interface Observation {
+  probe: Probe;
+  /** Unset keeps what the status says. */
+  facts?: Facts | undefined;
+  capacity?: Capacity | undefined;
+}
 
-/** One look at a member. */
-export type Sighting =
-  | { reached: true; version: string; apiEnablements: NonNullable<Status["apiEnablements"]>; nodes: readonly DeepReadonly<Node>[] }
-  /** `answered` tells a member that is unwell from one that cannot be reached. */
-  | { reached: false; answered: boolean; message: string };
-
-export function planClusterStatus(cluster: DeepReadonly<Cluster>, sighting: Sighting, now: string): DeepReadonly<Cluster> {
+export function planClusterStatus(cluster: DeepReadonly<Cluster>, { probe, facts, capacity }: Observation, trend: Trend, thresholds: Thresholds, nowMs: number, now: string): DeepReadonly<Cluster> {
   const before = cluster.status ?? {};
-  const conditions = sighting.reached
-    ? withCondition(
-        withCondition(before.conditions ?? [], { type: "Ready", status: "True", reason: "ClusterReady", message: "cluster is healthy and ready to accept workloads" }, now),
-        { type: "CompleteAPIEnablements", status: "True", reason: "Complete", message: "the API enablements are complete" },
-        now,
-      )
-    : withCondition(before.conditions ?? [], { type: "Ready", status: "False", reason: sighting.answered ? "ClusterNotReady" : "ClusterNotReachable", message: sighting.message }, now);
-  // A member that cannot be observed keeps what was last known of it.
-  const facts = sighting.reached
-    ? {
-        kubernetesVersion: sighting.version,
-        apiEnablements: sighting.apiEnablements,
-        nodeSummary: summarise(sighting.nodes),
-      }
-    : {};
-  const status = { ...before, ...facts, conditions };
-  return equalJson(status, before) ? cluster : { ...cluster, status: status };
+  let conditions = before.conditions ?? [];
+  const ready = planReady(cluster, probe.health, probe.detail, trend, thresholds, nowMs);
+  if (ready) conditions = withCondition(conditions, ready, now);
+  // A member that cannot be observed, or does not count as ready yet, keeps what was last known of it.
+  const isCollected = probe.health === "ready" && findCondition(conditions, "Ready")?.status === "True";
+  if (isCollected && facts) conditions = withCondition(conditions, enablementsCondition(facts), now);
+  const status = {
+    ...before,
+    ...(isCollected && facts && { kubernetesVersion: facts.version, apiEnablements: facts.apiEnablements }),
+    ...(isCollected && capacity),
+    conditions,
+  };
+  return equalJson(status, before) ? cluster : { ...cluster, status };
 }
 
-/** A count of zero is left out, as the server leaves it out: writing it would look like a change for ever. */
-function summarise(nodes: readonly DeepReadonly<Node>[]): NonNullable<Status["nodeSummary"]> {
-  const readyNum = nodes.filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready")).length;
-  return { ...(nodes.length > 0 && { totalNum: nodes.length }), ...(readyNum > 0 && { readyNum }) };
-}
-
-/** What discovery says a cluster serves, sorted, without subresources. */
-export function planApiEnablements(groups: readonly { groupVersion: string; resources: readonly { name: string; kind: string }[] }[]): NonNullable<Status["apiEnablements"]> {
-  return groups
-    .map(({ groupVersion, resources }) => ({
-      groupVersion,
-      resources: resources
-        .filter(({ name }) => !name.includes("/"))
-        .map(({ name, kind }) => ({ name, kind }))
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    }))
-    .sort((a, b) => (a.groupVersion < b.groupVersion ? -1 : 1));
+function enablementsCondition({ apiEnablements, isComplete }: Facts): NextCondition {
+  const type = "CompleteAPIEnablements";
+  if (apiEnablements.length === 0) return { type, status: "False", reason: "Empty", message: "collected empty APIEnablements from the cluster" };
+  if (!isComplete) return { type, status: "False", reason: "Partial", message: `might collect partial APIEnablements(${apiEnablements.length}) from the cluster` };
+  return { type, status: "True", reason: "Complete", message: "collected complete APIEnablements from the cluster" };
 }

@@ -34,7 +34,7 @@ const container = { name: "app", image: "app:1", resources: { requests: { cpu: "
 const template = { metadata: { labels: { app: "shop" } }, spec: { containers: [container] } };
 const requirements = { resourceRequest: { cpu: "250m", memory: "64Mi" } };
 const workload = (apiVersion: string, kind: string, spec: object, status?: object): AnyObject =>
-  deepFreeze({ apiVersion, kind, metadata: { name: "shop", namespace: "prod" }, spec, ...(status && { status }) }) as AnyObject;
+  deepFreeze({ apiVersion, kind, metadata: { name: "shop", namespace: "prod" }, spec, ...(status && { status }) });
 const items = (...statuses: (JsonObject | undefined)[]): StatusItem[] => statuses.map((status, index) => ({ clusterName: `member${index + 1}`, ...(status && { status }), applied: true, health: "Healthy" }));
 const specOf = (object: AnyObject): JsonObject => (object as unknown as { spec: JsonObject }).spec;
 const statusOf = (object: AnyObject | undefined): unknown => (object as { status?: unknown } | undefined)?.status;

@@ -6,6 +6,8 @@ export interface Figure {
   better: "more" | "less";
   /** The same, measured on the peer in the same run. */
   peer?: number;
+  /** A published or earlier figure of the same thing, which was not measured in this run. */
+  reference?: number;
 }
 
 export interface BenchmarkOptions {

@@ -7,11 +7,11 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { apiserver } from "./apiserver.ts";
+import { interpreter } from "./interpreter.ts";
 import { keel } from "./keel.ts";
-import { lua } from "./lua.ts";
 import { members } from "./members.ts";
 
-const benchmarks: readonly Benchmark[] = [keel, apiserver, members, lua];
+const benchmarks: readonly Benchmark[] = [keel, apiserver, members, interpreter];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR]`;
 
 const { positionals, values } = parseArgs({
@@ -38,8 +38,9 @@ for (const benchmark of benchmarks.filter(({ name }) => positionals.length === 0
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
 
-function render({ name, value, unit, peer, better }: Figure): string {
+function render({ name, value, unit, peer, reference, better }: Figure): string {
   const own = `${name.padEnd(34)} ${format(value).padStart(9)} ${unit.padEnd(12)}`;
+  if (reference !== undefined) return `${own} reference ${format(reference).padStart(9)}   ${(value / reference).toFixed(2)} of it`;
   if (peer === undefined) return own.trimEnd();
   const ratio = better === "more" ? value / peer : peer / value;
   return `${own} peer ${format(peer).padStart(9)}   ${ratio.toFixed(1)} × better`;

@@ -52,8 +52,9 @@ export const SOURCES: Record<string, Source> = {
   "policy-karmada-v1alpha1": {
     package: "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1",
     module: "github.com/karmada-io/karmada",
-    roots: ["PropagationPolicy", "ClusterPropagationPolicy", "OverridePolicy", "ClusterOverridePolicy"],
-    table: false,
+    roots: ["PropagationPolicy", "ClusterPropagationPolicy", "OverridePolicy", "ClusterOverridePolicy", "ClusterTaintPolicy"],
+    // Karmada's webhooks read every object as a Go struct and write that.
+    table: true,
   },
   // How a webhook is reached; Karmada's configuration of interpreters has it from here.
   "admissionregistration-v1": { package: "k8s.io/api/admissionregistration/v1", module: "k8s.io/api", roots: ["WebhookClientConfig"], table: false },
@@ -63,8 +64,9 @@ export const SOURCES: Record<string, Source> = {
     roots: ["ResourceInterpreterCustomization", "ResourceInterpreterWebhookConfiguration"],
     table: false,
   },
-  "work-karmada-v1alpha2": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2", module: "github.com/karmada-io/karmada", roots: ["ResourceBinding"], table: false },
-  "work-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["Work"], table: false },
+  "work-karmada-v1alpha2": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2", module: "github.com/karmada-io/karmada", roots: ["ResourceBinding", "ClusterResourceBinding"], table: true },
+  "work-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["Work"], table: true },
+  "apps-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/apps/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["WorkloadRebalancer"], table: false },
   "pub-kruise": { package: "github.com/openkruise/kruise/apis/apps/pub", module: "github.com/openkruise/kruise", roots: [], table: true },
   "apps-kruise-v1alpha1": {
     package: "github.com/openkruise/kruise/apis/apps/v1alpha1",
@@ -88,8 +90,9 @@ function kubernetes(group: string, version: string, ...roots: string[]): Record<
 
 /** CustomResourceDefinitions, by `<plural>.<group>`. */
 export const DEFINITIONS: Record<string, { module: string; path: string }> = Object.fromEntries([
-  ...["propagationpolicies", "clusterpropagationpolicies", "overridepolicies", "clusteroverridepolicies"].map((plural) => karmada("policy", plural)),
-  ...["resourcebindings", "works"].map((plural) => karmada("work", plural)),
+  ...["propagationpolicies", "clusterpropagationpolicies", "overridepolicies", "clusteroverridepolicies", "clustertaintpolicies"].map((plural) => karmada("policy", plural)),
+  ...["resourcebindings", "clusterresourcebindings", "works"].map((plural) => karmada("work", plural)),
+  karmada("apps", "workloadrebalancers"),
   ...["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"].map((plural) => karmada("config", plural)),
   ...["clonesets", "statefulsets", "daemonsets", "sidecarsets", "uniteddeployments", "broadcastjobs"].map((plural) => kruise("apps", plural)),
   kruise("policy", "podunavailablebudgets"),

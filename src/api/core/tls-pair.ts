@@ -23,6 +23,9 @@ function blocksOf(text: string): Block[] {
 const isKeyType = (type: string): boolean => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY");
 const typesOf = (blocks: readonly Block[]): string => `[${blocks.map(({ type }) => type).join(" ")}]`;
 
+/** Whether a PEM file holds at least one certificate that can be read. */
+export const hasCertificate = (text: string): boolean => blocksOf(text).some(({ type, pem }) => type === "CERTIFICATE" && read(() => new X509Certificate(pem)) !== undefined);
+
 /** Undefined when the two are a pair. */
 export function tlsPairProblem(certificateText: string, keyText: string): string | undefined {
   const certificateBlocks = blocksOf(certificateText);

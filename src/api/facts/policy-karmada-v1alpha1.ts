@@ -41,6 +41,17 @@ export interface ClusterPropagationPolicy extends KubernetesObject {
   spec: PropagationSpec;
 }
 
+export interface ClusterTaintPolicy extends KubernetesObject {
+  spec: ClusterTaintPolicySpec;
+}
+
+export interface ClusterTaintPolicySpec {
+  targetClusters?: ClusterAffinity;
+  addOnConditions?: MatchCondition[];
+  removeOnConditions?: MatchCondition[];
+  taints: Taint[];
+}
+
 export interface CommandArgsOverrider {
   containerName: string;
   operator: "add" | "remove";
@@ -86,6 +97,12 @@ export interface JSONPatchOperation {
 export interface LabelAnnotationOverrider {
   operator: "add" | "remove" | "replace";
   value: Record<string, string>;
+}
+
+export interface MatchCondition {
+  conditionType: string;
+  operator: string;
+  statusValues: string[];
 }
 
 export interface OverflowClusterAffinity extends ClusterAffinity {
@@ -201,6 +218,12 @@ export interface SuspendClusters {
 export interface Suspension {
   dispatching?: boolean;
   dispatchingOnClusters?: SuspendClusters;
+}
+
+export interface Taint {
+  key: string;
+  effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
+  value?: string;
 }
 
 export interface WorkloadAffinity {

@@ -20,6 +20,11 @@ export interface BindingSnapshot {
   clusters?: TargetCluster[];
 }
 
+export interface ClusterResourceBinding extends KubernetesObject {
+  spec: ResourceBindingSpec;
+  status?: ResourceBindingStatus;
+}
+
 export interface Component {
   name: string;
   replicas: number;

@@ -1,18 +1,27 @@
 /** How policies choose members: rules that the schema of a cluster affinity cannot state. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import { checkSelector, notOneOf } from "../field-errors.ts";
+import { checkSelector, wrong } from "../field-errors.ts";
 import type { ClusterAffinity } from "../facts/policy-karmada-v1alpha1.ts";
+import { goValue } from "./go-value.ts";
 
 const FIELDS = ["provider", "region", "zone"];
 const OPERATORS = ["In", "NotIn"];
 
-export function checkClusterAffinity(at: string, { labelSelector, fieldSelector }: DeepReadonly<ClusterAffinity>): FieldError[] {
-  const errors = checkSelector(`${at}.labelSelector`, labelSelector);
-  for (const [index, { key, operator }] of (fieldSelector?.matchExpressions ?? []).entries()) {
-    const field = `${at}.fieldSelector.matchExpressions[${index}]`;
-    if (!FIELDS.includes(key)) errors.push(notOneOf(`${field}.key`, key, FIELDS));
-    if (!OPERATORS.includes(operator)) errors.push(notOneOf(`${field}.operator`, operator, OPERATORS));
+export function checkClusterAffinity(at: string, affinity: DeepReadonly<ClusterAffinity> | undefined): FieldError[] {
+  const fieldSelector = affinity?.fieldSelector;
+  for (const { key, operator } of fieldSelector?.matchExpressions ?? []) {
+    const problem = !FIELDS.includes(key)
+      ? `unsupported key ${JSON.stringify(key)}, must be provider, region, or zone`
+      : !OPERATORS.includes(operator)
+        ? `unsupported operator ${JSON.stringify(operator)}, must be In or NotIn`
+        : undefined;
+    if (problem !== undefined) return [wrong(`${at}.fieldSelector`, goValue("policy-karmada-v1alpha1", "FieldSelector", fieldSelector), problem)];
   }
-  return errors;
+  return [];
+}
+
+/** Karmada takes a label selector that cannot be, and then no member matches. */
+export function affinityWarnings(at: string, affinity: DeepReadonly<ClusterAffinity> | undefined): string[] {
+  return checkSelector(`${at}.labelSelector`, affinity?.labelSelector).map(({ field, message }) => `${field}: ${message}; no cluster matches`);
 }

@@ -1,9 +1,10 @@
-/** ClusterOverridePolicy: an OverridePolicy for every namespace; it comes before the namespace's own. */
-import type { Admission, AnyAdmission } from "../admission.ts";
+/** ClusterOverridePolicy: an OverridePolicy for every namespace; it comes before the namespace's own. No webhook of Karmada completes it. */
+import type { AnyAdmission } from "../admission.ts";
 import { customKind } from "../define.ts";
 import type { ClusterOverridePolicy as ClusterOverridePolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
-import { checkOverridePolicy } from "./override-rules.ts";
+import { checkOverridePolicy, overrideWarnings } from "./override-rules.ts";
+import { karmadaAdmission } from "./webhook.ts";
 
 export type ClusterOverridePolicy = ClusterOverridePolicyFacts;
 
@@ -20,5 +21,9 @@ export const ClusterOverridePolicy: Kind<ClusterOverridePolicy> = customKind<Clu
 });
 
 export const admissions: AnyAdmission[] = [
-  { for: ClusterOverridePolicy, on: ["CREATE", "UPDATE"], validate: ({ object }) => checkOverridePolicy(object) } satisfies Admission<ClusterOverridePolicy>,
+  karmadaAdmission(ClusterOverridePolicy, {
+    name: "clusteroverridepolicy.karmada.io",
+    check: ({ object }) => checkOverridePolicy(object),
+    warnings: ({ object }) => overrideWarnings(object, "ClusterOverridePolicy"),
+  }),
 ];

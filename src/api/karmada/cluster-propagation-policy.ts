@@ -1,33 +1,29 @@
 /** ClusterPropagationPolicy: a PropagationPolicy for every namespace and for cluster-scoped objects. */
-import type { Admission, AnyAdmission } from "../admission.ts";
-import { AGE, customKind } from "../define.ts";
+import type { AnyAdmission } from "../admission.ts";
 import type { ClusterPropagationPolicy as ClusterPropagationPolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
-import { checkPolicy, completePolicy, CLUSTER_POLICY_ID } from "./policy-rules.ts";
+import { policyKind } from "./policy-kind.ts";
+import { policyAdmission } from "./policy-rules.ts";
+import type { PolicyStatus } from "./policy-status.ts";
 
-export type ClusterPropagationPolicy = ClusterPropagationPolicyFacts;
+export interface ClusterPropagationPolicy extends ClusterPropagationPolicyFacts {
+  status?: PolicyStatus;
+}
 
-export const ClusterPropagationPolicy: Kind<ClusterPropagationPolicy> = customKind<ClusterPropagationPolicy>({
-  group: "policy.karmada.io",
-  storageVersion: "v1alpha1",
+export const ClusterPropagationPolicy: Kind<ClusterPropagationPolicy> = policyKind<ClusterPropagationPolicy>({
   kind: "ClusterPropagationPolicy",
   plural: "clusterpropagationpolicies",
   shortNames: ["cpp"],
-  categories: ["karmada-io"],
   scope: "Cluster",
-  facts: "clusterpropagationpolicies.policy.karmada.io",
-  columns: [
-    { name: "CONFLICT-RESOLUTION", type: "string", jsonPath: ".spec.conflictResolution" },
-    { name: "PRIORITY", type: "string", jsonPath: ".spec.priority" },
-    AGE,
-  ],
 });
 
+/** On policies; the match stage takes it off when no template or binding is claimed any more. */
+export const CLUSTER_POLICY_FINALIZER = "karmada.io/cluster-propagation-policy-controller";
+
 export const admissions: AnyAdmission[] = [
-  {
-    for: ClusterPropagationPolicy,
-    on: ["CREATE", "UPDATE"],
-    mutate: (review) => completePolicy(review, CLUSTER_POLICY_ID),
-    validate: (review) => checkPolicy(review, CLUSTER_POLICY_ID),
-  } satisfies Admission<ClusterPropagationPolicy>,
+  policyAdmission(ClusterPropagationPolicy, {
+    webhook: "clusterpropagationpolicy.karmada.io",
+    id: "clusterpropagationpolicy.karmada.io/permanent-id",
+    finalizer: CLUSTER_POLICY_FINALIZER,
+  }),
 ];

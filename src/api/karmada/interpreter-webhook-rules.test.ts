@@ -1,3 +1,4 @@
+import { rootCertificates } from "node:tls";
 import { describe, expect, test } from "vitest";
 import type { ResourceInterpreterWebhook } from "../facts/config-karmada-v1alpha1.ts";
 import { problemsOf } from "../test-review.ts";
@@ -18,11 +19,12 @@ function problems(...webhooks: object[]): string[] {
 
 describe("a configuration of interpreter webhooks", () => {
   const service = { namespace: "default", name: "interpreter" };
-  const pem = Buffer.from("-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n").toString("base64");
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  const BROKEN_CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
   const fine: Record<string, object> = {
     "may name a URL": {},
     "may name a Service with a path, and then leaves the port out": { clientConfig: { service: { ...service, path: "/interpret/v1" } } },
-    "may bring the certificates that the server is known by": { clientConfig: { url: "https://10.0.0.1:9443", caBundle: pem } },
+    "may bring the certificates that the server is known by": { clientConfig: { url: "https://10.0.0.1:9443", caBundle: base64(`${BROKEN_CERTIFICATE}${rootCertificates[0]}`) } },
     "may ask for everything": { rules: [{ operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] }] },
     "may be about a kind without a group": { rules: [{ ...rule, apiGroups: [""] }] },
     "may have no rules yet": { rules: undefined },
@@ -62,7 +64,7 @@ describe("a configuration of interpreter webhooks", () => {
       ],
     },
     "brings certificates, if anything": {
-      fields: { clientConfig: { url: "https://a.example.com", caBundle: Buffer.from("trust me").toString("base64") } },
+      fields: { clientConfig: { url: "https://a.example.com", caBundle: base64(BROKEN_CERTIFICATE) } },
       want: [`${at}.clientConfig.caBundle: Invalid value: unable to load root certificates: unable to parse bytes as PEM block`],
     },
     "waits a second at least": { fields: { timeoutSeconds: 0 }, want: [`${at}.timeoutSeconds: Invalid value: 0: the timeout value must be between 1 and 30 seconds`] },

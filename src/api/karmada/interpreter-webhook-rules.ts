@@ -3,6 +3,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
 import type { ResourceInterpreterWebhook, RuleWithOperations } from "../facts/config-karmada-v1alpha1.ts";
+import { hasCertificate } from "../core/tls-pair.ts";
 import { checkWebhookClient } from "../webhook-client.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -66,7 +67,7 @@ const checkFilled = (field: string, list: readonly string[]): FieldError[] => li
 
 /** Upstream notices a bundle without a certificate only when the webhook is called. */
 function checkBundle(field: string, bundle: string | undefined): FieldError[] {
-  if (!bundle || Buffer.from(bundle, "base64").includes("-----BEGIN CERTIFICATE-----")) return [];
+  if (!bundle || hasCertificate(Buffer.from(bundle, "base64").toString("latin1"))) return [];
   return [{ type: "Invalid", field, message: "Invalid value: unable to load root certificates: unable to parse bytes as PEM block" }];
 }
 

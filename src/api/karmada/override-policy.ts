@@ -1,9 +1,10 @@
 /** OverridePolicy: what differs from the template on some members, for objects of its namespace. */
-import type { Admission, AnyAdmission } from "../admission.ts";
+import type { AnyAdmission } from "../admission.ts";
 import { customKind } from "../define.ts";
 import type { OverridePolicy as OverridePolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
-import { checkOverridePolicy, completeOverridePolicy } from "./override-rules.ts";
+import { checkOverridePolicy, completeOverridePolicy, overrideWarnings } from "./override-rules.ts";
+import { karmadaAdmission } from "./webhook.ts";
 
 export type OverridePolicy = OverridePolicyFacts;
 
@@ -20,10 +21,10 @@ export const OverridePolicy: Kind<OverridePolicy> = customKind<OverridePolicy>({
 });
 
 export const admissions: AnyAdmission[] = [
-  {
-    for: OverridePolicy,
-    on: ["CREATE", "UPDATE"],
-    mutate: ({ object }) => completeOverridePolicy(object),
-    validate: ({ object }) => checkOverridePolicy(object),
-  } satisfies Admission<OverridePolicy>,
+  karmadaAdmission(OverridePolicy, {
+    name: "overridepolicy.karmada.io",
+    completes: { table: "policy-karmada-v1alpha1", complete: completeOverridePolicy },
+    check: ({ object }) => checkOverridePolicy(object),
+    warnings: ({ object }) => overrideWarnings(object, "ClusterOverridePolicy"),
+  }),
 ];

@@ -3,12 +3,16 @@ import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
 import type { KubernetesObject } from "../meta.ts";
 
-/** Gives a new object an id; an update keeps the one it has, whatever it says. */
-export function withPermanentId<T extends KubernetesObject>({ object, oldObject, newUid }: Review<T>, label: string): DeepReadonly<T> {
+/**
+ * The object with its id. One that does not repeat it in an update keeps it. An id that somebody states is kept when the object is
+ * created, and ignored later; `of: "policy"` ignores it when the object is created and leaves it to the rules to refuse another one later.
+ */
+export function withPermanentId<T extends KubernetesObject>({ object, oldObject, newUid }: Review<T>, label: string, of: "policy" | "binding"): DeepReadonly<T> {
   const { metadata } = object as DeepReadonly<KubernetesObject>;
   if (!isObject(metadata.labels ?? {})) return object;
-  const given = (oldObject as DeepReadonly<KubernetesObject> | undefined)?.metadata.labels?.[label];
-  const id = given || metadata.labels?.[label] || newUid();
-  if (metadata.labels?.[label] === id) return object;
+  const given = metadata.labels?.[label];
+  const had = (oldObject as DeepReadonly<KubernetesObject> | undefined)?.metadata.labels?.[label];
+  const id = (of === "binding" ? had || given : had && (given ?? had)) || newUid();
+  if (given === id) return object;
   return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, [label]: id } } };
 }

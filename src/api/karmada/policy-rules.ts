@@ -1,96 +1,102 @@
-/**
- * Defaults and rules of PropagationPolicy and ClusterPropagationPolicy.
- *
- * What the pipeline does not carry out is refused, so that no policy is accepted and then ignored. Karmada also sets a
- * finalizer; here the match stage learns of a deleted policy from its watch, so nothing has to hold the policy back.
- */
-import type { DeepReadonly } from "../../base/index.ts";
+/** Defaults and rules of PropagationPolicy and ClusterPropagationPolicy, as Karmada's webhooks have them. */
+import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import type { Review } from "../admission.ts";
-import { checkUnchanged, notSupportedYet, wrong } from "../field-errors.ts";
-import { change, changeItems, fill } from "../fill.ts";
-import type { ClusterPropagationPolicy, Placement, PropagationPolicy, PropagationSpec, ReplicaSchedulingStrategy, ResourceSelector } from "../facts/policy-karmada-v1alpha1.ts";
-import { checkToleration } from "../core/pod-validation.ts";
-import { checkClusterAffinity } from "./cluster-affinity-rules.ts";
+import type { Admission, Review } from "../admission.ts";
+import { wrong } from "../field-errors.ts";
+import { change } from "../fill.ts";
+import type { ClusterPropagationPolicy, PropagationPolicy, PropagationSpec, ResourceSelector, Suspension } from "../facts/policy-karmada-v1alpha1.ts";
+import type { Kind } from "../kind.ts";
+import { checkFailover, completeFailover, failoverWarnings } from "./failover-rules.ts";
+import { goValue } from "./go-value.ts";
 import { withPermanentId } from "./permanent-id.ts";
+import { checkPlacement, completePlacement, placementWarnings } from "./placement-rules.ts";
+import { checkSelectors, inNamespace, selectorWarnings } from "./selector-rules.ts";
+import { denial, karmadaAdmission } from "./webhook.ts";
 
-export const POLICY_ID = "propagationpolicy.karmada.io/permanent-id";
-export const CLUSTER_POLICY_ID = "clusterpropagationpolicy.karmada.io/permanent-id";
+const TABLE = "policy-karmada-v1alpha1";
 
 type Read<T> = DeepReadonly<T>;
 type Policy = PropagationPolicy | ClusterPropagationPolicy;
 
-export function completePolicy<T extends Policy>(review: Review<T>, idLabel: string): Read<T> {
-  const policy = withPermanentId(review, idLabel) as Read<Policy>;
+interface PolicyMarks {
+  webhook: string;
+  /** The label with the policy's identity, which its claims repeat. */
+  id: string;
+  /** Held until the claims on templates and bindings are taken off. */
+  finalizer: string;
+}
+
+export function policyAdmission<T extends Policy>(kind: Kind<T>, marks: PolicyMarks): Admission<T> {
+  return karmadaAdmission<T>(kind, {
+    name: marks.webhook,
+    completes: { table: TABLE, complete: (_, review) => completePolicy(review, marks) },
+    check: (review) => checkPolicy(review, marks),
+    warnings: ({ object }) => policyWarnings(object),
+  });
+}
+
+function completePolicy<T extends Policy>(review: Review<T>, { id, finalizer }: PolicyMarks): Read<T> {
+  const named = withPermanentId(review, id, "policy") as Read<Policy>;
+  const policy = review.operation === "CREATE" ? withFinalizer(named, finalizer) : named;
   return change(policy, "spec", (spec) => completeSpec(spec, policy.metadata.namespace)) as Read<T>;
 }
 
+function withFinalizer<T extends Policy>(policy: Read<T>, finalizer: string): Read<T> {
+  const { finalizers = [] } = policy.metadata;
+  if (!Array.isArray(finalizers) || finalizers.includes(finalizer)) return policy;
+  return { ...policy, metadata: { ...policy.metadata, finalizers: [...finalizers, finalizer] } };
+}
+
 function completeSpec(spec: Read<PropagationSpec>, namespace: string | undefined): Read<PropagationSpec> {
-  let result: Read<PropagationSpec> = fill(spec, { schedulerName: "default-scheduler" });
+  if (!isObject(spec)) return spec;
+  let result: Read<PropagationSpec> = spec;
   if (namespace !== undefined) result = change(result, "resourceSelectors", (selectors) => inNamespace(selectors, namespace));
-  return change(result, "placement", (placement) => change(placement, "replicaScheduling", completeScheduling));
+  if (!result.propagateDeps && result.resourceSelectors?.some(isServiceImport)) result = { ...result, propagateDeps: true };
+  return change(change(result, "placement", completePlacement), "failover", completeFailover);
 }
 
-/** A policy of a namespace selects there. */
-export function inNamespace(selectors: readonly Read<ResourceSelector>[], namespace: string): readonly Read<ResourceSelector>[] {
-  return changeItems<ResourceSelector>(selectors, (selector) => (selector.namespace ? selector : { ...selector, namespace }));
+/** An imported Service is nothing without the endpoints that it depends on. */
+const isServiceImport = ({ apiVersion, kind }: Read<ResourceSelector>): boolean => kind === "ServiceImport" && apiVersion === "multicluster.x-k8s.io/v1alpha1";
+
+function checkPolicy<T extends Policy>({ object, oldObject }: Review<T>, { webhook, id }: PolicyMarks): FieldError[] {
+  const policy: Read<Policy> = object;
+  const old: Read<Policy> | undefined = oldObject;
+  if (old && policy.spec.schedulerName !== old.spec.schedulerName) throw denial(webhook, "the schedulerName should not be updated");
+  const had = old?.metadata.labels?.[id];
+  if (had && policy.metadata.labels?.[id] !== had) throw denial(webhook, `label ${id} is immutable, it can only be set by the system during creation`);
+  return checkSpec(policy.spec, policy.metadata.namespace);
 }
 
-function completeScheduling(strategy: Read<ReplicaSchedulingStrategy>): Read<ReplicaSchedulingStrategy> {
-  const { replicaSchedulingType = "Divided" } = strategy;
-  return replicaSchedulingType === "Divided" ? fill(strategy, { replicaDivisionPreference: "Weighted" }) : strategy;
-}
-
-export function checkPolicy<T extends Policy>(review: Review<T>, idLabel: string): FieldError[] {
-  const policy: Read<Policy> = review.object;
-  const old: Read<Policy> | undefined = review.oldObject;
-  const { spec } = policy;
+function checkSpec(spec: Read<PropagationSpec>, namespace: string | undefined): FieldError[] {
+  const { placement, failover, propagateDeps = false, resourceSelectors, suspension } = spec;
   return [
-    ...checkSelectors(spec.resourceSelectors, policy.metadata.namespace),
-    ...(spec.placement ? checkPlacement("spec.placement", spec.placement) : []),
-    ...unsupported(spec),
-    ...(old ? checkUnchanged("spec.schedulerName", spec.schedulerName, old.spec.schedulerName) : []),
-    ...(old?.metadata.labels?.[idLabel] ? checkUnchanged(`metadata.labels[${idLabel}]`, policy.metadata.labels?.[idLabel], old.metadata.labels[idLabel]) : []),
+    ...(placement ? checkPlacement("spec.placement", placement) : []),
+    ...(failover?.application && !propagateDeps ? [wrong("spec.propagateDeps", propagateDeps, "application failover is set, propagateDeps must be true")] : []),
+    ...(failover ? checkFailover("spec.failover", failover) : []),
+    ...checkSelectors(resourceSelectors, namespace),
+    ...(spec.preemption === "Always" ? checkNamed(resourceSelectors) : []),
+    ...(suspension ? checkSuspension(suspension) : []),
   ];
 }
 
-export function checkSelectors(selectors: readonly Read<ResourceSelector>[], policyNamespace: string | undefined): FieldError[] {
-  return selectors.flatMap(({ namespace }, index) =>
-    policyNamespace !== undefined && namespace !== undefined && namespace !== policyNamespace
-      ? [wrong(`spec.resourceSelectors[${index}].namespace`, namespace, `a policy selects only in its own namespace ${JSON.stringify(policyNamespace)}`)]
-      : [],
+/** A policy that takes objects from others says which. */
+function checkNamed(selectors: readonly Read<ResourceSelector>[]): FieldError[] {
+  return selectors.flatMap(({ name = "" }, index) =>
+    name === "" ? [wrong(`spec.resourceSelectors[${index}].name`, name, "name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption")] : [],
   );
 }
 
-/** Fields of the spec whose feature is still to come, with the values that ask for it. */
-function unsupported(spec: Read<PropagationSpec>): FieldError[] {
-  const asked: Record<string, boolean> = {
-    propagateDeps: spec.propagateDeps === true,
-    preemption: spec.preemption === "Always",
-    dependentOverrides: (spec.dependentOverrides?.length ?? 0) > 0,
-    failover: spec.failover !== undefined,
-    activationPreference: Boolean(spec.activationPreference),
-    suspension: spec.suspension !== undefined,
-    preserveResourcesOnDeletion: spec.preserveResourcesOnDeletion === true,
-    schedulePriority: spec.schedulePriority !== undefined,
-  };
-  return Object.keys(asked).filter((field) => asked[field]).map((field) => notSupportedYet(`spec.${field}`));
+function checkSuspension(suspension: Read<Suspension>): FieldError[] {
+  const { dispatching, dispatchingOnClusters } = suspension;
+  if (!dispatching || !dispatchingOnClusters?.clusterNames?.length) return [];
+  // Karmada names the field twice.
+  return [wrong("spec.suspension.suspension", goValue(TABLE, "Suspension", suspension), "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames")];
 }
 
-function checkPlacement(at: string, placement: Read<Placement>): FieldError[] {
-  const errors: FieldError[] = placement.clusterAffinity ? checkClusterAffinity(`${at}.clusterAffinity`, placement.clusterAffinity) : [];
-  for (const [index, toleration] of (placement.clusterTolerations ?? []).entries()) errors.push(...checkToleration(`${at}.clusterTolerations[${index}]`, toleration));
-  for (const field of ["clusterAffinities", "spreadConstraints"] as const) {
-    if ((placement[field]?.length ?? 0) > 0) errors.push(notSupportedYet(`${at}.${field}`));
-  }
-  if (placement.workloadAffinity) errors.push(notSupportedYet(`${at}.workloadAffinity`));
-  const { replicaDivisionPreference, weightPreference } = placement.replicaScheduling ?? {};
-  if (replicaDivisionPreference === "Aggregated") errors.push(notSupportedYet(`${at}.replicaScheduling.replicaDivisionPreference`));
-  if (weightPreference?.dynamicWeight) errors.push(notSupportedYet(`${at}.replicaScheduling.weightPreference.dynamicWeight`));
-  for (const [index, { targetCluster, weight }] of (weightPreference?.staticWeightList ?? []).entries()) {
-    const field = `${at}.replicaScheduling.weightPreference.staticWeightList[${index}]`;
-    errors.push(...checkClusterAffinity(`${field}.targetCluster`, targetCluster));
-    if (weight < 1) errors.push(wrong(`${field}.weight`, weight, "must be greater than or equal to 1"));
-  }
-  return errors;
+function policyWarnings({ metadata, spec }: Read<Policy>): string[] {
+  return [
+    ...selectorWarnings(spec.resourceSelectors, { ...(metadata.namespace !== undefined && { namespace: metadata.namespace }), canonicalKind: "ClusterPropagationPolicy" }),
+    ...(spec.placement ? placementWarnings("spec.placement", spec.placement) : []),
+    ...(spec.failover ? failoverWarnings("spec.failover", spec.failover) : []),
+  ];
 }

@@ -143,7 +143,7 @@ function askWebhooks(chain: readonly AnyAdmission[], review: () => Review<JsonOb
     if (!webhook || !validate) continue;
     const asked = review();
     const found = validate(asked);
-    if (found.length > 0) throw deniedByWebhook(webhook.name, webhook.code(asked.operation), fieldErrorText(found));
+    if (found.length > 0) throw deniedByWebhook(webhook.name, webhook.code(asked.operation), fieldErrorText(found), webhook.reason);
   }
 }
 

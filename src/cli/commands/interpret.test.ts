@@ -128,14 +128,13 @@ describe("--check", () => {
     );
   });
 
-  test("shows where a folded script lacks its function, and warns of what leaks", async () => {
-    write({ "rules.yaml": CUSTOMIZATION.replace("function ReviseReplica(", "leak = 1\n        function Other(") });
+  test("shows where a folded script lacks its function", async () => {
+    write({ "rules.yaml": CUSTOMIZATION.replace("function ReviseReplica(", "function Other(") });
 
-    const { out, warnings, error } = await run(["-f", "@rules.yaml", "--check"]);
+    const { out, error } = await run(["-f", "@rules.yaml", "--check"]);
 
     expect(out).toContain("ReviseReplica:            ERROR: the script does not define the function ReviseReplica");
     expect(error).toContain("rules.yaml:15:9: ReviseReplica: the script does not define the function ReviseReplica");
-    expect(warnings).toBe("");
   });
 
   test("warns of shorthand, of rules that do not exist and of customizations that exclude each other", async () => {
@@ -214,6 +213,33 @@ test("without customizations Flotilla's own rules answer, and say so", async () 
   expect(out).toBe("# answered by Flotilla's own rules: thirdparty\n---\n# [1/2] replica:\n4\n---\n# [2/2] requires:\nnull\n");
 });
 
+describe("Divide", () => {
+  const CLONE_SET = "apiVersion: apps.kruise.io/v1beta1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 10, updateStrategy: {partition: 5}, template: {spec: {}}}\n";
+
+  test("gives each member's copy, with what concerns the fleet divided", async () => {
+    const { out } = await run(["--operation", "divide", "--desired-file", "-", "--share", "oslo=6", "--share", "paris=4", "-o", "json"], CLONE_SET);
+
+    expect(JSON.parse(out)).toMatchObject({
+      level: "thirdparty",
+      results: { oslo: { spec: { replicas: 6, updateStrategy: { partition: 3 } } }, paris: { spec: { replicas: 4, updateStrategy: { partition: 2 } } } },
+    });
+  });
+
+  test("revises by script where there is one", async () => {
+    write({ "rules.yaml": CUSTOMIZATION });
+
+    const { out } = await run(["-f", "@rules.yaml", "--operation", "divide", "--desired-file", "-", "--share", "oslo=6,paris=4", "-o", "json"], THING);
+
+    expect(JSON.parse(out)).toMatchObject({ level: "customization", results: { oslo: { spec: { size: 6 } }, paris: { spec: { size: 4 } } } });
+  });
+
+  test("is tested with shares, and wants copies by member", async () => {
+    write({ "tests.yaml": `operation: Divide\nshares: [{cluster: oslo, replicas: 2}]\ndesired:\n${THING.replaceAll(/^/gm, "  ").trimEnd()}\nwant: {oslo: {apiVersion: example.io/v1, kind: Thing, metadata: {name: a}, spec: {size: 2}}}\n`, "rules.yaml": CUSTOMIZATION });
+
+    expect(await run(["-f", "@rules.yaml", "--test", "@tests.yaml"])).toMatchObject({ out: "PASS  tests.yaml:1  Divide  Divide\n1 passed, 0 failed\n", error: undefined });
+  });
+});
+
 describe("--test", () => {
   const PASSING = "name: counts\noperation: InterpretReplica\ndesired: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\nwant: {replica: 3, requires: {resourceRequest: {cpu: '0.1'}}}\n";
   const KARMADA = "name: in Karmada's words\noperation: reviseReplica\ndesiredObj: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\ninputReplicas: 5\noutput: {revised: {apiVersion: example.io/v1, kind: Thing, spec: {size: 4}}}\n";
@@ -257,7 +283,7 @@ describe("--test", () => {
   });
 
   const mistakes: Record<string, { fixture: string; want: string }> = {
-    "an operation that does not exist": { fixture: "operation: Guess\n", want: 'tests.yaml:1: operation is one of Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency, not "Guess"' },
+    "an operation that does not exist": { fixture: "operation: Guess\n", want: 'tests.yaml:1: operation is one of Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency, Divide, not "Guess"' },
     "a field that is misspelt": { fixture: "operation: Retain\nwnat: {}\n", want: "tests.yaml:1: a fixture has no field wnat" },
     "a field under both of its names": { fixture: "operation: Retain\nwant: {}\noutput: {}\n", want: "tests.yaml:1: want is there twice" },
     "both a result and an error": { fixture: "operation: Retain\nwant: {retained: {}}\nwantError: x\n", want: "tests.yaml:1: want and wantError exclude each other" },
@@ -303,6 +329,8 @@ describe("wrong usage is explained when", () => {
     "the object is missing": { argv: ["--operation", "InterpretHealth"], want: "InterpretHealth needs an object" },
     "one of two objects is missing": { argv: ["--operation", "retain", "--desired-file", "-"], want: "the observed one is missing" },
     "standard input is asked for twice": { argv: ["--operation", "retain", "--desired-file", "-", "--observed-file", "-"], want: "standard input (-) can be read once only" },
+    "there is nothing to divide over": { argv: ["--operation", "divide", "--desired-file", "-"], want: "Divide needs the members and how many replicas each runs" },
+    "a share is no number": { argv: ["--operation", "divide", "--desired-file", "-", "--share", "oslo"], want: "--share is a member and its replicas, member1=5, not 'oslo'" },
     "editing is asked for": { argv: ["-f", "-", "--edit"], want: "--edit is not offered" },
   };
   for (const [mistake, { argv, want }] of Object.entries(wrong)) {

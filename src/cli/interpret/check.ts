@@ -40,7 +40,8 @@ export function checkManifests(manifests: readonly Manifest[]): CheckedManifest[
   const canonical = manifests.map((manifest) => (isCustomization(manifest) ? toCanonical(manifest) : { manifest, errors: [], warnings: [] }));
   const sound = canonical.filter(({ manifest, errors }) => errors.length === 0 && isCustomization(manifest) && isComplete(targetOf(manifest)));
   const others = sound.map(({ manifest }) => asCustomization(manifest));
-  return canonical.map((each) => checkManifest(each, sound.includes(each) ? others : undefined));
+  const canStand = new Set(sound);
+  return canonical.map((each) => checkManifest(each, canStand.has(each) ? others : undefined));
 }
 
 const isComplete = ({ apiVersion, kind }: { apiVersion: string; kind: string }): boolean => apiVersion !== "" && kind !== "";

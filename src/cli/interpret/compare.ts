@@ -76,7 +76,7 @@ function withoutEmpties(value: Json | undefined): Json | undefined {
 
 function sortedBy(value: Json | undefined, fields: readonly string[] | undefined): Json | undefined {
   if (!fields || !Array.isArray(value)) return value;
-  const keyOf = (item: Json): string => fields.map((field) => (isObject(item) ? String(item[field] ?? "") : "")).join("\0");
+  const keyOf = (item: Json): string => fields.map((field) => (isObject(item) && typeof item[field] === "string" ? item[field] : "")).join("\0");
   return value.map((item) => ({ item, key: keyOf(item) })).toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ item }) => item);
 }
 

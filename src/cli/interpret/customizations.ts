@@ -37,7 +37,7 @@ export function isCustomization({ object }: Manifest): boolean {
 /** `apps/v1, Kind=Deployment`, as Go writes it. */
 export function kindText({ object }: Manifest): string {
   const apiVersion = typeof object["apiVersion"] === "string" ? object["apiVersion"] : "";
-  return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${String(object["kind"])}`;
+  return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${textAt(object, "kind")}`;
 }
 
 export const nameOf = ({ object, file }: Manifest): string => textAt(object, "metadata", "name") || file;

@@ -35,10 +35,9 @@ export function readDocuments({ name, text }: Source): Document[] {
 
 function readDocument(file: string, part: string, line: number): Document | undefined {
   if (firstTextLine(part) === 0) return undefined;
-  // The lines before it are kept as empty ones, so that every message counts from the beginning of the file.
-  const { value, text } = parseAsGo(file, "\n".repeat(line - 1) + part);
+  const { value, text } = parseAsGo(file, part, line - 1);
   if (value === null) return undefined;
-  return { value, file, line: firstTextLine(text), scripts: part.includes("luaScript") ? scriptsOf(file, text) : new Map<string, ScriptText>() };
+  return { value, file, line: line - 1 + firstTextLine(text), scripts: part.includes("luaScript") ? scriptsOf(file, text, line - 1) : new Map<string, ScriptText>() };
 }
 
 /** Further than any line of a quoted text has to be indented. */
@@ -47,9 +46,10 @@ const MAX_REPAIRS = 100;
 
 /**
  * Go's reader does not mind a quoted text or a flow collection whose further lines are indented too little, and files that people
- * have rely on it. Leading spaces mean nothing there, so such a line gets more of them. Throws `SourceError`.
+ * have rely on it. Leading spaces mean nothing there, so such a line gets more of them. Throws `SourceError`, with the line of the
+ * file that the text is `linesBefore` lines into.
  */
-function parseAsGo(file: string, given: string): { value: Json; text: string } {
+function parseAsGo(file: string, given: string, linesBefore: number): { value: Json; text: string } {
   let text = given;
   for (let repairs = 0; ; repairs++) {
     try {
@@ -57,8 +57,11 @@ function parseAsGo(file: string, given: string): { value: Json; text: string } {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const line = /line (\d+): deficient indentation$/.exec(error.message)?.[1];
-      if (line === undefined || repairs === MAX_REPAIRS) throw new SourceError(`reading ${file}: ${error.message}`);
-      text = text.split("\n").with(Number(line) - 1, INDENTATION + (text.split("\n")[Number(line) - 1] ?? "")).join("\n");
+      if (line === undefined || repairs === MAX_REPAIRS) {
+        throw new SourceError(`reading ${file}: ${error.message.replace(/\bline (\d+):/, (_found, counted: string) => `line ${Number(counted) + linesBefore}:`)}`);
+      }
+      const lines = text.split("\n");
+      text = lines.with(Number(line) - 1, INDENTATION + (lines[Number(line) - 1] ?? "")).join("\n");
     }
   }
 }
@@ -67,13 +70,16 @@ function parseAsGo(file: string, given: string): { value: Json; text: string } {
 const firstTextLine = (text: string): number => text.split("\n").findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#")) + 1;
 
 /** Anchors, aliases and quoted texts have no place of their own here; a script in one is still run. */
-function scriptsOf(file: string, text: string): Map<string, ScriptText> {
+function scriptsOf(file: string, text: string, linesBefore: number): Map<string, ScriptText> {
   const scripts = new Map<string, ScriptText>();
-  const fileLines = text.split("\n");
+  const lines = text.split("\n");
+  let line = 0;
+  let counted = 0;
   for (const [path, event] of scalarsOf(text)) {
     if (!path.endsWith(".luaScript") || (event.style !== SCALAR_STYLE.LITERAL_BLOCK && event.style !== SCALAR_STYLE.FOLDED_BLOCK)) continue;
-    const firstLine = text.slice(0, event.valueStart).split("\n").length;
-    scripts.set(path, new ScriptText(getScalarValue(text, event), { file, fileLines, firstLine, rawLines: text.slice(event.valueStart, event.valueEnd).split("\n"), indent: event.indent }));
+    for (; counted < event.valueStart; line++) counted += (lines[line]?.length ?? 0) + 1;
+    const height = text.slice(event.valueStart, event.valueEnd).split("\n").length;
+    scripts.set(path, new ScriptText(getScalarValue(text, event), { file, lines: lines.slice(line, line + height), firstLine: linesBefore + line + 1, indent: event.indent }));
   }
   return scripts;
 }

@@ -4,16 +4,17 @@
  */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import type { Operation, StatusItem } from "../../interpreter/index.ts";
+import type { Share, StatusItem } from "../../interpreter/index.ts";
 import type { Document } from "./documents.ts";
-import { findRule, OPERATION_NAMES } from "./rules.ts";
+import { findOperation, OPERATION_NAMES } from "./rules.ts";
+import type { RunOperation } from "./rules.ts";
 import type { RuleInput } from "./run-rule.ts";
 
 export interface Fixture {
   name: string;
   file: string;
   line: number;
-  operation: Operation;
+  operation: RunOperation;
   input: RuleInput;
   /** Wanted results by name; those that are not named may be anything. */
   want: Readonly<Record<string, Json>>;
@@ -30,7 +31,7 @@ export class FixtureError extends FlotillaError {
 
 /** What Karmada calls the fields. */
 const KARMADA_NAMES: Readonly<Record<string, string>> = { desiredObj: "desired", observedObj: "observed", inputReplicas: "replicas", output: "want" };
-const FIELDS = new Set(["name", "description", "operation", "desired", "observed", "statusItems", "replicas", "want", "wantError"]);
+const FIELDS = new Set(["name", "description", "operation", "desired", "observed", "statusItems", "replicas", "shares", "want", "wantError"]);
 /** Karmada's runner fills it in itself. */
 const IGNORED = new Set(["filepath"]);
 
@@ -40,9 +41,9 @@ export function readFixture(document: Document): Fixture {
   const fail = (message: string): never => {
     throw new FixtureError(document, message);
   };
-  const operation = fields["operation"];
-  const rule = (typeof operation === "string" ? findRule(operation) : undefined) ?? fail(`operation is one of ${OPERATION_NAMES.join(", ")}, not ${JSON.stringify(operation ?? null)}`);
-  const { name = rule.operation, replicas = 0, want = {}, wantError } = fields;
+  const given = fields["operation"];
+  const operation = (typeof given === "string" ? findOperation(given) : undefined) ?? fail(`operation is one of ${OPERATION_NAMES.join(", ")}, not ${JSON.stringify(given ?? null)}`);
+  const { name = operation, replicas = 0, want = {}, wantError } = fields;
   if (typeof name !== "string") return fail("name is a text");
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) return fail("replicas is a whole number");
   if (!isObject(want)) return fail("want has the results by name: healthy: true");
@@ -52,8 +53,8 @@ export function readFixture(document: Document): Fixture {
     name,
     file: document.file,
     line: document.line,
-    operation: rule.operation,
-    input: { desired: objectIn(document, fields, "desired"), observed: objectIn(document, fields, "observed"), statusItems: itemsIn(document, fields), replicas },
+    operation,
+    input: { desired: objectIn(document, fields, "desired"), observed: objectIn(document, fields, "observed"), statusItems: itemsIn(document, fields), replicas, shares: sharesIn(document, fields) },
     want,
     wantError,
   };
@@ -82,4 +83,11 @@ function itemsIn(document: Document, { statusItems }: JsonObject): readonly Stat
   if (statusItems === undefined) return undefined;
   if (Array.isArray(statusItems) && statusItems.every(isObject)) return statusItems as unknown as StatusItem[];
   throw new FixtureError(document, "statusItems is a list with clusterName and status");
+}
+
+function sharesIn(document: Document, { shares }: JsonObject): readonly Share[] | undefined {
+  if (shares === undefined) return undefined;
+  const isShare = (share: Json): boolean => isObject(share) && typeof share["cluster"] === "string" && Number.isInteger(share["replicas"]);
+  if (Array.isArray(shares) && shares.every(isShare)) return shares as unknown as Share[];
+  throw new FixtureError(document, "shares is a list with cluster and replicas");
 }

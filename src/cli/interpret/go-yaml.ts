@@ -50,10 +50,10 @@ function leaf(value: Json, indent: number, column: number): string {
 }
 
 function number(value: number): string {
-  if (Number.isSafeInteger(value)) return String(value);
+  if (Number.isInteger(value) && value < 2 ** 64 && value >= -(2 ** 63)) return String(value);
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
-  // Go writes an exponent of two digits at least, and only for what is very small or has more than 21 digits as JSON.
+  // Go writes fractions past six digits with an exponent, which has two digits at least.
   if (power >= -4 && power < 6) return String(value);
   return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
@@ -114,7 +114,7 @@ function folded(value: string, indent: number, start: number, isPlain: boolean):
 const ESCAPES: Readonly<Record<number, string>> = { 0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 27: "\\e", 34: '\\"', 92: "\\\\", 0x85: "\\N", 0xa0: "\\_", 0x2028: "\\L", 0x2029: "\\P" };
 
 function doubleQuoted(value: string, indent: number, start: number): string {
-  const characters = [...value];
+  const characters = Array.from(value);
   let out = '"';
   let column = start + 1;
   for (const [at, character] of characters.entries()) {
@@ -144,7 +144,7 @@ const DIGITS = /^\p{Nd}*/u;
 
 /** Letters after everything else, and runs of digits by their value. */
 function compareKeys(a: string, b: string): number {
-  const [left, right] = [[...a], [...b]];
+  const [left, right] = [Array.from(a), Array.from(b)];
   const at = left.findIndex((character, index) => character !== right[index]);
   const [x, y] = [left[at], right[at]];
   if (at === -1 || y === undefined || x === undefined) return left.length - right.length;

@@ -1,10 +1,12 @@
 /** The rules that a command asks: those of the customizations it was given, or else the ones that Flotilla has by itself. */
 import type { ResourceInterpreterCustomization } from "../../api/index.ts";
+import { isObject } from "../../base/index.ts";
 import type { Clock, DeepReadonly, FlotillaError } from "../../base/index.ts";
 import { createCustomizationLevel, createInterpreter, createLuaEngine, InterpretError, LuaSyntaxError, OPERATIONS } from "../../interpreter/index.ts";
-import type { Interpreter, Operation } from "../../interpreter/index.ts";
+import type { AnyObject, Interpreter, Operation } from "../../interpreter/index.ts";
 import { nameOf, scriptOf, scriptTextOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
+import type { RunOperation } from "./rules.ts";
 import { NoRuleError, objectOf } from "./run-rule.ts";
 import type { RuleInput } from "./run-rule.ts";
 import type { ScriptText } from "./script-text.ts";
@@ -12,7 +14,7 @@ import type { ScriptText } from "./script-text.ts";
 export interface RuleBook {
   readonly interpreter: Interpreter;
   /** What went wrong, with the place in the file and its line where they are known. */
-  explain(error: FlotillaError, operation: Operation, input: RuleInput): string;
+  explain(error: FlotillaError, operation: RunOperation, input: RuleInput): string;
   close(): Promise<void>;
 }
 
@@ -20,23 +22,31 @@ export function createRuleBook(customizations: readonly Manifest[], clock: Clock
   if (customizations.length === 0) return { interpreter: createInterpreter(), explain: ({ message }) => message, close: () => Promise.resolve() };
   const engine = createLuaEngine({ clock });
   const level = createCustomizationLevel({ engine });
-  for (const { object } of customizations) level.set(object as unknown as DeepReadonly<ResourceInterpreterCustomization>);
+  for (const manifest of customizations) level.set(named(manifest));
   return {
     interpreter: createInterpreter([level]),
     explain(error, operation, input) {
       if (error instanceof NoRuleError) return `${error.message} in ${filesOf(customizations)}${whoElse(error)}`;
       if (!(error instanceof InterpretError)) return error.message;
-      const manifest = culpritOf(error, operation, input, customizations);
-      const script = manifest && scriptTextOf(manifest, operation);
+      // Where there is a script, members' copies are its revisions, one by one.
+      const scripted = operation === "Divide" ? "ReviseReplica" : operation;
+      const manifest = culpritOf(error, scripted, objectOf(operation, input), customizations);
+      const script = manifest && scriptTextOf(manifest, scripted);
       return script ? withPlace(error.message, error.cause, script) : error.message;
     },
     close: () => engine.close(),
   };
 }
 
+/** One without a name is known by its file. */
+function named(manifest: Manifest): DeepReadonly<ResourceInterpreterCustomization> {
+  const { metadata } = manifest.object;
+  return { ...manifest.object, metadata: { ...(isObject(metadata) && metadata), name: nameOf(manifest) } } as unknown as DeepReadonly<ResourceInterpreterCustomization>;
+}
+
 /** A customization replaces single rules, so what it lacks may still be known. */
 function whoElse({ operation, object }: NoRuleError): string {
-  const level = createInterpreter().levelOf(OPERATIONS[operation], object);
+  const level = createInterpreter().levelOf(operation === "Divide" ? "divide" : OPERATIONS[operation], object);
   return level ? `; on a hub Flotilla's own rule answers (${level}), and without -f it does here` : "";
 }
 
@@ -46,8 +56,7 @@ function filesOf(customizations: readonly Manifest[]): string {
 }
 
 /** Dependencies come from every customization of a kind, and the message names the one that failed; else the first by name answers. */
-function culpritOf({ message }: InterpretError, operation: Operation, input: RuleInput, customizations: readonly Manifest[]): Manifest | undefined {
-  const { apiVersion, kind } = objectOf(operation, input);
+function culpritOf({ message }: InterpretError, operation: Operation, { apiVersion, kind }: AnyObject, customizations: readonly Manifest[]): Manifest | undefined {
   const having = customizations.filter((each) => targetOf(each).apiVersion === apiVersion && targetOf(each).kind === kind && scriptOf(each, operation) !== "");
   return having.find((each) => message.includes(`ResourceInterpreterCustomization ${nameOf(each)} `)) ?? having[0];
 }

@@ -100,18 +100,26 @@ export const RULES: readonly RuleInfo[] = [
   },
 ];
 
-export const OPERATION_NAMES: readonly string[] = RULES.map(({ operation }) => operation);
+/** What can be run: Karmada's operations, and the division over all members at once that only Flotilla has. */
+export type RunOperation = Operation | "Divide";
+
+export const OPERATION_NAMES: readonly RunOperation[] = [...RULES.map(({ operation }) => operation), "Divide"];
 
 /** By its name, whatever the case of its letters. */
-export function findRule(name: string): RuleInfo | undefined {
-  return RULES.find(({ operation }) => operation.toLowerCase() === name.toLowerCase());
+export function findOperation(name: string): RunOperation | undefined {
+  return OPERATION_NAMES.find((operation) => operation.toLowerCase() === name.toLowerCase());
 }
 
-/** The texts of `--show-doc`: valid Lua, so that it can be the beginning of a script. */
-export function renderDocumentation(rules: readonly RuleInfo[]): string {
-  return rules
-    .map(({ operation, field, signature, documentation, example }) =>
-      [`-- ${operation}: spec.customizations.${field}.luaScript`, `-- function ${signature}`, ...documentation.map((line) => `-- ${line}`), ...example].join("\n"),
-    )
-    .join("\n\n");
+const DIVISION = [
+  "-- Divide: no script; the object and the replicas of every member give every member's copy",
+  "-- Flotilla's own rules divide what concerns the fleet as a whole: a partition, ordinals, subsets.",
+  "-- A kind that has none, or has a script for ReviseReplica, is revised for each member.",
+].join("\n");
+
+/** The texts of `--show-doc`, of one operation or all: valid Lua, so that it can be the beginning of a script. */
+export function renderDocumentation(asked: RunOperation | undefined): string {
+  const rules = RULES.filter(({ operation }) => asked === undefined || operation === asked).map(({ operation, field, signature, documentation, example }) =>
+    [`-- ${operation}: spec.customizations.${field}.luaScript`, `-- function ${signature}`, ...documentation.map((line) => `-- ${line}`), ...example].join("\n"),
+  );
+  return [...rules, ...(asked === undefined || asked === "Divide" ? [DIVISION] : [])].join("\n\n");
 }

@@ -2,13 +2,16 @@
 import { isObject, UsageError } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { InterpretError, OPERATIONS } from "../../interpreter/index.ts";
-import type { AnyObject, Interpreter, LevelName, Operation, StatusItem } from "../../interpreter/index.ts";
+import type { AnyObject, Interpreter, LevelName, Share, StatusItem } from "../../interpreter/index.ts";
+import type { RunOperation } from "./rules.ts";
 
 export interface RuleInput {
   desired?: JsonObject | undefined;
   observed?: JsonObject | undefined;
   statusItems?: readonly StatusItem[] | undefined;
   replicas: number;
+  /** For Divide. */
+  shares?: readonly Share[] | undefined;
 }
 
 export interface NamedResult {
@@ -26,7 +29,10 @@ type Run = (interpreter: Interpreter, object: AnyObject, input: RuleInput) => Pr
 
 const json = (value: unknown): Json => (value ?? null) as Json;
 
-const runs: Readonly<Record<Operation, Run>> = {
+/** To a script no statuses at all are nil, which is not an empty list. The hub always has a list. */
+const NIL = undefined as unknown as readonly StatusItem[];
+
+const runs: Readonly<Record<RunOperation, Run>> = {
   Retain: async (interpreter, object, { observed }) => [{ name: "retained", value: json(await interpreter.retain(object, observed as unknown as AnyObject)) }],
   async InterpretReplica(interpreter, object) {
     const { replicas, requirements } = (await interpreter.replicas(object)) ?? {};
@@ -42,18 +48,22 @@ const runs: Readonly<Record<Operation, Run>> = {
   ReviseReplica: async (interpreter, object, { replicas }) => [{ name: "revised", value: json(await interpreter.reviseReplicas(object, replicas)) }],
   InterpretStatus: async (interpreter, object) => [{ name: "status", value: json(await interpreter.reflectStatus(object)) }],
   async AggregateStatus(interpreter, object, { statusItems }) {
-    // To a script no statuses at all are nil, which is not an empty list.
-    const items = statusItems ?? (interpreter.levelOf("aggregateStatus", object) === "customization" ? (undefined as unknown as StatusItem[]) : []);
+    const items = statusItems ?? (interpreter.levelOf("aggregateStatus", object) === "customization" ? NIL : []);
     return [{ name: "aggregatedStatus", value: json(await interpreter.aggregateStatus(object, items)) }];
   },
   InterpretHealth: async (interpreter, object) => [{ name: "healthy", value: (await interpreter.health(object)) === "Healthy" }],
+  async Divide(interpreter, object, { shares = [] }) {
+    const copies = await interpreter.divide(object, shares);
+    return shares.map(({ cluster }) => ({ name: cluster, value: json(copies.get(cluster)) }));
+  },
   InterpretDependency: async (interpreter, object) => [{ name: "dependencies", value: json(await interpreter.dependencies(object)) }],
 };
 
 /** Throws `InterpretError` when the rule fails or there is none, and `UsageError` when an object is missing or one too many. */
-export async function runRule(interpreter: Interpreter, operation: Operation, input: RuleInput): Promise<Answer> {
+export async function runRule(interpreter: Interpreter, operation: RunOperation, input: RuleInput): Promise<Answer> {
   const object = objectOf(operation, input);
-  const level = interpreter.levelOf(OPERATIONS[operation], object);
+  if (operation === "Divide" && (input.shares ?? []).length === 0) throw new UsageError("Divide needs the members and how many replicas each runs");
+  const level = operation === "Divide" ? (interpreter.levelOf("divide", object) ?? interpreter.levelOf("reviseReplicas", object)) : interpreter.levelOf(OPERATIONS[operation], object);
   // Reading the whole status is a rule for all kinds that nobody has written one for.
   if (level === undefined && operation !== "InterpretStatus") throw new NoRuleError(operation, object);
   const results = await runs[operation](interpreter, object, input);
@@ -69,9 +79,9 @@ function withoutAddedMetadata({ name, value }: NamedResult): NamedResult {
 
 /** Nobody has a rule for this operation on this kind. */
 export class NoRuleError extends InterpretError {
-  readonly operation: Operation;
+  readonly operation: RunOperation;
   readonly object: AnyObject;
-  constructor(operation: Operation, object: AnyObject) {
+  constructor(operation: RunOperation, object: AnyObject) {
     super(`there is no rule ${operation} for ${object.apiVersion} ${object.kind}`);
     this.operation = operation;
     this.object = object;
@@ -79,7 +89,7 @@ export class NoRuleError extends InterpretError {
 }
 
 /** The object that the rule is about. Only Retain looks at two. */
-export function objectOf(operation: Operation, { desired, observed }: RuleInput): AnyObject {
+export function objectOf(operation: RunOperation, { desired, observed }: RuleInput): AnyObject {
   if (operation === "Retain") {
     if (!desired || !observed) throw new UsageError(`Retain needs the desired object and the observed one; the ${desired ? "observed" : "desired"} one is missing`);
     return checked(desired);

@@ -2,17 +2,17 @@
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Clock, Json } from "../../base/index.ts";
 import { InterpretError } from "../../interpreter/index.ts";
-import type { StatusItem } from "../../interpreter/index.ts";
+import type { Share, StatusItem } from "../../interpreter/index.ts";
 import type { Output } from "../output.ts";
 import { checkData, checkManifests, hasFailed, renderChecks } from "./check.ts";
-import { isCustomization, kindText, manifestsOf, targetOf, toCanonical } from "./customizations.ts";
+import { isCustomization, kindText, manifestsOf, nameOf, targetOf, toCanonical } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import { readDocuments } from "./documents.ts";
 import { readFixture } from "./fixtures.ts";
 import { formatGoYaml } from "./go-yaml.ts";
 import { createRuleBook } from "./rule-book.ts";
-import { findRule, OPERATION_NAMES, renderDocumentation, RULES } from "./rules.ts";
-import type { RuleInfo } from "./rules.ts";
+import { findOperation, OPERATION_NAMES, renderDocumentation } from "./rules.ts";
+import type { RunOperation } from "./rules.ts";
 import { runRule } from "./run-rule.ts";
 import type { Answer, RuleInput } from "./run-rule.ts";
 import { SourceError, Sources } from "./sources.ts";
@@ -27,6 +27,8 @@ export interface InterpretRequest {
   observedFile: string | undefined;
   statusFile: string | undefined;
   replicas: number;
+  /** For Divide: `member1=5`. */
+  shares: readonly string[];
   check: boolean;
   showDocumentation: boolean;
   /** Files of fixtures. */
@@ -47,24 +49,24 @@ export class RulesError extends FlotillaError {
 }
 
 export async function interpret(request: InterpretRequest, context: InterpretContext): Promise<void> {
-  const rule = request.operation === undefined ? undefined : ruleOf(request.operation);
+  const operation = request.operation === undefined ? undefined : operationOf(request.operation);
   const sources = new Sources(context.reach);
-  if (request.showDocumentation) return showDocumentation(rule, context.output);
+  if (request.showDocumentation) return showDocumentation(operation, context.output);
   if (request.check) return check(await readManifests(sources, request), context.output);
   if (request.tests.length > 0) return test(request, sources, context);
-  if (!rule) throw new UsageError(`say what to do: --operation (${OPERATION_NAMES.join(", ")}), --check or --test FILE; see 'flotilla interpret --help'`);
-  return run(rule, request, sources, context);
+  if (!operation) throw new UsageError(`say what to do: --operation (${OPERATION_NAMES.join(", ")}), --check or --test FILE; see 'flotilla interpret --help'`);
+  return run(operation, request, sources, context);
 }
 
-function ruleOf(operation: string): RuleInfo {
-  const rule = findRule(operation);
-  if (!rule) throw new UsageError(`operation ${operation} is not supported. Use one of: ${OPERATION_NAMES.join(", ")}`);
-  return rule;
+function operationOf(name: string): RunOperation {
+  const operation = findOperation(name);
+  if (!operation) throw new UsageError(`operation ${name} is not supported. Use one of: ${OPERATION_NAMES.join(", ")}`);
+  return operation;
 }
 
-function showDocumentation(rule: RuleInfo | undefined, output: Output): void {
-  const rules = rule ? [rule] : RULES;
-  output.result({ rules: rules as unknown as Json }, () => renderDocumentation(rules));
+function showDocumentation(operation: RunOperation | undefined, output: Output): void {
+  const text = renderDocumentation(operation);
+  output.result({ documentation: text }, () => text);
 }
 
 function check(manifests: readonly Manifest[], output: Output): void {
@@ -102,7 +104,7 @@ async function test(request: InterpretRequest, sources: Sources, { output, clock
   }
 }
 
-async function run({ operation }: RuleInfo, request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {
+async function run(operation: RunOperation, request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {
   const customizations = await readCustomizations(sources, request, output);
   const rules = createRuleBook(customizations, clock);
   try {
@@ -122,10 +124,10 @@ async function run({ operation }: RuleInfo, request: InterpretRequest, sources: 
   }
 }
 
-/** As karmadactl prints it. Where Flotilla's own rules answer, which it cannot ask, a comment says whose they are. */
+/** As karmadactl prints it, without the last line break. Where Flotilla's own rules answer, which it cannot ask, a comment says whose they are. */
 export function renderAnswer({ results }: Answer, level: string | undefined): string {
   const blocks = results.map(({ name, value }, index) => `---\n# [${index + 1}/${results.length}] ${name}:\n${formatGoYaml(value)}`);
-  return `${level === undefined ? "" : `# answered by Flotilla's own rules: ${level}\n`}${blocks.join("")}`.trimEnd();
+  return `${level === undefined ? "" : `# answered by Flotilla's own rules: ${level}\n`}${blocks.join("")}`.slice(0, -1);
 }
 
 async function readInput(request: InterpretRequest, sources: Sources): Promise<RuleInput> {
@@ -134,7 +136,14 @@ async function readInput(request: InterpretRequest, sources: Sources): Promise<R
     observed: await readObject("--observed-file", request.observedFile, sources),
     statusItems: request.statusFile === undefined ? undefined : await readStatusItems(request.statusFile, sources),
     replicas: request.replicas,
+    shares: request.shares.flatMap((text) => text.split(",")).map(readShare),
   };
+}
+
+function readShare(text: string): Share {
+  const [, cluster, replicas] = /^([^=]+)=(\d{1,9})$/.exec(text) ?? [];
+  if (cluster === undefined) throw new UsageError(`--share is a member and its replicas, member1=5, not '${text}'`);
+  return { cluster, replicas: Number(replicas) };
 }
 
 async function readObject(flag: string, file: string | undefined, sources: Sources): Promise<RuleInput["desired"]> {
@@ -162,7 +171,11 @@ async function readCustomizations(sources: Sources, request: InterpretRequest, o
   const other = manifests.find((manifest) => !isCustomization(manifest));
   if (other) throw new SourceError(`reading ${other.file}:${other.line}: not a ResourceInterpreterCustomization, got ${kindText(other)}`);
   if (request.files.length > 0 && manifests.length === 0) throw new SourceError(`there is no customization in ${request.files.join(", ")}`);
+  const known = new Map<string, Manifest>();
   return manifests.map((given) => {
+    const before = known.get(nameOf(given));
+    if (before) output.warn(`Warning: ${given.file}:${given.line}: ${nameOf(given)} replaces the customization of the same name in ${before.file}:${before.line}, as it would on a hub`);
+    known.set(nameOf(given), given);
     const { manifest, errors, warnings } = toCanonical(given);
     if (errors.length > 0) throw new RulesError(errors.join("\n"));
     for (const warning of warnings) output.warn(`Warning: ${warning}`);

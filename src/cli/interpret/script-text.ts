@@ -13,10 +13,10 @@ export interface Place {
 export interface Block {
   /** What the file is called. */
   file: string;
-  fileLines: readonly string[];
-  /** The first line of the block's text, counted from 1. */
+  /** The lines of its text as they stand in the file. */
+  lines: readonly string[];
+  /** Which line of the file the first of them is, counted from 1. */
   firstLine: number;
-  rawLines: readonly string[];
   indent: number;
 }
 
@@ -64,23 +64,27 @@ export class ScriptText {
 
   /** How many characters the line of the file has from a place on. */
   lengthAt({ line, column }: Place): number {
-    return (this.#block.fileLines[line - 1] ?? "").trimEnd().length - column + 1;
+    return this.#lineAt(line).trimEnd().length - column + 1;
   }
 
   /** The line of the file with marks under `length` characters. */
   excerpt({ line, column }: Place, length = 1): string {
-    const text = this.#block.fileLines[line - 1] ?? "";
+    const text = this.#lineAt(line);
     const number = String(line);
     const lead = text.slice(0, column - 1).replaceAll(/[^\t]/g, " ");
     return [`  ${number} | ${text}`, `  ${" ".repeat(number.length)} | ${lead}${"^".repeat(Math.max(1, length))}`].join("\n");
   }
+
+  #lineAt(line: number): string {
+    return this.#block.lines[line - this.#block.firstLine] ?? "";
+  }
 }
 
 /** Every line of the block appears in the script in its order; only line breaks and spaces come between. */
-function align(script: string, { rawLines, firstLine, indent }: Block): Stretch[] {
+function align(script: string, { lines, firstLine, indent }: Block): Stretch[] {
   const stretches: Stretch[] = [];
   let at = 0;
-  for (const [index, raw] of rawLines.entries()) {
+  for (const [index, raw] of lines.entries()) {
     const content = raw.slice(indent);
     if (content === "") continue;
     while (at < script.length && !script.startsWith(content, at)) at += 1;

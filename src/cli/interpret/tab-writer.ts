@@ -23,4 +23,4 @@ export function alignTabs(lines: readonly string[]): string[] {
   return rows.map((row, index) => row.map((cell, column) => cell + " ".repeat(Math.max(0, (widths[index]?.[column] ?? 0) - widthOf(cell)))).join(""));
 }
 
-const widthOf = (cell = ""): number => [...cell].length;
+const widthOf = (cell = ""): number => Array.from(cell).length;

@@ -23,8 +23,8 @@ export async function runFixture(fixture: Fixture, rules: RuleBook): Promise<Out
     if (wantError !== undefined) return { fixture, differences: [], problem: `want an error with ${JSON.stringify(wantError)}, have ${JSON.stringify(Object.fromEntries(results.map(({ name, value }) => [name, value])))}` };
     return { fixture, differences: differencesOf(fixture.want, new Map(results.map(({ name, value }) => [name, value]))), problem: undefined };
   } catch (error) {
-    // The other cases are worth running, whatever this one ran into.
-    if (!(error instanceof FlotillaError)) return { fixture, differences: [], problem: `a bug in Flotilla, please report it: ${messageOf(error)}` };
+    // Whatever is no error of ours is a bug, and no outcome of a case.
+    if (!(error instanceof FlotillaError)) throw error;
     const message = messageOf(error);
     if (wantError !== undefined && message.includes(wantError)) return { fixture, differences: [], problem: undefined };
     const expected = wantError === undefined ? "" : `want an error with ${JSON.stringify(wantError)}, have another: `;

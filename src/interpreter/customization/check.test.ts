@@ -24,6 +24,10 @@ describe("a script is refused", () => {
       script: "function InterpretHealth(o)\n  return rawget(o, 'a')\nend",
       want: "line 2: rawget must not be called by interpreter scripts; Karmada disables it, so the call always fails",
     },
+    "where it calls what Karmada disables of the string library": {
+      script: "function InterpretHealth(o)\n  return string.gsub(o.kind, 'a', 'b') == 'c'\nend",
+      want: "line 2: string.gsub must not be called by interpreter scripts; Karmada disables it, so the call always fails",
+    },
   };
   for (const [behaviour, { script, want }] of Object.entries(cases)) {
     test(behaviour, () => {

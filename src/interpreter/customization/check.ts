@@ -46,7 +46,7 @@ function checkScript({ errors, warnings }: CustomizationFindings, { field, opera
 const MAX_FINDINGS = 5;
 
 function namesOf(uses: readonly { name: string }[]): string {
-  const names = [...new Set(uses.map(({ name }) => name))];
+  const names = uses.map(({ name }) => name);
   return names.length > MAX_FINDINGS ? `${names.slice(0, MAX_FINDINGS).join(", ")} and ${names.length - MAX_FINDINGS} more` : names.join(", ");
 }
 

@@ -25,10 +25,8 @@ export function inspectScript(source: string, functionName: string): ScriptFacts
   const set = new Set(globals.filter(({ assigned }) => assigned).map(({ name }) => name));
   const facts: ScriptFacts = { disabledCalls: [], shadowed: [], assigned: [], bareReturns: [] };
   for (const node of nodesIn(main)) {
-    if (node.kind === "call" && "callee" in node && node.callee.kind === "global") {
-      const { name } = node.callee;
-      if (DISABLED_FUNCTIONS.includes(name) && !set.has(name)) facts.disabledCalls.push({ name, line: node.line });
-    }
+    const called = node.kind === "call" && "callee" in node ? libraryFunction(node.callee) : undefined;
+    if (called !== undefined && DISABLED.has(called.name) && !set.has(called.global)) facts.disabledCalls.push({ name: called.name, line: node.line });
     if (node.kind !== "assign") continue;
     for (const [index, target] of node.targets.entries()) {
       if (target.kind !== "global") continue;
@@ -39,9 +37,22 @@ export function inspectScript(source: string, functionName: string): ScriptFacts
       if (target.name === functionName && value?.kind === "function") facts.bareReturns.push(...bareReturnsOf(value.body));
     }
   }
-  for (const uses of [facts.disabledCalls, facts.shadowed, facts.assigned]) uses.sort((a, b) => a.line - b.line);
-  facts.bareReturns.sort((a, b) => a - b);
-  return facts;
+  return { disabledCalls: firstUses(facts.disabledCalls), shadowed: firstUses(facts.shadowed), assigned: firstUses(facts.assigned), bareReturns: facts.bareReturns.sort((a, b) => a - b) };
+}
+
+const DISABLED: ReadonlySet<string> = new Set([...DISABLED_FUNCTIONS, "string.dump", "string.gsub", "string.rep"]);
+
+/** What a call names, if that is a global name or a field of one. */
+function libraryFunction(callee: Expression): { name: string; global: string } | undefined {
+  if (callee.kind === "global") return { name: callee.name, global: callee.name };
+  if (callee.kind !== "index" || callee.object.kind !== "global" || callee.key.kind !== "string") return undefined;
+  return { name: `${callee.object.name}.${callee.key.value}`, global: callee.object.name };
+}
+
+/** By line, each name once. */
+function firstUses(uses: readonly Use[]): Use[] {
+  const seen = new Set<string>();
+  return uses.toSorted((a, b) => a.line - b.line).filter(({ name }) => seen.size < seen.add(name).size);
 }
 
 type Node = Expression | Statement;

@@ -12,7 +12,7 @@ import { createCustomizationLevel } from "./level.ts";
 import type { CustomizationLevel } from "./level.ts";
 import { makeCustomization, TARGET } from "./test-customization.ts";
 
-const web = (fields: object = {}): AnyObject => deepFreeze({ ...TARGET, metadata: { name: "shop", namespace: "prod" }, ...fields }) as AnyObject;
+const web = (fields: object = {}): AnyObject => deepFreeze({ ...TARGET, metadata: { name: "shop", namespace: "prod" }, ...fields });
 
 interface Made {
   level: CustomizationLevel;

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../base/index.ts";
 import { compileScript } from "../lua/index.ts";
@@ -122,6 +123,23 @@ describe("a rule that names places", () => {
     const [revised] = compileScript(scriptIn(rules, "replicaRevision")).call("ReviseReplica", [{ spec: {} }, 3]);
 
     expect(revised?.json()).toEqual({ spec: { 'a"] = nil os.exit() --': { b: { "\\": 3 } } } });
+  });
+
+  test("writes exactly where it says, whatever the names are", () => {
+    // Characters that no YAML shows are refused; everything else may be in a name.
+    const name = fc.string({ unit: "grapheme", minLength: 0, maxLength: 12 }).filter((text) => !/\p{C}/u.test(text));
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1, maxLength: 5 }), (names) => {
+        const path = ["spec", ...names];
+        const { rules, errors } = convertShorthand({ scale: { jsonPath: formatFieldPath(path) } });
+
+        const [revised] = compileScript(scriptIn(rules, "replicaRevision")).call("ReviseReplica", [{ kind: "Web" }, 3]);
+
+        expect(errors).toEqual([]);
+        expect(revised?.json()).toEqual({ kind: "Web", ...(path.reduceRight<unknown>((value, key) => Object.fromEntries([[key, value]]), 3) as object) });
+      }),
+      { seed: 20_261_116, numRuns: 300 },
+    );
   });
 
   test("reflects parts of a status at their places", () => {

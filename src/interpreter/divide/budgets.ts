@@ -7,7 +7,7 @@
  * asked for. Handing such a budget from cluster to cluster needs a count of what is in flight, which a division does not have.
  */
 import { isObject } from "../../base/index.ts";
-import { InterpretError } from "../interpret-error.ts";
+import { DivideError } from "./divide-error.ts";
 import { percentOf, splitUpdated, sumOf, type IntOrPercent } from "./split-partition.ts";
 
 export interface Budgets {
@@ -64,7 +64,7 @@ function amountOf(value: IntOrPercent | undefined, total: number, rounding: "cei
   if (typeof value === "number") return Math.max(0, Math.trunc(value));
   // The kinds read a text without a sign as a percentage, too.
   const percent = percentOf(value.endsWith("%") ? value : `${value}%`);
-  if (percent === undefined) throw new InterpretError(`dividing the budget of an update: ${JSON.stringify(value)} is neither a number nor a percentage`);
+  if (percent === undefined) throw new DivideError(`dividing the budget of an update: ${JSON.stringify(value)} is neither a number nor a percentage`);
   const amount = Math[rounding]((percent * total) / 100);
   return percent > 0 ? Math.max(rounding === "ceil" ? 1 : 0, amount) : 0;
 }

@@ -147,6 +147,20 @@ describe("a release of a CloneSet", () => {
   });
 });
 
+test("copies that somebody edited do not keep a division from being made", async () => {
+  const edited = (kind: string, spec: object, annotations: Record<string, string>): Copies => new Map([["m0", make("v1beta1", kind, spec, annotations)]]);
+  const cloneSet = make("v1beta1", "CloneSet", { replicas: 4, updateStrategy: { rollingUpdate: { partition: 2 } } });
+  const stage = (await interpreter.divide(cloneSet, over(2, 2))).get("m0")?.metadata.annotations?.["flotilla.dev/rollout-stage"] ?? "";
+
+  const after1 = edited("CloneSet", { replicas: 2, updateStrategy: { rollingUpdate: { partition: "some" } } }, { "flotilla.dev/rollout-stage": stage });
+  const after2 = edited("CloneSet", { replicas: 2 }, { "flotilla.dev/rollout-stage": stage.replace(/\/.*/, "/many") });
+  const after3 = edited("StatefulSet", { replicas: 2, reserveOrdinals: ["x"] }, { "flotilla.dev/leaving-ordinals": "9-5@1" });
+
+  expect(await specs(cloneSet, after(after1, over(2, 2)))).toHaveLength(2);
+  expect(await specs(cloneSet, after(after2, over(2, 2)))).toHaveLength(2);
+  expect(await specs(make("v1beta1", "StatefulSet", { replicas: 4 }), after(after3, over(2, 2)))).toEqual([{ replicas: 2 }, { replicas: 2, reserveOrdinals: ["0-1"] }]);
+});
+
 describe("an Advanced StatefulSet", () => {
   const statefulSet = (spec: object, version = "v1beta1"): KubernetesObject => make(version, "StatefulSet", spec);
 

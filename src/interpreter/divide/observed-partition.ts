@@ -9,7 +9,7 @@ import type { Share } from "../kind-interpreter.ts";
 import { countOf } from "../replica-status.ts";
 import { stagedPartition } from "./release.ts";
 import type { RolloutOrder } from "./rollout-order.ts";
-import { keptPods, partitionFor, type IntOrPercent } from "./split-partition.ts";
+import { letThrough, partitionFor, type IntOrPercent } from "./split-partition.ts";
 import { splitStage } from "./split-stage.ts";
 
 type Copy = DeepReadonly<KubernetesObject>;
@@ -34,7 +34,7 @@ export function splitByObserved(shares: readonly Share[], partition: IntOrPercen
     rounding,
     partitionBefore: (copy) => stagedPartition(copy, digest),
     // The count at the time of the earlier division is not known; what it kept back is, and no more than that is kept now.
-    updatedBy: (copy, index) => (sizes[index] ?? 0) - keptPods(partitionOf(copy), sizes[index] ?? 0, rounding),
+    updatedBy: (copy, index) => letThrough(partitionOf(copy), sizes[index] ?? 0, rounding),
   });
   return shares.map(({ copy }, index) => {
     // A member that is silent for a moment keeps the partition that it has in this release.

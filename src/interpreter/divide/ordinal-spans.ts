@@ -2,7 +2,7 @@
  * Sets of ordinals as spans, in the form in which an Advanced StatefulSet reserves them. Never one by one: a user may reserve
  * millions.
  */
-import { InterpretError } from "../interpret-error.ts";
+import { DivideError } from "./divide-error.ts";
 
 /** Both ends belong to it. */
 export interface Span {
@@ -16,16 +16,27 @@ export type Spans = readonly Span[];
 /** Ordinals have 32 bits. */
 const MAX_ORDINAL = 2_147_483_647;
 
-/** Throws InterpretError for an entry that is neither an ordinal nor a range. */
+/** Throws DivideError for an entry that is neither an ordinal nor a range. */
 export function parseSpans(entries: readonly (number | string)[]): Spans {
   return joinSpans(
     entries.map((entry) => {
-      const [, start, end = start] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(String(entry)) ?? [];
-      const span = { first: Number(start), last: Number(end) };
-      if (start === undefined || span.first > span.last || span.last > MAX_ORDINAL) throw new InterpretError(`reading reserved ordinals: ${JSON.stringify(entry)} is neither an ordinal nor a range`);
+      const span = parseSpan(entry);
+      if (!span) throw new DivideError(`reading reserved ordinals: ${JSON.stringify(entry)} is neither an ordinal nor a range`);
       return span;
     }),
   );
+}
+
+/** What members make of a list: one entry that cannot be read, and the whole list says nothing. */
+export function readSpans(entries: readonly (number | string)[]): Spans {
+  const spans = entries.map(parseSpan);
+  return spans.every((span) => span !== undefined) ? joinSpans(spans) : [];
+}
+
+function parseSpan(entry: number | string): Span | undefined {
+  const [, start, end = start] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(String(entry)) ?? [];
+  const span = { first: Number(start), last: Number(end) };
+  return start !== undefined && span.first <= span.last && span.last <= MAX_ORDINAL ? span : undefined;
 }
 
 export function joinSpans(spans: readonly Span[]): Spans {

@@ -5,7 +5,7 @@
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { InterpretError } from "../interpret-error.ts";
+import { DivideError } from "./divide-error.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { withSpecField } from "../workload.ts";
 import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
@@ -13,7 +13,7 @@ import { formatSpans, gapsIn, joinSpans, parseSpans } from "./ordinal-spans.ts";
 import { LEAVING_ORDINALS, planOrdinals, type OrdinalSet, type Ownership } from "./plan-ordinals.ts";
 import { withAnnotation } from "./release.ts";
 import { doing, refuseRolloutOrder } from "./rollout-order.ts";
-import { countsPerCluster, isDuplicated } from "./scope.ts";
+import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
 
 type Copy = DeepReadonly<OrdinalSet>;
 
@@ -22,15 +22,20 @@ const MAX_LISTED = 100_000;
 
 export function divideOrdinals(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
   if (countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1)) {
-    return new Map(shares.map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]));
+    return new Map(stayingOf(shares).map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]));
   }
   refuseRolloutOrder(object);
   const { byCluster, all } = planOrdinals(object, shares);
   const partition = object.spec?.updateStrategy?.rollingUpdate?.partition;
   const firstUpdated = partition === undefined ? undefined : (all[Math.max(0, partition)] ?? Number.POSITIVE_INFINITY);
-  const owned = shares.map(({ cluster }): Ownership => byCluster.get(cluster) ?? { own: [], leaving: undefined });
-  const budgets = splitStrategies(object, owned.map(({ own }) => own.length));
-  return new Map(shares.map(({ cluster }, index) => [cluster, copyFor(object, owned[index] ?? { own: [], leaving: undefined }, firstUpdated, budgets[index] ?? {})]));
+  // A member that leaves is scaled to nothing first and goes when its ordinals are gone: removing the set at once would free
+  // them while their pods are still shutting down.
+  const given = shares.flatMap(({ cluster, leaving }) => {
+    const ownership = byCluster.get(cluster);
+    return ownership && !(leaving && ownership.leaving === undefined) ? [{ cluster, ...ownership }] : [];
+  });
+  const budgets = splitStrategies(object, given.map(({ own }) => own.length));
+  return new Map(given.map((member, index) => [member.cluster, copyFor(object, member, firstUpdated, budgets[index] ?? {})]));
 }
 
 type Strategies = Pick<NonNullable<Copy["spec"]>, "updateStrategy" | "scaleStrategy">;
@@ -66,6 +71,6 @@ function reservedFor(object: Copy, own: readonly number[]): (number | string)[] 
   // The version before v1beta1 knows single ordinals only.
   if (parseApiVersion(object.apiVersion).version !== "v1alpha1") return formatSpans(spans);
   const count = spans.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-  if (count > MAX_LISTED) throw new InterpretError(`${doing(object)}: v1alpha1 would have to list ${count} reserved ordinals, more than ${MAX_LISTED}; write it as v1beta1`);
+  if (count > MAX_LISTED) throw new DivideError(`${doing(object)}: v1alpha1 would have to list ${count} reserved ordinals, more than ${MAX_LISTED}; write it as v1beta1`);
   return spans.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_each, index) => first + index));
 }

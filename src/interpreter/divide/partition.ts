@@ -9,7 +9,7 @@ import { splitBudgets, splitScaleStrategy, type Budgets } from "./budgets.ts";
 import { digestOf, stagedPartition, withStage } from "./release.ts";
 import { rolloutOrderOf } from "./rollout-order.ts";
 import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
-import { keptPods, partitionFor, type IntOrPercent } from "./split-partition.ts";
+import { letThrough, partitionFor, type IntOrPercent } from "./split-partition.ts";
 import { splitStage } from "./split-stage.ts";
 
 interface Strategy extends Budgets {
@@ -55,8 +55,7 @@ export const partitionOf = ({ spec }: Copy): IntOrPercent | undefined => spec?.u
 
 /** What a copy lets its member update. */
 function updatedIn(copy: Copy): number {
-  const replicas = copy.spec?.replicas ?? 1;
-  return replicas - keptPods(partitionOf(copy), replicas);
+  return letThrough(partitionOf(copy), copy.spec?.replicas ?? 1);
 }
 
 function splitStrategy(strategy: NonNullable<NonNullable<Copy["spec"]>["updateStrategy"]>, sizes: readonly number[]): (typeof strategy)[] {

@@ -9,11 +9,11 @@
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
-import { InterpretError } from "../interpret-error.ts";
+import { DivideError } from "./divide-error.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { countOf } from "../replica-status.ts";
 import type { Workload } from "../workload.ts";
-import { formatSpans, joinSpans, outside, parseSpans, spansInclude, spansOf, type Spans } from "./ordinal-spans.ts";
+import { formatSpans, joinSpans, outside, parseSpans, readSpans, spansInclude, spansOf, type Spans } from "./ordinal-spans.ts";
 
 export interface OrdinalSet extends Workload {
   spec?: Workload["spec"] & {
@@ -56,7 +56,7 @@ interface Leaving {
 
 export function planOrdinals(object: Copy, shares: readonly Share[]): OrdinalsPlan {
   const total = shares.reduce((sum, { replicas }) => sum + replicas, 0);
-  if (total > MAX_ORDINALS) throw new InterpretError(`dividing ${object.kind} ${object.metadata.name}: ${total} replicas are more than the ${MAX_ORDINALS} that can be given ordinals`);
+  if (total > MAX_ORDINALS) throw new DivideError(`dividing ${object.kind} ${object.metadata.name}: ${total} replicas are more than the ${MAX_ORDINALS} that can be given ordinals`);
   const withheld = parseSpans(object.spec?.reserveOrdinals ?? []);
   const owners = new Map<number, string>();
   const leavers = new Map<number, string>();
@@ -94,7 +94,7 @@ export function planOrdinals(object: Copy, shares: readonly Share[]): OrdinalsPl
 /** The ordinals that a member runs for a copy: the lowest that are not reserved. */
 function ordinalsOf(copy: Copy): number[] {
   const { replicas = 1, reserveOrdinals = [], ordinals } = copy.spec ?? {};
-  return outside(parseSpans(reserveOrdinals), ordinals?.start ?? 0)
+  return outside(readSpans(reserveOrdinals), ordinals?.start ?? 0)
     .take(Math.min(Math.max(0, replicas), MAX_ORDINALS))
     .toArray();
 }
@@ -120,7 +120,7 @@ function isGone({ generation }: Leaving, { spec }: Copy, observed: Share["observ
 function leavingOf({ metadata }: DeepReadonly<KubernetesObject>): Leaving | undefined {
   const [, ordinals, generation] = /^([\d,-]{1,65536})@(\d{1,15})$/.exec(metadata.annotations?.[LEAVING_ORDINALS] ?? "") ?? [];
   if (ordinals === undefined) return undefined;
-  const spans = parseSpans(ordinals.split(","));
+  const spans = readSpans(ordinals.split(","));
   const count = spans.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   return count > MAX_ORDINALS ? undefined : { spans, generation: Number(generation) };
 }

@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
-import type { IntOrPercent } from "./split-partition.ts";
+import { percentOf, type IntOrPercent } from "./split-partition.ts";
 
 /** `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. */
 export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
@@ -32,11 +32,18 @@ export function withAnnotation<T extends Annotated>(object: T, name: string, val
 }
 
 /** The partition of the template for which a copy was made; undefined when the copy is of another release or of no staged one. */
-export function stagedPartition({ metadata }: Annotated, digest: string): IntOrPercent | undefined {
+export function stagedPartition(copy: Annotated, digest: string): IntOrPercent | undefined {
+  const text = stageIn(copy, digest);
+  if (text === undefined) return undefined;
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  // Whatever else is there is not ours: a copy can be edited by hand.
+  return percentOf(text) === undefined ? undefined : text;
+}
+
+/** What a copy's stage says behind the digest; undefined when the copy is of another release or of no staged one. */
+export function stageIn({ metadata }: Annotated, digest: string): string | undefined {
   const stamp = metadata.annotations?.[ROLLOUT_STAGE] ?? "";
-  if (!stamp.startsWith(`${digest}/`)) return undefined;
-  const text = stamp.slice(digest.length + 1);
-  return /^\d{1,10}$/.test(text) ? Number(text) : text;
+  return stamp.startsWith(`${digest}/`) ? stamp.slice(digest.length + 1) : undefined;
 }
 
 /** Templates are shared and never changed, so one that is divided again and again is read once. */

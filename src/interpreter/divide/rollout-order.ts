@@ -8,7 +8,7 @@
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { InterpretError } from "../interpret-error.ts";
+import { DivideError } from "./divide-error.ts";
 import type { Share } from "../kind-interpreter.ts";
 import type { UpdateOrder } from "./split-partition.ts";
 
@@ -23,14 +23,14 @@ type Annotated = DeepReadonly<KubernetesObject>;
  */
 export type RolloutOrder = UpdateOrder | "hold";
 
-/** Throws InterpretError for a value that is not known. */
+/** Throws DivideError for a value that is not known. */
 export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): RolloutOrder {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER] ?? "spread";
   if (asked === "spread" || asked === "ordered") return asked;
-  if (asked !== "canary") throw new InterpretError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}; it can be spread, ordered or canary`);
+  if (asked !== "canary") throw new DivideError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}; it can be spread, ordered or canary`);
   const names = new Set((object.metadata.annotations?.[CANARY_CLUSTERS] ?? "").split(",").map((name) => name.trim()));
   names.delete("");
-  if (names.size === 0) throw new InterpretError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is canary, so ${CANARY_CLUSTERS} must name the clusters that go first`);
+  if (names.size === 0) throw new DivideError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is canary, so ${CANARY_CLUSTERS} must name the clusters that go first`);
   const canaries = shares.map(({ cluster }) => names.has(cluster));
   return canaries.includes(true) ? { canaries } : "hold";
 }
@@ -39,7 +39,7 @@ export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): Rol
 export function refuseRolloutOrder(object: Annotated): void {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER];
   if (asked === undefined || asked === "spread") return;
-  throw new InterpretError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is updated from its highest ordinal down, wherever that runs; take the annotation off`);
+  throw new DivideError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is updated from its highest ordinal down, wherever that runs; take the annotation off`);
 }
 
 export const doing = ({ kind, metadata }: Annotated): string => `dividing ${kind} ${metadata.name}`;

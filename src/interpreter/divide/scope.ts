@@ -1,7 +1,7 @@
 /** Whether the numbers in an object's spec count the pods of the fleet or those of each cluster. */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { InterpretError } from "../interpret-error.ts";
+import { DivideError } from "./divide-error.ts";
 import type { Share } from "../kind-interpreter.ts";
 
 /**
@@ -10,11 +10,11 @@ import type { Share } from "../kind-interpreter.ts";
  */
 export const PARTITION_SCOPE = "flotilla.dev/partition-scope";
 
-/** Throws InterpretError for a value that is not known. */
+/** Throws DivideError for a value that is not known. */
 export function countsPerCluster({ kind, metadata }: DeepReadonly<KubernetesObject>): boolean {
   const scope = metadata.annotations?.[PARTITION_SCOPE] ?? "fleet";
   if (scope === "cluster" || scope === "fleet") return scope === "cluster";
-  throw new InterpretError(`dividing ${kind} ${metadata.name}: annotation ${PARTITION_SCOPE} is ${JSON.stringify(scope)}; it can be fleet or cluster`);
+  throw new DivideError(`dividing ${kind} ${metadata.name}: annotation ${PARTITION_SCOPE} is ${JSON.stringify(scope)}; it can be fleet or cluster`);
 }
 
 /** Every member runs all replicas: then each has a rollout of its own and there is nothing to divide. */

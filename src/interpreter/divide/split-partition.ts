@@ -3,7 +3,7 @@
  * it is worked out once, on the pods of the whole fleet, and split as whole numbers. Rounding it in each cluster would
  * update one pod too many, or none for ever, in every one of them.
  */
-import { InterpretError } from "../interpret-error.ts";
+import { DivideError } from "./divide-error.ts";
 
 export type IntOrPercent = number | string;
 
@@ -22,7 +22,7 @@ export function keptPods(partition: IntOrPercent | undefined, total: number, rou
   if (partition === undefined) return 0;
   if (typeof partition === "number") return Math.min(Math.max(0, Math.trunc(partition)), total);
   const percent = percentOf(partition);
-  if (percent === undefined) throw new InterpretError(`dividing a rollout: partition ${JSON.stringify(partition)} is neither a number nor a percentage`);
+  if (percent === undefined) throw new DivideError(`dividing a rollout: partition ${JSON.stringify(partition)} is neither a number nor a percentage`);
   const kept = Math.min(total, Math[rounding]((percent * total) / 100));
   return rounding === "ceil" && total > 1 && kept === total && partition !== HOLD ? total - 1 : kept;
 }
@@ -34,6 +34,12 @@ export function percentOf(text: string): number | undefined {
 }
 
 export const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
+/** What a copy that somebody may have edited lets through of its pods: one whose partition cannot be read lets none. */
+export function letThrough(partition: IntOrPercent | undefined, total: number, rounding: "ceil" | "floor" = "ceil"): number {
+  if (typeof partition === "string" && percentOf(partition) === undefined) return 0;
+  return total - keptPods(partition, total, rounding);
+}
 
 /** How many pods of each cluster are updated when `updated` are in the fleet: exactly that many, and never more than a cluster has. */
 export function splitUpdated(sizes: readonly number[], updated: number, order: UpdateOrder = "spread"): number[] {

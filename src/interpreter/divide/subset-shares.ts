@@ -4,7 +4,7 @@
  * up both ways: over the members to the subset, and over the subsets to the member.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { InterpretError } from "../interpret-error.ts";
+import { DivideError } from "./divide-error.ts";
 import { splitUpdated, sumOf, type IntOrPercent } from "./split-partition.ts";
 
 export interface Subset {
@@ -88,6 +88,6 @@ function limitsOf({ replicas, minReplicas, maxReplicas }: DeepReadonly<Subset>, 
 function amountOf(value: IntOrPercent, total: number): number {
   if (typeof value === "number") return Math.max(0, value);
   const percent = /^(\d{1,3})%$/.exec(value)?.[1];
-  if (percent === undefined) throw new InterpretError(`dividing subsets: ${JSON.stringify(value)} is neither a number nor a whole percentage`);
+  if (percent === undefined) throw new DivideError(`dividing subsets: ${JSON.stringify(value)} is neither a number nor a whole percentage`);
   return Math.floor((Number(percent) * total) / 100 + 0.5);
 }

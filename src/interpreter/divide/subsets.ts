@@ -5,7 +5,7 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { withSpecField, type PodTemplateShape, type Workload } from "../workload.ts";
-import { digestOf, stagedPartition, withStage } from "./release.ts";
+import { digestOf, stageIn, withStage } from "./release.ts";
 import { rolloutOrderOf, type RolloutOrder } from "./rollout-order.ts";
 import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
 import { isElastic, shareSubsets, type Subset, type SubsetShare } from "./subset-shares.ts";
@@ -83,7 +83,7 @@ function splitPartitions(subsets: readonly DeepReadonly<Subset>[], shares: reado
       sizes,
       order,
       partition: partitions[name] ?? 0,
-      partitionBefore: (copy) => partitionIn(stagedPartition(copy, digest), name),
+      partitionBefore: (copy) => partitionIn(stageIn(copy, digest), name),
       updatedBy: (copy) => updatedIn(copy, name),
     });
     for (const [index, size] of sizes.entries()) own[index]?.push([name, size - (updated[index] ?? 0)]);
@@ -107,8 +107,8 @@ function formatPartitions(partitions: Partitions): string {
   return new URLSearchParams(staged.map(([name, count]): [string, string] => [name, String(count)]).sort(([a], [b]) => (a < b ? -1 : 1))).toString();
 }
 
-function partitionIn(stage: number | string | undefined, name: string): number | undefined {
+function partitionIn(stage: string | undefined, name: string): number | undefined {
   if (stage === undefined) return undefined;
-  const count = Number(new URLSearchParams(String(stage)).get(name) ?? 0);
+  const count = Number(new URLSearchParams(stage).get(name) ?? 0);
   return Number.isSafeInteger(count) ? count : undefined;
 }

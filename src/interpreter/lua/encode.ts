@@ -34,6 +34,11 @@ export function encode(table: Table, charge: Charge, emptyRule?: EmptyRule): Jso
   return new Encoder(charge, emptyRule).root(table);
 }
 
+function hasNamesOnly(entries: readonly [LuaValue, unknown][]): entries is readonly [string, unknown][] {
+  for (const [key] of entries) if (typeof key !== "string") return false;
+  return true;
+}
+
 class Encoder {
   readonly #emptyRule: EmptyRule | undefined;
   readonly #charge: Charge;
@@ -108,14 +113,16 @@ class Encoder {
   /** `origin` is there when the object lies where it came from; what it had at a key is then in place as well. */
   #object(entries: readonly [LuaValue, unknown][], origin: JsonObject | undefined): JsonObject {
     const object: JsonObject = {};
+    // What is wrong with a table itself is said before what is wrong inside it.
+    if (!hasNamesOnly(entries)) throw new EncodeError("cannot encode mixed or invalid key types", this.#depth);
     for (const [key, value] of entries) {
-      if (typeof key !== "string") throw new EncodeError("cannot encode mixed or invalid key types", this.#depth);
       this.#path.push(key);
       const json = this.#value(value, origin?.[key]);
       this.#path.pop();
       if (json === undefined) continue;
-      if (key === "__proto__") Object.defineProperty(object, key, { value: json, enumerable: true, configurable: true, writable: true });
-      else object[key] = json;
+      const name = key.isWellFormed() ? key : key.toWellFormed();
+      if (name === "__proto__") Object.defineProperty(object, name, { value: json, enumerable: true, configurable: true, writable: true });
+      else object[name] = json;
     }
     return object;
   }

@@ -19,7 +19,7 @@ export type { Site } from "./call-state.ts";
 const TABLE_BYTES = 384;
 const ENTRY_BYTES = 96;
 const ITEM_BYTES = 16;
-const JSON_BYTES = 64;
+const JSON_BYTES = 128;
 /** Hashing and growing cost far more than a round of an empty loop. */
 const KEY_TICKS = 10;
 const TABLE_TICKS = 4;
@@ -76,7 +76,9 @@ export class Machine extends CallState {
     if (object instanceof Table) {
       if (typeof key === "number") {
         const value = object.a[key - 1];
-        if (value !== undefined && typeof value !== "object") return value as LuaValue;
+        if (value !== undefined) return typeof value === "object" ? object.child(key, value) : (value as LuaValue);
+      } else if (typeof key === "string") {
+        this.#chargeKey(key);
       }
       return object.get(key);
     }
@@ -94,6 +96,7 @@ export class Machine extends CallState {
     if (!(object instanceof Table)) this.raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
     if (site > 0) this.l[this.d] = site;
     if (typeof key === "string") {
+      this.#chargeKey(key);
       if (!object.w && object.m === undefined) this.#chargeCopy(Object.keys(object.h).length, ENTRY_BYTES);
       this.allocate(ENTRY_BYTES);
       this.charge(KEY_TICKS);
@@ -243,6 +246,11 @@ export class Machine extends CallState {
 
   power(a: number, b: number): number {
     return power(a, b);
+  }
+
+  /** So does finding a place for it in a table, once. */
+  #chargeKey(key: string): void {
+    if (key.length > 256) this.charge(key.length >> 2);
   }
 
   /** Reading through a long string takes its time. */

@@ -99,7 +99,7 @@ export class CompiledScript {
       const lookup = this.#chunk(machine, (name) => library.get(name), this.#isReflective ? library.asTable() : undefined);
       return use(machine, lookup(functionName));
     } catch (error) {
-      if (error instanceof LuaThrow) throw new LuaRuntimeError(machine.text(error.value));
+      if (error instanceof LuaThrow) throw new LuaRuntimeError(shortened(machine.text(error.value)));
       // The depth of calls is counted, so this is a backstop only.
       if (error instanceof RangeError) throw new LuaRuntimeError(`${machine.where(1)} stack overflow`);
       if (error instanceof FlotillaError) throw error;
@@ -112,6 +112,11 @@ export class CompiledScript {
     return machine.all(callee(...values)).map((value) => new LuaResult(value, machine));
   }
 }
+
+/** A script may raise a megabyte; nobody reads that in a log or a condition. */
+const MAX_MESSAGE = 4096;
+
+const shortened = (message: string): string => (message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message);
 
 /** `name` starts messages; `clock` is what a script's `os.time` reads. Throws `LuaSyntaxError`, whose position has line and column. */
 export function compileScript(source: string, { name = "<string>", clock = systemClock }: { name?: string; clock?: Clock } = {}): CompiledScript {

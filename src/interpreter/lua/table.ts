@@ -35,6 +35,9 @@ export class Table {
   m: Map<LuaValue, unknown> | undefined;
   /** Children of shared nodes that were read as tables. */
   kids: Map<string | number, Table> | undefined;
+  /** The child that was read last, since scripts read `items[i].status` many times in a row. It lasts until the node is copied. */
+  lastKey: string | number | undefined;
+  lastKid: Table | undefined;
   /** How many keys were added one by one; many are better kept in a Map. */
   added: number;
   /** The JSON that it started from. */
@@ -48,6 +51,8 @@ export class Table {
     this.added = 0;
     this.m = undefined;
     this.kids = undefined;
+    this.lastKey = undefined;
+    this.lastKid = undefined;
     this.origin = origin;
   }
 
@@ -97,19 +102,27 @@ export class Table {
   /** Ends a read of a string key that generated code has begun with `h.key` and that found an object or nothing. */
   field(key: string, value: unknown): LuaValue {
     if (value === undefined) return this.m === undefined ? undefined : (this.m.get(key) as LuaValue);
-    return value instanceof Table ? value : this.child(key, value);
+    return this.child(key, value);
   }
 
   /** What an object found at a key is to the script. */
   child(key: string | number, value: unknown): LuaValue {
+    if (this.lastKey === key) return this.lastKid;
     if (value instanceof Table) return value;
     if (value === null || value === undefined) return undefined;
     const known = this.kids?.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.lastKey = key;
+      this.lastKid = known;
+      return known;
+    }
     const table = Table.over(value);
     const isInPlace = typeof key === "number" ? this.owned : this.w;
-    if (!isInPlace) (this.kids ??= new Map()).set(key, table);
-    else if (typeof key === "number") this.a[key - 1] = table;
+    if (!isInPlace) {
+      (this.kids ??= new Map()).set(key, table);
+      this.lastKey = key;
+      this.lastKid = table;
+    } else if (typeof key === "number") this.a[key - 1] = table;
     else setOwn(this.h, key, table);
     return table;
   }
@@ -129,6 +142,7 @@ export class Table {
     if (this.w || this.m !== undefined) return;
     this.h = { ...this.h };
     this.w = true;
+    this.lastKey = undefined;
     if (this.kids === undefined || Array.isArray(this.origin)) return;
     for (const [key, kid] of this.kids) setOwn(this.h, String(key), kid);
     this.kids = undefined;
@@ -138,6 +152,7 @@ export class Table {
     if (this.owned) return;
     this.a = this.a.slice();
     this.owned = true;
+    this.lastKey = undefined;
     if (this.kids === undefined || !Array.isArray(this.origin)) return;
     for (const [key, kid] of this.kids) this.a[Number(key) - 1] = kid;
     this.kids = undefined;
@@ -180,6 +195,7 @@ export class Table {
     const map = new Map<LuaValue, unknown>();
     for (const key of Object.keys(this.h)) map.set(key, this.getString(key));
     if (!Array.isArray(this.origin)) this.kids = undefined;
+    this.lastKey = undefined;
     this.m = map;
     this.h = NO_FIELDS;
     this.w = false;

@@ -1,9 +1,10 @@
 /** Reads fields of an answer as their types. `null` says the same as nothing, as it does to Go; a wrong type is a `WebhookError`. */
+import { decodedPart } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { WebhookError } from "./webhook-error.ts";
 
-export const MAX_INT32 = 2 ** 31 - 1;
+const MAX_INT32 = 2 ** 31 - 1;
 
 /** The value of a field, or undefined. Only own fields count: `constructor` is there on every object. */
 export function fieldOf(object: JsonObject, field: string): Json | undefined {
@@ -34,15 +35,18 @@ export function objectOf(object: JsonObject, field: string, place: string): Json
   return value;
 }
 
-/** An object whose values are all texts. */
-export function textsOf(object: JsonObject, field: string, place: string): Record<string, string> | undefined {
-  const value = objectOf(object, field, place);
-  if (value && !Object.values(value).every((item) => typeof item === "string")) throw wrongType(`${place}.${field}`, "a map of texts");
-  return value as Record<string, string> | undefined;
+/** A list whose items are all objects. */
+export function objectsOf(object: JsonObject, field: string, place: string): JsonObject[] {
+  const value = fieldOf(object, field) ?? [];
+  if (!Array.isArray(value) || !value.every((item) => isObject(item) || item === null)) throw wrongType(`${place}.${field}`, "a list of objects");
+  return value.map((item) => (isObject(item) ? item : {}));
 }
 
-export function objectsOf(object: JsonObject, field: string, place: string): JsonObject[] | undefined {
-  const value = fieldOf(object, field);
-  if (value !== undefined && !(Array.isArray(value) && value.every(isObject))) throw wrongType(`${place}.${field}`, "a list of objects");
-  return value;
+/** The types of other projects that answers have in them, and the fact table of each. */
+const TABLES = { LabelSelector: "meta-v1", ReplicaRequirements: "work-karmada-v1alpha2" } as const;
+
+/** A field of such a type, as Go reads it: everything inside has its type, and amounts have one form. */
+export function partOf(type: keyof typeof TABLES, object: JsonObject, field: string, place: string): JsonObject | undefined {
+  const value = objectOf(object, field, place);
+  return value && decodedPart(TABLES[type], type, value, (problem) => new WebhookError("answer", `${place}.${field} cannot be read: ${problem}`));
 }

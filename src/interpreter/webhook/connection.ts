@@ -8,6 +8,7 @@
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
+import { messageOf } from "../../base/index.ts";
 import { WebhookError } from "./webhook-error.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -104,8 +105,8 @@ function connectionError(error: Error & { code?: unknown }): WebhookError {
   if (typeof code === "string" && code.startsWith("HPE_")) return new WebhookError("answer", `the answer is no HTTP, or its header has more than ${MAX_HEADER_BYTES} bytes`, { cause: error });
   // Where a name has several addresses, each attempt failed in its own way, and the error around them says nothing.
   const cause: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
-  if (PASSING.has(code)) return new WebhookError("connection", "it could not be reached", { cause, isPassing: true });
-  return new WebhookError("connection", "no connection to it could be trusted; check the address, clientConfig.caBundle and the names in its certificate", { cause });
+  if (PASSING.has(code)) return new WebhookError("connection", `it could not be reached (${messageOf(cause)})`, { cause, isPassing: true });
+  return new WebhookError("connection", `no connection to it could be trusted (${messageOf(cause)}); check the address, clientConfig.caBundle and the names in its certificate`, { cause });
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;

@@ -60,7 +60,7 @@ describe("the endpoint of a Service", () => {
       throw new Error("it is headless");
     });
 
-    expect(locate).toThrow(expect.objectContaining({ reason: "configuration", message: "the Service shop/hooks cannot be used", cause: new Error("it is headless") }));
+    expect(locate).toThrow(expect.objectContaining({ reason: "configuration", message: "the Service shop/hooks cannot be used (it is headless)", cause: new Error("it is headless") }));
   });
 });
 

@@ -4,6 +4,7 @@
  * `<name>.<namespace>.svc`.
  */
 import type { ResourceInterpreterWebhook } from "../../api/index.ts";
+import { messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { WebhookError } from "./webhook-error.ts";
 
@@ -58,7 +59,7 @@ function createServiceLocator(service: ServiceLocation, path: string, resolveSer
       // A Service that the hub does not have may be one of the cluster that the hub runs in.
       return { ...known, ...(resolveService?.(service) ?? { host: serverName, port: service.port }) };
     } catch (error) {
-      throw new WebhookError("configuration", `the Service ${service.namespace}/${service.name} cannot be used`, { cause: error });
+      throw new WebhookError("configuration", `the Service ${service.namespace}/${service.name} cannot be used (${messageOf(error)})`, { cause: error });
     }
   };
 }

@@ -3,7 +3,8 @@ import type { AnyObject } from "../interpreter.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { Operation, Rule } from "../operations.ts";
 import type { Awaitable, KindRules, Level } from "../level.ts";
-import { readComponents, readDependencies, readHealth, readPatched, readReplicas, readStatus } from "./answers.ts";
+import { readPatched } from "./answer-patch.ts";
+import { readComponents, readDependencies, readHealth, readReplicas, readStatus } from "./answers.ts";
 import type { GroupVersionKind, Hook } from "./hook.ts";
 import { WebhookError } from "./webhook-error.ts";
 
@@ -60,8 +61,9 @@ export function rulesAsking(hooks: readonly (Hook | undefined)[], kind: GroupVer
 
 function lowerRule(rule: Rule, { apiVersion, kind }: { apiVersion: string; kind: string }, lower: readonly Level[]): AnyRule | undefined {
   for (const level of lower) {
-    const found = level.rulesFor(apiVersion, kind)?.[rule];
-    if (found) return found;
+    const rules = level.rulesFor(apiVersion, kind);
+    const found: AnyRule | undefined = rules?.[rule];
+    if (found) return found.bind(rules);
   }
   return undefined;
 }

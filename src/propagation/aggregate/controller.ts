@@ -11,7 +11,8 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import type { Interpreter } from "../../interpreter/index.ts";
+import { newestItems } from "../../interpreter/index.ts";
+import type { Interpreter, StatusItem } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
@@ -26,7 +27,7 @@ export interface AggregateDependencies {
   templates: Pick<Templates, "get" | "kindOf">;
   /** Keys of the bindings whose template changed, its status included. */
   templateChanges: Source<ObjectKey>;
-  interpreter: Pick<Interpreter, "aggregateStatus">;
+  interpreter: Pick<Interpreter, "aggregateStatus" | "levelOf">;
   /** Bindings whose kind is understood differently now. */
   ruleChanges: Source<ObjectKey>;
   tellFailure: TellRuleFailure;
@@ -39,7 +40,7 @@ export interface AggregateDependencies {
 const CONCURRENCY = 64;
 
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
-  async function sum(template: DeepReadonly<KubernetesObject>, items: ReturnType<typeof planItems>): Promise<DeepReadonly<KubernetesObject> | undefined> {
+  async function sum(template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]): Promise<DeepReadonly<KubernetesObject> | undefined> {
     try {
       return await deps.interpreter.aggregateStatus(template, items);
     } catch (error) {
@@ -76,11 +77,14 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
-      const summed = await sum(template, items);
+      // Rules that users bring see what the members reported, as in Karmada.
+      const isOurs = deps.interpreter.levelOf("aggregateStatus", template) === "thirdparty";
+      const newest = isOurs ? newestItems(template, items) : items;
+      const summed = await sum(template, newest);
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;
-        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", (newest) => takeStatus(newest, template, summed), timing);
+        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", (current) => takeStatus(current, template, summed), newest === items ? timing : { patienceMs: PROGRESS_PATIENCE_MS });
       }
       return done;
     },

@@ -22,6 +22,7 @@ test("a cluster where applying failed says why and reports nothing else", () => 
 
 const fully: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["build"]>[]; want: string }> = {
   "is fully applied when every target cluster is": { works: [makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("True").build()], want: "True" },
+  "is fully applied whatever becomes of a member that is no target any more": { works: ["paris", "oslo"].map((cluster) => makeWork(cluster, "web").applied("True").build()).concat(makeWork("rome", "web").applied("False").build()), want: "True" },
   "is not fully applied while a target has no Work yet": { works: [makeWork("paris", "web").applied("True").build()], want: "False" },
   "is not fully applied while a target failed": { works: [makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("False").build()], want: "False" },
 };

@@ -39,7 +39,9 @@ function itemOf(work: DeepReadonly<Work>): Item {
 
 export function planAggregation(binding: DeepReadonly<ResourceBinding>, items: readonly Item[], now: string): DeepReadonly<ResourceBinding> {
   const targets = binding.spec.clusters ?? [];
-  const isComplete = items.length === targets.length && items.every(({ applied }) => applied);
+  // A member that is no target any more may still have a Work that shuts it down.
+  const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
+  const isComplete = targets.every(({ name }) => applied.has(name));
   const conditions = withCondition(
     binding.status?.conditions ?? [],
     isComplete

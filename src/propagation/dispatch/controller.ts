@@ -7,10 +7,10 @@
  */
 import { executionNamespace, ResourceBinding, Work } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
-import { formatTime, messageOf } from "../../base/index.ts";
+import { formatTime, TerminalError } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { InterpretError } from "../../interpreter/index.ts";
+import { DivideError, InterpretError } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, Source, StatusWriter } from "../../runtime/index.ts";
@@ -18,7 +18,7 @@ import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { BINDING_FINALIZER, BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
 import { isTouched } from "../works.ts";
-import { planDispatched } from "./plan-dispatched.ts";
+import { failureOf, planDispatched } from "./plan-dispatched.ts";
 import { planDivision, planWorks } from "./plan-works.ts";
 import type { WorksPlan } from "./plan-works.ts";
 import { overrideChanges } from "../override/changes.ts";
@@ -57,7 +57,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
 
   /** A template that cannot be divided, or an override that cannot be applied, leaves the Work of its cluster as it is, and the binding says why. */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failures: WorksPlan["failures"]): void {
-    const failure = failures.length > 0 ? failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}`).join("; ") : undefined;
+    const failure = failureOf(failures);
     const now = formatTime(deps.clock.now());
     if (planDispatched(binding, failure, now) !== binding) deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
   }
@@ -91,7 +91,8 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const desired = [...works, ...deps.worksOf(binding).filter(({ metadata }) => failed.has(metadata.namespace ?? ""))];
       const changes = await deps.works.replace(binding, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) log.info("works dispatched", { clusters: desired.length, ...changes });
-      for (const { error } of failures) throw error; // Told on the binding; tried again with back-off.
+      // Told on the binding. What the template itself asks for wrongly waits for a change; the rest is tried again with back-off.
+      for (const { error } of failures) throw error instanceof DivideError ? new TerminalError(error.message, { cause: error }) : error;
       return done;
     },
 

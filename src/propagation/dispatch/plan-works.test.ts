@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createInterpreter } from "../../interpreter/index.ts";
-import { makeBinding, makeDeployment } from "../../testing/index.ts";
+import { makeBinding, makeDeployment, makeWork } from "../../testing/index.ts";
 import { planDivision, planWorks } from "./plan-works.ts";
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 
@@ -107,4 +107,25 @@ test("a cluster whose copy cannot be made fails alone", async () => {
 
   expect(works.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-oslo"]);
   expect(failures).toEqual([{ cluster: "paris", error: new Error("no such field") }]);
+});
+
+describe("a member that is no target any more", () => {
+  const template = makeDeployment("shop/web").replicas(4).build();
+  const binding = makeBinding(template).targets({ oslo: 4 }).build();
+  const works = ["oslo", "rome"].map((cluster) => makeWork(cluster, "web").build());
+
+  test("still counts in the division while its Work is there", () => {
+    expect(planDivision(binding, template, works).shares).toEqual([
+      { cluster: "oslo", replicas: 4 },
+      { cluster: "rome", replicas: 0, leaving: true },
+    ]);
+  });
+
+  test("keeps its Work only as long as the division gives it a copy", () => {
+    const worksWith = (...clusters: string[]): (string | undefined)[] =>
+      planWorks(binding, template, { copies: new Map(clusters.map((cluster) => [cluster, template])), render: (object) => ({ object }) }).works.map(({ metadata }) => metadata.namespace);
+
+    expect(worksWith("oslo", "rome")).toEqual(["karmada-es-oslo", "karmada-es-rome"]);
+    expect(worksWith("oslo")).toEqual(["karmada-es-oslo"]);
+  });
 });

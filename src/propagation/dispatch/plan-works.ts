@@ -3,7 +3,7 @@ import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { InterpretError, prune, TEMPLATE_GENERATION, withoutTimeToLive } from "../../interpreter/index.ts";
 import type { Share } from "../../interpreter/index.ts";
-import { executionNamespace, workName } from "../../api/index.ts";
+import { clusterNameOf, executionNamespace, workName } from "../../api/index.ts";
 import {
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
@@ -45,17 +45,26 @@ export interface WorksPlan {
 export function planDivision(binding: DeepReadonly<ResourceBinding>, template: Template, works: readonly DeepReadonly<Work>[]): Division {
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
   const given = new Map(works.map(({ metadata, spec }) => [metadata.namespace, spec.workload?.manifests?.[0]]));
-  const shares = (binding.spec.clusters ?? []).map(({ name, replicas }): Share => {
+  const shareOf = (name: string, replicas: number): Share => {
     const status = observed.get(name);
     const copy = given.get(executionNamespace(name)) as Template | undefined;
-    return { cluster: name, replicas: replicas ?? binding.spec.replicas ?? 0, ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
-  });
+    return { cluster: name, replicas, ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
+  };
+  const shares = (binding.spec.clusters ?? []).map(({ name, replicas }) => shareOf(name, replicas ?? binding.spec.replicas ?? 0));
+  const targets = new Set(shares.map(({ cluster }) => cluster));
+  // A member that is no target any more still counts while its Work is there: what it owned may still run.
+  for (const { metadata } of works) {
+    const cluster = clusterNameOf(metadata.namespace ?? "");
+    if (cluster !== undefined && !targets.has(cluster)) shares.push({ ...shareOf(cluster, 0), leaving: true });
+  }
   return { bare: withoutTimeToLive(prune(template)), shares };
 }
 
 export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { copies, render }: PlanWorks): WorksPlan {
   const plan: WorksPlan = { works: [], failures: [] };
-  for (const { name: cluster } of binding.spec.clusters ?? []) {
+  const targets = new Set(binding.spec.clusters?.map(({ name }) => name));
+  // A copy for a member that is no target any more shuts down what must be gone there before it runs elsewhere.
+  for (const cluster of targets.union(new Set(copies.keys()))) {
     try {
       const copy = copies.get(cluster);
       if (!copy) throw new InterpretError(`dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`);

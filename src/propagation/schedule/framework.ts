@@ -2,17 +2,18 @@
  * What a scheduling cycle shows its plugins, and what they answer.
  *
  * The view is made once per cycle and never changes; everything that depends on the binding alone is computed there, so a
- * plugin costs what it reads of one cluster.
+ * plugin costs what it reads of one cluster. What depends on a cluster alone is read when the cluster changes (`fleet.ts`).
  */
 import type { Cluster, ClusterSpec, ObjectMeta, Placement as ApiPlacement, ResourceBindingSpec, ResourceBindingStatus } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { compileAffinity, type ClusterAffinity, type ClusterFacts } from "../cluster-affinity.ts";
+import type { FleetCluster } from "./fleet.ts";
 
 /** What scheduling reads of a Cluster. */
 export type ClusterView = DeepReadonly<{
   metadata: Pick<ObjectMeta, "name" | "labels" | "deletionTimestamp">;
-  spec?: Pick<ClusterSpec, "provider" | "region" | "zones" | "taints">;
-  status?: Pick<NonNullable<Cluster["status"]>, "apiEnablements">;
+  spec?: Pick<ClusterSpec, "provider" | "region" | "zones" | "taints" | "resourceModels">;
+  status?: Pick<NonNullable<Cluster["status"]>, "apiEnablements" | "resourceSummary">;
 }>;
 
 export type Placement = DeepReadonly<ApiPlacement>;
@@ -24,32 +25,71 @@ export type BindingSpecView = DeepReadonly<
 >;
 export type BindingStatusView = DeepReadonly<Pick<ResourceBindingStatus, "schedulerObservingAffinityName" | "lastScheduledTime">>;
 
+/** The affinity of a cycle: the placement's only one, or one of its terms with what that overflows to. */
+export interface CycleAffinity {
+  readonly primary: ClusterAffinity;
+  /** Set for a term of `clusterAffinities`. */
+  readonly name?: string;
+  /** Where replicas go that the primary clusters have no room for, in this order. */
+  readonly overflow: readonly ClusterAffinity[];
+}
+
 /** One frozen view of the cycle. */
 export interface SchedulingView {
   readonly spec: BindingSpecView;
   readonly placement: Placement;
-  /** Clusters that the resource already runs on. */
-  readonly targets: ReadonlySet<string>;
+  /** `apiVersion/kind` of the resource, as `FleetCluster.serves` holds them. */
+  readonly served: string;
+  /** Clusters that the resource already runs on, with the replicas there. */
+  readonly targets: ReadonlyMap<string, number>;
   /** Clusters that the resource is being moved away from. */
   readonly evicting: ReadonlySet<string>;
-  /** Undefined when the placement names no affinity: every cluster will do. */
-  readonly affinity: ((cluster: ClusterFacts) => boolean) | undefined;
+  /**
+   * 0 for a cluster of the primary affinity, 1 and up for its overflow affinities, undefined for one that the placement does
+   * not mean. Without an affinity every cluster will do.
+   */
+  readonly tierOf: (cluster: ClusterFacts) => number | undefined;
 }
 
-export function createView(spec: BindingSpecView, affinity: ClusterAffinity | undefined): SchedulingView {
+const EVERYWHERE = (): number => 0;
+
+export function createView(spec: BindingSpecView, affinity: CycleAffinity | undefined): SchedulingView {
+  const { apiVersion, kind } = spec.resource;
   return Object.freeze({
     spec,
     placement: spec.placement ?? {},
-    targets: new Set(spec.clusters?.map(({ name }) => name)),
+    served: servedKey(apiVersion, kind),
+    targets: new Map(spec.clusters?.map(({ name, replicas = 0 }) => [name, replicas])),
     evicting: new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster)),
-    affinity: affinity && compileAffinity(affinity),
+    tierOf: affinity ? compileTiers(affinity, isWorkload(spec)) : EVERYWHERE,
   });
 }
 
+/** Only what needs room overflows: a ConfigMap stays with the primary clusters. */
+function compileTiers({ primary, overflow }: CycleAffinity, overflows: boolean): SchedulingView["tierOf"] {
+  const matchers = [primary, ...(overflows ? overflow : [])].map(compileAffinity);
+  return (cluster) => {
+    for (let tier = 0; tier < matchers.length; tier++) if (matchers[tier]?.(cluster)) return tier;
+    return undefined;
+  };
+}
+
+export const servedKey = (apiVersion: string, kind: string): string => `${apiVersion}/${kind}`;
+
+/** Whether the resource runs pods, as far as the binding says. */
+export function isWorkload({ replicas = 0, replicaRequirements, components = [] }: BindingSpecView): boolean {
+  return replicas > 0 || replicaRequirements !== undefined || components.length > 0;
+}
+
 /** The affinity of the cycle: the only one, or the term that the binding observes at the moment. */
-export function currentAffinity(placement: Placement | undefined, status: BindingStatusView | undefined): ClusterAffinity | undefined {
-  if (placement?.clusterAffinity) return placement.clusterAffinity;
-  return currentTerm(placement, status);
+export function currentAffinity(placement: Placement | undefined, status: BindingStatusView | undefined): CycleAffinity | undefined {
+  if (placement?.clusterAffinity) return { primary: placement.clusterAffinity, overflow: [] };
+  const term = currentTerm(placement, status);
+  return term && affinityOf(term);
+}
+
+export function affinityOf(term: AffinityTerm): CycleAffinity {
+  return { primary: term, name: term.affinityName, overflow: term.overflowAffinities ?? [] };
 }
 
 export function currentTerm(placement: Placement | undefined, status: BindingStatusView | undefined): AffinityTerm | undefined {
@@ -61,16 +101,16 @@ export type Verdict = { readonly fits: true } | { readonly fits: false; readonly
 export const fits: Verdict = Object.freeze({ fits: true });
 /** The reason is what the user reads in the condition. */
 export function rejects(reason: string): Verdict {
-  return { fits: false, reason };
+  return Object.freeze({ fits: false, reason });
 }
 
 export interface FilterPlugin {
   readonly name: string;
-  filter(view: SchedulingView, cluster: ClusterView): Verdict;
+  filter(view: SchedulingView, cluster: FleetCluster): Verdict;
 }
 
 export interface ScorePlugin {
   readonly name: string;
   /** 0 to 100; larger is better. */
-  score(view: SchedulingView, cluster: ClusterView): number;
+  score(view: SchedulingView, cluster: FleetCluster): number;
 }

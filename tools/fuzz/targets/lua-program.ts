@@ -3,9 +3,14 @@
  * then, loops are bounded, and what the program computed comes back as one string.
  *
  * In the dialect `common` they keep to what stock Lua 5.1 and gopher-lua agree on. Left out of it, because gopher-lua differs
- * and Flotilla follows it: text of numbers that are not small and whole, text that is read as a number in any but its plainest form,
- * letters beyond ASCII, `goto`, `%q` and other odd formats, the length of a list with holes, negative zero as text, messages of
- * errors, and library functions that gopher-lua checks in another order.
+ * and Flotilla follows it:
+ * - text of numbers that are not small and whole: gopher-lua prints whole numbers in full and others with all their digits;
+ * - text that is read as a number in any but its plainest form (`"1e3"`, `"010"`), and as a bound of a `for`;
+ * - letters beyond ASCII, which gopher-lua turns into upper and lower case;
+ * - formats other than the plain ones: gopher-lua has Go's rules, which fail for nothing;
+ * - lists with holes: gopher-lua's length is the position of the last value;
+ * - `goto`, frontier patterns, an anchor in `gmatch`, positions outside of a string: there in one and not in the other;
+ * - messages of errors.
  */
 import type { Chance } from "../chance.ts";
 
@@ -36,12 +41,13 @@ local function pick(n, ...) return (select(n, ...)) end
 local function full(v) if v == nil then return 0 end return v end
 `;
 
-export function makeProgram(chance: Chance, dialect: Dialect): string {
-  const writer = new ProgramWriter(chance, dialect);
-  return `${PRELUDE}function F()
+/** A program whose function `F` takes an object and returns what it computed and that object. `paths` are expressions of tables in it. */
+export function makeProgram(chance: Chance, dialect: Dialect, paths: readonly string[] = []): string {
+  const writer = new ProgramWriter(chance, dialect, paths);
+  return `${PRELUDE}function F(o)
 local a, b, c, s, t, u = 1, 2.5, nil, 'x', {1, 2, 3}, {k = 1, m = 'y'}
 ${writer.block(1 + chance.below(6), 2)}
-return show(a, 0) .. show(b, 0) .. show(c, 0) .. show(s, 0) .. show(t, 0) .. show(u, 0)
+return show(a, 0) .. show(b, 0) .. show(c, 0) .. show(s, 0) .. show(t, 0) .. show(u, 0), o
 end`;
 }
 
@@ -55,11 +61,13 @@ const ODD_NUMBERS = ["1e15", "1e16", "2^53", "1/3", "1e100", "-1e-7", "0/0", "1/
 class ProgramWriter {
   readonly #chance: Chance;
   readonly #isCommon: boolean;
+  readonly #paths: readonly string[];
   #loops = 0;
   #labels = 0;
 
-  constructor(chance: Chance, dialect: Dialect) {
+  constructor(chance: Chance, dialect: Dialect, paths: readonly string[]) {
     this.#chance = chance;
+    this.#paths = paths;
     this.#isCommon = dialect === "common";
   }
 
@@ -76,7 +84,7 @@ class ProgramWriter {
     const counter = `n${this.#loops++}`;
     const forms: (() => string)[] = [
       () => `if ${this.any(2)} then ${inner()} elseif ${this.bool(1)} then ${inner()} else ${inner()} end`,
-      () => `for i = ${this.number(0)}, ${chance.below(5)} do ${inner()} if i > 9 or i < -9 then break end end`,
+      () => `for i = ${this.#isCommon ? chance.pick(NUMBERS) : this.number(0)}, ${chance.below(5)} do ${inner()} if i > 9 or i < -9 then break end end`,
       () => `for i = ${chance.below(6)}, ${chance.below(6)}, ${chance.pick(["1", "2", "-1", "0.5"])} do a = i ${inner()} end`,
       () => `for _, v in ipairs(${this.list(1)}) do ${inner()} if v == 3 then break end end`,
       () => `do local ${counter} = 0 for k, v in pairs(${this.table(1)}) do ${counter} = ${counter} + 1 end a = ${counter} end`,
@@ -87,7 +95,7 @@ class ProgramWriter {
       () => `do local function g(n, ...) if n <= 0 then return ... end return g(n - 1, n, ...) end c = pick(1, g(${chance.below(5)}, ${this.any(1)})) end`,
       () => `do local ${counter} = {} for i = 1, 3 do ${counter}[i] = function() a = i return i end end b = ${counter}[2]() end`,
       () => `a, b, c = ${this.several()}`,
-      () => `for w in string.gmatch(${this.text(1)}, ${this.#pattern()}) do s = w end`,
+      () => `for w in string.gmatch(${this.text(1)}, ${this.#pattern().replace("'^", this.#isCommon ? "'" : "'^")}) do s = w end`,
       ...(this.#isCommon ? [] : [() => this.#jump(inner()), () => `c, s = pcall(function() ${inner()} end)`]),
     ];
     return chance.pick(forms)();
@@ -114,6 +122,7 @@ class ProgramWriter {
       () => (this.#isCommon ? `t[#t] = ${this.#filled(1)}` : `t[${this.number(1)}] = ${this.any(1)}`),
       () => `u.${chance.pick(["k", "m", "z"])} = ${this.any(1)}`,
       () => `u[${this.any(1)}] = ${this.any(1)}`,
+      ...(this.#paths.length === 0 ? [] : [() => `${chance.pick(this.#paths)}.${chance.pick(["k", "name", "spec"])} = ${this.any(1)}`, () => `${chance.pick(this.#paths)}[${this.any(1)}] = ${this.any(1)}`]),
       () => `t[#t + 1] = ${this.#filled(1)}`,
       () => `table.insert(t, ${this.#filled(1)})`,
       () => `b = table.remove(t${chance.oneIn(2) ? "" : `, ${chance.pick(["1", "#t"])}`})`,
@@ -141,7 +150,7 @@ class ProgramWriter {
   // Expressions.
 
   any(depth: number): string {
-    return this.#chance.pick([() => this.number(depth), () => this.number(depth), () => this.text(depth), () => this.text(depth), () => this.bool(depth), () => this.list(depth), () => this.table(depth), () => "nil", () => this.#chance.pick(["a", "b", "c", "s", "t", "u"])])();
+    return this.#chance.pick([() => this.number(depth), () => this.number(depth), () => this.text(depth), () => this.text(depth), () => this.bool(depth), () => this.list(depth), () => this.table(depth), () => "nil", () => this.#chance.pick(["a", "b", "c", "s", "t", "u", ...this.#paths])])();
   }
 
   /** A number, or what is to stand for one; now and then something else altogether. */
@@ -155,7 +164,7 @@ class ProgramWriter {
       () => `(${inner()} ${chance.pick(["+", "-", "*"])} ${inner()})`,
       () => `(${inner()} ^ ${chance.pick(["2", "0", "-1", "0.5"])})`,
       () => `-(${inner()})`,
-      () => `#${this.text(0).startsWith("'") ? `(${this.text(0)})` : "s"}`,
+      () => `#(${chance.pick(TEXTS)})`,
       () => `math.${chance.pick(["floor", "ceil", "abs", "sqrt"])}(${inner()})`,
       () => `math.${chance.pick(["max", "min"])}(${inner()}, ${inner()})`,
       () => `math.fmod(${inner()}, ${chance.pick(["2", "3", "-2", "1.5"])})`,
@@ -204,8 +213,8 @@ class ProgramWriter {
   /** Without holes, as far as one can tell. */
   list(depth: number): string {
     const chance = this.#chance;
-    if (depth <= 0) return chance.pick(["t", "{}", "{1, 2}", "{'a', 'b', 'c'}"]);
-    const item = (): string => this.#chance.pick([() => this.#filled(depth - 1), () => this.number(0), () => "{1}"])();
+    if (depth <= 0) return chance.pick([...this.#paths, "t", "{}", "{1, 2}", "{'a', 'b', 'c'}"]);
+    const item = (): string => this.#chance.pick([() => this.#filled(depth - 1), () => this.#filled(0), () => "{1}"])();
     return chance.pick([
       () => `{${chance.list(chance.below(4), item).join(", ")}}`,
       () => `{f(${item()}, ${item()})}`,
@@ -217,7 +226,7 @@ class ProgramWriter {
 
   table(depth: number): string {
     const chance = this.#chance;
-    if (depth <= 0) return chance.pick(["u", "{}", "{k = 1}", "{k = 'v', z = {1}}"]);
+    if (depth <= 0) return chance.pick([...this.#paths, "u", "{}", "{k = 1}", "{k = 'v', z = {1}}"]);
     return chance.pick([
       () => `{k = ${this.any(depth - 1)}, m = ${this.any(depth - 1)}}`,
       () => `{[${this.number(0)}] = ${this.any(0)}, k = ${this.any(depth - 1)}, ['a b'] = ${this.number(depth - 1)}}`,

@@ -2,10 +2,10 @@
 import { copy, deepFreeze, equalJson } from "../../../src/base/index.ts";
 import type { Json } from "../../../src/base/index.ts";
 import { DEFAULT_BUDGET, EncodeError, LuaLimitError, LuaRuntimeError, LuaSyntaxError, compileScript } from "../../../src/interpreter/lua/index.ts";
-import type { Chance } from "../chance.ts";
 import { deployment } from "../corpus.ts";
 import { mutateText } from "../mutate.ts";
 import { defineTarget } from "../target.ts";
+import { makeProgram } from "./lua-program.ts";
 
 const WORDS = [" end ", " do ", " then ", " if ", " else ", " for k, v in pairs(o) do ", " while true do ", " repeat ", " until ", " function(a, ...) ", " return ", " local x = ", " goto a ", " ::a:: ", " break ", "...", "..", "==", "~=", "[[", "]]", "--[==[", "]==]", "--", "'", '"', "\\", "\\255", "0x", "1e", "é", "\u{1f600}", "\0", "__proto__", "constructor", "{", "}", "(", ")", "[", "]", "a.b", ":m()", " and ", " or ", " not ", "#", "^", "-", "%"];
 const SCRIPTS = [
@@ -31,52 +31,13 @@ export const luaScripts = defineTarget({
   },
 });
 
-const NAMES = ["a", "b", "c", "t", "o"];
-
-/** A random expression of that depth, over the names that every program has. */
-function expression(chance: Chance, depth: number): string {
-  if (depth <= 0) return chance.pick([...NAMES, "nil", "true", "false", "0", "1", "-2", "3.5", "'x'", "'10'", "{}", "t.k", "t[1]", "#t", "o.spec.replicas"]);
-  const inner = (): string => expression(chance, depth - 1);
-  switch (chance.below(8)) {
-    case 0:
-      return `(${inner()} ${chance.pick(["+", "-", "*", "/", "%", "^", "..", "==", "~=", "<", "<=", ">", ">=", "and", "or"])} ${inner()})`;
-    case 1:
-      return `${chance.pick(["-", "not ", "#"])}(${inner()})`;
-    case 2:
-      return `{${inner()}, k = ${inner()}, [${inner()}] = ${inner()}}`;
-    case 3:
-      return `(${inner()})[${inner()}]`;
-    case 4:
-      return `${chance.pick(["tostring", "tonumber", "type", "f", "next", "math.floor", "string.len", "table.concat", "string.upper", "unpack"])}(${inner()}, ${inner()})`;
-    case 5:
-      return `(function(a, ...) return ${inner()}, ... end)(${inner()})`;
-    case 6:
-      return `select(2, pcall(f, ${inner()}))`;
-    default:
-      return inner();
-  }
-}
-
-function statement(chance: Chance, depth: number): string {
-  const value = expression(chance, chance.below(3));
-  if (depth <= 0) return `${chance.pick(["a", "b", "t.k", "t[1]", "t[#t + 1]", "o.x", "o.spec.y"])} = ${value}`;
-  const inner = chance.list(1 + chance.below(3), () => statement(chance, depth - 1)).join(" ");
-  return chance.pick([
-    `if ${value} then ${inner} else ${inner} end`,
-    `for i = 1, ${chance.below(5)} do ${inner} end`,
-    `for k, v in pairs(t) do ${inner} break end`,
-    `while ${value} do ${inner} break end`,
-    `repeat ${inner} until ${value}`,
-    `local a, b = ${value}, f(${value}) ${inner}`,
-    `do ${inner} end`,
-    `pcall(function() ${inner} end)`,
-  ]);
-}
+/** Tables of the input. */
+const PATHS = ["o", "o.spec", "o.metadata", "o.metadata.labels", "o.spec.template.spec.containers", "o.spec.template.spec.containers[1].env"];
 
 /** The same program on the same input must give the same, or fail with the same message. */
 export const luaPrograms = defineTarget({
   name: "lua-programs",
-  generate: (chance) => `local function f(...) return ... end function F(o) local a, b, c, t = 1, 'x', nil, {1, 2, k = 3} ${chance.list(1 + chance.below(6), () => statement(chance, chance.below(3))).join(" ")} return a, b, t, o end`,
+  generate: (chance) => makeProgram(chance, "gopher", PATHS),
   declares: isLuaError,
   run(source) {
     const input = deepFreeze(copy(deployment)) as Json;

@@ -6,6 +6,7 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
     "apply auth crd defaults discovery fieldvalidation patch protobuf reads validation writes".split(" ").map((area) => [`apiserver-${area}`, async () => (await import("./apiserver/index.ts")).createApiServerRunner()]),
   ),
   division: async () => (await import("./division.ts")).division,
+  estimator: async () => (await import("./estimator.ts")).estimator,
   "interpreters-native": async () => (await import("./interpreters.ts")).nativeInterpreters,
   "interpreters-thirdparty": async () => (await import("./interpreters.ts")).thirdPartyInterpreters,
   "lua-semantics": async () => (await import("./lua-semantics.ts")).luaSemantics,

@@ -15,8 +15,8 @@ interface Directive {
 const MAX_WIDTH = 1_000_000;
 const DIRECTIVE = /%([-+# 0]*)(\d+)?(?:\.(\d*))?(.?)/suy;
 
-/** `check` is told the length so far, and throws when it is too much. */
-export function formatText(format: string, args: readonly LuaValue[], textOf: (value: LuaValue) => string, check: (length: number) => void): string {
+/** `check` is told the length so far and how many characters will be looked at, and throws when it is too much. */
+export function formatText(format: string, args: readonly LuaValue[], textOf: (value: LuaValue) => string, check: (length: number, characters: number) => void): string {
   const signs = format.split("%").length - 1 - (format.split("%%").length - 1);
   const given = args.slice(0, Math.max(0, signs));
   let text = "";
@@ -38,16 +38,22 @@ export function formatText(format: string, args: readonly LuaValue[], textOf: (v
       const directive = { flags, width: width === undefined ? undefined : Number(width), precision: precision === undefined ? undefined : Number(precision), verb };
       const isTooWide = (directive.width ?? 0) > MAX_WIDTH;
       const isTooPrecise = (directive.precision ?? 0) > MAX_WIDTH;
-      check(text.length + (isTooWide ? 0 : (directive.width ?? 0)) + (isTooPrecise ? 0 : (directive.precision ?? 0)));
+      check(text.length + (isTooWide ? 0 : (directive.width ?? 0)) + (isTooPrecise ? 0 : (directive.precision ?? 0)), charactersOf(directive, given[used]));
       if (isTooWide) text += "%!(BADWIDTH)";
       if (isTooPrecise) text += "%!(BADPREC)";
       text += formatValue({ ...directive, ...(isTooWide && { width: undefined }), ...(isTooPrecise && { precision: undefined }) }, given[used], textOf);
       used += 1;
     }
-    check(text.length);
+    check(text.length, 0);
   }
   const extra = given.slice(used).map((value) => `${goType(value)}=${textOf(value)}`);
   return extra.length > 0 ? `${text}%!(EXTRA ${extra.join(", ")})` : text;
+}
+
+/** A plain `%s` takes a text as it is; everything else goes through it character by character. */
+function charactersOf({ verb, width, precision }: Directive, value: LuaValue): number {
+  const isPlain = (verb === "s" || verb === "v") && width === undefined && precision === undefined;
+  return typeof value === "string" && !isPlain ? value.length : 0;
 }
 
 function formatValue(directive: Directive, value: LuaValue, textOf: (value: LuaValue) => string): string {
@@ -104,12 +110,13 @@ function formatLuaNumber(directive: Directive, value: number): string {
 
 /** Zeros go before all of a text, but between the sign and the digits of a number. */
 function padText(directive: Directive, text: string): string {
-  const missing = (directive.width ?? 0) - Array.from(text).length;
+  if (directive.width === undefined) return text;
+  const missing = directive.width - Array.from(text).length;
   return directive.flags.includes("0") && !directive.flags.includes("-") && missing > 0 ? "0".repeat(missing) + text : pad(directive, text, false);
 }
 
 function pad({ flags, width = 0 }: Directive, text: string, canBeZero: boolean): string {
-  const missing = width - Array.from(text).length;
+  const missing = width === 0 ? 0 : width - Array.from(text).length;
   if (missing <= 0) return text;
   if (flags.includes("-")) return text + " ".repeat(missing);
   if (!flags.includes("0") || !canBeZero) return " ".repeat(missing) + text;
@@ -132,7 +139,9 @@ function formatString(directive: Directive, value: string): string {
     case "x":
     case "X": {
       const bytes = toBytes(value).slice(0, precision);
-      const hex = Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(directive.flags.includes(" ") ? " " : "");
+      const isSpaced = directive.flags.includes(" ");
+      const prefix = directive.flags.includes("#") && bytes !== "" ? "0x" : "";
+      const hex = prefix + Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(isSpaced ? ` ${prefix}` : "");
       return padText(directive, verb === "X" ? hex.toUpperCase() : hex);
     }
     default:

@@ -3,7 +3,7 @@ import { isObject } from "../../../base/index.ts";
 import type { Json, JsonObject } from "../../../base/index.ts";
 import { addQuantities, formatQuantity, parseQuantity, quantityProblem, tryParseQuantity } from "../../../machinery/index.ts";
 import type { Quantity } from "../../../machinery/index.ts";
-import type { ReplicaRequirements } from "../../kind-interpreter.ts";
+import type { Dependency, ReplicaRequirements } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
 import { podRequirements } from "../../pod-requirements.ts";
 import { EncodeError, encode } from "../encode.ts";
@@ -15,8 +15,11 @@ import type { Arguments, LibraryFunction } from "./arguments.ts";
 import { templateProblem } from "./pod-template.ts";
 
 /** Quantities are big numbers; the longest take some tens of microseconds. */
-const QUANTITY_TICKS = 300;
+const QUANTITY_TICKS = 500;
 const TEMPLATE_TICKS = 500;
+/** What a script made is written, checked field by field and summed. */
+const TABLE_TICKS = 100;
+const ENTRY_TICKS = 20;
 const ZERO = parseQuantity("0");
 
 function quantity(args: Arguments, n: number): Quantity {
@@ -51,7 +54,10 @@ function template(args: Arguments, typeName: string): Json {
   const table = args.table(1);
   args.machine.charge(TEMPLATE_TICKS);
   try {
-    const json = withoutEmpties(encode(table, (entries) => args.machine.wrote(entries)));
+    const json = withoutEmpties(encode(table, (entries) => {
+      args.machine.wrote(entries);
+      args.machine.charge(TABLE_TICKS + entries * ENTRY_TICKS);
+    }));
     const problem = templateProblem(json);
     if (problem === undefined) return json;
     throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: json unmarshal obj failed: ${problem}`);
@@ -86,13 +92,24 @@ function requirementsOf(pod: JsonObject): ReplicaRequirements | undefined {
   return known.requirements;
 }
 
+const knownDependencies = new WeakMap<object, { namespace: string; dependencies: Dependency[] }>();
+
+function dependenciesOf(pod: JsonObject, namespace: string): Dependency[] {
+  let known = knownDependencies.get(pod);
+  if (known?.namespace !== namespace) {
+    known = { namespace, dependencies: podDependencies(pod, namespace) };
+    knownDependencies.set(pod, known);
+  }
+  return known.dependencies;
+}
+
 function getPodDependencies(args: Arguments): LuaValue {
   if (args.count !== 2) throw args.machine.failure("getPodDependencies only accepts two argument");
   args.table(1);
   const given = args.get(2);
   const namespace = given === undefined ? "default" : args.string(2);
   const pod = template(args, "corev1.PodTemplateSpec");
-  const dependencies = podDependencies(isObject(pod) ? pod : {}, namespace);
+  const dependencies = dependenciesOf(isObject(pod) ? pod : {}, namespace);
   return dependencies.length > 0 ? toTable(args, dependencies) : undefined;
 }
 

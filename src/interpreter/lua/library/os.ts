@@ -6,6 +6,8 @@ import type { Arguments, LibraryFunction } from "./arguments.ts";
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const DATE_TICKS = 200;
+/** For each character of a format, half of which may stand for parts. */
+const PART_TICKS = 20;
 const two = (value: number): string => String(value).padStart(2, "0");
 
 /** `%a` is a fixed text upstream: its layout has the day's name in small letters, which Go does not know. */
@@ -44,7 +46,7 @@ function date(args: Arguments): LuaValue {
   const seconds = args.count >= 2 ? args.integer(2) : Math.floor(machine.clock.now() / 1000);
   const at = new Date(seconds * 1000);
   if (Number.isNaN(at.getTime())) throw machine.failure(`the time ${seconds} is out of range`);
-  machine.charge(format.length);
+  machine.charge(format.length * PART_TICKS);
   if (!format.startsWith("*t")) return machine.made(render(format, at));
   machine.allocate(512);
   return Table.ofFields({

@@ -196,7 +196,7 @@ class PatternReader {
     for (;;) {
       const ch = this.#peek();
       if (ch === "") {
-        this.#last = this.#source.length - 1;
+        if (this.#last !== END) this.#last = this.#source.length - 1;
         throw this.#error("unexpected EOS");
       }
       if (ch === "]" && parts.length > 0) {

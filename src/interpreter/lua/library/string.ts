@@ -34,11 +34,12 @@ function byte(args: Arguments): LuaValue[] {
   const end = Math.min(last < 0 ? bytes.length + last + 1 : last, bytes.length);
   const codes = Array.from(bytes.slice(Math.max(start, 0), Math.max(end, 0)), (ch) => ch.charCodeAt(0));
   args.machine.allocate(codes.length * 16);
-  args.machine.charge(codes.length);
+  args.machine.charge(codes.length * 2);
   return codes;
 }
 
 function char(args: Arguments): string {
+  args.machine.charge(args.count);
   let bytes = "";
   for (let n = 1; n <= args.count; n++) bytes += String.fromCharCode(args.integer(n) & 0xff);
   return args.machine.madeOfBytes(bytes);
@@ -101,11 +102,14 @@ function gmatch(args: Arguments): LuaValue[] {
   return [next, state];
 }
 
+/** For each directive. */
+const FORMAT_TICKS = 10;
+
 function format(args: Arguments): string {
   const { machine } = args;
   const text = fromBytes(args.bytes(1));
-  const formatted = formatText(text, args.values.slice(1), (value) => machine.text(value), (length) => {
-    machine.charge(4);
+  const formatted = formatText(text, args.values.slice(1), (value) => machine.text(value), (length, characters) => {
+    machine.charge(FORMAT_TICKS + characters);
     if (length > machine.budget.stringCharacters) machine.made(" ".repeat(machine.budget.stringCharacters + 1));
   });
   return machine.made(machine.hasLoneBytes && hasLoneBytes(formatted) ? fromBytes(toBytes(formatted)) : formatted);
@@ -124,6 +128,12 @@ function mapCase(args: Arguments, convert: (character: string) => string): strin
     mapped += Array.from(converted).length === 1 ? converted : character;
   }
   return args.machine.made(mapped);
+}
+
+function reverse(args: Arguments): string {
+  const bytes = args.bytes(1);
+  args.machine.charge(bytes.length >> 3);
+  return args.machine.madeOfBytes(Buffer.from(bytes, "latin1").reverse().toString("latin1"));
 }
 
 function sub(args: Arguments): string {
@@ -146,7 +156,7 @@ export const stringFunctions: Readonly<Record<string, LibraryFunction>> = {
   lower: (args) => mapCase(args, (text) => text.toLowerCase()),
   match,
   rep: unsupported("rep"),
-  reverse: (args) => args.machine.madeOfBytes(Buffer.from(args.bytes(1), "latin1").reverse().toString("latin1")),
+  reverse,
   sub,
   upper: (args) => mapCase(args, (text) => text.toUpperCase()),
 };

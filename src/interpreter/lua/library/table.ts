@@ -24,7 +24,7 @@ function concat(args: Arguments): LuaValue {
     characters += part.length + separator.length;
     if (characters > machine.budget.stringCharacters) machine.made("".padEnd(machine.budget.stringCharacters + 1));
     parts.push(part);
-    machine.charge(2);
+    machine.charge(4);
   }
   // A single value is not joined with anything, so a number stays one.
   if (parts.length === 1) return table.getPosition(to);

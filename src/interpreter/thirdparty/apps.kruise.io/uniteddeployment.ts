@@ -7,7 +7,7 @@ import { divideSubsets, type SubsetWorkload } from "../../divide/subsets.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
 import { countOf, reportedStatuses } from "../../replica-status.ts";
-import { templateReplicas, withSpecField, type PodTemplateShape, type Workload } from "../../workload.ts";
+import { templateReplicas, withSpecField, type PodTemplateShape } from "../../workload.ts";
 import { aggregateFields, mergeConditions, reflectFields } from "../counters.ts";
 import { hasReachedStage, sumReported } from "./rollout-health.ts";
 
@@ -32,7 +32,7 @@ export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
   isHealthy(united) {
     if (!isObject(united.status)) return false;
     const { readyReplicas = 0, availableReplicas = readyReplicas } = united.status;
-    return hasReachedStage({ ...united, status: { ...united.status, availableReplicas } } as DeepReadonly<Workload>, keptOf(united));
+    return hasReachedStage({ ...united, status: { ...united.status, availableReplicas } }, keptOf(united));
   },
   dependencies: (united) => podDependencies(podTemplateOf(united), united.metadata.namespace),
 };

@@ -1,4 +1,6 @@
-import { fits, rejects, type ClusterView, type FilterPlugin } from "../framework.ts";
+import { fits, rejects, type FilterPlugin } from "../framework.ts";
+
+const NOT_SERVED = rejects("cluster(s) did not have the API resource");
 
 /**
  * Keeps a resource off clusters that do not serve its kind. A cluster that already runs it stays: the list of what it serves
@@ -6,15 +8,7 @@ import { fits, rejects, type ClusterView, type FilterPlugin } from "../framework
  */
 export const apiEnablement: FilterPlugin = {
   name: "APIEnablement",
-  filter({ spec, targets }, cluster) {
-    if (targets.has(cluster.metadata.name) || serves(cluster, spec.resource)) return fits;
-    return rejects("cluster(s) did not have the API resource");
+  filter({ served, targets }, { name, serves }) {
+    return serves.has(served) || targets.has(name) ? fits : NOT_SERVED;
   },
 };
-
-function serves({ status }: ClusterView, { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
-  for (const { groupVersion, resources = [] } of status?.apiEnablements ?? []) {
-    if (groupVersion === apiVersion && resources.some((resource) => resource.kind === kind)) return true;
-  }
-  return false;
-}

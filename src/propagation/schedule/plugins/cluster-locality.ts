@@ -3,7 +3,7 @@ import type { ScorePlugin } from "../framework.ts";
 /** Prefers the clusters that already run the resource: a move costs more than it gains. */
 export const clusterLocality: ScorePlugin = {
   name: "ClusterLocality",
-  score({ targets }, { metadata }) {
-    return targets.has(metadata.name) ? 100 : 0;
+  score({ targets }, { name }) {
+    return targets.has(name) ? 100 : 0;
   },
 };

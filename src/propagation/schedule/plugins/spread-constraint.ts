@@ -1,13 +1,18 @@
 import { fits, rejects, type FilterPlugin } from "../framework.ts";
 
-/** Keeps a resource that is spread over providers, regions or zones off clusters that do not say where they are. */
+const NO_PROVIDER = rejects("cluster(s) did not have provider property");
+const NO_REGION = rejects("cluster(s) did not have region property");
+const NO_ZONES = rejects("cluster(s) did not have zones property");
+
+/** Keeps a resource that is spread over providers, regions, zones or a label off clusters that do not say where they are. */
 export const spreadConstraint: FilterPlugin = {
   name: "SpreadConstraint",
-  filter({ placement }, { spec }) {
-    for (const { spreadByField } of placement.spreadConstraints ?? []) {
-      if (spreadByField === "provider" && !spec?.provider) return rejects("cluster(s) did not have provider property");
-      if (spreadByField === "region" && !spec?.region) return rejects("cluster(s) did not have region property");
-      if (spreadByField === "zone" && !spec?.zones?.length) return rejects("cluster(s) did not have zones property");
+  filter({ placement }, { metadata, spec }) {
+    for (const { spreadByField, spreadByLabel } of placement.spreadConstraints ?? []) {
+      if (spreadByField === "provider" && !spec?.provider) return NO_PROVIDER;
+      if (spreadByField === "region" && !spec?.region) return NO_REGION;
+      if (spreadByField === "zone" && !spec?.zones?.length) return NO_ZONES;
+      if (spreadByLabel && !Object.hasOwn(metadata.labels ?? {}, spreadByLabel)) return rejects(`cluster(s) did not have label ${spreadByLabel}`);
     }
     return fits;
   },

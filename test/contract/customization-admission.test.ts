@@ -1,9 +1,10 @@
+/** What an API server makes of ResourceInterpreterCustomizations that are right, wrong, at odds with each other, or shorthand. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { builtInAdmissions, ResourceInterpreterCustomization } from "../../api/index.ts";
-import { createTestServer, PROFILE } from "../../apiserver/test-server.ts";
-import type { Answered, TestServer } from "../../apiserver/test-server.ts";
-import { interpreterAdmissions } from "./admissions.ts";
-import { makeCustomization } from "./test-customization.ts";
+import { builtInAdmissions, ResourceInterpreterCustomization } from "../../src/api/index.ts";
+import { createTestServer, PROFILE } from "../../src/apiserver/test-server.ts";
+import type { Answered, TestServer } from "../../src/apiserver/test-server.ts";
+import { makeCustomization } from "../../src/interpreter/customization/test-customization.ts";
+import { interpreterAdmissions } from "../../src/interpreter/index.ts";
 
 const PATH = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations";
 const STRICT = "?fieldValidation=Strict";

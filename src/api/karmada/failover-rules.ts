@@ -1,0 +1,61 @@
+/** Defaults and rules of failover: when an application or a cluster counts as failed, and how what it ran is moved. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { checkText, wrong } from "../field-errors.ts";
+import { change } from "../fill.ts";
+import type { ApplicationFailoverBehavior, FailoverBehavior, StatePreservation } from "../facts/policy-karmada-v1alpha1.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+/** How long the old copy stays while the new one is not healthy, unless the policy says otherwise. */
+const GRACE_PERIOD_SECONDS = 600;
+
+export function completeFailover(failover: Read<FailoverBehavior>): Read<FailoverBehavior> {
+  return change(failover, "application", completeApplication);
+}
+
+/** The schema makes an absent mode a graceful one. */
+function completeApplication(behavior: Read<ApplicationFailoverBehavior>): Read<ApplicationFailoverBehavior> {
+  return isGraceful(behavior) && behavior.gracePeriodSeconds === undefined ? { ...behavior, gracePeriodSeconds: GRACE_PERIOD_SECONDS } : behavior;
+}
+
+/** `Graciously` is what Karmada called it before 1.15. */
+function isGraceful({ purgeMode = "Gracefully" }: Read<ApplicationFailoverBehavior>): boolean {
+  return purgeMode === "Gracefully" || purgeMode === "Graciously";
+}
+
+export function checkFailover(at: string, { application, cluster }: Read<FailoverBehavior>): FieldError[] {
+  return [
+    ...(application ? checkApplication(`${at}.application`, application) : []),
+    ...checkStatePreservation(`${at}.cluster.statePreservation`, cluster?.statePreservation),
+  ];
+}
+
+function checkApplication(at: string, behavior: Read<ApplicationFailoverBehavior>): FieldError[] {
+  const { decisionConditions, gracePeriodSeconds, statePreservation } = behavior;
+  const { tolerationSeconds = 0 } = decisionConditions;
+  const errors: FieldError[] = [];
+  if (tolerationSeconds < 0) errors.push(wrong(`${at}.decisionConditions.tolerationSeconds`, tolerationSeconds, "must be greater than or equal to 0"));
+  if (gracePeriodSeconds !== undefined) {
+    const field = `${at}.gracePeriodSeconds`;
+    if (!isGraceful(behavior)) errors.push(wrong(field, gracePeriodSeconds, "only takes effect when purgeMode is gracefully"));
+    if (gracePeriodSeconds <= 0) errors.push(wrong(field, gracePeriodSeconds, "must be greater than 0"));
+  }
+  return [...errors, ...checkStatePreservation(`${at}.statePreservation`, statePreservation)];
+}
+
+function checkStatePreservation(at: string, preservation: Read<StatePreservation> | undefined): FieldError[] {
+  return (preservation?.rules ?? []).flatMap(({ aliasLabelName }, index) => checkText(`${at}.rules[${index}].aliasLabelName`, aliasLabelName, labelKeyProblems));
+}
+
+/** Names of purge modes that Karmada 1.19 no longer knows. */
+const CANONICAL_MODES: ReadonlyMap<string, string> = new Map([
+  ["Immediately", "Directly"],
+  ["Graciously", "Gracefully"],
+]);
+
+export function failoverWarnings(at: string, { application }: Read<FailoverBehavior>): string[] {
+  const mode = application?.purgeMode ?? "";
+  const canonical = CANONICAL_MODES.get(mode);
+  return canonical === undefined ? [] : [`${at}.application.purgeMode: ${mode} is an old name; the canonical form is ${canonical}`];
+}

@@ -1,0 +1,143 @@
+/** Defaults and rules of a placement: which members, spread how, with how many replicas each. */
+import type { DeepReadonly } from "../../base/index.ts";
+import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { checkText, notOneOf, wrong } from "../field-errors.ts";
+import { change, changeItems, fill } from "../fill.ts";
+import type { ClusterAffinity, ClusterAffinityTerm, Placement, ReplicaSchedulingStrategy, SpreadConstraint, WorkloadAffinity } from "../facts/policy-karmada-v1alpha1.ts";
+import type { Toleration } from "../facts/core-v1.ts";
+import { affinityWarnings, checkClusterAffinity } from "./cluster-affinity-rules.ts";
+import { goValue } from "./go-value.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+const TABLE = "policy-karmada-v1alpha1";
+
+export function completePlacement(placement: Read<Placement>): Read<Placement> {
+  const spread = change(placement, "spreadConstraints", (constraints) => changeItems<SpreadConstraint>(constraints, completeConstraint));
+  return change(spread, "replicaScheduling", completeScheduling);
+}
+
+function completeConstraint(constraint: Read<SpreadConstraint>): Read<SpreadConstraint> {
+  const grouped = constraint.spreadByField || constraint.spreadByLabel ? constraint : { ...constraint, spreadByField: "cluster" as const };
+  return grouped.minGroups ? grouped : { ...grouped, minGroups: 1 };
+}
+
+/** The schema makes a strategy without a type a divided one. */
+function completeScheduling(strategy: Read<ReplicaSchedulingStrategy>): Read<ReplicaSchedulingStrategy> {
+  const { replicaSchedulingType = "Divided" } = strategy;
+  return replicaSchedulingType === "Divided" ? fill(strategy, { replicaDivisionPreference: "Weighted" }) : strategy;
+}
+
+export function checkPlacement(at: string, placement: Read<Placement>): FieldError[] {
+  const { clusterAffinity, clusterAffinities = [], spreadConstraints = [], workloadAffinity, clusterTolerations = [], replicaScheduling } = placement;
+  const errors: FieldError[] = [];
+  if (clusterAffinity && placement.clusterAffinities) errors.push(wrong(at, goValue(TABLE, "Placement", placement), "clusterAffinities cannot co-exist with clusterAffinity"));
+  const mayOverflow = followsCapacity(replicaScheduling);
+  for (const [index, { overflowAffinities }] of clusterAffinities.entries()) {
+    if (!overflowAffinities || mayOverflow) continue;
+    const shown = goValue(TABLE, "OverflowClusterAffinity", overflowAffinities);
+    errors.push(wrong(`${at}.clusterAffinities[${index}].overflowAffinities`, shown, "overflowAffinities can only be used together with dynamic weight or aggregated scheduling"));
+  }
+  return [
+    ...errors,
+    ...checkClusterAffinity(`${at}.clusterAffinity`, clusterAffinity),
+    ...checkTerms(`${at}.clusterAffinities`, clusterAffinities),
+    ...checkConstraints(`${at}.spreadConstraints`, spreadConstraints),
+    ...(workloadAffinity ? checkWorkloadAffinity(`${at}.workloadAffinity`, workloadAffinity) : []),
+    ...checkTolerations(`${at}.clusterTolerations`, clusterTolerations),
+  ];
+}
+
+/** Replicas can flow over to further members only when the division looks at what fits. */
+function followsCapacity(strategy: Read<ReplicaSchedulingStrategy> | undefined): boolean {
+  if (strategy?.replicaSchedulingType !== "Divided") return false;
+  return strategy.replicaDivisionPreference === "Aggregated" || Boolean(strategy.weightPreference?.dynamicWeight);
+}
+
+function checkTerms(at: string, terms: readonly Read<ClusterAffinityTerm>[]): FieldError[] {
+  const names = new Set<string>();
+  return terms.flatMap((term, index) => {
+    const { affinityName } = term;
+    const errors = checkText(`${at}[${index}]`, affinityName, labelKeyProblems);
+    if (names.has(affinityName)) errors.push(wrong(at, goValue(TABLE, "ClusterAffinityTerm", terms), "each affinity term in a policy must have a unique name"));
+    names.add(affinityName);
+    return [...errors, ...checkClusterAffinity(`${at}[${index}]`, term), ...checkOverflow(`${at}[${index}].overflowAffinities`, term)];
+  });
+}
+
+function checkOverflow(at: string, term: Read<ClusterAffinityTerm>): FieldError[] {
+  const { affinityName: primary, overflowAffinities } = term;
+  if (!overflowAffinities) return [];
+  const errors: FieldError[] = [];
+  if (isEmptyAffinity(term)) errors.push(wrong(at, goValue(TABLE, "OverflowClusterAffinity", overflowAffinities), "overflowAffinities can only be used together with the inline ClusterAffinity"));
+  const names = new Set([primary]);
+  for (const [index, overflow] of overflowAffinities.entries()) {
+    const { affinityName } = overflow;
+    const field = `${at}[${index}].affinityName`;
+    errors.push(...checkText(field, affinityName, labelKeyProblems));
+    if (names.has(affinityName)) errors.push(wrong(field, affinityName, "overflow affinity name must be unique and must not duplicate the primary group's affinityName"));
+    names.add(affinityName);
+    errors.push(...checkClusterAffinity(`${at}[${index}]`, overflow));
+  }
+  return errors;
+}
+
+function isEmptyAffinity({ labelSelector, fieldSelector, clusterNames = [], exclude = [] }: Read<ClusterAffinity>): boolean {
+  return !labelSelector && !fieldSelector && clusterNames.length + exclude.length === 0;
+}
+
+function checkConstraints(at: string, constraints: readonly Read<SpreadConstraint>[]): FieldError[] {
+  const errors: FieldError[] = [];
+  /** How often each field was met. */
+  const met = new Map<string, number>();
+  for (const [index, constraint] of constraints.entries()) {
+    const { spreadByField, spreadByLabel, minGroups = 0, maxGroups = 0 } = constraint;
+    const refuse = (why: string): void => void errors.push(wrong(`${at}[${index}]`, goValue(TABLE, "SpreadConstraint", constraint), why));
+    if (spreadByField && spreadByLabel) refuse("spreadByLabel should not co-exist with spreadByField");
+    if (minGroups < 0) refuse("minGroups lower than 0 is not allowed");
+    if (maxGroups < 0) refuse("maxGroups lower than 0 is not allowed");
+    if (maxGroups > 0 && maxGroups < minGroups) refuse("maxGroups lower than minGroups is not allowed");
+    if (!spreadByField) continue;
+    const times = (met.get(spreadByField) ?? 0) + 1;
+    met.set(spreadByField, times);
+    // A third one says nothing new.
+    if (times === 2) errors.push(wrong(at, goValue(TABLE, "SpreadConstraint", constraints), `multiple ${spreadByField} spread constraints are not allowed`));
+  }
+  if (met.size > 0 && !met.has("cluster")) {
+    errors.push(wrong(at, goValue(TABLE, "SpreadConstraint", constraints), "the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled"));
+  }
+  return errors;
+}
+
+function checkWorkloadAffinity(at: string, workloadAffinity: Read<WorkloadAffinity>): FieldError[] {
+  const { affinity, antiAffinity } = workloadAffinity;
+  return [
+    ...(affinity ? checkText(`${at}.affinity.groupByLabelKey`, affinity.groupByLabelKey, labelKeyProblems) : []),
+    ...(antiAffinity ? checkText(`${at}.antiAffinity.groupByLabelKey`, antiAffinity.groupByLabelKey, labelKeyProblems) : []),
+    ...(affinity && affinity.groupByLabelKey === antiAffinity?.groupByLabelKey
+      ? [wrong(at, goValue(TABLE, "WorkloadAffinity", workloadAffinity), "affinity and antiAffinity must not use the same groupByLabelKey")]
+      : []),
+  ];
+}
+
+/** Comparing numbers is a notion of nodes; clusters have none. */
+function checkTolerations(at: string, tolerations: readonly Read<Toleration>[]): FieldError[] {
+  return tolerations.flatMap(({ operator }, index) => (operator === "Lt" || operator === "Gt" ? [notOneOf(`${at}[${index}].operator`, operator, ["", "Exists", "Equal"])] : []));
+}
+
+/** What is accepted and yet leaves members out that its author may have meant. */
+export function placementWarnings(at: string, placement: Read<Placement>): string[] {
+  const { clusterAffinity, clusterAffinities = [], replicaScheduling } = placement;
+  const weights = replicaScheduling?.weightPreference?.staticWeightList ?? [];
+  return [
+    ...affinityWarnings(`${at}.clusterAffinity`, clusterAffinity),
+    ...clusterAffinities.flatMap((term, index) => [
+      ...affinityWarnings(`${at}.clusterAffinities[${index}]`, term),
+      ...(term.overflowAffinities ?? []).flatMap((overflow, place) => affinityWarnings(`${at}.clusterAffinities[${index}].overflowAffinities[${place}]`, overflow)),
+    ]),
+    ...weights.flatMap(({ targetCluster }, index) => {
+      const field = `${at}.replicaScheduling.weightPreference.staticWeightList[${index}].targetCluster`;
+      return [...checkClusterAffinity(field, targetCluster).map(({ message }) => `${field}: ${message}; no cluster matches`), ...affinityWarnings(field, targetCluster)];
+    }),
+  ];
+}

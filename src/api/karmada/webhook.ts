@@ -1,0 +1,78 @@
+/**
+ * How Karmada's webhooks look at an object: they read it as a Go struct, complete it and write that; then, when the schema has nothing
+ * against it, they say what is wrong. A status is not theirs to see.
+ */
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
+import type { Admission, Operation, Review } from "../admission.ts";
+import { decodedPart } from "../canonical.ts";
+import type { Kind } from "../kind.ts";
+import { parseApiVersion, type KubernetesObject } from "../meta.ts";
+
+type Read<T> = DeepReadonly<T>;
+
+export interface KarmadaRules<T> {
+  /** The webhook that completes an object and the one that checks it have one name: `overridepolicy.karmada.io`. */
+  name: string;
+  /** Set for kinds that a webhook completes. */
+  completes?: {
+    /** The fact table that says how the object is read. */
+    table: string;
+    /** Unset: on every write. */
+    on?: Operation;
+    /** Controllers of this process write objects in the form that they keep, so those are not read once more. */
+    trustsOwn?: true;
+    complete?(object: Read<T>, review: Review<T>): Read<T>;
+  };
+  check?(review: Review<T>): FieldError[];
+  /** What deserves to be told of an object that is otherwise right. */
+  warnings?(review: Review<T>): readonly string[];
+}
+
+const FORBIDDEN = "Forbidden";
+
+export function karmadaAdmission<T extends KubernetesObject>(kind: Kind<T>, { name, completes, check, warnings }: KarmadaRules<T>): Admission<T> {
+  return {
+    for: kind,
+    on: ["CREATE", "UPDATE"],
+    webhook: { name, code: () => 403, reason: FORBIDDEN },
+    mutate(review) {
+      checkVersion(kind, name, review);
+      if (!completes || review.subresource !== undefined || isSettled(review)) return review.object;
+      const { table, on, trustsOwn, complete } = completes;
+      const object = (trustsOwn && review.inProcess) || (on && on !== review.operation) ? review.object : decoded(table, kind.kind, name, review);
+      return complete ? complete(object, { ...review, object }) : object;
+    },
+    validate: (review) => (!check || review.subresource !== undefined || isSettled(review) ? [] : check(review)),
+    ...(warnings && { warnings: (review: Review<T>) => (review.subresource === undefined ? warnings(review) : []) }),
+  };
+}
+
+/** A webhook's "no" that is about no field. */
+export const denial = (webhook: string, message: string): Error => deniedByWebhook(webhook, 403, message, FORBIDDEN);
+
+/**
+ * Karmada's webhooks read one version. It is as well: an older one holds a part of what is stored, and writing it would drop the rest, so
+ * here it holds for the status too.
+ */
+function checkVersion<T extends KubernetesObject>(kind: Kind<T>, name: string, { object }: Review<T>): void {
+  const { apiVersion } = object as Read<KubernetesObject>;
+  if (parseApiVersion(apiVersion).version !== kind.storageVersion) {
+    throw deniedByWebhook(name, 400, `unable to decode ${apiVersion}, Kind=${kind.kind} into *${kind.storageVersion}.${kind.kind}`);
+  }
+}
+
+function decoded<T>(table: string, kind: string, webhook: string, { object, settled }: Review<T>): Read<T> {
+  const { spec } = object as JsonObject;
+  const known = (settled as JsonObject | undefined)?.["spec"];
+  // A struct that is not given is one whose fields are not given.
+  const read = decodedPart(table, kind, { spec: spec ?? {} }, (problem) => deniedByWebhook(webhook, 400, problem), known === undefined ? undefined : { spec: known })["spec"];
+  return read === spec ? object : { ...object, spec: read };
+}
+
+/** True when everything that rules look at has passed them before. */
+function isSettled<T>({ object, settled }: Review<T>): boolean {
+  if (settled === undefined) return false;
+  const [now, before] = [object as Read<KubernetesObject & { spec?: unknown }>, settled as Read<KubernetesObject & { spec?: unknown }>];
+  return now.spec === before.spec && now.metadata.labels === before.metadata.labels && now.metadata.annotations === before.metadata.annotations;
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import type { Service } from "../../api/index.ts";
+import { serviceAddress } from "./service-address.ts";
+
+const makeService = (spec: Service["spec"]): Service => ({ apiVersion: "v1", kind: "Service", metadata: { name: "hooks", namespace: "shop" }, ...(spec && { spec }) });
+const ports = [{ port: 443 }, { port: 8443 }];
+
+test("a Service is reached at its cluster address", () => {
+  expect(serviceAddress(makeService({ clusterIP: "10.96.0.9", ports }), 8443)).toEqual({ host: "10.96.0.9", port: 8443 });
+  expect(serviceAddress(makeService({ type: "LoadBalancer", clusterIP: "10.96.0.9", ports }), 443)).toEqual({ host: "10.96.0.9", port: 443 });
+});
+
+test("a Service that stands for a name is reached there, at any port", () => {
+  expect(serviceAddress(makeService({ type: "ExternalName", externalName: "hooks.example.com" }), 9443)).toEqual({ host: "hooks.example.com", port: 9443 });
+});
+
+test("a Service that does not exist has no address", () => {
+  expect(serviceAddress(undefined, 443)).toBeUndefined();
+});
+
+const unreachable: Record<string, [Service["spec"], string]> = {
+  "is headless": [{ clusterIP: "None", ports }, "it has no cluster address"],
+  "has no such port": [{ clusterIP: "10.96.0.9", ports: [{ port: 80 }] }, "it has no port 443"],
+  "stands for no name": [{ type: "ExternalName" }, "it is of type ExternalName and has no externalName"],
+};
+for (const [what, [spec, message]] of Object.entries(unreachable)) {
+  test(`a Service that ${what} cannot be reached`, () => {
+    expect(() => serviceAddress(makeService(spec), 443)).toThrow(message);
+  });
+}

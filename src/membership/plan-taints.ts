@@ -1,0 +1,84 @@
+/** Which taints a Cluster has: those that follow its condition, and those of ClusterTaintPolicies. Pure. */
+import type { Cluster } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { findCondition } from "../machinery/index.ts";
+import { NOT_READY_TAINT, UNREACHABLE_TAINT } from "./well-known.ts";
+
+type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
+type Taints = readonly DeepReadonly<Taint>[];
+type Conditions = readonly { readonly type: string; readonly status: string }[];
+
+const forScheduling = (key: string): Taint => ({ key, effect: "NoSchedule" });
+const isSame = (a: DeepReadonly<Taint>, b: Pick<Taint, "key" | "effect">): boolean => a.key === b.key && a.effect === b.effect;
+
+/**
+ * A member that is not ready gets nothing new; what it runs stays. One that nobody has looked at yet counts as not ready. The same
+ * list when nothing changes.
+ */
+export function planConditionTaints({ spec, status }: DeepReadonly<Cluster>): Taints {
+  const ready = findCondition(status?.conditions ?? [], "Ready")?.status;
+  const wanted = ready === "True" ? undefined : ready === "Unknown" ? UNREACHABLE_TAINT : NOT_READY_TAINT;
+  const taints = spec.taints ?? [];
+  const unwanted = [NOT_READY_TAINT, UNREACHABLE_TAINT].filter((key) => key !== wanted).map(forScheduling);
+  const kept = taints.filter((taint) => !unwanted.some((other) => isSame(taint, other)));
+  const isMissing = wanted !== undefined && !kept.some((taint) => isSame(taint, forScheduling(wanted)));
+  if (kept.length === taints.length && !isMissing) return taints;
+  return isMissing ? [...kept, forScheduling(wanted)] : kept;
+}
+
+/** What a ClusterTaintPolicy asks for. */
+export interface TaintRule<Affinity = unknown> {
+  /** Unset: every cluster. */
+  targetClusters?: Affinity | undefined;
+  addOnConditions?: readonly MatchCondition[] | undefined;
+  removeOnConditions?: readonly MatchCondition[] | undefined;
+  taints: readonly { readonly key: string; readonly value?: string | undefined; readonly effect: string }[];
+}
+
+export interface MatchCondition {
+  readonly conditionType: string;
+  readonly operator: string;
+  readonly statusValues: readonly string[];
+}
+
+/** The taints after all rules, in their order; the same list when nothing changes. `matches` says whether a rule is about this cluster. */
+export function planPolicyTaints<Affinity>({ spec, status }: DeepReadonly<Cluster>, rules: readonly TaintRule<Affinity>[], matches: (affinity: Affinity) => boolean, now: string): Taints {
+  let taints: Taints = spec.taints ?? [];
+  const conditions = status?.conditions ?? [];
+  for (const rule of rules) {
+    if (rule.targetClusters !== undefined && !matches(rule.targetClusters)) continue;
+    const own = rule.taints as readonly Taint[];
+    if (allHold(conditions, rule.addOnConditions)) {
+      const missing = own.filter((taint, index) => !taints.some((other) => isSame(other, taint)) && own.findIndex((other) => isSame(other, taint)) === index);
+      if (missing.length > 0) taints = [...taints, ...missing.map(({ key, value, effect }) => ({ key, ...(value && { value }), effect, timeAdded: now }))];
+    }
+    if (allHold(conditions, rule.removeOnConditions)) {
+      const left = taints.filter((taint) => !own.some((other) => isSame(taint, other)));
+      if (left.length < taints.length) taints = left;
+    }
+  }
+  return taints;
+}
+
+/** No conditions are never met, and neither is one about a type that the cluster does not have, not even as NotIn. */
+function allHold(conditions: Conditions, wanted: readonly MatchCondition[] = []): boolean {
+  if (wanted.length === 0) return false;
+  return wanted.every(({ conditionType, operator, statusValues }) => {
+    const condition = findCondition(conditions, conditionType);
+    if (!condition || (operator !== "In" && operator !== "NotIn")) return false;
+    return statusValues.includes(condition.status) === (operator === "In");
+  });
+}
+
+/** Since when a taint evicts is counted from when it was added; the same list when each of them knows. */
+export function stampTaints(taints: Taints, now: string): Taints {
+  if (!taints.some(isUnstamped)) return taints;
+  return taints.map((taint) => (isUnstamped(taint) ? { ...taint, timeAdded: now } : taint));
+}
+
+const isUnstamped = ({ effect, timeAdded }: DeepReadonly<Taint>): boolean => effect === "NoExecute" && !timeAdded;
+
+/** For events, in Karmada's words. */
+export function describeTaints(taints: Taints): string {
+  return taints.length === 0 ? "cluster now does not have taints" : `cluster now has taints([${taints.map(({ key, value, effect }) => `{Key:${key},${value ? `Value:${value},` : ""}Effect:${effect}}`).join(",")}])`;
+}

@@ -1,0 +1,136 @@
+/**
+ * Looks at every member in its own rhythm. Each has a loop of its own with one request at a time, so that a member that hangs
+ * delays nobody else's probe. What was seen last is kept here; the membership controller is told when there is something new.
+ */
+import type { Clock, Log, Random } from "../base/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
+import type { Source } from "../runtime/index.ts";
+import { createDiscovery } from "./discovery.ts";
+import type { Discovery } from "./discovery.ts";
+import { collectFacts, probe } from "./probe.ts";
+import type { Facts, Probe } from "./probe.ts";
+
+export interface ProberOptions {
+  hub: string;
+  periodMs: number;
+  /** How old what a member serves may become before it is asked for again; the controllers say when it changed. */
+  factsEveryMs(cluster: string): number;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+export interface Sighting {
+  probe: Probe;
+  /** The last that were collected; a member that stops answering keeps them. */
+  facts?: Facts;
+}
+
+export interface Prober {
+  source(): Source<ObjectKey>;
+  /** Follows a member from now on, through this client; another client begins anew. */
+  follow(cluster: string, client: Client): void;
+  /** Forgets it. */
+  drop(cluster: string): void;
+  /** Undefined while the first look is under way. */
+  last(cluster: string): Sighting | undefined;
+  /** What it serves may have changed: looks at once. */
+  refresh(cluster: string): void;
+  close(): void;
+}
+
+/** A probe ends before the next is due; kube-apiserver answers within milliseconds or is in trouble. */
+const MAX_PROBE_MS = 10_000;
+/** Discovery of a large and far cluster takes a while. */
+const FACTS_TIMEOUT_MS = 30_000;
+
+interface Loop {
+  client: Client;
+  discovery: Discovery;
+  closing: AbortController;
+  sighting?: Sighting;
+  factsAtMs: number;
+  isLooking: boolean;
+  /** Asked for while a look was under way. */
+  again: boolean;
+  timer?: { cancel(): void };
+}
+
+export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }: ProberOptions): Prober {
+  const loops = new Map<string, Loop>();
+  const listeners = new Set<(key: ObjectKey) => void>();
+  const timeoutMs = Math.min(periodMs, MAX_PROBE_MS);
+
+  async function look(cluster: string, loop: Loop): Promise<void> {
+    const { signal } = loop.closing;
+    const seen = await probe(loop.client, cluster, timeoutMs, clock, signal);
+    let facts = loop.sighting?.facts;
+    if (seen.health === "ready" && clock.now() - loop.factsAtMs >= factsEveryMs(cluster)) {
+      try {
+        facts = await collectFacts(loop.client, cluster, loop.discovery, FACTS_TIMEOUT_MS, clock, signal);
+        loop.factsAtMs = clock.now();
+      } catch (error) {
+        // It is well and does not say what it serves: what was known holds, and the next look asks again.
+        log.warn("collecting what a member serves failed", { member: cluster, error });
+      }
+    }
+    if (!signal.aborted) loop.sighting = { probe: seen, ...(facts && { facts }) };
+  }
+
+  function start(cluster: string, loop: Loop): void {
+    loop.timer?.cancel();
+    if (loop.isLooking) {
+      loop.again = true;
+      return;
+    }
+    loop.isLooking = true;
+    const isFirst = loop.sighting === undefined;
+    void look(cluster, loop).finally(() => {
+      loop.isLooking = false;
+      if (loop.closing.signal.aborted) return;
+      for (const tell of listeners) tell({ cluster: hub, name: cluster });
+      if (loop.again) {
+        loop.again = false;
+        return start(cluster, loop);
+      }
+      // After the first look members fall out of step, so that a thousand are not asked in the same moment.
+      loop.timer = clock.after(isFirst ? periodMs * (0.5 + random.next() / 2) : periodMs, () => start(cluster, loop));
+    });
+  }
+
+  function drop(cluster: string): void {
+    const loop = loops.get(cluster);
+    loop?.timer?.cancel();
+    loop?.closing.abort();
+    loops.delete(cluster);
+  }
+
+  return {
+    source: () => ({
+      start(enqueue, signal) {
+        const tell = (key: ObjectKey): void => enqueue(key);
+        listeners.add(tell);
+        signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
+      },
+      isQuiet: () => loops.values().every(({ isLooking }) => !isLooking),
+    }),
+    follow(cluster, client) {
+      if (loops.get(cluster)?.client === client) return;
+      drop(cluster);
+      const loop: Loop = { client, discovery: createDiscovery(client, cluster), closing: new AbortController(), factsAtMs: Number.NEGATIVE_INFINITY, isLooking: false, again: false };
+      loops.set(cluster, loop);
+      start(cluster, loop);
+    },
+    drop,
+    last: (cluster) => loops.get(cluster)?.sighting,
+    refresh(cluster) {
+      const loop = loops.get(cluster);
+      if (!loop) return;
+      loop.factsAtMs = Number.NEGATIVE_INFINITY;
+      start(cluster, loop);
+    },
+    close() {
+      for (const cluster of [...loops.keys()]) drop(cluster);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** What a member has, what its pods hold and what those ask for that wait for a node, as a Cluster's status shows it. Pure. */
+import type { Cluster, Node, Pod } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { addQuantities, formatQuantity, isConditionTrue, tryParseQuantity } from "../machinery/index.ts";
+import type { Quantity } from "../machinery/index.ts";
+import { occupies, planAllocatableModelings } from "./modeling.ts";
+import { addTo, addTotals, requestOf, resourceListOf } from "./resources.ts";
+import type { Totals } from "./resources.ts";
+
+type Status = NonNullable<Cluster["status"]>;
+
+/** What was collected of a member at one moment. */
+export interface Capacity {
+  nodeSummary: NonNullable<Status["nodeSummary"]>;
+  resourceSummary: NonNullable<Status["resourceSummary"]>;
+}
+
+export function planCapacity(models: DeepReadonly<Cluster>["spec"]["resourceModels"], nodes: readonly DeepReadonly<Node>[], pods: readonly DeepReadonly<Pod>[]): Capacity {
+  const allocated: Totals = new Map();
+  const allocating: Totals = new Map();
+  for (const pod of pods) {
+    const totals = occupies(pod) ? allocated : pod.spec.nodeName ? undefined : allocating;
+    if (!totals) continue;
+    addTotals(totals, requestOf(pod));
+    addTo(totals, "pods", 1n);
+  }
+  const allocatable = allocatableOf(nodes);
+  const [held, asked] = [resourceListOf(allocated), resourceListOf(allocating)];
+  const modelings = planAllocatableModelings(models, nodes, pods);
+  return {
+    nodeSummary: summariseNodes(nodes),
+    resourceSummary: { ...(allocatable && { allocatable }), ...(asked && { allocating: asked }), ...(held && { allocated: held }), ...(modelings && { allocatableModelings: modelings }) },
+  };
+}
+
+/** A count of zero is left out, as the server leaves it out: writing it would look like a change for ever. */
+function summariseNodes(nodes: readonly DeepReadonly<Node>[]): Capacity["nodeSummary"] {
+  const readyNum = nodes.filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready")).length;
+  return { ...(nodes.length > 0 && { totalNum: nodes.length }), ...(readyNum > 0 && { readyNum }) };
+}
+
+/** All nodes, also those that take no pods at the moment: what a cluster has, rather than what is free in it. */
+function allocatableOf(nodes: readonly DeepReadonly<Node>[]): Record<string, string> | undefined {
+  const sums = new Map<string, Quantity>();
+  for (const { status } of nodes) {
+    for (const [name, text] of Object.entries(status?.allocatable ?? {})) {
+      const quantity = tryParseQuantity(text);
+      const sum = sums.get(name);
+      if (quantity) sums.set(name, sum ? addQuantities(sum, quantity) : quantity);
+    }
+  }
+  if (sums.size === 0) return undefined;
+  return Object.fromEntries(Array.from(sums, ([name, sum]) => [name, formatQuantity(sum)] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,3 @@
+export * from "./capacity.ts";
+export * from "./estimate-replicas.ts";
+export * from "./estimate-sets.ts";

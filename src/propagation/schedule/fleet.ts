@@ -1,0 +1,58 @@
+/**
+ * The members as scheduling sees them: what a Cluster object says, read once per change of the object and shared by all
+ * bindings. A thousand clusters are a thousand lookups per cycle, not a thousand times parsing quantities and lists.
+ */
+import { readCapacity, type Capacity } from "../estimate/index.ts";
+import { servedKey, type ClusterView } from "./framework.ts";
+
+export interface FleetCluster extends Pick<ClusterView, "metadata" | "spec"> {
+  readonly name: string;
+  /** It is being removed: nothing goes there, and what is there moves. */
+  readonly leaving: boolean;
+  /** `apiVersion/kind` of everything that it serves. */
+  readonly serves: ReadonlySet<string>;
+  /** Undefined when the member has not said what it has. */
+  readonly capacity: Capacity | undefined;
+}
+
+/** Sorted by name, so that no decision depends on the order of a list. */
+export type Fleet = readonly FleetCluster[];
+
+/** Objects are never changed in place, so what was read of one stays true for as long as anybody has it. */
+const known = new WeakMap<ClusterView, FleetCluster>();
+
+export function createFleet(clusters: readonly ClusterView[]): Fleet {
+  return clusters.map(readCluster).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+export function readCluster(cluster: ClusterView): FleetCluster {
+  const before = known.get(cluster);
+  if (before) return before;
+  const { metadata, spec, status } = cluster;
+  const read: FleetCluster = {
+    metadata,
+    ...(spec && { spec }),
+    name: metadata.name,
+    leaving: metadata.deletionTimestamp !== undefined,
+    serves: servedKinds(status?.apiEnablements),
+    capacity: readCapacity(cluster),
+  };
+  known.set(cluster, read);
+  return read;
+}
+
+type Enablements = NonNullable<ClusterView["status"]>["apiEnablements"];
+
+/** The list is long and seldom changes; a heartbeat that left it alone often left the same object. */
+const sets = new WeakMap<NonNullable<Enablements>, ReadonlySet<string>>();
+
+function servedKinds(enablements: Enablements): ReadonlySet<string> {
+  if (!enablements) return NOTHING;
+  const before = sets.get(enablements);
+  if (before) return before;
+  const kinds = new Set<string>();
+  for (const { groupVersion, resources = [] } of enablements) for (const { kind } of resources) kinds.add(servedKey(groupVersion, kind));
+  sets.set(enablements, kinds);
+  return kinds;
+}
+const NOTHING: ReadonlySet<string> = new Set();

@@ -1,0 +1,59 @@
+/**
+ * Which of the fitting clusters a placement's spread constraints choose.
+ *
+ * Karmada knows constraints on clusters and regions, and does not look at room once regions are chosen. Its choice stands
+ * whenever it satisfies everything that the placement asks for. Otherwise (zones, providers, labels; regions without room)
+ * another one is looked for, and only if there is none does the user read why.
+ */
+import { byPreference, sumAvailable, type ScoredCandidate } from "./candidate.ts";
+import type { Placement } from "./framework.ts";
+import { countGroups, findViolation, readSpread, type Dimension } from "./spread/dimensions.ts";
+import { searchSelection } from "./spread/search-selection.ts";
+import { selectByCluster, selectByRegion, type Demand, type Selection } from "./spread/select-by-karmada.ts";
+
+export type { Selection };
+
+/** `replicas`: how many have to find room; a workload of several components is one. */
+export function selectClusters(candidates: readonly ScoredCandidate[], placement: Placement, replicas: number): Selection {
+  const constraints = placement.spreadConstraints ?? [];
+  if (constraints.length === 0 || ignoresSpread(placement)) return { ok: true, candidates };
+  const spread = readSpread(constraints);
+  const sorted = candidates.toSorted(byPreference);
+  const demand: Demand = { replicas, duplicated: isDuplicated(placement) };
+
+  const first = selectFirst(sorted, spread, demand);
+  if (first && !first.ok) return first;
+  const violated = first && findViolation(spread.all, first.candidates);
+  if (first && !violated && hasRoom(first.candidates, demand)) return first;
+  const found = searchSelection(sorted, spread.all, demand);
+  if (found) return { ok: true, candidates: found };
+  // Contradictions that Karmada overlooks, and too little room, which division explains with numbers.
+  if (first && (!violated || violated === spread.region || violated === spread.cluster)) return first;
+  return { ok: false, message: explain(spread.all, sorted, demand) };
+}
+
+/** What Karmada would choose; undefined where it knows no way. */
+function selectFirst(sorted: readonly ScoredCandidate[], { region, cluster }: ReturnType<typeof readSpread>, demand: Demand): Selection | undefined {
+  if (region) return selectByRegion(sorted, region, cluster, demand);
+  return cluster && selectByCluster(sorted, cluster, demand);
+}
+
+/** Static weights name their clusters. A preference without any weight does not, although replicas are then divided evenly. */
+function ignoresSpread({ replicaScheduling }: Placement): boolean {
+  if (replicaScheduling?.replicaSchedulingType !== "Divided" || replicaScheduling.replicaDivisionPreference !== "Weighted") return false;
+  const { weightPreference } = replicaScheduling;
+  return !weightPreference || (Boolean(weightPreference.staticWeightList?.length) && !weightPreference.dynamicWeight);
+}
+
+export function isDuplicated({ replicaScheduling }: Placement): boolean {
+  return !replicaScheduling || replicaScheduling.replicaSchedulingType === "Duplicated";
+}
+
+const hasRoom = (candidates: readonly ScoredCandidate[], { replicas, duplicated }: Demand): boolean => duplicated || sumAvailable(candidates) >= replicas;
+
+function explain(dimensions: readonly Dimension[], candidates: readonly ScoredCandidate[], { replicas, duplicated }: Demand): string {
+  const scarce = dimensions.find((dimension) => countGroups(dimension, candidates) < dimension.min);
+  if (scarce) return `the number of feasible ${scarce.name} is less than spreadConstraint.MinGroups`;
+  const limits = dimensions.map(({ name, min, max }) => `${name} ${min}..${Number.isFinite(max) ? max : ""}`).join(", ");
+  return `no selection of clusters satisfies all spreadConstraints (${limits})${duplicated ? "" : ` with room for ${replicas} replicas`}`;
+}
