@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFakeClock } from "../../base/index.ts";
+import type { InterpretRequest } from "../interpret/inputs.ts";
 import { interpret } from "../interpret/run.ts";
-import type { InterpretRequest } from "../interpret/run.ts";
 import { createOutput } from "../output.ts";
 
 const guide = readFileSync(new URL("../../../docs/interpreter.md", import.meta.url), "utf8");

@@ -9,9 +9,9 @@ import type { Operation } from "../../interpreter/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { isCustomization, kindText, nameOf, scriptOf, scriptTextOf, targetOf, toCanonical } from "./customizations.ts";
 import type { Canonical, Manifest } from "./customizations.ts";
-import { withPlace } from "./rule-book.ts";
 import { RULES } from "./rules.ts";
 import type { RuleInfo } from "./rules.ts";
+import { withPlace } from "./script-place.ts";
 import { alignTabs } from "./tab-writer.ts";
 
 type Customization = DeepReadonly<ResourceInterpreterCustomization>;

@@ -2,14 +2,14 @@
 import type { ResourceInterpreterCustomization } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Clock, DeepReadonly, FlotillaError } from "../../base/index.ts";
-import { createCustomizationLevel, createInterpreter, createLuaEngine, InterpretError, LuaSyntaxError, OPERATIONS } from "../../interpreter/index.ts";
+import { createCustomizationLevel, createInterpreter, createLuaEngine, InterpretError, OPERATIONS } from "../../interpreter/index.ts";
 import type { AnyObject, Interpreter, Operation } from "../../interpreter/index.ts";
 import { nameOf, scriptOf, scriptTextOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import type { RunOperation } from "./rules.ts";
 import { NoRuleError, objectOf } from "./run-rule.ts";
 import type { RuleInput } from "./run-rule.ts";
-import type { ScriptText } from "./script-text.ts";
+import { withPlace } from "./script-place.ts";
 
 export interface RuleBook {
   readonly interpreter: Interpreter;
@@ -59,26 +59,4 @@ function filesOf(customizations: readonly Manifest[]): string {
 function culpritOf({ message }: InterpretError, operation: Operation, { apiVersion, kind }: AnyObject, customizations: readonly Manifest[]): Manifest | undefined {
   const having = customizations.filter((each) => targetOf(each).apiVersion === apiVersion && targetOf(each).kind === kind && scriptOf(each, operation) !== "");
   return having.find((each) => message.includes(`ResourceInterpreterCustomization ${nameOf(each)} `)) ?? having[0];
-}
-
-/** `cause` is the failure of the script, which knows the line and, when it does not compile, the column. */
-export function withPlace(message: string, cause: unknown, script: ScriptText): string {
-  const found = placeIn(cause, script);
-  if (!found) return `${script.file}: ${message}`;
-  const { place, length } = found;
-  return `${script.file}:${place.line}:${place.column}: ${message}\n${script.excerpt(place, length)}`;
-}
-
-function placeIn(cause: unknown, script: ScriptText): { place: { line: number; column: number }; length: number } | undefined {
-  if (cause instanceof LuaSyntaxError && cause.position) {
-    const { line, column } = cause.position;
-    const token = /near '(.*)':/s.exec(cause.message)?.[1] ?? "";
-    // The reader has the last byte of the word that it stumbles over.
-    const bytes = Buffer.byteLength(token);
-    const start = script.placeOf(line, Math.max(1, column - bytes + 1));
-    return start && { place: start, length: token.includes("\n") ? 1 : token.length };
-  }
-  const line = cause instanceof Error ? /<string>:(\d+):/.exec(cause.message)?.[1] : undefined;
-  const place = line === undefined ? undefined : script.startOf(Number(line));
-  return place && { place, length: script.lengthAt(place) };
 }

@@ -1,6 +1,6 @@
 /** Runs fixtures and tells which of them pass, with what differs in the others. */
 import { FlotillaError, messageOf } from "../../base/index.ts";
-import type { Json } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
 import { compareResult, renderDifferences } from "./compare.ts";
 import type { Difference } from "./compare.ts";
 import type { Fixture } from "./fixtures.ts";
@@ -45,3 +45,9 @@ export function renderOutcome(outcome: Outcome): string {
 }
 
 export const renderSummary = (passed: number, failed: number): string => `${passed} passed, ${failed} failed`;
+
+export function outcomeData(outcome: Outcome): JsonObject {
+  const { fixture, differences, problem } = outcome;
+  const { name, file, line, operation } = fixture;
+  return { name, file, line, operation, passed: hasPassed(outcome), ...(problem !== undefined && { problem }), ...(differences.length > 0 && { differences: differences as unknown as Json }) };
+}

@@ -157,3 +157,12 @@ test("nothing is said of an owner that is gone", () => {
   engine.forget("web");
   expect(metricsOf(engine).filter((line) => line.includes("quarantined"))).toEqual(['flotilla_interpreter_script_quarantined{customization="web2",operation="InterpretHealth"} 0']);
 });
+
+test("no engine is made while every object has a property that nobody gave it", () => {
+  Reflect.set(Object.prototype, "polluted", true);
+  try {
+    expect(() => createLuaEngine({ clock: createFakeClock() })).toThrow("Object.prototype has a property polluted");
+  } finally {
+    Reflect.deleteProperty(Object.prototype, "polluted");
+  }
+});

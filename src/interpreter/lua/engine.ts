@@ -2,6 +2,7 @@
  * Runs the scripts of customizations: compiles each text once, measures its calls, and moves a script that overruns its limits
  * again and again out of the process. There is one engine in a process.
  */
+import { invariant } from "../../base/index.ts";
 import type { Clock, MetricsText } from "../../base/index.ts";
 import type { Awaitable } from "../level.ts";
 import type { Operation } from "../operations.ts";
@@ -53,6 +54,7 @@ export interface LuaEngineOptions {
 const MAX_OWNERS = 16_384;
 
 export function createLuaEngine({ clock, budget = DEFAULT_BUDGET, isolation = "process", quarantine = createQuarantine({ clock }) }: LuaEngineOptions): LuaEngine {
+  checkPrototype();
   const scripts = new ScriptCache(clock);
   const owned = new Map<string, OwnedScript>();
   const listeners: ((owner: ScriptOwner, state: BreakerState) => void)[] = [];
@@ -77,6 +79,12 @@ export function createLuaEngine({ clock, budget = DEFAULT_BUDGET, isolation = "p
     onTripped: (listener) => void listeners.push(listener),
     close: () => quarantine.close(),
   };
+}
+
+/** Scripts read plain objects. A name that somebody gave to all objects would be a key of every table. */
+function checkPrototype(): void {
+  const [polluted] = Object.keys(Object.prototype);
+  invariant(polluted === undefined, `Object.prototype has a property ${polluted}`);
 }
 
 const keyOf = ({ customization, operation }: ScriptOwner): string => `${customization}/${operation}`;
