@@ -30,6 +30,8 @@ import { admissions as endpointSlice } from "./discovery/endpoint-slice.ts";
 import { admissions as cluster } from "./karmada/cluster.ts";
 import { admissions as clusterOverridePolicy } from "./karmada/cluster-override-policy.ts";
 import { admissions as clusterPropagationPolicy } from "./karmada/cluster-propagation-policy.ts";
+import { admissions as clusterResourceBinding } from "./karmada/cluster-resource-binding.ts";
+import { admissions as clusterTaintPolicy } from "./karmada/cluster-taint-policy.ts";
 import { admissions as overridePolicy } from "./karmada/override-policy.ts";
 import { admissions as propagationPolicy } from "./karmada/propagation-policy.ts";
 import { admissions as resourceBinding } from "./karmada/resource-binding.ts";
@@ -114,7 +116,9 @@ const admissions: readonly AnyAdmission[] = [
   ...clusterPropagationPolicy,
   ...overridePolicy,
   ...clusterOverridePolicy,
+  ...clusterTaintPolicy,
   ...resourceBinding,
+  ...clusterResourceBinding,
   ...resourceInterpreterWebhookConfiguration,
 ];
 

@@ -18,6 +18,7 @@ import type { Credentials } from "./credentials.ts";
 import { UnreachableError } from "./errors.ts";
 import { codeOf } from "./explain-failure.ts";
 import { KEEP_ALIVE, openTunnel } from "./tunnel.ts";
+import type { Proxy } from "./tunnel.ts";
 
 /** An import would make a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB. */
 const http = process.getBuiltinModule("node:http");
@@ -89,7 +90,7 @@ export interface HttpConnectionOptions {
   tls: TlsOptions;
   clock: Clock;
   /** Where every connection goes through. */
-  proxy?: URL;
+  proxy?: Proxy;
 }
 
 export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }: HttpConnectionOptions): HttpConnection {
@@ -323,7 +324,7 @@ function tlsOptions(server: URL, options: TlsOptions): tls.ConnectionOptions {
   };
 }
 
-async function openTls(server: URL, options: TlsOptions, clock: Clock, proxy: URL | undefined): Promise<tls.TLSSocket> {
+async function openTls(server: URL, options: TlsOptions, clock: Clock, proxy: Proxy | undefined): Promise<tls.TLSSocket> {
   const through = proxy && (await openTunnel(proxy, { host: hostOf(server), port: portOf(server) }, clock));
   const socket = tls.connect({ ...tlsOptions(server, options), ...(through && { socket: through }), ALPNProtocols: ["h2", "http/1.1"] });
   socket.setNoDelay(true);
@@ -332,7 +333,7 @@ async function openTls(server: URL, options: TlsOptions, clock: Clock, proxy: UR
 }
 
 /** For servers that speak HTTP/1.1 only: a socket per request at a time, each through the proxy if there is one. */
-function createAgent(server: URL, settings: TlsOptions, clock: Clock, proxy: URL | undefined): Agent {
+function createAgent(server: URL, settings: TlsOptions, clock: Clock, proxy: Proxy | undefined): Agent {
   const kept = { ...KEEP_ALIVE, maxSockets: MAX_HTTP1_SOCKETS };
   const agent = server.protocol === "http:" ? new http.Agent(kept) : new https.Agent({ ...tlsOptions(server, settings), ...kept });
   if (!proxy) return agent;

@@ -38,6 +38,8 @@ export interface Http2TransportOptions extends TlsOptions {
   impersonate?: Impersonation;
   /** An HTTP, HTTPS or SOCKS5 proxy, through which all connections go. */
   proxy?: URL;
+  /** What that proxy is told in addition when it is asked for a connection. */
+  proxyHeaders?: Readonly<Record<string, string | readonly string[]>>;
   userAgent?: string;
   /** How long one request may take with all its repetitions. */
   requestTimeoutMs?: number;
@@ -59,7 +61,7 @@ const READ_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 export function createHttp2Transport(options: Http2TransportOptions): Transport {
   const { server, cluster: mapping, token, credentials, onWarning, clock = systemClock, random = systemRandom, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const connection = createHttpConnection({ server, tls: options, clock, ...(options.proxy && { proxy: options.proxy }) });
+  const connection = createHttpConnection({ server, tls: options, clock, ...(options.proxy && { proxy: { url: options.proxy, ...(options.proxyHeaders && { headers: options.proxyHeaders }) } }) });
   const impersonation = options.impersonate ? impersonationHeaders(options.impersonate) : {};
   const basePath = server.pathname.replace(/\/+$/, "");
   const authority = server.host;

@@ -22,12 +22,18 @@ export interface Target {
   port: number;
 }
 
-export async function openTunnel(proxy: URL, target: Target, clock: Clock): Promise<Socket> {
+/** A proxy, and what it is told in addition when it is asked to connect; a SOCKS5 proxy knows no headers. */
+export interface Proxy {
+  url: URL;
+  headers?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+export async function openTunnel({ url: proxy, headers = {} }: Proxy, target: Target, clock: Clock): Promise<Socket> {
   const doing = `through the proxy ${proxy.protocol}//${proxy.host}`;
   const controller = new AbortController();
   const timer = clock.after(TIMEOUT_MS, () => controller.abort(new UnreachableError(`no answer within ${TIMEOUT_MS / 1000} s`)));
   try {
-    return proxy.protocol.startsWith("socks5") ? await tunnelSocks(proxy, target, controller.signal) : await tunnelConnect(proxy, target, controller.signal);
+    return proxy.protocol.startsWith("socks5") ? await tunnelSocks(proxy, target, controller.signal) : await tunnelConnect(proxy, headers, target, controller.signal);
   } catch (error) {
     throw explainFailure(doing, controller.signal.aborted ? controller.signal.reason : error);
   } finally {
@@ -35,7 +41,7 @@ export async function openTunnel(proxy: URL, target: Target, clock: Clock): Prom
   }
 }
 
-function tunnelConnect(proxy: URL, { host, port }: Target, stop: AbortSignal): Promise<Socket> {
+function tunnelConnect(proxy: URL, headers: NonNullable<Proxy["headers"]>, { host, port }: Target, stop: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const authority = `${net.isIPv6(host) ? `[${host}]` : host}:${port}`;
     const credentials = credentialsOf(proxy);
@@ -44,7 +50,7 @@ function tunnelConnect(proxy: URL, { host, port }: Target, stop: AbortSignal): P
       port: portOf(proxy),
       method: "CONNECT",
       path: authority,
-      headers: { host: authority, "user-agent": "flotilla", ...(credentials && { "proxy-authorization": `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}` }) },
+      headers: { "user-agent": "flotilla", ...copyOf(headers), host: authority, ...(credentials && { "proxy-authorization": `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}` }) },
       agent: false,
       signal: stop,
       ...KEEP_ALIVE,
@@ -65,6 +71,11 @@ function tunnelConnect(proxy: URL, { host, port }: Target, stop: AbortSignal): P
     request.once("error", reject);
     request.end();
   });
+}
+
+/** Node changes the lists that it is handed. */
+function copyOf(headers: NonNullable<Proxy["headers"]>): Record<string, string | string[]> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), typeof value === "string" ? value : [...value]]));
 }
 
 async function tunnelSocks(proxy: URL, target: Target, stop: AbortSignal): Promise<Socket> {

@@ -12,7 +12,7 @@ import type { Client, Transport } from "../client/index.ts";
 import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
-import { createMembershipController, joinCluster, membershipAdmissions } from "../membership/index.ts";
+import { createMembership, createMembershipAdmissions, joinCluster } from "../membership/index.ts";
 import { createPropagation } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
@@ -88,7 +88,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     clock,
     random,
     log,
-    admissions: [...createBuiltInAdmissions(options.kruiseGates), ...membershipAdmissions, ...interpreterAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
+    admissions: [...createBuiltInAdmissions(options.kruiseGates), ...createMembershipAdmissions({ clock }), ...interpreterAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
     decodeProtobuf,
     profiles,
     ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
@@ -138,10 +138,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
   const configured = createConfiguredInterpreter({ hub: HUB, informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
   const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, log });
-  hubManager.add(
-    ...propagation.controllers,
-    createMembershipController({ hub: HUB, hubClient: clientFor("membership"), memberClient: (cluster) => (isMember(cluster) ? client : undefined), members: memberInformers, clock }),
-  );
+  const membership = createMembership({ hub: HUB, informers: hubInformers, clientFor, simulated: { client, informers: memberInformers, isMember }, clock, random, log });
+  hubManager.add(...propagation.controllers, ...membership.controllers);
 
   const { manager: memberManager, simulation } = createMembers({
     ...gates,
@@ -196,6 +194,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       await Promise.all([hubManager.stop(), memberManager.stop(), systemManager.stop()]);
       await events.stop();
       await propagation.close();
+      await membership.close();
       await configured.close();
       hubInformers.close();
       memberInformers.close();

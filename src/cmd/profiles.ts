@@ -2,6 +2,9 @@
 import {
   Cluster,
   ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ClusterTaintPolicy,
   OverridePolicy,
   PropagationPolicy,
   ResourceBinding,
@@ -9,6 +12,7 @@ import {
   ResourceInterpreterWebhookConfiguration,
   Work,
   Workflow,
+  WorkloadRebalancer,
   apiServerService,
   bootstrapRbac,
   kruiseKinds,
@@ -70,7 +74,7 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, 
   return {
     hub: {
       builtIns: [...kubernetesKinds, Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig))],
-      customs: [PropagationPolicy, OverridePolicy, ClusterOverridePolicy, ResourceBinding, Work, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...WORKLOAD_KINDS],
+      customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...WORKLOAD_KINDS],
       objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster"), ...apiServer, ...shared],
     },
     // OpenKruise keeps the history of SidecarSets in its own namespace.

@@ -59,3 +59,13 @@ test("replicas that nobody counts are not divided", async () => {
 
   expect(copies.get("a")).toBe(widget);
 });
+
+test("a user's rule that revises as the kind's own does leaves the division to the kind", async () => {
+  const revise = (): KubernetesObject => ({ ...widget, metadata: { name: "revised" } });
+  const divides = counting(1, { reviseReplicas: revise, divide: () => new Map([["a", { ...widget, kind: "Divided" }]]) });
+  const revises = counting(2, { reviseReplicas: revise });
+
+  const copies = await createInterpreter([createLevel("native", [divides]), createLevel("customization", [revises])]).divide(widget, [{ cluster: "a", replicas: 5 }]);
+
+  expect(copies.get("a")?.kind).toBe("Divided");
+});

@@ -3,7 +3,7 @@
  * and kind, whatever the version: members of different ages serve different versions of the same kind.
  */
 import type { KubernetesObject } from "../api/index.ts";
-import { isObject, messageOf } from "../base/index.ts";
+import { equalJson, isObject, messageOf } from "../base/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
 import { InterpretError } from "./interpret-error.ts";
 import type { Component, Dependency, KindInterpreter, Replicas, Share, StatusItem } from "./kind-interpreter.ts";
@@ -72,13 +72,16 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     components: async (object) => (await ask("components", object)) ?? [],
     reviseReplicas: async (object, replicas) => (await ask("reviseReplicas", object, replicas)) ?? object,
     async divide(object, shares) {
-      // A level that revises replicas and cannot divide still comes before a lower level that can.
       const rules = rulesOf(object, ({ divide, reviseReplicas }) => divide ?? reviseReplicas);
-      if (rules?.divide) return (await ask("divide", object, shares)) ?? new Map();
+      const divides = rulesOf(object, ({ divide }) => divide);
+      if (rules?.divide) return divided(divides, object, shares);
       // Replicas that nobody counts are not divided.
       const isCounted = rules && rulesOf(object, ({ replicas }) => replicas);
       const staying = shares.filter(({ leaving }) => !leaving);
-      return new Map(await Promise.all(staying.map(async ({ cluster, replicas }) => [cluster, (isCounted && (await ask("reviseReplicas", object, replicas))) ?? object] as const)));
+      const copies = new Map(await Promise.all(staying.map(async ({ cluster, replicas }) => [cluster, (isCounted && (await ask("reviseReplicas", object, replicas))) ?? object] as const)));
+      // A user's rule comes before a lower level that divides, unless it revises as that level does: then it says nothing against dividing.
+      const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
+      return isSame ? divided(divides, object, shares) : copies;
     },
     retain: async (desired, observed) => (await ask("retain", desired, observed)) ?? desired,
     async reflectStatus(object) {
@@ -108,4 +111,14 @@ async function explained<T>(rule: Rule, { kind, metadata }: AnyObject, answer: (
     if (error instanceof InterpretError) throw error;
     throw new InterpretError(`${rule} of ${kind} ${metadata.name}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+const divided = async (rules: KindRules | undefined, object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject>> => explained("divide", object, () => rules?.divide?.(object, shares) ?? new Map());
+
+async function revisesAlike(rules: KindRules, object: AnyObject, shares: readonly Share[], copies: ReadonlyMap<string, AnyObject>): Promise<boolean> {
+  for (const { cluster, replicas } of shares) {
+    const revised = await explained("reviseReplicas", object, () => rules.reviseReplicas?.(object, replicas));
+    if (!equalJson(revised, copies.get(cluster))) return false;
+  }
+  return true;
 }

@@ -30,6 +30,8 @@ export interface Share {
   replicas: number;
   /** What it ran before this division. */
   previous?: number;
+  /** Whether the placement gives every member all replicas; where that is not known, numbers that are all the same say so. */
+  isWhole?: boolean;
   /** The status that the member last reported. */
   observed?: Json;
   /** The member's copy as it was last dispatched; what it owns already is read from it. */

@@ -1,6 +1,13 @@
-/** What must not be deleted by hand while members depend on it: the Cluster objects and the namespaces of their Works. Pure. */
-import { Cluster, Namespace } from "../api/index.ts";
-import type { Admission, AnyAdmission } from "../api/index.ts";
+/**
+ * What the hub makes of Clusters, Works and the namespaces of Works when they are written or deleted by hand. Pure but for the clock.
+ *
+ * Taints that evict are dated: who tolerates one for a while counts from then.
+ */
+import { Cluster, createWorkAdmissions, executionNamespace, Namespace } from "../api/index.ts";
+import type { Admission, AnyAdmission, ClusterReader, Taint } from "../api/index.ts";
+import { formatTime } from "../base/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
+import { prune, withoutTimeToLive } from "../interpreter/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 
 const refused = (field: string, why: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${why}` });
@@ -14,8 +21,38 @@ const keepCluster: Admission<Cluster> = {
 const keepNamespaces: Admission<Namespace> = {
   for: Namespace,
   on: ["DELETE"],
-  validate: ({ object: { metadata } }) =>
-    /^karmada-(es-.*|system|cluster)$/.test(metadata.name) ? [refused("metadata", "the control plane keeps the Works and secrets of members here; deleting it would delete what they run")] : [],
+  validate: ({ object: { metadata }, read }) =>
+    holdsMembers(metadata.name, read) ? [refused("metadata", "the control plane keeps the Works and secrets of members here; deleting it would delete what they run")] : [],
 };
 
-export const membershipAdmissions: readonly AnyAdmission[] = [keepCluster, keepNamespaces];
+/** The namespace of a member's Works goes when the member has left. */
+function holdsMembers(namespace: string, read: ClusterReader): boolean {
+  if (namespace === "karmada-system" || namespace === "karmada-cluster") return true;
+  const prefix = executionNamespace("");
+  return namespace.startsWith(prefix) && read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) !== undefined;
+}
+
+type Taints = readonly DeepReadonly<Taint>[];
+
+/** One that was there before keeps its date, also when its writer left it out. */
+export function datedTaints(taints: Taints, before: Taints, now: string): Taints {
+  return taints.map((taint) => {
+    if (taint.effect !== "NoExecute" || taint.timeAdded !== undefined) return taint;
+    const known = before.find(({ key, value, effect }) => key === taint.key && value === taint.value && effect === taint.effect);
+    return { ...taint, timeAdded: known?.timeAdded ?? now };
+  });
+}
+
+const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
+  for: Cluster,
+  on: ["CREATE", "UPDATE"],
+  prepare({ object, oldObject, subresource }) {
+    const { taints } = object.spec;
+    if (subresource !== undefined || !taints?.some(({ effect, timeAdded }) => effect === "NoExecute" && timeAdded === undefined)) return object;
+    return { ...object, spec: { ...object.spec, taints: datedTaints(taints, oldObject?.spec.taints ?? [], formatTime(clock.now())) } };
+  },
+});
+
+export function createMembershipAdmissions({ clock }: { clock: Pick<Clock, "now"> }): readonly AnyAdmission[] {
+  return [keepCluster, keepNamespaces, dateTaints(clock), ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest)))];
+}

@@ -1,55 +1,106 @@
 /**
- * Membership keeps a Cluster's status true: whether the member answers, its version, what it serves, its nodes.
+ * Membership keeps a Cluster's status true: whether the member answers, its version, what it serves, what it has and holds.
  *
- * Reads:  Cluster; on the member its health, version, discovery, Nodes and CustomResourceDefinitions.
- * Writes: Cluster status; nothing else.
+ * Reads:  Cluster; of the member what the prober saw, its Nodes and Pods.
+ * Writes: Cluster status; nothing else, and nothing while nothing changes.
  */
-import { Cluster, CustomResourceDefinition, Node } from "../api/index.ts";
+import { Cluster } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
-import type { Clock } from "../base/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
-import { isNotFound } from "../machinery/index.ts";
-import { defineController, watch } from "../runtime/index.ts";
-import type { Controller, Informers } from "../runtime/index.ts";
-import { look } from "./look.ts";
+import { findCondition, isNotFound } from "../machinery/index.ts";
+import { defineController, done } from "../runtime/index.ts";
+import type { Controller, Informers, Source } from "../runtime/index.ts";
+import type { Capacities } from "./capacities.ts";
 import { planClusterStatus } from "./plan-cluster-status.ts";
+import type { Observation } from "./plan-cluster-status.ts";
+import type { Prober } from "./prober.ts";
+import { nextTrend } from "./ready.ts";
+import type { Thresholds, Trend } from "./ready.ts";
 
-/** How often a member is asked when nothing says that it changed. */
-const LOOK_EVERY_MS = 30_000;
+/** How to reach a member, or why it cannot be reached. */
+export type MemberAccess = { client: Client; /** Its nodes and pods. */ informers: Informers } | { problem: string };
 
 export interface MembershipDependencies {
   hub: string;
   hubClient: Client;
-  /** How to speak to a member; undefined when it is not connected. */
-  memberClient(cluster: string): Client | undefined;
-  /** The members' objects, keyed by cluster. */
-  members: Informers;
+  accessTo(cluster: DeepReadonly<Cluster>): MemberAccess;
+  /** Says which members to look at because the way to them changed, or their nodes. */
+  changes: Source<ObjectKey>;
+  prober: Prober;
+  capacities: Capacities;
+  thresholds: Thresholds;
   clock: Clock;
 }
 
-export function createMembershipController({ hub, hubClient, memberClient, members, clock }: MembershipDependencies): Controller<ObjectKey> {
-  const toCluster = ({ cluster }: { cluster: string }): ObjectKey[] => [{ cluster: hub, name: cluster }];
+/** What the last status of a member was made from: the same again needs no look. */
+interface Made extends Observation {
+  cluster: DeepReadonly<Cluster>;
+}
+
+export function createMembershipController({ hub, hubClient, accessTo, changes, prober, capacities, thresholds, clock }: MembershipDependencies): Controller<ObjectKey> {
+  const trends = new Map<string, Trend>();
+  const made = new Map<string, Made>();
+
+  /** Undefined while the first look at the member is under way. */
+  function observe(cluster: DeepReadonly<Cluster>): Observation | undefined {
+    const { name } = cluster.metadata;
+    const access = accessTo(cluster);
+    if ("problem" in access) {
+      prober.drop(name);
+      return { probe: { health: "uncollected", detail: access.problem } };
+    }
+    prober.follow(name, access.client);
+    const sighting = prober.last(name);
+    return sighting && { ...sighting, capacity: sighting.probe.health === "ready" ? capacities.of(name, cluster.spec.resourceModels, access.informers) : undefined };
+  }
+
   return defineController({
     name: "membership",
     for: Cluster,
-    watches: [watch(Node, toCluster, { informers: members }), watch(CustomResourceDefinition, toCluster, { informers: members })],
+    watches: [{ source: prober.source() }, { source: changes }],
     writes: [Cluster],
     concurrency: 16,
 
     async reconcile(cluster, { key, log, signal }) {
-      const client = memberClient(key.name);
-      const seen = client ? await look(client, key.name, signal) : ({ reached: false, answered: false, message: "no connection to the cluster; was it joined with valid credentials?" } as const);
-      const sighting = seen.reached ? { ...seen, nodes: members.of(Node).list({ cluster: key.name }) } : seen;
-      const next = planClusterStatus(cluster, sighting, formatTime(clock.now()));
+      const observation = observe(cluster);
+      if (!observation) return done;
+      const nowMs = clock.now();
+      const { health } = observation.probe;
+      const before = trends.get(key.name);
+      const trend = nextTrend(before, health, nowMs);
+      trends.set(key.name, trend);
+
+      const last = made.get(key.name);
+      const isSame = last?.cluster === cluster && last.probe.health === health && last.facts === observation.facts && last.capacity === observation.capacity;
+      const waitMs = pendingMs(cluster, trend, thresholds, nowMs);
+      if (isSame && waitMs === undefined) return done;
+
+      const next = planClusterStatus(cluster, observation, trend, thresholds, nowMs, formatTime(nowMs));
       if (next !== cluster) {
         try {
           await hubClient.updateStatus(Cluster, hub, next, { signal });
-          log.info("cluster status changed", { member: key.name, reached: sighting.reached });
+          log.info("cluster status changed", { member: key.name, health });
         } catch (error) {
           if (!isNotFound(error)) throw error; // It has left in the meantime.
         }
-      }
-      return { requeueAfterMs: LOOK_EVERY_MS };
+      } else made.set(key.name, { cluster, ...observation });
+      return waitMs === undefined ? done : { requeueAfterMs: Math.max(1, waitMs) };
+    },
+
+    forget({ name }) {
+      trends.delete(name);
+      made.delete(name);
+      prober.drop(name);
+      capacities.forget(name);
     },
   });
+}
+
+/** How long until a member whose probes disagree with its condition changes its mind; undefined when they agree. */
+function pendingMs({ status }: DeepReadonly<Cluster>, { isReady, sinceMs }: Trend, { successMs, failureMs }: Thresholds, nowMs: number): number | undefined {
+  const ready = findCondition(status?.conditions ?? [], "Ready");
+  if (!ready || (ready.status === "True") === isReady) return undefined;
+  const leftMs = sinceMs + (isReady ? successMs : failureMs) - nowMs;
+  return leftMs > 0 ? leftMs : undefined;
 }

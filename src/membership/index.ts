@@ -1,3 +1,4 @@
 export * from "./admissions.ts";
-export * from "./controller.ts";
+export * from "./create-membership.ts";
 export * from "./join.ts";
+export { planAllocatableModelings } from "./modeling.ts";

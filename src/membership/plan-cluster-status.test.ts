@@ -1,51 +1,85 @@
 import { describe, expect, test } from "vitest";
-import type { Node } from "../api/index.ts";
 import { makeCluster } from "../testing/index.ts";
-import { planApiEnablements, planClusterStatus } from "./plan-cluster-status.ts";
-import type { Sighting } from "./plan-cluster-status.ts";
+import { planClusterStatus } from "./plan-cluster-status.ts";
+import type { Observation } from "./plan-cluster-status.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
-const node = (name: string, ready: "True" | "False"): Node => ({ apiVersion: "v1", kind: "Node", metadata: { name }, status: { conditions: [{ type: "Ready", status: ready }] } });
-const well: Sighting = { reached: true, version: "v1.36.3", apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }], nodes: [node("a", "True"), node("b", "False")] };
+const NOW_MS = Date.parse(NOW);
+const THRESHOLDS = { successMs: 30_000, failureMs: 30_000 };
+const well: Observation = {
+  probe: { health: "ready", detail: "" },
+  facts: { version: "v1.36.3", apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }], isComplete: true },
+  capacity: { nodeSummary: { totalNum: 2, readyNum: 1 }, resourceSummary: { allocatable: { cpu: "8" } } },
+};
+const plan = (cluster: Parameters<typeof planClusterStatus>[0], observation: Observation, sinceMs = NOW_MS): ReturnType<typeof planClusterStatus> =>
+  planClusterStatus(cluster, observation, { isReady: observation.probe.health === "ready", sinceMs }, THRESHOLDS, NOW_MS, NOW);
 
 describe("a member that answers", () => {
-  const cluster = planClusterStatus(makeCluster("paris"), well, NOW);
+  const cluster = plan(makeCluster("paris"), well);
 
-  test("is Ready, with its version, kinds and nodes", () => {
+  test("is Ready, with its version, kinds, nodes and resources", () => {
     expect(cluster.status).toMatchObject({
       kubernetesVersion: "v1.36.3",
       apiEnablements: [{ groupVersion: "apps/v1" }],
       nodeSummary: { totalNum: 2, readyNum: 1 },
-      conditions: [{ type: "Ready", status: "True", reason: "ClusterReady" }, { type: "CompleteAPIEnablements", status: "True" }],
+      resourceSummary: { allocatable: { cpu: "8" } },
+      conditions: [{ type: "Ready", status: "True", reason: "ClusterReady" }, { type: "CompleteAPIEnablements", status: "True", reason: "Complete" }],
     });
   });
 
   test("is given back as it is when nothing changed, so that nothing is written", () => {
-    expect(planClusterStatus(cluster, well, "2024-05-01T13:00:00Z")).toBe(cluster);
+    expect(plan(cluster, well)).toBe(cluster);
   });
 
-  test("keeps what was last known of it when it stops answering", () => {
-    const lost = planClusterStatus(cluster, { reached: false, answered: false, message: "no route" }, NOW);
+  test("stays as it is while it has not been silent for as long as the threshold", () => {
+    expect(plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 29_999)).toBe(cluster);
+  });
+
+  test("is no longer ready after that, and keeps what was last known of it", () => {
+    const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
 
     expect(lost.status).toMatchObject({ kubernetesVersion: "v1.36.3", nodeSummary: { totalNum: 2 } });
-    expect(lost.status?.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "False", reason: "ClusterNotReachable", message: "no route" }));
+    expect(lost.status?.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "False", reason: "ClusterNotReachable", message: "cluster is not reachable: no route" }));
+  });
+
+  test("is written once for an outage, however its failures are worded", () => {
+    const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
+
+    expect(plan(lost, { probe: { health: "unreachable", detail: "connection refused" } }, NOW_MS - 40_000)).toBe(lost);
+  });
+
+  test("that was lost must answer for a while before it is ready again, and is not collected until then", () => {
+    const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
+    const upgraded: Observation = { ...well, facts: { version: "v1.37.0", apiEnablements: [], isComplete: true } };
+
+    expect(plan(lost, upgraded, NOW_MS - 29_999)).toBe(lost);
+    expect(plan(lost, upgraded, NOW_MS - 30_000).status).toMatchObject({ kubernetesVersion: "v1.37.0" });
   });
 });
 
 test("a member that answers but is unwell is told apart from one that is gone", () => {
-  const unwell = planClusterStatus(makeCluster("paris"), { reached: false, answered: true, message: "500" }, NOW);
+  const unwell = plan(makeCluster("paris"), { probe: { health: "unwell", detail: "it answered 500" } });
 
   expect(unwell.status?.conditions).toMatchObject([{ type: "Ready", status: "False", reason: "ClusterNotReady" }]);
 });
 
-test("what a member serves is sorted and has no subresources", () => {
-  expect(
-    planApiEnablements([
-      { groupVersion: "v1", resources: [{ name: "pods/log", kind: "Pod" }, { name: "pods", kind: "Pod" }, { name: "configmaps", kind: "ConfigMap" }] },
-      { groupVersion: "apps/v1", resources: [] },
-    ]),
-  ).toEqual([
-    { groupVersion: "apps/v1", resources: [] },
-    { groupVersion: "v1", resources: [{ name: "configmaps", kind: "ConfigMap" }, { name: "pods", kind: "Pod" }] },
-  ]);
+test("a member that nobody can connect to says why", () => {
+  const unknown = plan(makeCluster("paris"), { probe: { health: "uncollected", detail: "the Secret is missing" } });
+
+  expect(unknown.status?.conditions).toMatchObject([{ type: "Ready", status: "False", reason: "StatusCollectionFailed", message: "failed to create a ClusterClient: the Secret is missing" }]);
 });
+
+const enablements: Record<string, { facts: NonNullable<Observation["facts"]>; want: object }> = {
+  "a member that could not say everything that it serves has partial enablements": {
+    facts: { version: "v1.36.3", apiEnablements: [{ groupVersion: "v1", resources: [] }], isComplete: false },
+    want: { status: "False", reason: "Partial", message: "might collect partial APIEnablements(1) from the cluster" },
+  },
+  "a member that serves nothing has empty enablements": { facts: { version: "v1.36.3", apiEnablements: [], isComplete: true }, want: { status: "False", reason: "Empty" } },
+};
+for (const [behaviour, { facts, want }] of Object.entries(enablements)) {
+  test(behaviour, () => {
+    const cluster = plan(makeCluster("paris"), { ...well, facts });
+
+    expect(cluster.status?.conditions).toContainEqual(expect.objectContaining({ type: "CompleteAPIEnablements", ...want }));
+  });
+}

@@ -17,6 +17,12 @@ export const BINDING_FINALIZER = "karmada.io/binding-controller";
 /** schedule: the placement that `spec.clusters` follows from, as JSON. */
 export const APPLIED_PLACEMENT = "policy.karmada.io/applied-placement";
 
+/**
+ * match, from the policy, for schedule: a binding that follows a later one of its `clusterAffinities` returns to an earlier
+ * one that works again, once this many seconds have passed since it was last scheduled. Without it, it stays.
+ */
+export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
+
 /** dispatch: on Works. */
 export const APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides";
 export const APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-overrides";

@@ -72,9 +72,12 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     }
     return seen;
   };
+  /** In the place of a controller that would run it there. */
+  const say = (cluster: string, readyReplicas: number): Promise<string> => on(cluster, ["patch", "workload", "web", "-n", "shop", "--subresource", "status", "--type", "merge", "-p", JSON.stringify({ status: { readyReplicas } })]);
   const workload = (path: string): string[] => ["get", "workload", "web", "-n", "shop", "-o", `jsonpath=${path}`];
   const binding = (path: string): string[] => ["get", "resourcebinding", "web-workload", "-n", "shop", "-o", `jsonpath=${path}`];
   const HEALTH = "{range .status.aggregatedStatus[*]}{.clusterName}={.health} {end}";
+  const HEALTH_OF_MEMBER3 = '{.status.aggregatedStatus[?(@.clusterName=="member3")].health}';
 
   beforeAll(async () => {
     const authority = await createCertificateAuthority({ clock: systemClock });
@@ -109,7 +112,6 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
   });
 
   test("says how its Workload is on each member, and sums it on the hub", async () => {
-    const say = (cluster: string, readyReplicas: number): Promise<string> => on(cluster, ["patch", "workload", "web", "-n", "shop", "--subresource", "status", "--type", "merge", "-p", JSON.stringify({ status: { readyReplicas } })]);
     const health = "member1=Healthy member2=Healthy member3=Unhealthy";
 
     await Promise.all([say("member1", 4), say("member2", 2), say("member3", 1)]);
@@ -130,14 +132,18 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
   test("that is away changes nothing, and when it is back the work goes on", async () => {
     await webhook.stop();
     await on("hub", ["patch", "workload", "web", "-n", "shop", "--type", "merge", "-p", '{"spec":{"replicas":16}}']);
+    await say("member3", 3);
     const told = await eventually("GetReplicasFailed", "hub", ["get", "events", "-n", "shop", "--field-selector", "reason=GetReplicasFailed", "-o", "jsonpath={.items[0].reason}"]);
+    const health = await eventually("Unknown", "hub", binding(HEALTH_OF_MEMBER3));
     const meanwhile = await on("member1", workload("{.spec.replicas}"));
 
     webhook = await startWebhook(directory.path, webhook.port);
 
     expect(told).toBe("GetReplicasFailed");
+    expect(health).toBe("Unknown");
     expect(meanwhile).toBe("6");
     expect(await eventually("8", "member1", workload("{.spec.replicas}"))).toBe("8");
+    expect(await eventually("Unhealthy", "hub", binding(HEALTH_OF_MEMBER3))).toBe("Unhealthy");
   });
 });
 

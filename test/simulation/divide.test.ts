@@ -1,6 +1,6 @@
 /** A rollout, a budget and ordinals mean the fleet: what really runs on simulated members while a workload is divided. */
 import { afterEach, describe, expect, test } from "vitest";
-import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet, Namespace, Node, Pod, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet, inVersion, Namespace, Node, Pod, PropagationPolicy, ResourceBinding, UnitedDeployment, Work } from "../../src/api/index.ts";
 import { copy } from "../../src/base/index.ts";
 import type { DeepReadonly, Json } from "../../src/base/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -66,6 +66,20 @@ describe("a release of a CloneSet over three members", () => {
     await patch(6);
     await fleet.run(SETTLED_MS);
     expect(await updated()).toEqual([0, 3, 1]);
+  });
+
+  test("keeps its ratio when replicas move in the middle", async () => {
+    await release();
+    await patch(5);
+    await fleet.run(SETTLED_MS);
+    expect(await updated()).toEqual([2, 1, 2]);
+
+    const moved = makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights({ member1: 6, member2: 2, member3: 2 }).build();
+    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: moved.spec } as unknown as Json, { type: "merge" });
+    await fleet.run(SETTLED_MS);
+
+    expect((await Promise.all(members.map(podsOn))).map((pods) => pods.length)).toEqual([6, 2, 2]);
+    expect(await updated()).toEqual([2, 1, 2]);
   });
 
   test("costs one write per Work and stage, whatever the members report meanwhile", async () => {
@@ -145,6 +159,18 @@ describe("an Advanced StatefulSet over two members", () => {
     await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: weights(1, 2).spec } as unknown as Json, { type: "merge" });
     await expectNoOverlap(120, 500);
     expect(await ordinals()).toEqual([[0, 1], [2, 3, 4, 5]]);
+  });
+
+  test("never runs an ordinal twice while it is scaled to what each member had", async () => {
+    await create(6);
+
+    await fleet.client.patch(AdvancedStatefulSet, web, { spec: { replicas: 3 } }, { type: "merge" });
+    await expectNoOverlap(120, 100);
+    expect((await ordinals()).flat()).toHaveLength(3);
+
+    await fleet.client.patch(AdvancedStatefulSet, web, { spec: { replicas: 8 } }, { type: "merge" });
+    await expectNoOverlap(120, 500);
+    expect((await ordinals()).flat().sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
   test("starts the ordinals of a member that is left out elsewhere, and only when they are gone there", async () => {
@@ -233,6 +259,42 @@ describe("an Advanced DaemonSet over two members", () => {
 
     const daemonSet = await fleet.client.get(AdvancedDaemonSet, web);
     expect(daemonSet.status).toMatchObject({ desiredNumberScheduled: 9 });
-    expect(await partitions()).toEqual([1, 2]);
+    expect(await partitions()).toEqual([1, 3]);
+    expect(workWrites()).toBeLessThanOrEqual(3);
+  });
+});
+
+describe("a UnitedDeployment over two members", () => {
+  const members = ["member1", "member2"];
+
+  test.each(["v1alpha1", "v1beta1"])("in %s has its subsets add up, shows their sum, and is quiet then", async (version) => {
+    await start(members, makePolicy("shop/all").selects(`apps.kruise.io/${version}`, "UnitedDeployment").weights({ member1: 3, member2: 2 }).build());
+    const podTemplate = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } };
+    await fleet.client.create(inVersion(UnitedDeployment, version), "hub", {
+      apiVersion: `apps.kruise.io/${version}`,
+      kind: "UnitedDeployment",
+      metadata: { namespace: "shop", name: "web" },
+      spec: {
+        replicas: 10,
+        selector: { matchLabels: { app: "web" } },
+        template: { cloneSetTemplate: { metadata: { labels: { app: "web" } }, spec: { selector: { matchLabels: { app: "web" } }, template: podTemplate } } },
+        topology: { subsets: [{ name: "a", replicas: "50%" }, { name: "b", replicas: 2 }, { name: "c" }] },
+      },
+    } as unknown as UnitedDeployment);
+    await fleet.run(SETTLED_MS);
+
+    const perSubset = await Promise.all(
+      members.map(async (cluster) => {
+        const counts = Map.groupBy(await podsOn(cluster), ({ metadata }) => metadata.labels?.["apps.kruise.io/subset-name"] ?? "");
+        return ["a", "b", "c"].map((subset) => counts.get(subset)?.length ?? 0);
+      }),
+    );
+    expect(perSubset).toEqual([[3, 1, 2], [2, 1, 1]]);
+    const binding = await fleet.client.get(ResourceBinding, { ...web, name: "web-uniteddeployment" });
+    expect(binding.status?.aggregatedStatus).toMatchObject([{ health: "Healthy" }, { health: "Healthy" }]);
+    expect((await fleet.client.get(UnitedDeployment, web)).status).toMatchObject({ replicas: 10, readyReplicas: 10, updatedReplicas: 10, updatedReadyReplicas: 10 });
+    fleet.resetWrites();
+    await fleet.run(SETTLED_MS);
+    expect(fleet.writes()).toEqual([]);
   });
 });

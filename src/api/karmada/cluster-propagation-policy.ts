@@ -24,6 +24,5 @@ export const admissions: AnyAdmission[] = [
   policyAdmission(ClusterPropagationPolicy, {
     webhook: "clusterpropagationpolicy.karmada.io",
     id: "clusterpropagationpolicy.karmada.io/permanent-id",
-    finalizer: CLUSTER_POLICY_FINALIZER,
   }),
 ];

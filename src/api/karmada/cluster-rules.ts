@@ -1,39 +1,117 @@
-/** Defaults and rules of Cluster. */
+/** Defaults and rules of Cluster, as Karmada's aggregated API server has them. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblem, labelValueProblem, type FieldError } from "../../machinery/index.ts";
-import { forbiddenField, notSupportedYet, twice, wrong } from "../field-errors.ts";
-import { change, fill } from "../fill.ts";
+import { dnsLabelProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import type { Review } from "../admission.ts";
+import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import type { Taint } from "../facts/core-v1.ts";
 import type { Cluster } from "../facts/cluster-karmada-v1alpha1.ts";
+import type { Sent } from "../sent.ts";
+import { goValue } from "./go-value.ts";
+import { parseGoUrl } from "./go-url.ts";
+import { checkModels, DEFAULT_MODELS, standardModels } from "./resource-models.ts";
+
+type Spec = Sent<Cluster["spec"]>;
+type SecretReference = NonNullable<Spec["secretRef"]>;
 
 /** Names of members become parts of namespaces and of other names. */
 const MAX_NAME = 48;
-const PROXY_SCHEMES = ["http:", "https:", "socks5:"];
+const SYNC_MODES = ["Pull", "Push"];
+const PROXY_SCHEMES = ["http", "https", "socks5"];
 
-/** `zone` is the old name of the first of `zones`. */
-export function completeCluster(cluster: DeepReadonly<Cluster>): DeepReadonly<Cluster> {
-  return change(cluster, "spec", (spec) => (spec.zone ? fill(spec, { zones: [spec.zone] }) : spec));
+/** Models in their order, with the defaults for a new Cluster; `zone`, the old name of the first of `zones`, under the new one. */
+export function prepareCluster(cluster: DeepReadonly<Cluster>, { operation }: Review<Cluster>): DeepReadonly<Cluster> {
+  const { spec } = cluster;
+  const { resourceModels = [], zone, zones = [] } = spec;
+  const models = resourceModels.length > 0 ? standardModels(resourceModels) : operation === "CREATE" ? DEFAULT_MODELS : undefined;
+  // What is wrong stays where it was written, for the rules to name it.
+  const moves = zone && zones.length === 0 && labelValueProblems(zone).length === 0;
+  if ((models === undefined || models === spec.resourceModels) && !moves) return cluster;
+  const { zone: _old, ...rest } = spec;
+  return { ...cluster, spec: { ...(moves ? { ...rest, zones: [zone] } : spec), ...(models && { resourceModels: models }) } };
 }
 
 export function checkCluster({ metadata, spec }: DeepReadonly<Cluster>): FieldError[] {
-  const errors: FieldError[] = [];
-  const nameProblem = metadata.name.length > MAX_NAME ? `must be no more than ${MAX_NAME} characters` : dnsLabelProblem(metadata.name);
-  if (nameProblem) errors.push(wrong("metadata.name", metadata.name, nameProblem));
-  if (spec.apiEndpoint && !URL.canParse(spec.apiEndpoint)) errors.push(wrong("spec.apiEndpoint", spec.apiEndpoint, "must be a URL"));
-  if (spec.proxyURL && !(URL.canParse(spec.proxyURL) && PROXY_SCHEMES.includes(new URL(spec.proxyURL).protocol))) {
-    errors.push(wrong("spec.proxyURL", spec.proxyURL, "must be a URL with the scheme http, https or socks5"));
-  }
-  for (const field of ["provider", "region"] as const) {
-    const problem = labelValueProblem(spec[field] ?? "");
-    if (problem) errors.push(wrong(`spec.${field}`, spec[field], problem));
-  }
-  if (spec.zone && (spec.zones?.length !== 1 || spec.zones[0] !== spec.zone)) errors.push(forbiddenField("spec.zone", "deprecated; state it in zones alone"));
-  const taints = new Set<string>();
-  for (const [index, { key, effect }] of (spec.taints ?? []).entries()) {
-    const taint = JSON.stringify({ key, effect });
-    if (taints.has(taint)) errors.push(twice(`spec.taints[${index}]`, { key, effect }));
-    taints.add(taint);
-  }
-  if (spec.syncMode === "Pull") errors.push(notSupportedYet("spec.syncMode: Pull"));
-  if ((spec.resourceModels?.length ?? 0) > 0) errors.push(notSupportedYet("spec.resourceModels"));
-  return errors;
+  return [...checkName(metadata.name), ...checkSpec(spec)];
+}
+
+function checkName(name: string): FieldError[] {
+  if (name === "") return []; // The server says so.
+  return name.length > MAX_NAME ? [wrong("metadata.name", name, `must be no more than ${MAX_NAME} characters`)] : checkText("metadata.name", name, dnsLabelProblems);
+}
+
+function checkSpec(spec: Spec): FieldError[] {
+  const { syncMode = "", apiEndpoint, secretRef, impersonatorSecretRef, proxyURL, taints = [], resourceModels = [] } = spec;
+  return [
+    ...(syncMode === "" ? [missing("spec.syncMode")] : []),
+    ...(SYNC_MODES.includes(syncMode) ? [] : [notOneOf("spec.syncMode", syncMode, SYNC_MODES)]),
+    ...(apiEndpoint ? checkEndpoint("spec.apiEndpoint", apiEndpoint) : []),
+    ...(secretRef ? checkReference("spec.secretRef", secretRef) : []),
+    ...(impersonatorSecretRef ? checkReference("spec.impersonatorSecretRef", impersonatorSecretRef) : []),
+    ...(proxyURL ? checkProxy("spec.proxyURL", proxyURL) : []),
+    ...checkPlaces(spec),
+    ...checkTaints("spec.taints", taints),
+    ...checkModels("spec.resourceModels", resourceModels as NonNullable<DeepReadonly<Cluster["spec"]>["resourceModels"]>),
+  ];
+}
+
+function checkReference(at: string, { namespace, name }: SecretReference): FieldError[] {
+  return [...(namespace ? [] : [missing(`${at}.namespace`)]), ...(name ? [] : [missing(`${at}.name`)])];
+}
+
+const ENDPOINT_FORM = "; desired format: hostname, hostname:port, IP or IP:port";
+
+function checkEndpoint(field: string, text: string): FieldError[] {
+  const url = parseGoUrl(text);
+  if ("problem" in url) return [wrong(field, text, `apiEndpoint must be a valid URL: ${url.problem}${ENDPOINT_FORM}`)];
+  const { host, user, fragment, query } = url;
+  return [
+    ...(host === "" ? [wrong(field, host, `host must be provided${ENDPOINT_FORM}`)] : []),
+    ...(user === undefined ? [] : [wrong(field, user, "user information is not permitted in the URL")]),
+    ...(fragment === "" ? [] : [wrong(field, fragment, "fragments are not permitted in the URL")]),
+    ...(query === "" ? [] : [wrong(field, query, "query parameters are not permitted in the URL")]),
+  ];
+}
+
+function checkProxy(field: string, text: string): FieldError[] {
+  const url = parseGoUrl(text);
+  // Karmada speaks of the endpoint here, too.
+  if ("problem" in url) return [wrong(field, text, `apiEndpoint must be a valid URL: ${url.problem}`)];
+  return PROXY_SCHEMES.includes(url.scheme) ? [] : [wrong(field, text, `unsupported scheme ${JSON.stringify(url.scheme)}, must be http, https, or socks5`)];
+}
+
+/** What affinities select by has the form of labels. The names of the fields are Karmada's, capitals included. */
+function checkPlaces(spec: Spec): FieldError[] {
+  const { provider = "", region = "", zone = "", zones = [] } = spec;
+  const errors = [...checkPlace("spec.provider", provider), ...checkPlace("spec.region", region)];
+  if (zone !== "" && zones.length > 0) return [...errors, { ...wrong("spec.spec", { zone, zones }, "Zone and Zones cannot co-exist"), type: "TypeInvalid" }];
+  return [...errors, ...checkPlace("spec.Zone", zone), ...zones.flatMap((value) => checkPlace("spec.Zones", value))];
+}
+
+function checkPlace(field: string, value: string): FieldError[] {
+  const problems = labelValueProblems(value);
+  return problems.length === 0 ? [] : [wrong(field, value, problems.join("; "))];
+}
+
+const EFFECTS = ["NoSchedule", "NoExecute"];
+
+function checkTaints(at: string, taints: readonly Sent<Taint>[]): FieldError[] {
+  const seen = new Set<string>();
+  return taints.flatMap((taint, index) => {
+    const { key = "", value = "" } = taint;
+    const effect: string = taint.effect ?? "";
+    const field = `${at}[${index}]`;
+    const valueProblems = labelValueProblems(value);
+    const errors = [
+      ...checkText(`${field}.key`, key, labelKeyProblems),
+      ...(valueProblems.length === 0 ? [] : [wrong(`${field}.value`, value, valueProblems.join(";"))]),
+      ...(effect === "" ? [missing(`${field}.effect`)] : EFFECTS.includes(effect) ? [] : [notOneOf(`${field}.effect`, effect, EFFECTS)]),
+    ];
+    const id = JSON.stringify([key, effect]);
+    if (seen.has(id)) {
+      const { message, ...again } = twice(field, goValue("core-v1", "Taint", taint));
+      errors.push({ ...again, message: `${message}: taints must be unique by key and effect pair` });
+    }
+    seen.add(id);
+    return errors;
+  });
 }

@@ -8,7 +8,7 @@ import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Cluster as ClusterFacts } from "../facts/cluster-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
-import { checkCluster, completeCluster } from "./cluster-rules.ts";
+import { checkCluster, prepareCluster } from "./cluster-rules.ts";
 
 export type Cluster = ClusterFacts;
 
@@ -30,7 +30,7 @@ export const Cluster: Kind<Cluster> = builtInKind<Cluster>({
     column<Cluster>("Zones", ({ spec }) => orNone(spec.zones?.join(",")), wide),
     column<Cluster>("Region", ({ spec }) => orNone(spec.region), wide),
     column<Cluster>("Provider", ({ spec }) => orNone(spec.provider), wide),
-    column<Cluster>("API-Endpoint", ({ spec }) => orNone(spec.apiEndpoint), wide),
+    column<Cluster>("API-Endpoint", ({ spec }) => spec.apiEndpoint ?? "", wide),
     column<Cluster>("Proxy-URL", ({ spec }) => orNone(spec.proxyURL), wide),
   ],
   subresources: { status: true },
@@ -38,5 +38,5 @@ export const Cluster: Kind<Cluster> = builtInKind<Cluster>({
 });
 
 export const admissions: AnyAdmission[] = [
-  builtInAdmission(Cluster, "cluster-karmada-v1alpha1", { complete: completeCluster, validate: ({ object }) => checkCluster(object) }),
+  builtInAdmission(Cluster, "cluster-karmada-v1alpha1", { prepare: prepareCluster, validate: ({ object }) => checkCluster(object) }),
 ];

@@ -1,13 +1,17 @@
-/** Defaults and rules of OverridePolicy and ClusterOverridePolicy. What the override stage does not carry out is refused. */
-import type { DeepReadonly } from "../../base/index.ts";
-import { annotationKeyProblem, labelKeyProblem, labelValueProblem, type FieldError } from "../../machinery/index.ts";
-import { forbiddenField, notSupportedYet, wrong } from "../field-errors.ts";
+/** Defaults and rules of OverridePolicy and ClusterOverridePolicy, as Karmada's webhooks have them. */
+import type { DeepReadonly, Json } from "../../base/index.ts";
+import { annotationKeyProblems, annotationsAreTooLong, MAX_ANNOTATIONS_BYTES, type FieldError } from "../../machinery/index.ts";
+import { checkLabels, checkText, missing, tooLong, wrong } from "../field-errors.ts";
 import { change } from "../fill.ts";
-import type { ClusterOverridePolicy, LabelAnnotationOverrider, OverridePolicy, Overriders } from "../facts/policy-karmada-v1alpha1.ts";
-import { checkClusterAffinity } from "./cluster-affinity-rules.ts";
-import { checkSelectors, inNamespace } from "./policy-rules.ts";
+import type { ClusterOverridePolicy, FieldOverrider, JSONPatchOperation, OverridePolicy, Overriders, YAMLPatchOperation } from "../facts/policy-karmada-v1alpha1.ts";
+import { affinityWarnings, checkClusterAffinity } from "./cluster-affinity-rules.ts";
+import { goValue } from "./go-value.ts";
+import { checkSelectors, inNamespace, selectorWarnings } from "./selector-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
+type Policy = Read<OverridePolicy | ClusterOverridePolicy>;
+
+const TABLE = "policy-karmada-v1alpha1";
 
 export function completeOverridePolicy(policy: Read<OverridePolicy>): Read<OverridePolicy> {
   const { namespace } = policy.metadata;
@@ -15,38 +19,78 @@ export function completeOverridePolicy(policy: Read<OverridePolicy>): Read<Overr
   return change(policy, "spec", (spec) => change(spec, "resourceSelectors", (selectors) => inNamespace(selectors, namespace)));
 }
 
-export function checkOverridePolicy({ metadata, spec }: Read<OverridePolicy | ClusterOverridePolicy>): FieldError[] {
-  const errors = checkSelectors(spec.resourceSelectors ?? [], metadata.namespace);
-  for (const field of ["targetCluster", "overriders"] as const) {
-    if (spec[field]) errors.push(forbiddenField(`spec.${field}`, "deprecated and not supported by Flotilla yet; state it in spec.overrideRules"));
+export function checkOverridePolicy({ metadata, spec }: Policy): FieldError[] {
+  const { targetCluster, overriders, overrideRules, resourceSelectors = [] } = spec;
+  const errors = checkClusterAffinity("spec.targetCluster", targetCluster);
+  if (overrideRules) {
+    if (targetCluster) errors.push(wrong("spec.targetCluster", goValue(TABLE, "ClusterAffinity", targetCluster), "overrideRules and targetCluster can't co-exist"));
+    if (!isEmpty(overriders)) errors.push(wrong("spec.overriders", goValue(TABLE, "Overriders", overriders), "overrideRules and overriders can't co-exist"));
   }
-  for (const [index, { targetCluster, overriders }] of (spec.overrideRules ?? []).entries()) {
+  for (const [index, rule] of (overrideRules ?? []).entries()) {
     const at = `spec.overrideRules[${index}]`;
-    if (targetCluster) errors.push(...checkClusterAffinity(`${at}.targetCluster`, targetCluster));
-    errors.push(...checkOverriders(`${at}.overriders`, overriders));
+    errors.push(...checkOverriders(`${at}.overriders`, rule.overriders), ...checkClusterAffinity(`${at}.targetCluster`, rule.targetCluster));
   }
-  return errors;
+  return [...errors, ...checkSelectors(resourceSelectors, metadata.namespace)];
+}
+
+/** Karmada forgets `fieldOverrider` here, so that policies slip through of which one half is ignored. */
+function isEmpty(overriders: Read<Overriders> | undefined): boolean {
+  return Object.values(overriders ?? {}).every((list) => !list?.length);
 }
 
 function checkOverriders(at: string, overriders: Read<Overriders>): FieldError[] {
-  const errors: FieldError[] = [];
-  if ((overriders.fieldOverrider?.length ?? 0) > 0) errors.push(notSupportedYet(`${at}.fieldOverrider`));
-  for (const [index, { predicate }] of (overriders.imageOverrider ?? []).entries()) {
-    if (predicate && !predicate.path.startsWith("/")) errors.push(wrong(`${at}.imageOverrider[${index}].predicate.path`, predicate.path, "path must start with '/'"));
-  }
-  for (const [index, item] of (overriders.labelsOverrider ?? []).entries()) errors.push(...checkEntries(`${at}.labelsOverrider[${index}].value`, item, labelKeyProblem, labelValueProblem));
-  for (const [index, item] of (overriders.annotationsOverrider ?? []).entries()) errors.push(...checkEntries(`${at}.annotationsOverrider[${index}].value`, item, annotationKeyProblem));
-  return errors;
+  const { annotationsOverrider = [], labelsOverrider = [], imageOverrider = [], fieldOverrider = [] } = overriders;
+  return [
+    ...annotationsOverrider.flatMap(({ value }, index) => checkAnnotations(`${at}.annotationsOverrider[${index}].value`, value)),
+    ...labelsOverrider.flatMap(({ value }, index) => checkLabels(`${at}.labelsOverrider[${index}].value`, value)),
+    ...imageOverrider.flatMap(({ predicate }, index) => (predicate ? checkPointer(`${at}.imageOverrider[${index}].predicate.path`, predicate.path) : [])),
+    ...fieldOverrider.flatMap((overrider, index) => checkFieldOverrider(`${at}.fieldOverrider[${index}]`, overrider)),
+  ];
 }
 
-type Problem = (text: string) => string | undefined;
+function checkAnnotations(field: string, annotations: Readonly<Record<string, string>>): FieldError[] {
+  return [
+    ...Object.keys(annotations).flatMap((key) => checkText(field, key, annotationKeyProblems)),
+    ...(annotationsAreTooLong(annotations) ? [tooLong(field, MAX_ANNOTATIONS_BYTES)] : []),
+  ];
+}
 
-function checkEntries(at: string, { value }: Read<LabelAnnotationOverrider>, keyProblem: Problem, valueProblem: Problem = () => undefined): FieldError[] {
-  return Object.entries(value).flatMap(([key, text]) => {
-    const problems = [
-      [key, keyProblem(key)],
-      [text, valueProblem(text)],
-    ] as const;
-    return problems.flatMap(([shown, problem]) => (problem ? [wrong(at, shown, problem)] : []));
-  });
+/** The words of the library that Karmada parses pointers with, an open quotation mark and a line break among them. */
+const POINTER_RULE = 'JSON pointer must be empty or start with a "/\nJSON pointer error';
+
+function checkPointer(field: string, path: string): FieldError[] {
+  return path === "" || path.startsWith("/") ? [] : [wrong(field, path, POINTER_RULE)];
+}
+
+function checkFieldOverrider(at: string, overrider: Read<FieldOverrider>): FieldError[] {
+  const { fieldPath, json = [], yaml = [] } = overrider;
+  const errors: FieldError[] = [];
+  if (json.length > 0 && yaml.length > 0) errors.push(wrong(at, goValue(TABLE, "FieldOverrider", overrider), "FieldOverrider has both YAML and JSON set. Only one is allowed"));
+  if (json.length + yaml.length === 0) errors.push(missing(at, "FieldOverrider must have either JSON or YAML set"));
+  return [
+    ...errors,
+    ...checkPointer(`${at}.fieldPath`, fieldPath),
+    ...json.flatMap((patch, index) => checkPatch(`${at}.json[${index}]`, patch)),
+    ...yaml.flatMap((patch, index) => checkPatch(`${at}.yaml[${index}]`, patch)),
+  ];
+}
+
+function checkPatch(at: string, { subPath, operator, value = null }: Read<JSONPatchOperation | YAMLPatchOperation>): FieldError[] {
+  return [...checkPointer(`${at}.subPath`, subPath), ...checkValue(`${at}.value`, operator, value)];
+}
+
+/** Karmada cannot tell a null from nothing. */
+function checkValue(field: string, operator: string, value: Read<Json>): FieldError[] {
+  if (operator === "remove") return value === null ? [] : [wrong(field, value, "value is not allowed for remove operation")];
+  return value === null ? [wrong(field, value, "value is required for add or replace operation")] : [];
+}
+
+export function overrideWarnings({ metadata, spec }: Policy, canonicalKind: string): string[] {
+  const { targetCluster, overriders, overrideRules = [], resourceSelectors = [] } = spec;
+  return [
+    ...selectorWarnings(resourceSelectors, { ...(metadata.namespace !== undefined && { namespace: metadata.namespace }), canonicalKind }),
+    ...(targetCluster || !isEmpty(overriders) ? ["spec.targetCluster and spec.overriders are deprecated; the canonical form is spec.overrideRules"] : []),
+    ...affinityWarnings("spec.targetCluster", targetCluster),
+    ...overrideRules.flatMap((rule, index) => affinityWarnings(`spec.overrideRules[${index}].targetCluster`, rule.targetCluster)),
+  ];
 }

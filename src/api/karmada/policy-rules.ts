@@ -22,8 +22,8 @@ interface PolicyMarks {
   webhook: string;
   /** The label with the policy's identity, which its claims repeat. */
   id: string;
-  /** Held until the claims on templates and bindings are taken off. */
-  finalizer: string;
+  /** Held until the claims on templates and bindings are taken off; unset while no stage waits for it. */
+  finalizer?: string;
 }
 
 export function policyAdmission<T extends Policy>(kind: Kind<T>, marks: PolicyMarks): Admission<T> {
@@ -37,7 +37,7 @@ export function policyAdmission<T extends Policy>(kind: Kind<T>, marks: PolicyMa
 
 function completePolicy<T extends Policy>(review: Review<T>, { id, finalizer }: PolicyMarks): Read<T> {
   const named = withPermanentId(review, id, "policy") as Read<Policy>;
-  const policy = review.operation === "CREATE" ? withFinalizer(named, finalizer) : named;
+  const policy = review.operation === "CREATE" && finalizer !== undefined ? withFinalizer(named, finalizer) : named;
   return change(policy, "spec", (spec) => completeSpec(spec, policy.metadata.namespace)) as Read<T>;
 }
 

@@ -16,5 +16,5 @@ export const PropagationPolicy: Kind<PropagationPolicy> = policyKind<Propagation
 export const POLICY_FINALIZER = "karmada.io/propagation-policy-controller";
 
 export const admissions: AnyAdmission[] = [
-  policyAdmission(PropagationPolicy, { webhook: "propagationpolicy.karmada.io", id: "propagationpolicy.karmada.io/permanent-id", finalizer: POLICY_FINALIZER }),
+  policyAdmission(PropagationPolicy, { webhook: "propagationpolicy.karmada.io", id: "propagationpolicy.karmada.io/permanent-id" }),
 ];

@@ -1,9 +1,4 @@
-/**
- * Work: manifests for one member, in that member's execution namespace, and what became of them there.
- *
- * Karmada's webhook prunes the manifests and stamps its labels on them. Dispatch does that where it renders them, so that a
- * Work is written as it stays; there is no mutation here.
- */
+/** Work: manifests for one member, in that member's execution namespace, and what became of them there. */
 import { AGE, customKind } from "../define.ts";
 import type { Work as WorkFacts } from "../facts/work-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";

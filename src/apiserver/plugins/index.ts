@@ -4,6 +4,7 @@ import { defaultIngressClass } from "./default-ingress-class.ts";
 import { claimResize, defaultStorageClass } from "./default-storage-class.ts";
 import { endpointSlices } from "./endpoint-slices.ts";
 import { defaultTolerations } from "./default-tolerations.ts";
+import { deletionProtection } from "./deletion-protection.ts";
 import { joinedClusters } from "./joined-clusters.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { podSecurity } from "./pod-security.ts";
@@ -29,4 +30,5 @@ export const builtInPlugins: readonly Plugin[] = [
   priorityClassDefault,
   resourceQuota,
   joinedClusters,
+  deletionProtection,
 ];

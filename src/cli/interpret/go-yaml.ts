@@ -12,7 +12,7 @@ const STEP = 2;
 export function formatGoYaml(value: Json): string {
   if (Array.isArray(value) && value.length > 0) return `${list(value, 0)}\n`;
   if (isObject(value) && Object.keys(value).length > 0) return `${mapping(value, 0)}\n`;
-  return `${leaf(value, 0, 0)}\n`;
+  return `${leaf(value, STEP, 0)}\n`;
 }
 
 function mapping(fields: { readonly [key: string]: Json }, indent: number): string {

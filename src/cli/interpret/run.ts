@@ -1,6 +1,6 @@
 /** `flotilla interpret`: chooses between checking, testing and running rules, and carries it out. */
 import { UsageError } from "../../base/index.ts";
-import type { Clock, Json } from "../../base/index.ts";
+import type { Clock } from "../../base/index.ts";
 import { InterpretError } from "../../interpreter/index.ts";
 import type { Output } from "../output.ts";
 import { checkData, checkManifests, hasFailed, renderChecks } from "./check.ts";
@@ -100,7 +100,7 @@ async function run(operation: RunOperation, request: InterpretRequest, sources: 
 }
 
 /** As karmadactl prints it, without the last line break. Where Flotilla's own rules answer, which it cannot ask, a comment says whose they are. */
-export function renderAnswer({ results }: Answer, level: string | undefined): string {
+function renderAnswer({ results }: Answer, level: string | undefined): string {
   const blocks = results.map(({ name, value }, index) => `---\n# [${index + 1}/${results.length}] ${name}:\n${formatGoYaml(value)}`);
   return `${level === undefined ? "" : `# answered by Flotilla's own rules: ${level}\n`}${blocks.join("")}`.slice(0, -1);
 }

@@ -245,15 +245,17 @@ describe("kinds whose members know the numbers", () => {
     expect(strategies(copies)).toEqual([6, 3, "100%"].map((partition) => ({ partition })));
   });
 
-  test("a SidecarSet follows the counts and never keeps back more of the same release than it did", async () => {
+  test("a SidecarSet follows the counts, and takes nothing back of the same release", async () => {
     const before = await interpreter.divide(sidecarSet({ partition: "50%" }), seen("matchedPods", 10, 10));
     expect(strategies(before)).toEqual([{ partition: 5 }, { partition: 5 }]);
 
-    const grown = await interpreter.divide(sidecarSet({ partition: "50%" }), after(before, seen("matchedPods", 10, 20)));
-    const anew = await interpreter.divide(sidecarSet({ partition: "50%" }, "proxy:3"), after(before, seen("matchedPods", 10, 20)));
+    const grown = await interpreter.divide(sidecarSet({ partition: "50%" }), after(before, seen("matchedPods", 10, 90)));
+    const shrunk = await interpreter.divide(sidecarSet({ partition: "50%" }), after(before, seen("matchedPods", 10, 6)));
+    const anew = await interpreter.divide(sidecarSet({ partition: "50%" }, "proxy:3"), after(before, seen("matchedPods", 10, 6)));
 
-    expect(strategies(grown)).toEqual([{ partition: 5 }, { partition: 5 }]);
-    expect(strategies(anew)).toEqual([{ partition: 5 }, { partition: 10 }]);
+    expect(strategies(grown)).toEqual([{ partition: 5 }, { partition: 45 }]);
+    expect(strategies(shrunk)).toEqual([{ partition: 5 }, { partition: 1 }]);
+    expect(strategies(anew)).toEqual([{ partition: 5 }, { partition: 3 }]);
   });
 
   test("a member that is silent for a moment keeps the partition that it has", async () => {

@@ -7,9 +7,9 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { countOf } from "../replica-status.ts";
-import { stagedPartition } from "./release.ts";
+import { stagedPartition, stagedUpdated } from "./release.ts";
 import type { RolloutOrder } from "./rollout-order.ts";
-import { letThrough, partitionFor, type IntOrPercent } from "./split-partition.ts";
+import { partitionFor, type IntOrPercent } from "./split-partition.ts";
 import { splitStage } from "./split-stage.ts";
 
 type Copy = DeepReadonly<KubernetesObject>;
@@ -24,21 +24,28 @@ export interface ObservedPartition {
   partitionOf(copy: Copy): IntOrPercent | undefined;
 }
 
-export function splitByObserved(shares: readonly Share[], partition: IntOrPercent, { order, counter, rounding, digest, partitionOf }: ObservedPartition): IntOrPercent[] {
+/** One member's part: its partition, and the pods that this lets through. */
+export interface ObservedShare {
+  readonly partition: IntOrPercent;
+  readonly updated: number;
+}
+
+export function splitByObserved(shares: readonly Share[], partition: IntOrPercent, { order, counter, rounding, digest, partitionOf }: ObservedPartition): ObservedShare[] {
   const isKnown = shares.map(({ observed }) => isObject(observed) && typeof observed[counter] === "number");
   const sizes = shares.map(({ observed }) => (isObject(observed) ? Math.max(0, countOf(observed[counter])) : 0));
-  const updated = splitStage(shares, {
+  const split = splitStage(shares, {
     sizes,
     partition,
     order,
     rounding,
     partitionBefore: (copy) => stagedPartition(copy, digest),
-    // The count at the time of the earlier division is not known; what it kept back is, and no more than that is kept now.
-    updatedBy: (copy, index) => letThrough(partitionOf(copy), sizes[index] ?? 0, rounding),
+    updatedBy: (copy) => stagedUpdated(copy, digest),
   });
   return shares.map(({ copy }, index) => {
-    // A member that is silent for a moment keeps the partition that it has in this release.
+    // A member that is silent for a moment keeps what it has in this release.
     const kept = !isKnown[index] && copy && stagedPartition(copy, digest) !== undefined ? partitionOf(copy) : undefined;
-    return kept ?? partitionFor(sizes[index] ?? 0, updated[index] ?? 0);
+    if (copy && kept !== undefined) return { partition: kept, updated: stagedUpdated(copy, digest) };
+    const updated = split[index] ?? 0;
+    return { partition: partitionFor(sizes[index] ?? 0, updated), updated };
   });
 }

@@ -11,7 +11,10 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import { percentOf, type IntOrPercent } from "./split-partition.ts";
 
-/** `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. */
+/**
+ * `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. Where only the member knows how many pods it has, `@` and the
+ * number of pods that the copy lets through follow.
+ */
 export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
 
 /** Enough that two releases of one workload do not meet. */
@@ -19,8 +22,8 @@ const DIGEST_LENGTH = 16;
 
 type Annotated = DeepReadonly<KubernetesObject>;
 
-export function withStage<T extends Annotated>(copy: T, digest: string, partition: IntOrPercent): T {
-  return withAnnotation(copy, ROLLOUT_STAGE, `${digest}/${partition}`);
+export function withStage<T extends Annotated>(copy: T, digest: string, partition: IntOrPercent, updated?: number): T {
+  return withAnnotation(copy, ROLLOUT_STAGE, `${digest}/${partition}${updated === undefined ? "" : `@${updated}`}`);
 }
 
 /** With undefined the annotation is taken off, also where the template brought one along. */
@@ -33,11 +36,17 @@ export function withAnnotation<T extends Annotated>(object: T, name: string, val
 
 /** The partition of the template for which a copy was made; undefined when the copy is of another release or of no staged one. */
 export function stagedPartition(copy: Annotated, digest: string): IntOrPercent | undefined {
-  const text = stageIn(copy, digest);
+  const [text] = stageIn(copy, digest)?.split("@") ?? [];
   if (text === undefined) return undefined;
   if (/^\d{1,10}$/.test(text)) return Number(text);
   // Whatever else is there is not ours: a copy can be edited by hand.
   return percentOf(text) === undefined ? undefined : text;
+}
+
+/** How many pods a copy of this release lets through, where that is written on it. */
+export function stagedUpdated(copy: Annotated, digest: string): number {
+  const [, updated = ""] = stageIn(copy, digest)?.split("@") ?? [];
+  return /^\d{1,10}$/.test(updated) ? Number(updated) : 0;
 }
 
 /** What a copy's stage says behind the digest; undefined when the copy is of another release or of no staged one. */

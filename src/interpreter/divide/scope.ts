@@ -20,6 +20,7 @@ export function countsPerCluster({ kind, metadata }: DeepReadonly<KubernetesObje
 /** Every member runs all replicas: then each has a rollout of its own and there is nothing to divide. */
 export function isDuplicated(shares: readonly Share[], replicas: number): boolean {
   const staying = stayingOf(shares);
+  if (staying.some(({ isWhole }) => isWhole !== undefined)) return staying.length > 1 && staying.every(({ isWhole }) => isWhole);
   return staying.length > 1 && replicas > 0 && staying.every((share) => share.replicas === replicas);
 }
 

@@ -130,8 +130,8 @@ test("calls and failures are counted by owner, and where the script runs", () =>
   const { engine, program } = makeEngine();
 
   void program.interpretHealth(object);
-  expect(() => program.interpretHealth({ ...object, fail: true })).toThrow();
-  expect(() => program.interpretHealth({ ...object, wrong: true })).toThrow();
+  expect(() => program.interpretHealth({ ...object, fail: true })).toThrow("no");
+  expect(() => program.interpretHealth({ ...object, wrong: true })).toThrow("is not bool");
   trip(program);
 
   const labels = 'customization="web",operation="InterpretHealth"';

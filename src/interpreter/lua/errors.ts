@@ -1,6 +1,8 @@
 /** The ways in which a script fails: it does not compile, it raises an error, or it reaches a limit; and one for our own failures. */
 import { FlotillaError } from "../../base/index.ts";
 
+// Messages quote scripts, which may hold bytes that are no text; what is shown to people is.
+
 /** Where in the source, counted from 1. The column counts bytes, as upstream does. */
 export interface SourcePosition {
   line: number;
@@ -11,7 +13,7 @@ export interface SourcePosition {
 export class LuaSyntaxError extends FlotillaError {
   readonly position: SourcePosition | undefined;
   constructor(message: string, position?: SourcePosition) {
-    super("LuaSyntax", message);
+    super("LuaSyntax", message.toWellFormed());
     this.position = position;
   }
 }
@@ -19,7 +21,7 @@ export class LuaSyntaxError extends FlotillaError {
 /** A script raised an error and nothing caught it. */
 export class LuaRuntimeError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
-    super("LuaRuntime", message, options);
+    super("LuaRuntime", message.toWellFormed(), options);
   }
 }
 

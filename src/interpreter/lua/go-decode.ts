@@ -1,7 +1,7 @@
 /** Reads JSON into the shape of a Go struct as `encoding/json` does: unknown fields vanish, a wrong type is an error. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { quantityProblem, tryParseQuantity } from "../../machinery/index.ts";
+import { formatQuantity, quantityProblem, tryParseQuantity } from "../../machinery/index.ts";
 
 export type GoShape =
   | "any"
@@ -11,7 +11,7 @@ export type GoShape =
   | { map: GoShape }
   /** `of` is Go's name of the type. */
   | { list: GoShape; of: string }
-  /** `always` are the fields that are written even when they were not given. */
+  /** `name` is with the package; `always` are the fields that are written even when they were not given. */
   | { name: string; fields: Record<string, GoShape>; always?: JsonObject };
 
 export type Decoded = { value: Json } | { problem: string };
@@ -26,13 +26,15 @@ export function decodeGo(json: Json, shape: GoShape, place?: string): Decoded {
   }
   if (shape === "quantity") {
     if (typeof json !== "string" && typeof json !== "number") return wrong(json, place, "resource.Quantity");
-    return tryParseQuantity(json) ? { value: String(json) } : { problem: quantityProblem(String(json)) };
+    // Reading and writing it makes a quantity canonical.
+    const quantity = tryParseQuantity(json);
+    return quantity ? { value: formatQuantity(quantity) } : { problem: quantityProblem(String(json)) };
   }
   if ("list" in shape) return decodeList(json, shape, place);
   if ("map" in shape) return isObject(json) ? decodeFields(json, Object.keys(json), () => shape.map, place, {}) : wrong(json, place, "map");
   if (!isObject(json)) return wrong(json, place, shape.name);
   const known = Object.keys(shape.fields).filter((key) => Object.hasOwn(json, key));
-  return decodeFields(json, known, (key) => shape.fields[key] ?? "any", `Go struct field ${shape.name}`, shape.always ?? {});
+  return decodeFields(json, known, (key) => shape.fields[key] ?? "any", `Go struct field ${shape.name.slice(shape.name.indexOf(".") + 1)}`, shape.always ?? {});
 }
 
 function decodeList(json: Json, shape: { list: GoShape; of: string }, place: string | undefined): Decoded {

@@ -26,17 +26,17 @@ const TYPE_NUMBERS = { nil: 0, boolean: 1, number: 2, string: 3, function: 4, ta
 
 const quantities: GoShape = { map: "quantity" };
 const requirements: GoShape = {
-  name: "ReplicaRequirements",
+  name: "v1alpha2.ReplicaRequirements",
   fields: {
-    nodeClaim: { name: "NodeClaim", fields: { hardNodeAffinity: "any", nodeSelector: { map: "string" }, tolerations: { list: "any", of: "[]v1.Toleration" } } },
+    nodeClaim: { name: "v1alpha2.NodeClaim", fields: { hardNodeAffinity: "any", nodeSelector: { map: "string" }, tolerations: { list: "any", of: "[]v1.Toleration" } } },
     resourceRequest: quantities,
     namespace: "string",
     priorityClassName: "string",
   },
 };
-const component: GoShape = { name: "Component", fields: { name: "string", replicas: "int32", replicaRequirements: { ...requirements, name: "ComponentReplicaRequirements" } }, always: { name: "", replicas: 0 } };
+const component: GoShape = { name: "v1alpha2.Component", fields: { name: "string", replicas: "int32", replicaRequirements: { ...requirements, name: "v1alpha2.ComponentReplicaRequirements" } }, always: { name: "", replicas: 0 } };
 const dependency: GoShape = {
-  name: "DependentObjectReference",
+  name: "v1alpha1.DependentObjectReference",
   fields: { apiVersion: "string", kind: "string", namespace: "string", name: "string", labelSelector: "any" },
   always: { apiVersion: "", kind: "" },
 };

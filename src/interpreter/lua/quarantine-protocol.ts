@@ -1,5 +1,6 @@
 /** What goes between the process and the thread of the quarantined scripts. */
-import { FlotillaError, messageOf } from "../../base/index.ts";
+import { messageOf } from "../../base/index.ts";
+import type { FlotillaError } from "../../base/index.ts";
 import type { LuaBudget } from "./budget.ts";
 import { LuaInternalError, LuaLimitError, LuaRuntimeError } from "./errors.ts";
 import type { LuaLimit } from "./errors.ts";

@@ -109,7 +109,7 @@ class WorkerQuarantine implements Quarantine {
     try {
       const worker = (this.#worker ??= this.#start());
       worker.ref();
-      worker.postMessage(this.#batchOf(calls));
+      worker.postMessage(this.#batchOf(calls), []);
       this.#watch(0);
     } catch (error) {
       // No thread could be started, or an input is no JSON.

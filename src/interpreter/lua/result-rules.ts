@@ -114,22 +114,12 @@ function collectEmpties(json: Json, path: string[], empties: Empties): void {
   }
 }
 
-/** Objects that were looked through and have no null; they are immutable and come again with every operation. */
-const nullFree = new WeakSet<object>();
-
-/** JSON as Karmada's scripts see it: without nulls. */
+/** JSON as Karmada's scripts see it: without nulls. Objects should be brought into this form when they come in, not per call. */
 export function withoutNulls(json: Json): Json {
-  if (typeof json !== "object" || json === null || nullFree.has(json)) return json;
-  const result = stripNulls(json);
-  nullFree.add(result as object);
-  return result;
-}
-
-function stripNulls(json: Json): Json {
-  if (Array.isArray(json)) return json.some(hasNull) ? json.filter((item) => item !== null).map(stripNulls) : json;
+  if (Array.isArray(json)) return json.some(hasNull) ? json.filter((item) => item !== null).map(withoutNulls) : json;
   if (!isObject(json) || !hasNull(json)) return json;
   const result: JsonObject = {};
-  for (const [key, value] of Object.entries(json)) if (value !== null) setOwn(result, key, stripNulls(value));
+  for (const [key, value] of Object.entries(json)) if (value !== null) setOwn(result, key, withoutNulls(value));
   return result;
 }
 

@@ -49,11 +49,11 @@ function strictly(operation: Json, index: number): JsonObject[] {
   switch (op) {
     case "replace":
       // By the standard the two are the same, and to remove what is not there fails.
-      return [{ op: "remove", path }, { ...operation, op: "add" }];
+      return isIndex(path) ? [operation] : [{ op: "remove", path }, { ...operation, op: "add" }];
     case "copy":
       if (typeof from !== "string") throw wrongType(`${place}.from`, "a path");
-      // Changes nothing, and fails where there is nothing to move.
-      return [{ op: "move", from, path: from }, operation];
+      // To move something to where it is changes nothing, and fails when it is not there.
+      return isIndex(from) ? [operation] : [{ op: "move", from, path: from }, operation];
     case "add":
     case "remove":
     case "move":
@@ -63,6 +63,9 @@ function strictly(operation: Json, index: number): JsonObject[] {
       throw new WebhookError("answer", `${place}.op is ${shown(op)}, which is no operation`);
   }
 }
+
+/** Items of a list have to be there in any case, and to take one out and put it back moves all that follow. */
+const isIndex = (path: string): boolean => /\/-?\d+$/.test(path);
 
 function applyPatch(object: AnyObject, operations: JsonObject[]): Json {
   try {

@@ -9,8 +9,9 @@ import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import { messageOf } from "../../base/index.ts";
-import { WebhookError } from "./webhook-error.ts";
+import { shown } from "./context.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { WebhookError } from "./webhook-error.ts";
 
 /** What may be under way to one webhook; a kept connection each. */
 export const MAX_IN_FLIGHT = 32;
@@ -78,6 +79,7 @@ export function createWebhookConnection(caBundle: string | undefined): WebhookCo
 function readAnswer(incoming: IncomingMessage, done: (bytes: Buffer) => void, fail: (error: Error) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
+  incoming.on("error", (error) => fail(connectionError(error)));
   const tooLong = (): void => fail(new WebhookError("answer", `the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
   // A peer that says how much it will send is refused before it does.
   if (Number(incoming.headers["content-length"] ?? 0) > MAX_ANSWER_BYTES) return tooLong();
@@ -86,7 +88,6 @@ function readAnswer(incoming: IncomingMessage, done: (bytes: Buffer) => void, fa
     length += chunk.length;
     if (length > MAX_ANSWER_BYTES) tooLong();
   });
-  incoming.on("error", (error) => fail(connectionError(error)));
   incoming.on("end", () => {
     const bytes = Buffer.concat(chunks, length);
     const status = incoming.statusCode ?? 0;
@@ -97,7 +98,7 @@ function readAnswer(incoming: IncomingMessage, done: (bytes: Buffer) => void, fa
 
 function statusError(status: number, said: string): WebhookError {
   const hint = status >= 300 && status <= 399 ? ", and redirects are not followed" : "";
-  return new WebhookError("status", `it answered with HTTP status ${status}${hint}${said && `: ${said}`}`, { isPassing: status === 429 || status >= 500 });
+  return new WebhookError("status", `it answered with HTTP status ${status}${hint}${said && `: ${shown(said)}`}`, { isPassing: status === 429 || status >= 500 });
 }
 
 function connectionError(error: Error & { code?: unknown }): WebhookError {

@@ -109,7 +109,7 @@ describe("a hostile or broken webhook gives a clear failure:", () => {
     "an answer that is no HTTP": { behave: (_asked, response) => void response.socket?.end("hello\r\n\r\n"), reason: "answer", message: /the answer is no HTTP/ },
     "a redirect": { behave: (_asked, response) => void response.writeHead(302, { location: "https://127.0.0.1:1/" }).end(), reason: "status", message: /HTTP status 302, and redirects are not followed$/ },
     "another protocol": { behave: (_asked, response) => void response.socket?.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chess\r\n\r\n"), reason: "status", message: /switched protocols/ },
-    "a page that is not there": { behave: (_asked, response) => void response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found\n"), reason: "status", message: /HTTP status 404: 404 page not found$/ },
+    "a page that is not there": { behave: (_asked, response) => void response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found\n"), reason: "status", message: /HTTP status 404: "404 page not found"$/ },
   };
   for (const [what, { behave, reason, message }] of Object.entries(cases)) {
     test(what, async () => {

@@ -62,10 +62,20 @@ const BACK_OFF_MS = 200;
 export function createHook(id: string, settings: DeepReadonly<ResourceInterpreterWebhook>, failurePolicy: FailurePolicy, { clock, random, metrics, resolveService }: HookDependencies): Hook {
   const timeoutMs = Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
   const turns = new Turns(MAX_IN_FLIGHT, MAX_WAITING);
-  const underWay = new Set<{ controller: AbortController; ended: Promise<void> }>();
+  const underWay = new Map<AbortController, Promise<unknown>>();
   const line = openLine(settings, resolveService);
   const stopping = new WebhookError("connection", "Flotilla is stopping");
   let isClosed = false;
+
+  /** Waits before the next attempt. When there is none any more, what went wrong so far is told as well. */
+  async function backOff(attempt: number, failure: WebhookError, stop: AbortSignal): Promise<void> {
+    try {
+      await sleep(clock, BACK_OFF_MS * 2 ** (attempt - 1) * (0.5 + random.next() / 2), stop);
+    } catch (error) {
+      if (!(error instanceof WebhookError)) throw error;
+      throw new WebhookError(error.reason, `${error.message}; before that, ${failure.message}`, { cause: failure.cause });
+    }
+  }
 
   /** Asks until an answer comes, the failure is one that stays, or the time is over. */
   async function exchange(question: Question, untilMs: number, stop: AbortSignal): Promise<JsonObject> {
@@ -78,9 +88,7 @@ export function createHook(id: string, settings: DeepReadonly<ResourceInterprete
         return readResponse(await line.connection.post(line.locate(), `?timeout=${leftSeconds}s`, body, stop), uid);
       } catch (error) {
         if (!(error instanceof WebhookError) || !error.isPassing || attempt === MAX_ATTEMPTS) throw error;
-        await sleep(clock, BACK_OFF_MS * 2 ** (attempt - 1) * (0.5 + random.next() / 2), stop).catch((reason: unknown) => {
-          throw reason instanceof WebhookError ? new WebhookError(reason.reason, `${reason.message}; before that, ${error.message}`, { cause: error.cause }) : reason;
-        });
+        await backOff(attempt, error, stop);
       }
     }
   }
@@ -95,7 +103,7 @@ export function createHook(id: string, settings: DeepReadonly<ResourceInterprete
   }
 
   async function retire(): Promise<void> {
-    await Promise.all([...underWay].map(({ ended }) => ended));
+    await Promise.allSettled(underWay.values());
     if (!(line instanceof WebhookError)) line.connection.close();
   }
 
@@ -112,8 +120,7 @@ export function createHook(id: string, settings: DeepReadonly<ResourceInterprete
       if (isClosed) controller.abort(stopping);
       const timer = clock.after(timeoutMs, () => controller.abort(new WebhookError("timeout", `no answer within ${timeoutMs / 1000} s`)));
       const answer = inTurn(question, read, startedMs + timeoutMs, controller.signal);
-      const call = { controller, ended: answer.then(() => undefined, () => undefined) };
-      underWay.add(call);
+      underWay.set(controller, answer);
       try {
         const result = await answer;
         metrics.ended(question.operation, clock.now() - startedMs);
@@ -124,13 +131,13 @@ export function createHook(id: string, settings: DeepReadonly<ResourceInterprete
         throw error.during(describe(id, question));
       } finally {
         timer.cancel();
-        underWay.delete(call);
+        underWay.delete(controller);
       }
     },
     retire,
     async close() {
       isClosed = true;
-      for (const { controller } of underWay) controller.abort(stopping);
+      for (const controller of underWay.keys()) controller.abort(stopping);
       await retire();
     },
   };

@@ -19,8 +19,8 @@ import { HookMetrics, writeHookMetrics } from "./hook-metrics.ts";
 import { ALL_OPERATIONS, rulesAsking } from "./rules.ts";
 import type { IgnoredFailures } from "./rules.ts";
 
-/** On a configuration: `Ignore` lets a lower level answer when a webhook of it fails. `Fail` is the default. */
-export const FAILURE_POLICY = "flotilla.dev/failure-policy";
+/** An annotation of a configuration: `Ignore` lets a lower level answer when a webhook of it fails. `Fail` is the default. */
+const FAILURE_POLICY = "flotilla.dev/failure-policy";
 
 type Configuration = DeepReadonly<ResourceInterpreterWebhookConfiguration>;
 

@@ -129,3 +129,19 @@ describe("a member that is no target any more", () => {
     expect(worksWith("oslo")).toEqual(["karmada-es-oslo"]);
   });
 });
+
+test.each([
+  { type: "Divided" as const, isWhole: false },
+  { type: "Duplicated" as const, isWhole: true },
+])("the division is told that the placement is $type", ({ type, isWhole }) => {
+  const template = makeDeployment("shop/web").replicas(4).build();
+  const binding = makeBinding(template)
+    .targets({ oslo: 4, rome: 4 })
+    .with(({ spec }) => (spec.placement = { replicaScheduling: { replicaSchedulingType: type } }))
+    .build();
+
+  expect(planDivision(binding, template, []).shares).toEqual([
+    { cluster: "oslo", replicas: 4, isWhole },
+    { cluster: "rome", replicas: 4, isWhole },
+  ]);
+});

@@ -45,10 +45,13 @@ export interface WorksPlan {
 export function planDivision(binding: DeepReadonly<ResourceBinding>, template: Template, works: readonly DeepReadonly<Work>[]): Division {
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
   const given = new Map(works.map(({ metadata, spec }) => [metadata.namespace, spec.workload?.manifests?.[0]]));
+  const { placement } = binding.spec;
+  // The numbers alone do not tell: while a template is scaled, the shares of a moment ago may happen to equal its replicas.
+  const isWhole = placement && placement.replicaScheduling?.replicaSchedulingType !== "Divided";
   const shareOf = (name: string, replicas: number): Share => {
     const status = observed.get(name);
     const copy = given.get(executionNamespace(name)) as Template | undefined;
-    return { cluster: name, replicas, ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
+    return { cluster: name, replicas, ...(isWhole !== undefined && { isWhole }), ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
   };
   const shares = (binding.spec.clusters ?? []).map(({ name, replicas }) => shareOf(name, replicas ?? binding.spec.replicas ?? 0));
   const targets = new Set(shares.map(({ cluster }) => cluster));

@@ -54,8 +54,8 @@ export function strategyOf(placement: Placement | undefined): DivisionStrategy |
   return undefined;
 }
 
-/** Whether the binding's replicas are divided at all. */
-export function isWorkload({ replicas = 0, replicaRequirements, components = [] }: BindingSpecView): boolean {
+/** Whether the binding has replicas that a placement can divide. A workload of several components goes to a cluster as a whole. */
+export function isDivisible({ replicas = 0, replicaRequirements, components = [] }: BindingSpecView): boolean {
   return components.length <= 1 && (replicas > 0 || replicaRequirements !== undefined);
 }
 
@@ -68,7 +68,7 @@ export function isFresh({ rescheduleTriggeredAt }: BindingSpecView, status: Bind
 export function assignReplicas(input: AssignmentInput): Assignment {
   const { candidates, spec, status, enableEmptyWorkloadPropagation = false } = input;
   if (candidates.length === 0) return { ok: false, cause: "placement", message: "no clusters available to schedule" };
-  if (!isWorkload(spec)) return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name })) };
+  if (!isDivisible(spec)) return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name })) };
 
   const division = divide(input, spec.replicas ?? 0, Boolean(currentTerm(spec.placement, status)?.overflowAffinities?.length));
   if (!division.ok) return division;

@@ -5,6 +5,23 @@ import type { Candidate } from "./assign.ts";
 export interface ScoredCandidate extends Candidate {
   readonly cluster: FleetCluster;
   readonly score: number;
+  /** Completed by every step that decides about the cluster. */
+  readonly verdict: ClusterVerdict;
+}
+
+/** What one cluster was told. */
+export interface ClusterVerdict {
+  readonly cluster: string;
+  /** The plugin or step that left it out; unset for a cluster of the result, and for one that is being removed. */
+  refusedBy?: string;
+  /** Why it is left out; unset for a cluster of the result. */
+  reason?: string;
+  /** Set once it passed the filters. */
+  score?: number;
+  /** Replicas that fit it, those that it has included; set where room was asked for. */
+  available?: number;
+  /** Its share; unset for a resource without replicas. */
+  replicas?: number;
 }
 
 /** Primary clusters before overflow, then the best score, then the most room, then the first name. No two are equal. */

@@ -15,14 +15,26 @@ export interface FleetCluster extends Pick<ClusterView, "metadata" | "spec"> {
   readonly capacity: Capacity | undefined;
 }
 
-/** Sorted by name, so that no decision depends on the order of a list. */
-export type Fleet = readonly FleetCluster[];
+export interface Fleet {
+  /** Sorted by name, so that no decision depends on the order of a list. */
+  readonly clusters: readonly FleetCluster[];
+  /** Whether a cluster of this name is there and not being removed. */
+  isStaying(name: string): boolean;
+}
 
 /** Objects are never changed in place, so what was read of one stays true for as long as anybody has it. */
 const known = new WeakMap<ClusterView, FleetCluster>();
 
 export function createFleet(clusters: readonly ClusterView[]): Fleet {
-  return clusters.map(readCluster).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  const sorted = clusters.map(readCluster).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  let staying: ReadonlySet<string> | undefined;
+  return {
+    clusters: sorted,
+    isStaying(name) {
+      staying ??= new Set(sorted.flatMap((cluster) => (cluster.leaving ? [] : [cluster.name])));
+      return staying.has(name);
+    },
+  };
 }
 
 export function readCluster(cluster: ClusterView): FleetCluster {

@@ -2,6 +2,7 @@
  * Our Lua against stock Lua 5.1, compiled to WebAssembly: both run the same random program and must say the same, or both must
  * fail. Messages are left aside, because ours are gopher-lua's.
  */
+import type { Lua } from "wasmoon-lua5.1";
 import { messageOf } from "../../../src/base/index.ts";
 import { DEFAULT_BUDGET, LuaLimitError, LuaRuntimeError, LuaSyntaxError, compileScript } from "../../../src/interpreter/lua/index.ts";
 import { defineTarget } from "../target.ts";
@@ -49,15 +50,15 @@ let loading: Promise<Stock | undefined> | undefined;
 
 /** Undefined, after saying so once, where the package is missing. */
 async function loadStock(): Promise<Stock | undefined> {
-  let package_: typeof import("wasmoon-lua5.1");
+  let engine: { Lua: Pick<typeof Lua, "create"> };
   try {
-    package_ = await import("wasmoon-lua5.1");
+    engine = await import("wasmoon-lua5.1");
   } catch (error) {
     process.stderr.write(`lua-differential compares nothing: stock Lua cannot be loaded (${messageOf(error)})\n`);
     return undefined;
   }
-  const lua = await package_.Lua.create();
-  lua.doString(RUNNER);
+  const lua = await engine.Lua.create();
+  await lua.doString(RUNNER);
   return lua.ctx["run"] as Stock;
 }
 

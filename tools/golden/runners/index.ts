@@ -25,4 +25,5 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   "openkruise-uniteddeployment": async () => (await import("./openkruise-functions.ts")).openKruiseUnitedDeployment,
   "openkruise-validation": async () => (await import("./openkruise-validation.ts")).openKruiseValidation,
   overrides: async () => (await import("./overrides.ts")).overrides,
+  spread: async () => (await import("./spread.ts")).spread,
 };

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../../src/base/index.ts";
 import { matchesAffinity, type ClusterAffinity } from "../../../src/propagation/cluster-affinity.ts";
 import { chooseBestPolicy, type PolicyView } from "../../../src/propagation/match/best-policy.ts";
 import { implicitPriority, matchesResource, type ResourceSelector, type SelectableResource } from "../../../src/propagation/resource-selector.ts";
+import { readCluster } from "../../../src/propagation/schedule/fleet.ts";
 import { createView, currentAffinity, type BindingSpecView, type BindingStatusView, type ClusterView } from "../../../src/propagation/schedule/framework.ts";
 import { filterPlugins, scorePlugins } from "../../../src/propagation/schedule/plugins/index.ts";
 import { matchingTolerations, minTolerationMs, noExecuteTaints, type Taint, type Toleration } from "../../../src/propagation/schedule/tolerations.ts";
@@ -40,7 +41,7 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
   filters(input) {
     const spec = input["spec"] as unknown as BindingSpecView;
     const view = createView(spec, currentAffinity(spec.placement, input["status"] as unknown as BindingStatusView));
-    const cluster = input["cluster"] as unknown as ClusterView;
+    const cluster = readCluster(input["cluster"] as unknown as ClusterView);
     const plugins: Record<string, JsonObject> = {};
     for (const { name, filter } of filterPlugins) {
       const verdict = filter(view, cluster);

@@ -36,6 +36,18 @@ test("a UnitedDeployment shows the pods of each subset over all members", async 
   expect(await interpreter.aggregateStatus(make("UnitedDeployment", { replicas: 8 }), items)).toMatchObject({ status: { replicas: 8, updatedReadyReplicas: 4, subsetReplicas: { a: 3, b: 4 } } });
 });
 
+test("a UnitedDeployment shows them also where each subset has a status of its own, and is the same when nothing changed", async () => {
+  const status = (replicas: number): JsonObject => ({ replicas, subsetStatuses: [{ name: "a", replicas, readyReplicas: 1, conditions: [] }] });
+  const items = [2, 3].map((replicas, index) => ({ clusterName: `m${index}`, status: status(replicas) }));
+
+  const summed = await interpreter.aggregateStatus(make("UnitedDeployment", { replicas: 5 }), items);
+
+  expect(summed).toMatchObject({ status: { replicas: 5, subsetStatuses: [{ name: "a", replicas: 5, readyReplicas: 2 }] } });
+  const { availableReplicas: _a, unavailableReplicas: _u, ...stored } = (summed as unknown as { status: JsonObject }).status;
+  const template = { ...summed, status: stored } as unknown as KubernetesObject;
+  expect(await interpreter.aggregateStatus(template, items)).toBe(template);
+});
+
 test("a SidecarSet sums what newer members count, and only then", async () => {
   const sidecarSet = make("SidecarSet", {});
 

@@ -6,7 +6,7 @@ import { isObject, type DeepReadonly, type JsonObject } from "../../../base/inde
 import { divideSubsets, type SubsetWorkload } from "../../divide/subsets.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
-import { countOf, reportedStatuses } from "../../replica-status.ts";
+import { countOf, reportedStatuses, textOf, withStatus } from "../../replica-status.ts";
 import { templateReplicas, withSpecField, type PodTemplateShape } from "../../workload.ts";
 import { aggregateFields, mergeConditions, reflectFields } from "../counters.ts";
 import { hasReachedStage, sumReported } from "./rollout-health.ts";
@@ -14,6 +14,7 @@ import { hasReachedStage, sumReported } from "./rollout-health.ts";
 const FIELDS = { counters: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"], texts: ["currentRevision", "updatedRevision"] };
 /** What the kind really reports beside Karmada's idea of it. */
 const OWN_COUNTERS = ["updatedReadyReplicas", "reservedPods"];
+const SUBSET_COUNTERS = ["replicas", "readyReplicas", "partition", "reservedPods"];
 const WORKLOAD_TEMPLATES = ["statefulSetTemplate", "advancedStatefulSetTemplate", "cloneSetTemplate", "deploymentTemplate"] as const;
 
 export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
@@ -22,11 +23,13 @@ export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
   replicas: (united) => templateReplicas(united.spec?.replicas ?? 1, podTemplateOf(united)),
   reviseReplicas: (united, replicas) => withSpecField(united, "replicas", replicas),
   divide: divideSubsets,
-  reflectStatus: (united) => reflectFields(united, [...FIELDS.counters, ...OWN_COUNTERS, ...FIELDS.texts, "subsetReplicas", "conditions"]),
+  reflectStatus: (united) => reflectFields(united, [...FIELDS.counters, ...OWN_COUNTERS, ...FIELDS.texts, "subsetReplicas", "subsetStatuses", "conditions"]),
   aggregateStatus(united, items) {
     const conditions = mergeConditions(items);
-    const subsetReplicas = sumSubsets(items);
-    return aggregateFields(united, items, FIELDS, { ...sumReported(united, items, OWN_COUNTERS), ...(subsetReplicas && { subsetReplicas }), ...(conditions.length > 0 && { conditions }) });
+    const more = { ...sumReported(united, items, OWN_COUNTERS), ...sumSubsets(items), ...(conditions.length > 0 && { conditions }) };
+    const { status } = aggregateFields(united, items, FIELDS, more);
+    // Some of Karmada's counters are no fields of the kind: the server drops their zeros, and adding them again changes nothing.
+    return isObject(status) ? withStatus(united, status) : united;
   },
   /** The kind counts ready pods and none that are available, so those stand in. */
   isHealthy(united) {
@@ -45,17 +48,31 @@ function podTemplateOf({ spec }: DeepReadonly<SubsetWorkload>): DeepReadonly<Pod
 
 /** Pods that the partitions keep back; a subset keeps no more than it has. */
 function keptOf({ spec, status }: DeepReadonly<SubsetWorkload>): number {
-  const partitions = spec?.updateStrategy?.manualUpdate?.partitions ?? {};
-  const sizes = isObject(status) && isObject(status["subsetReplicas"]) ? status["subsetReplicas"] : {};
-  return Object.entries(partitions).reduce((sum, [name, count]) => sum + Math.max(0, Math.min(count, Object.hasOwn(sizes, name) ? countOf(sizes[name]) : count)), 0);
+  const sizes = isObject(status) ? subsetSizes(status) : new Map<string, number>();
+  const partitions = Object.entries(spec?.updateStrategy?.manualUpdate?.partitions ?? {});
+  return partitions.reduce((sum, [name, count]) => sum + Math.max(0, Math.min(count, sizes.get(name) ?? count)), 0);
 }
 
-/** The pods of each subset over all members; undefined where no member tells. */
-function sumSubsets(items: readonly StatusItem[]): JsonObject | undefined {
-  const sums = new Map<string, number>();
-  for (const { subsetReplicas } of reportedStatuses(items)) {
-    if (!isObject(subsetReplicas)) continue;
-    for (const [name, count] of Object.entries(subsetReplicas)) sums.set(name, (sums.get(name) ?? 0) + countOf(count));
+/** The pods of each subset: v1alpha1 has them in a map of their own, v1beta1 in the statuses of the subsets. */
+function subsetSizes({ subsetReplicas, subsetStatuses }: JsonObject): Map<string, number> {
+  if (isObject(subsetReplicas)) return new Map(Object.entries(subsetReplicas).map(([name, count]) => [name, countOf(count)]));
+  return new Map(Array.isArray(subsetStatuses) ? subsetStatuses.filter(isObject).map(({ name, replicas }) => [textOf(name), countOf(replicas)]) : []);
+}
+
+/** The subsets over all members, in the fields in which members tell of them. */
+function sumSubsets(items: readonly StatusItem[]): JsonObject {
+  const replicas = new Map<string, number>();
+  const statuses = new Map<string, Record<string, number>>();
+  for (const { subsetReplicas, subsetStatuses } of reportedStatuses(items)) {
+    for (const [name, count] of isObject(subsetReplicas) ? Object.entries(subsetReplicas) : []) replicas.set(name, (replicas.get(name) ?? 0) + countOf(count));
+    for (const status of Array.isArray(subsetStatuses) ? subsetStatuses.filter(isObject) : []) {
+      const sums = statuses.get(textOf(status["name"])) ?? {};
+      for (const field of SUBSET_COUNTERS) if (status[field] !== undefined) sums[field] = (sums[field] ?? 0) + countOf(status[field]);
+      statuses.set(textOf(status["name"]), sums);
+    }
   }
-  return sums.size > 0 ? Object.fromEntries(sums) : undefined;
+  return {
+    ...(replicas.size > 0 && { subsetReplicas: Object.fromEntries(replicas) }),
+    ...(statuses.size > 0 && { subsetStatuses: Array.from(statuses, ([name, sums]) => ({ name, ...sums })) }),
+  };
 }

@@ -36,7 +36,7 @@ export interface Spread {
 
 /** A field that is constrained twice follows its last constraint; admission refuses such a placement. */
 export function readSpread(constraints: readonly Constraint[]): Spread {
-  const byField = new Map(constraints.filter(({ spreadByLabel }) => !spreadByLabel).map((constraint) => [constraint.spreadByField || CLUSTER, constraint]));
+  const byField = new Map<string, Constraint>(constraints.filter(({ spreadByLabel }) => !spreadByLabel).map((constraint) => [constraint.spreadByField || CLUSTER, constraint]));
   const byLabel = new Map(constraints.flatMap((constraint) => (constraint.spreadByLabel ? [[constraint.spreadByLabel, constraint]] : [])));
   const fields = Object.entries(FIELDS).flatMap(([field, groupsOf]) => dimension(field, byField.get(field), groupsOf));
   const labels = Array.from(byLabel, ([label, constraint]) => dimension(`label ${label}`, constraint, ({ cluster }) => labelGroups(cluster.metadata.labels, label))).flat();

@@ -1,0 +1,52 @@
+/** What ResourceBinding and ClusterResourceBinding have in common: stored as v1alpha2, readable as v1alpha1. */
+import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { Review } from "../admission.ts";
+import { AGE, customKind, lazyVersion } from "../define.ts";
+import { definitionSchema } from "../facts.ts";
+import { wrong } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import type { KubernetesObject } from "../meta.ts";
+import { fromStorage, toStorage } from "./binding-versions.ts";
+
+export const BINDING_TABLE = "work-karmada-v1alpha2";
+
+export function bindingKind<T extends KubernetesObject>(names: Pick<Kind, "kind" | "plural" | "shortNames" | "scope">): Kind<T> {
+  const facts = `${names.plural}.work.karmada.io`;
+  const columns = [
+    { name: "SCHEDULED", type: "string", jsonPath: '.status.conditions[?(@.type=="Scheduled")].status' } as const,
+    { name: "FULLYAPPLIED", type: "string", jsonPath: '.status.conditions[?(@.type=="FullyApplied")].status' } as const,
+    AGE,
+  ];
+  const kind = customKind<T>({ ...names, group: "work.karmada.io", storageVersion: "v1alpha2", categories: ["karmada-io"], facts, columns, subresources: { status: true } });
+  return { ...kind, versions: { ...kind.versions, v1alpha1: lazyVersion([], () => definitionSchema(facts, "v1alpha1"), { toStorage, fromStorage }) } };
+}
+
+/** What a binding's object depends on, as JSON; the stage that distributes dependencies reads it. */
+const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
+
+export function checkDependencies<T extends KubernetesObject>({ object, inProcess }: Review<T>): FieldError[] {
+  const text = (object as DeepReadonly<KubernetesObject>).metadata.annotations?.[DEPENDENCIES];
+  if (text === undefined || inProcess || isDependencies(text)) return [];
+  return [wrong(`metadata.annotations.${DEPENDENCIES}`, text, "annotation value must be a valid JSON")];
+}
+
+function isDependencies(text: string): boolean {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+  return value === null || (Array.isArray(value) && value.every(isReference));
+}
+
+/** Go takes null for a value that is not given. */
+function isReference(value: Json): boolean {
+  if (value === null) return true;
+  if (!isObject(value)) return false;
+  const { labelSelector = null } = value;
+  const texts = ["apiVersion", "kind", "namespace", "name"].map((field) => value[field] ?? null);
+  return texts.every((text) => text === null || typeof text === "string") && (labelSelector === null || isObject(labelSelector));
+}

@@ -1,0 +1,26 @@
+/** ClusterResourceBinding: the ResourceBinding of an object that is in no namespace. */
+import type { AnyAdmission } from "../admission.ts";
+import type { ClusterResourceBinding as ClusterResourceBindingFacts } from "../facts/work-karmada-v1alpha2.ts";
+import type { Kind } from "../kind.ts";
+import { BINDING_TABLE, bindingKind } from "./binding-kind.ts";
+import { withPermanentId } from "./permanent-id.ts";
+import { karmadaAdmission } from "./webhook.ts";
+
+export type ClusterResourceBinding = ClusterResourceBindingFacts;
+
+export const ClusterResourceBinding: Kind<ClusterResourceBinding> = bindingKind<ClusterResourceBinding>({
+  kind: "ClusterResourceBinding",
+  plural: "clusterresourcebindings",
+  shortNames: ["crb"],
+  scope: "Cluster",
+});
+
+/** The label by which Works and manifests find their binding. */
+const CLUSTER_BINDING_ID = "clusterresourcebinding.karmada.io/permanent-id";
+
+export const admissions: AnyAdmission[] = [
+  karmadaAdmission(ClusterResourceBinding, {
+    name: "clusterresourcebinding.karmada.io",
+    completes: { table: BINDING_TABLE, on: "CREATE", trustsOwn: true, complete: (_, review) => withPermanentId(review, CLUSTER_BINDING_ID, "binding") },
+  }),
+];

@@ -1,0 +1,76 @@
+/**
+ * Resource models: grades of nodes by what they have, from which a member counts how many nodes of each it has left. Grades are
+ * gapless ranges from nothing to the largest number there is.
+ */
+import type { DeepReadonly } from "../../base/index.ts";
+import { compareQuantities, parseQuantity, quantityValue, type FieldError } from "../../machinery/index.ts";
+import { checkNotNegative, wrong } from "../field-errors.ts";
+import { changeItems } from "../fill.ts";
+import type { ResourceModel } from "../facts/cluster-karmada-v1alpha1.ts";
+
+type Models = readonly DeepReadonly<ResourceModel>[];
+type Range = DeepReadonly<ResourceModel["ranges"][number]>;
+
+/** Where the last grade ends: the largest number that Go's int64 holds. */
+export const UNLIMITED = "9223372036854775807";
+
+const CPUS = ["0", "1", "2", "4", "8", "16", "32", "64", "128", UNLIMITED];
+const MEMORIES = ["0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti", UNLIMITED];
+
+/** What a Cluster gets that comes without models. */
+export const DEFAULT_MODELS: Models = CPUS.slice(1).map((max, grade) => ({
+  grade,
+  ranges: [
+    { name: "cpu", min: CPUS[grade] ?? "0", max },
+    { name: "memory", min: MEMORIES[grade] ?? "0", max: MEMORIES[grade + 1] ?? UNLIMITED },
+  ],
+}));
+
+/** In the order of their grades, beginning at nothing and open at the end, whatever was stated there. The same list when it is like that. */
+export function standardModels(models: Models): Models {
+  const sorted = models.every(({ grade }, index) => index === 0 || grade >= (models[index - 1]?.grade ?? 0)) ? models : models.toSorted((a, b) => a.grade - b.grade);
+  const last = sorted.length - 1;
+  const begun = withRanges(sorted, 0, (range) => (range.min === "0" ? range : { ...range, min: "0" }));
+  return withRanges(begun, last, (range) => (range.max === UNLIMITED ? range : { ...range, max: UNLIMITED }));
+}
+
+function withRanges(models: Models, index: number, edit: (range: Range) => Range): Models {
+  const model = models[index];
+  if (!Array.isArray(model?.ranges)) return models;
+  const ranges = changeItems(model.ranges, edit);
+  return ranges === model.ranges ? models : models.with(index, { ...model, ranges });
+}
+
+/** The first thing that is wrong, as Karmada tells it. Ranges that meet in one amount meet, however it is written. */
+export function checkModels(field: string, models: Models): FieldError[] {
+  const negative = models.flatMap(({ grade }, index) => checkNotNegative(`${field}[${index}].grade`, grade));
+  if (negative.length > 0) return negative;
+  const problem = modelsProblem(models);
+  return problem === undefined ? [] : [wrong(field, models.map(shown), problem)];
+}
+
+function modelsProblem(models: Models): string | undefined {
+  for (const [index, { grade, ranges = [] }] of models.entries()) {
+    const before = models[index - 1];
+    if (before?.grade === grade) return "The grade of each models should not be the same";
+    if (before && (before.ranges ?? []).length !== ranges.length) return "The number of resource types should be the same";
+    for (const [place, range] of ranges.entries()) {
+      const problem = rangeProblem(range, before?.ranges[place], index === models.length - 1);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
+}
+
+function rangeProblem({ name, min, max }: Range, before: Range | undefined, isLast: boolean): string | undefined {
+  const [from, to] = [parseQuantity(min), parseQuantity(max)];
+  if (compareQuantities(to, from) <= 0) return "The max value of each resource must be greater than the min value";
+  if (!before) {
+    if (quantityValue(from) !== 0n) return "The min value of each resource in the first model should be 0";
+  } else if (before.name !== name) return "The resource types of each models should be the same";
+  else if (compareQuantities(parseQuantity(before.max), from) !== 0) return "Model intervals for resources must be contiguous and non-overlapping";
+  return isLast && quantityValue(to) !== BigInt(UNLIMITED) ? "The max value of each resource in the last model should be MaxInt64" : undefined;
+}
+
+/** Refusals show the form that Karmada has in memory, whose fields begin with capitals. */
+const shown = ({ grade, ranges }: DeepReadonly<ResourceModel>): object => ({ Grade: grade, Ranges: (ranges ?? []).map(({ name, min, max }) => ({ Name: name, Min: min, Max: max })) });

@@ -1,0 +1,56 @@
+/**
+ * What Karmada's webhook does to a Work that somebody writes by hand or with a tool of Karmada: its id, and manifests without what only
+ * the server they were read from knows. Dispatch renders manifests as they stay, so what this process writes is left as it is.
+ */
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
+import { deniedByWebhook, jsonTypeName } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { change } from "../fill.ts";
+import type { KubernetesObject } from "../meta.ts";
+import { withPermanentId } from "./permanent-id.ts";
+import { karmadaAdmission } from "./webhook.ts";
+import { Work } from "./work.ts";
+
+type Manifest = DeepReadonly<KubernetesObject & JsonObject>;
+
+const WEBHOOK = "work.karmada.io";
+/** On the Work, and on the objects that members have of it. */
+const WORK_ID = "work.karmada.io/permanent-id";
+const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
+const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
+/** As much of a manifest as a refusal repeats. */
+const MAX_SHOWN = 256;
+
+/** `prune` takes out of a manifest what a member must not be sent; what that is depends on what kinds mean. */
+export function createWorkAdmissions(prune: (manifest: Manifest) => DeepReadonly<KubernetesObject>): AnyAdmission[] {
+  const complete = (_: DeepReadonly<Work>, review: Review<Work>): DeepReadonly<Work> => {
+    const work = withPermanentId(review, WORK_ID, "binding");
+    if (review.inProcess) return work;
+    const id = work.metadata.labels?.[WORK_ID] ?? "";
+    const rendered = (manifest: unknown): DeepReadonly<JsonObject> => marked(prune(checked(manifest as Json)), id) as unknown as DeepReadonly<JsonObject>;
+    return change(work, "spec", (spec) => change(spec, "workload", (workload) => change(workload, "manifests", (manifests) => manifests.map(rendered))));
+  };
+  return [karmadaAdmission(Work, { name: WEBHOOK, completes: { table: "work-karmada-v1alpha1", trustsOwn: true, complete } })];
+}
+
+function checked(manifest: Json): Manifest {
+  if (!isObject(manifest)) throw deniedByWebhook(WEBHOOK, 400, `json: cannot unmarshal ${jsonTypeName(manifest)} into Go value of type map[string]interface {}`);
+  const { kind, metadata = {} } = manifest;
+  if (typeof kind !== "string" || kind === "") throw deniedByWebhook(WEBHOOK, 400, `Object 'Kind' is missing in '${JSON.stringify(manifest).slice(0, MAX_SHOWN)}'`);
+  return { ...manifest, metadata: isObject(metadata) ? metadata : {} } as unknown as Manifest;
+}
+
+/** The Work's id, and a record of all keys: one that a later manifest lacks is known to have been ours. */
+function marked(manifest: DeepReadonly<KubernetesObject>, id: string): DeepReadonly<KubernetesObject> {
+  const labels = { ...manifest.metadata.labels, [WORK_ID]: id };
+  const { annotations = {} } = manifest.metadata;
+  const keys = (record: Readonly<Record<string, string>>, ...more: string[]): string => [...new Set([...Object.keys(record), ...more])].sort().join(",");
+  return {
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      labels,
+      annotations: { ...annotations, [MANAGED_ANNOTATIONS]: keys(annotations, MANAGED_ANNOTATIONS, MANAGED_LABELS), [MANAGED_LABELS]: keys(labels) },
+    },
+  };
+}

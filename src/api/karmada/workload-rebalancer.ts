@@ -1,0 +1,17 @@
+/** WorkloadRebalancer: an order to schedule some objects afresh, once. */
+import { customKind } from "../define.ts";
+import type { WorkloadRebalancer as WorkloadRebalancerFacts } from "../facts/apps-karmada-v1alpha1.ts";
+import type { Kind } from "../kind.ts";
+
+export type WorkloadRebalancer = WorkloadRebalancerFacts;
+
+export const WorkloadRebalancer: Kind<WorkloadRebalancer> = customKind<WorkloadRebalancer>({
+  group: "apps.karmada.io",
+  storageVersion: "v1alpha1",
+  kind: "WorkloadRebalancer",
+  plural: "workloadrebalancers",
+  scope: "Cluster",
+  facts: "workloadrebalancers.apps.karmada.io",
+  columns: [],
+  subresources: { status: true },
+});

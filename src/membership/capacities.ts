@@ -1,0 +1,69 @@
+/**
+ * What the members have and hold, summed over their nodes and pods. A change of a pod only marks its member; the sum is made when
+ * somebody asks for it, and again only when something changed. A member that cannot be observed keeps its last sum.
+ */
+import { equalJson } from "../base/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { Node, Pod } from "../api/index.ts";
+import type { Cluster } from "../api/index.ts";
+import { findCondition } from "../machinery/index.ts";
+import type { Informers, ObjectEvent } from "../runtime/index.ts";
+import { planCapacity } from "./resource-summary.ts";
+import type { Capacity } from "./resource-summary.ts";
+
+export interface Capacities {
+  /** Watches the nodes and pods of the clusters that these informers see, until the returned function is called. */
+  watch(informers: Informers): () => void;
+  /** The same object while nothing changed; undefined before everything was listed. */
+  of(cluster: string, models: DeepReadonly<Cluster>["spec"]["resourceModels"], informers: Informers): Capacity | undefined;
+  forget(cluster: string): void;
+}
+
+interface Known {
+  capacity: Capacity;
+  models: DeepReadonly<Cluster>["spec"]["resourceModels"];
+}
+
+/** `onNodes` is told of a member whose nodes came, went, or are well or unwell now; pods are many, and wait until somebody asks. */
+export function createCapacities(onNodes: (cluster: string) => void): Capacities {
+  const known = new Map<string, Known>();
+  const stale = new Set<string>();
+  return {
+    watch(informers) {
+      const stops = [
+        informers.of(Node).subscribe((event) => {
+          if (!isRelevant(event)) return;
+          stale.add(event.cluster);
+          onNodes(event.cluster);
+        }),
+        informers.of(Pod).subscribe(({ cluster, object, old, deleted }) => {
+          // Of what a pod says of itself only these count; its status changes often.
+          if (!old || deleted || old.spec !== object.spec || old.status?.phase !== object.status?.phase) stale.add(cluster);
+        }),
+      ];
+      return () => stops.forEach((stop) => stop());
+    },
+    of(cluster, models, informers) {
+      const [nodes, pods] = [informers.of(Node), informers.of(Pod)];
+      const before = known.get(cluster);
+      const isSettled = before !== undefined && !stale.has(cluster) && (before.models === models || equalJson(before.models, models));
+      if (isSettled || !nodes.fresh || !pods.fresh) return before?.capacity;
+      stale.delete(cluster);
+      const planned = planCapacity(models, nodes.list({ cluster }), pods.list({ cluster }));
+      const capacity = before && equalJson(planned, before.capacity) ? before.capacity : planned;
+      known.set(cluster, { capacity, models });
+      return capacity;
+    },
+    forget(cluster) {
+      known.delete(cluster);
+      stale.delete(cluster);
+    },
+  };
+}
+
+/** Nodes report that they live every few minutes, which changes nothing here. */
+function isRelevant({ object, old, deleted }: ObjectEvent<Node>): boolean {
+  if (!old || deleted) return true;
+  const readyOf = ({ status }: DeepReadonly<Node>): string | undefined => findCondition(status?.conditions ?? [], "Ready")?.status;
+  return readyOf(old) !== readyOf(object) || old.spec?.unschedulable !== object.spec?.unschedulable || !equalJson(old.status?.allocatable, object.status?.allocatable);
+}

@@ -1,0 +1,47 @@
+/**
+ * When a binding that has clusters is scheduled again. What is not among the reasons leaves a running workload where it is:
+ * a taint, a label or a full cluster alone moves no divided replicas.
+ */
+import { equalJson, isObject, type DeepReadonly } from "../../base/index.ts";
+import { APPLIED_PLACEMENT } from "../well-known.ts";
+import { isDivisible, isFresh, strategyOf } from "./assign.ts";
+import type { Fleet } from "./fleet.ts";
+import { isWorkload, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";
+
+export type BindingView = DeepReadonly<{
+  metadata: { annotations?: Record<string, string> };
+  spec: BindingSpecView;
+  status?: BindingStatusView;
+}>;
+
+/** The cheap reasons come first. */
+export function needsScheduling({ metadata, spec, status }: BindingView, fleet: Fleet): boolean {
+  const { clusters = [], placement } = spec;
+  if (clusters.length === 0 || isFresh(spec, status)) return true;
+  // What goes to every cluster follows every change of the clusters.
+  if (!isWorkload(spec) || strategyOf(placement) === "Duplicated") return true;
+  if (isDivisible(spec) && clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0) !== (spec.replicas ?? 0)) return true;
+  if (!clusters.every(({ name }) => fleet.isStaying(name))) return true;
+  return hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status);
+}
+
+function hasPlacementChanged(applied: string | undefined, now: Placement, status: BindingStatusView | undefined): boolean {
+  const before = applied === undefined ? undefined : parsePlacement(applied);
+  if (!before) return true;
+  if (!before.clusterAffinities || !now.clusterAffinities) return !equalJson(before, now);
+  // With terms only the one in use counts: changing a term further down must not move what runs.
+  const observing = status?.schedulerObservingAffinityName;
+  const inUse = ({ clusterAffinities = [], ...rest }: Placement): unknown => ({ ...rest, term: clusterAffinities.find(({ affinityName }) => affinityName === observing) });
+  return !now.clusterAffinities.some(({ affinityName }) => affinityName === observing) || !equalJson(inUse(before) as object, inUse(now) as object);
+}
+
+/** Undefined when the annotation was damaged, which counts as a change. */
+function parsePlacement(text: string): Placement | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) ? parsed : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

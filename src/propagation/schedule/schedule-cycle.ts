@@ -1,0 +1,144 @@
+/**
+ * One scheduling cycle over one affinity: filter, score, estimate, select, divide. Pure and deterministic; what every cluster
+ * was told is kept for users and for `flotilla why`.
+ *
+ * Cost: a pass over the clusters, and a sort of those that fit where their order matters.
+ */
+import { estimateReplicas, estimateSets, MOST_REPLICAS, readComponentSet, readRequest } from "../estimate/index.ts";
+import { assignReplicas, strategyOf, type AssignedCluster, type Candidate } from "./assign.ts";
+import { byPreference, type ClusterVerdict, type ScoredCandidate } from "./candidate.ts";
+import type { Fleet, FleetCluster } from "./fleet.ts";
+import { createView, type BindingSpecView, type BindingStatusView, type CycleAffinity, type SchedulingView } from "./framework.ts";
+import { filterPlugins, scorePlugins } from "./plugins/index.ts";
+import { selectClusters } from "./select-clusters.ts";
+
+export interface ScheduleOptions {
+  /** Keeps clusters that got no replicas in the result, with 0. */
+  readonly enableEmptyWorkloadPropagation?: boolean;
+  /** A workload of several components that goes to one cluster goes where there is room for all of them. */
+  readonly multiplePodTemplatesScheduling?: boolean;
+}
+
+export interface CycleInput extends ScheduleOptions {
+  readonly spec: BindingSpecView;
+  readonly status?: BindingStatusView | undefined;
+  readonly affinity: CycleAffinity | undefined;
+  readonly fleet: Fleet;
+}
+
+/** Reasons of the condition `Scheduled`. */
+export type UnschedulableReason = "NoClusterFit" | "Unschedulable" | "SchedulerError";
+
+export type CycleResult =
+  | { readonly ok: true; readonly clusters: AssignedCluster[]; readonly verdicts: ClusterVerdict[] }
+  | { readonly ok: false; readonly reason: UnschedulableReason; readonly message: string; readonly verdicts: ClusterVerdict[] };
+
+export function scheduleCycle(input: CycleInput): CycleResult {
+  const { spec, affinity, fleet } = input;
+  const view = createView(spec, affinity);
+  const verdicts: ClusterVerdict[] = [];
+  const candidates = findCandidates(view, fleet.clusters, createEstimate(input), verdicts);
+  if (candidates.length === 0) return { ok: false, reason: "NoClusterFit", message: renderFitError(verdicts), verdicts };
+
+  const selection = selectClusters(candidates, view.placement, isOneSet(input) ? 1 : (spec.replicas ?? 0));
+  if (!selection.ok) return { ok: false, reason: "SchedulerError", message: `failed to select clusters: ${selection.message}`, verdicts };
+
+  const assignment = assignReplicas({ ...input, candidates: inOrder(selection.candidates, view), status: { ...input.status, schedulerObservingAffinityName: affinity?.name ?? "" } });
+  if (!assignment.ok) {
+    const reason = assignment.cause === "capacity" ? "Unschedulable" : "SchedulerError";
+    return { ok: false, reason, message: `failed to assign replicas: ${assignment.message}`, verdicts };
+  }
+  const clusters = assignment.clusters.sort((a, b) => (a.name < b.name ? -1 : 1));
+  noteShares(candidates, selection.candidates, clusters);
+  return { ok: true, clusters, verdicts };
+}
+
+/** Clusters that pass every filter, sorted by name. Every cluster gets a verdict; the first plugin that rejects it gives the reason. */
+function findCandidates(view: SchedulingView, fleet: readonly FleetCluster[], estimate: Estimate | undefined, verdicts: ClusterVerdict[]): ScoredCandidate[] {
+  const candidates: ScoredCandidate[] = [];
+  for (const cluster of fleet) {
+    const verdict = judge(view, cluster);
+    verdicts.push(verdict);
+    if (verdict.reason === undefined) candidates.push(score(view, cluster, estimate, verdict));
+  }
+  return candidates;
+}
+
+function judge(view: SchedulingView, cluster: FleetCluster): ClusterVerdict {
+  const { name, leaving } = cluster;
+  if (leaving) return { cluster: name, reason: "cluster is being removed" };
+  for (const plugin of filterPlugins) {
+    const verdict = plugin.filter(view, cluster);
+    if (!verdict.fits) return { cluster: name, refusedBy: plugin.name, reason: verdict.reason };
+  }
+  return { cluster: name };
+}
+
+/** How many replicas a cluster could take in addition. */
+type Estimate = (cluster: FleetCluster) => number;
+
+/** Undefined where nobody asks for room: every cluster gets all replicas, or what the policy's weights say. */
+function createEstimate(input: CycleInput): Estimate | undefined {
+  const { replicas = 0, components = [], placement = {}, replicaRequirements } = input.spec;
+  const strategy = strategyOf(placement);
+  if (strategy !== "DynamicWeight" && strategy !== "Aggregated" && !placement.spreadConstraints?.length) return undefined;
+  if (replicas === 0 && components.length === 0) return () => MOST_REPLICAS;
+  if (isOneSet(input)) {
+    const set = readComponentSet(components);
+    return ({ capacity }) => estimateSets(capacity, set);
+  }
+  const request = readRequest(replicaRequirements);
+  return ({ capacity }) => {
+    const room = estimateReplicas(capacity, request);
+    // A member without limit counts as having room for all, so that sums stay small.
+    return room === MOST_REPLICAS ? replicas : room;
+  };
+}
+
+/** Whether the components are placed together as one set, which takes room for all of them on one cluster. */
+function isOneSet({ spec, multiplePodTemplatesScheduling = false }: CycleInput): boolean {
+  if (!multiplePodTemplatesScheduling || !spec.components?.length) return false;
+  return Boolean(spec.placement?.spreadConstraints?.some(({ spreadByField, minGroups, maxGroups }) => spreadByField === "cluster" && minGroups === 1 && maxGroups === 1));
+}
+
+function score(view: SchedulingView, cluster: FleetCluster, estimate: Estimate | undefined, verdict: ClusterVerdict): ScoredCandidate {
+  let sum = 0;
+  for (const plugin of scorePlugins) sum += plugin.score(view, cluster);
+  verdict.score = sum;
+  const room = estimate ? estimate(cluster) : 0;
+  const available = room + (view.targets.get(cluster.name) ?? 0);
+  if (estimate) verdict.available = available;
+  return { cluster, score: sum, overflowOrder: view.tierOf(cluster) ?? 0, allocatableReplicas: room, availableReplicas: available, verdict };
+}
+
+/** Aggregated looks at clusters of equal size in order of preference; for the others order means nothing. */
+function inOrder(selected: readonly ScoredCandidate[], { placement }: SchedulingView): readonly Candidate[] {
+  return strategyOf(placement) === "Aggregated" && !placement.spreadConstraints?.length ? selected.toSorted(byPreference) : selected;
+}
+
+/** As Karmada words it: reasons with their counts, sorted. Clusters that are being removed count, but give no reason. */
+export function renderFitError(verdicts: readonly ClusterVerdict[]): string {
+  const counts = new Map<string, number>();
+  for (const { reason, refusedBy } of verdicts) if (reason !== undefined && refusedBy) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const reasons = Array.from(counts, ([reason, count]) => `${count} ${reason}`).sort();
+  return `0/${verdicts.length} clusters are available: ${reasons.length > 0 ? reasons.join(", ") : "no cluster exists"}.`;
+}
+
+/** Completes the verdicts of clusters that passed the filters: their share, or why they have none. */
+function noteShares(candidates: readonly ScoredCandidate[], selected: readonly ScoredCandidate[], clusters: readonly AssignedCluster[]): void {
+  const chosen = selected.length === candidates.length ? undefined : new Set(selected);
+  const shares = new Map(clusters.map(({ name, replicas }) => [name, replicas]));
+  for (const candidate of candidates) {
+    const { verdict } = candidate;
+    if (shares.has(verdict.cluster)) {
+      const replicas = shares.get(verdict.cluster);
+      if (replicas !== undefined) verdict.replicas = replicas;
+    } else if (chosen && !chosen.has(candidate)) {
+      verdict.refusedBy = "SpreadConstraint";
+      verdict.reason = "the spread constraints are satisfied by other clusters";
+    } else {
+      verdict.refusedBy = "Division";
+      verdict.reason = "no replicas were left for it";
+    }
+  }
+}
