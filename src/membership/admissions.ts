@@ -12,12 +12,6 @@ import type { FieldError } from "../machinery/index.ts";
 
 const refused = (field: string, why: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${why}` });
 
-const keepCluster: Admission<Cluster> = {
-  for: Cluster,
-  on: ["DELETE"],
-  validate: () => [refused("metadata", "unjoining a member is not supported by Flotilla yet; it would have to decide what becomes of the workloads there")],
-};
-
 const keepNamespaces: Admission<Namespace> = {
   for: Namespace,
   on: ["DELETE"],
@@ -25,11 +19,12 @@ const keepNamespaces: Admission<Namespace> = {
     holdsMembers(metadata.name, read) ? [refused("metadata", "the control plane keeps the Works and secrets of members here; deleting it would delete what they run")] : [],
 };
 
-/** The namespace of a member's Works goes when the member has left. */
+/** The namespace of a member's Works goes when the member leaves, or has left. */
 function holdsMembers(namespace: string, read: ClusterReader): boolean {
   if (namespace === "karmada-system" || namespace === "karmada-cluster") return true;
   const prefix = executionNamespace("");
-  return namespace.startsWith(prefix) && read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) !== undefined;
+  const cluster = namespace.startsWith(prefix) ? (read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) as DeepReadonly<Cluster> | undefined) : undefined;
+  return cluster !== undefined && cluster.metadata.deletionTimestamp === undefined;
 }
 
 type Taints = readonly DeepReadonly<Taint>[];
@@ -54,5 +49,5 @@ const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
 });
 
 export function createMembershipAdmissions({ clock }: { clock: Pick<Clock, "now"> }): readonly AnyAdmission[] {
-  return [keepCluster, keepNamespaces, dateTaints(clock), ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest)))];
+  return [keepNamespaces, dateTaints(clock), ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest)))];
 }

@@ -70,14 +70,6 @@ function allHold(conditions: Conditions, wanted: readonly MatchCondition[] = [])
   });
 }
 
-/** Since when a taint evicts is counted from when it was added; the same list when each of them knows. */
-export function stampTaints(taints: Taints, now: string): Taints {
-  if (!taints.some(isUnstamped)) return taints;
-  return taints.map((taint) => (isUnstamped(taint) ? { ...taint, timeAdded: now } : taint));
-}
-
-const isUnstamped = ({ effect, timeAdded }: DeepReadonly<Taint>): boolean => effect === "NoExecute" && !timeAdded;
-
 /** For events, in Karmada's words. */
 export function describeTaints(taints: Taints): string {
   return taints.length === 0 ? "cluster now does not have taints" : `cluster now has taints([${taints.map(({ key, value, effect }) => `{Key:${key},${value ? `Value:${value},` : ""}Effect:${effect}}`).join(",")}])`;

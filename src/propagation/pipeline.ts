@@ -39,9 +39,11 @@ export const pipeline: readonly Stage[] = [
     reads: ["ResourceBinding.spec", "Cluster"],
     writes: [
       "ResourceBinding.spec.clusters",
+      "ResourceBinding.spec.gracefulEvictionTasks",
       "ResourceBinding.metadata.annotations[policy.karmada.io/applied-placement]",
       "ResourceBinding.status.conditions[Scheduled]",
       "ResourceBinding.status.schedulerObservedGeneration",
+      "ResourceBinding.status.schedulerObservingAffinityName",
       "ResourceBinding.status.lastScheduledTime",
     ],
   },

@@ -170,7 +170,7 @@ describe("an Advanced StatefulSet over two members", () => {
 
     await fleet.client.patch(AdvancedStatefulSet, web, { spec: { replicas: 8 } }, { type: "merge" });
     await expectNoOverlap(120, 500);
-    expect((await ordinals()).flat().sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect((await ordinals()).flat().sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
   test("starts the ordinals of a member that is left out elsewhere, and only when they are gone there", async () => {

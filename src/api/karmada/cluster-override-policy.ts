@@ -24,6 +24,6 @@ export const admissions: AnyAdmission[] = [
   karmadaAdmission(ClusterOverridePolicy, {
     name: "clusteroverridepolicy.karmada.io",
     check: ({ object }) => checkOverridePolicy(object),
-    warnings: ({ object }) => overrideWarnings(object, "ClusterOverridePolicy"),
+    warnings: ({ object }) => overrideWarnings(object),
   }),
 ];

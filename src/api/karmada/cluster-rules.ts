@@ -1,8 +1,8 @@
 /** Defaults and rules of Cluster, as Karmada's aggregated API server has them. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
-import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkText, missing, notOneOf, notSupportedYet, twice, wrong } from "../field-errors.ts";
 import type { Taint } from "../facts/core-v1.ts";
 import type { Cluster } from "../facts/cluster-karmada-v1alpha1.ts";
 import type { Sent } from "../sent.ts";
@@ -30,13 +30,8 @@ export function prepareCluster(cluster: DeepReadonly<Cluster>, { operation }: Re
   return { ...cluster, spec: { ...(moves ? { ...rest, zones: [zone] } : spec), ...(models && { resourceModels: models }) } };
 }
 
-export function checkCluster({ metadata, spec }: DeepReadonly<Cluster>): FieldError[] {
-  return [...checkName(metadata.name), ...checkSpec(spec)];
-}
-
-function checkName(name: string): FieldError[] {
-  if (name === "") return []; // The server says so.
-  return name.length > MAX_NAME ? [wrong("metadata.name", name, `must be no more than ${MAX_NAME} characters`)] : checkText("metadata.name", name, dnsLabelProblems);
+export function checkCluster({ metadata: { name }, spec }: DeepReadonly<Cluster>): FieldError[] {
+  return [...(name.length > MAX_NAME ? [wrong("metadata.name", name, `must be no more than ${MAX_NAME} characters`)] : []), ...checkSpec(spec)];
 }
 
 function checkSpec(spec: Spec): FieldError[] {
@@ -44,6 +39,7 @@ function checkSpec(spec: Spec): FieldError[] {
   return [
     ...(syncMode === "" ? [missing("spec.syncMode")] : []),
     ...(SYNC_MODES.includes(syncMode) ? [] : [notOneOf("spec.syncMode", syncMode, SYNC_MODES)]),
+    ...(syncMode === "Pull" ? [notSupportedYet("spec.syncMode: Pull")] : []),
     ...(apiEndpoint ? checkEndpoint("spec.apiEndpoint", apiEndpoint) : []),
     ...(secretRef ? checkReference("spec.secretRef", secretRef) : []),
     ...(impersonatorSecretRef ? checkReference("spec.impersonatorSecretRef", impersonatorSecretRef) : []),

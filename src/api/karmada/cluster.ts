@@ -34,6 +34,7 @@ export const Cluster: Kind<Cluster> = builtInKind<Cluster>({
     column<Cluster>("Proxy-URL", ({ spec }) => orNone(spec.proxyURL), wide),
   ],
   subresources: { status: true },
+  traits: { names: "label" },
   hasGeneration: true,
 });
 

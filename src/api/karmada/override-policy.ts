@@ -25,6 +25,6 @@ export const admissions: AnyAdmission[] = [
     name: "overridepolicy.karmada.io",
     completes: { table: "policy-karmada-v1alpha1", complete: completeOverridePolicy },
     check: ({ object }) => checkOverridePolicy(object),
-    warnings: ({ object }) => overrideWarnings(object, "ClusterOverridePolicy"),
+    warnings: ({ object }) => overrideWarnings(object),
   }),
 ];

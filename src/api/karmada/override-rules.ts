@@ -85,10 +85,10 @@ function checkValue(field: string, operator: string, value: Read<Json>): FieldEr
   return value === null ? [wrong(field, value, "value is required for add or replace operation")] : [];
 }
 
-export function overrideWarnings({ metadata, spec }: Policy, canonicalKind: string): string[] {
+export function overrideWarnings({ metadata, spec }: Policy): string[] {
   const { targetCluster, overriders, overrideRules = [], resourceSelectors = [] } = spec;
   return [
-    ...selectorWarnings(resourceSelectors, { ...(metadata.namespace !== undefined && { namespace: metadata.namespace }), canonicalKind }),
+    ...selectorWarnings(resourceSelectors, { namespace: metadata.namespace, canonicalKind: "ClusterOverridePolicy", selectsClusterScoped: false }),
     ...(targetCluster || !isEmpty(overriders) ? ["spec.targetCluster and spec.overriders are deprecated; the canonical form is spec.overrideRules"] : []),
     ...affinityWarnings("spec.targetCluster", targetCluster),
     ...overrideRules.flatMap((rule, index) => affinityWarnings(`spec.overrideRules[${index}].targetCluster`, rule.targetCluster)),

@@ -95,7 +95,7 @@ function checkSuspension(suspension: Read<Suspension>): FieldError[] {
 
 function policyWarnings({ metadata, spec }: Read<Policy>): string[] {
   return [
-    ...selectorWarnings(spec.resourceSelectors, { ...(metadata.namespace !== undefined && { namespace: metadata.namespace }), canonicalKind: "ClusterPropagationPolicy" }),
+    ...selectorWarnings(spec.resourceSelectors, { namespace: metadata.namespace, canonicalKind: "ClusterPropagationPolicy", selectsClusterScoped: true }),
     ...(spec.placement ? placementWarnings("spec.placement", spec.placement) : []),
     ...(spec.failover ? failoverWarnings("spec.failover", spec.failover) : []),
   ];

@@ -26,8 +26,12 @@ export const DEFAULT_MODELS: Models = CPUS.slice(1).map((max, grade) => ({
   ],
 }));
 
-/** In the order of their grades, beginning at nothing and open at the end, whatever was stated there. The same list when it is like that. */
-export function standardModels(models: Models): Models {
+/**
+ * In the order of their grades, beginning at nothing and open at the end, whatever was stated there; a model without ranges has none.
+ * The same list when it is like that.
+ */
+export function standardModels(given: Models): Models {
+  const models = changeItems<ResourceModel>(given, (model) => (model.ranges ? model : { ...model, ranges: [] }));
   const sorted = models.every(({ grade }, index) => index === 0 || grade >= (models[index - 1]?.grade ?? 0)) ? models : models.toSorted((a, b) => a.grade - b.grade);
   const last = sorted.length - 1;
   const begun = withRanges(sorted, 0, (range) => (range.min === "0" ? range : { ...range, min: "0" }));
@@ -36,7 +40,7 @@ export function standardModels(models: Models): Models {
 
 function withRanges(models: Models, index: number, edit: (range: Range) => Range): Models {
   const model = models[index];
-  if (!Array.isArray(model?.ranges)) return models;
+  if (!model) return models;
   const ranges = changeItems(model.ranges, edit);
   return ranges === model.ranges ? models : models.with(index, { ...model, ranges });
 }
@@ -50,10 +54,10 @@ export function checkModels(field: string, models: Models): FieldError[] {
 }
 
 function modelsProblem(models: Models): string | undefined {
-  for (const [index, { grade, ranges = [] }] of models.entries()) {
+  for (const [index, { grade, ranges }] of models.entries()) {
     const before = models[index - 1];
     if (before?.grade === grade) return "The grade of each models should not be the same";
-    if (before && (before.ranges ?? []).length !== ranges.length) return "The number of resource types should be the same";
+    if (before && before.ranges.length !== ranges.length) return "The number of resource types should be the same";
     for (const [place, range] of ranges.entries()) {
       const problem = rangeProblem(range, before?.ranges[place], index === models.length - 1);
       if (problem !== undefined) return problem;
@@ -73,4 +77,4 @@ function rangeProblem({ name, min, max }: Range, before: Range | undefined, isLa
 }
 
 /** Refusals show the form that Karmada has in memory, whose fields begin with capitals. */
-const shown = ({ grade, ranges }: DeepReadonly<ResourceModel>): object => ({ Grade: grade, Ranges: (ranges ?? []).map(({ name, min, max }) => ({ Name: name, Min: min, Max: max })) });
+const shown = ({ grade, ranges }: DeepReadonly<ResourceModel>): object => ({ Grade: grade, Ranges: ranges.map(({ name, min, max }) => ({ Name: name, Min: min, Max: max })) });

@@ -43,15 +43,15 @@ function isClusterScoped(apiVersion: string, kind: string): boolean {
   return clusterScoped.has(groupKind(apiVersion, kind));
 }
 
-/** What selects less than its author may think. Karmada takes it without a word. */
-export function selectorWarnings(selectors: Selectors, policy: { readonly namespace?: string; readonly canonicalKind: string }): string[] {
+/** What selects other things than its author may think. Karmada takes it without a word. */
+export function selectorWarnings(selectors: Selectors, policy: { readonly namespace: string | undefined; readonly canonicalKind: string; readonly selectsClusterScoped: boolean }): string[] {
   return selectors.flatMap(({ apiVersion, kind, name, labelSelector }, index) => {
     const at = `spec.resourceSelectors[${index}]`;
     const warnings = checkSelector(`${at}.labelSelector`, labelSelector).map(({ field, message }) => `${field}: ${message}; it selects nothing`);
     if (name && labelSelector) warnings.push(`${at}.labelSelector: ignored because the selector has a name`);
     if (policy.namespace !== undefined && isClusterScoped(apiVersion, kind)) {
-      const taken = selectsClusterScoped({ apiVersion, kind }) ? "it is selected in no namespace" : "it selects nothing";
-      warnings.push(`${at}: ${kind} has no namespace; ${taken}; the canonical form is a ${policy.canonicalKind}`);
+      const isTaken = policy.selectsClusterScoped && selectsClusterScoped({ apiVersion, kind });
+      warnings.push(`${at}: ${kind} is in no namespace${isTaken ? " and is selected all the same" : ", so nothing is selected"}; the canonical form is a ${policy.canonicalKind}`);
     }
     return warnings;
   });

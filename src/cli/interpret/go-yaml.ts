@@ -75,7 +75,8 @@ const SPECIAL = /[\x00-\x09\x0B-\x1F\x7F-\x9F\uFEFF\uFFFE\uFFFF\uD800-\uDFFF]/;
 const NEEDS_QUOTES = /^(---|\.\.\.)|^[#,[\]{}&*!|>'"%@`]|^[?:-]([ \t]|$)|:([ \t]|$)|[ \t]#|^ | $|[\u2028\u2029]/;
 
 function keyText(key: string): string {
-  if (!isText(key) || key.includes("\n") || SPECIAL.test(key)) return doubleQuoted(key, 0, -Infinity);
+  // Go leaves the key for merging as it is, and then reads something else.
+  if (!isText(key) || key === "<<" || key.includes("\n") || SPECIAL.test(key)) return doubleQuoted(key, 0, -Infinity);
   return NEEDS_QUOTES.test(key) ? `'${key.replaceAll("'", "''")}'` : key;
 }
 

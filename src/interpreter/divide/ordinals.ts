@@ -17,6 +17,8 @@ import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
 
 type Copy = DeepReadonly<OrdinalSet>;
 
+const NOTHING: Ownership = { own: [], leaving: undefined };
+
 /** v1alpha1 lists its reserved ordinals one by one; more than this are refused. */
 const MAX_LISTED = 100_000;
 
@@ -28,14 +30,21 @@ export function divideOrdinals(object: Copy, shares: readonly Share[]): Readonly
   const { byCluster, all } = planOrdinals(object, shares);
   const partition = object.spec?.updateStrategy?.rollingUpdate?.partition;
   const firstUpdated = partition === undefined ? undefined : (all[Math.max(0, partition)] ?? Number.POSITIVE_INFINITY);
-  // A member that leaves is scaled to nothing first and goes when its ordinals are gone: removing the set at once would free
-  // them while their pods are still shutting down.
-  const given = shares.flatMap(({ cluster, leaving }) => {
-    const ownership = byCluster.get(cluster);
-    return ownership && !(leaving && ownership.leaving === undefined) ? [{ cluster, ...ownership }] : [];
-  });
-  const budgets = splitStrategies(object, given.map(({ own }) => own.length));
-  return new Map(given.map((member, index) => [member.cluster, copyFor(object, member, firstUpdated, budgets[index] ?? {})]));
+  const staying = stayingOf(shares);
+  const owned = staying.map(({ cluster }) => byCluster.get(cluster) ?? NOTHING);
+  const budgets = splitStrategies(object, owned.map(({ own }) => own.length));
+  return new Map([
+    ...staying.map(({ cluster }, index) => [cluster, copyFor(object, owned[index] ?? NOTHING, firstUpdated, budgets[index] ?? {})] as const),
+    ...shares.flatMap((share) => (share.leaving ? emptied(share, byCluster.get(share.cluster)?.leaving) : [])),
+  ]);
+}
+
+/**
+ * A member that leaves is scaled to nothing first and goes when its ordinals are gone: removing the set at once would free
+ * them while their pods are still shutting down. Nothing else about its copy changes.
+ */
+function emptied({ cluster, copy }: Share, leaving: string | undefined): [string, Copy][] {
+  return copy && leaving !== undefined ? [[cluster, withAnnotation(withSpecField(copy as Copy, "replicas", 0), LEAVING_ORDINALS, leaving)]] : [];
 }
 
 type Strategies = Pick<NonNullable<Copy["spec"]>, "updateStrategy" | "scaleStrategy">;

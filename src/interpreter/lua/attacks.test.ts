@@ -198,6 +198,7 @@ const bombs: Record<string, string> = {
   "5,000 nested blocks": `${"do ".repeat(5000)}${"end ".repeat(5000)}`,
   "5,000 nested ifs": `${"if a then ".repeat(5000)}${"end ".repeat(5000)}`,
   "5,000 elseifs": `if a then ${"elseif a then ".repeat(5000)} end`,
+  "more variables than a function may have": Array.from({ length: 12_000 }, (_, index) => `local a${index}`).join(" "),
   "an unfinished comment": `--[==[${"]=".repeat(100_000)}`,
   "a megabyte of source": `return "${"x".repeat(1_000_000)}"`,
 };
@@ -224,6 +225,23 @@ for (const [attack, body] of Object.entries(unsayable)) {
     const [result] = compileScript(`function F() ${body} end`).call("F", []);
 
     expect(() => result?.json()).toThrow(EncodeError);
+  });
+}
+
+const large: Record<string, string> = {
+  "names that are looked up among thousands": `${Array.from({ length: 90 }, (_, level) => `function f${level}() ${Array.from({ length: 100 }, (__, index) => `local a${level}_${index}`).join(" ")}`).join(" ")} ${"z = z ".repeat(20_000)} ${"end ".repeat(90)}`,
+  "jumps to thousands of labels": `${Array.from({ length: 10_000 }, (_, index) => `goto a${index}`).join(" ")} ${Array.from({ length: 10_000 }, (_, index) => `::a${index}::`).join(" ")}`,
+  "thousands of globals": Array.from({ length: 20_000 }, (_, index) => `g${index} = 1`).join(" "),
+  "thousands of statements": "f() ".repeat(50_000),
+};
+
+for (const [what, source] of Object.entries(large)) {
+  test(`${what} compile as soon as they are read`, () => {
+    const start = process.threadCpuUsage();
+
+    compileScript(source);
+
+    expect(cpuMsSince(start)).toBeLessThan(MAX_CPU_MS);
   });
 }
 

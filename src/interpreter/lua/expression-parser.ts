@@ -7,7 +7,7 @@ import type { LuaSyntaxError } from "./errors.ts";
 import { Lexer } from "./lexer.ts";
 import type { Token } from "./lexer.ts";
 import { parseNumber } from "./numbers.ts";
-import { ScopeError, Scopes } from "./scope.ts";
+import { Scopes } from "./scope.ts";
 
 /** Deeper nesting than anybody writes; it keeps every later walk within the stack. */
 const MAX_NESTING = 200;
@@ -29,7 +29,7 @@ const UNARY_STRENGTH = 8;
 
 export abstract class ExpressionParser {
   protected readonly lexer: Lexer;
-  protected readonly scopes = new Scopes();
+  protected readonly scopes = new Scopes((problem) => this.compileError(problem));
   protected token: Token;
   #nesting = 0;
   protected lastLine = 1;
@@ -38,6 +38,9 @@ export abstract class ExpressionParser {
     this.lexer = new Lexer(source, name);
     this.token = this.lexer.next();
   }
+
+  /** Notes a broken rule that is no matter of grammar. */
+  protected abstract compileError(problem: string): void;
 
   /** Parameters, statements and the final `end`. */
   protected abstract functionBody(isMethod: boolean): FunctionBody;
@@ -119,7 +122,7 @@ export abstract class ExpressionParser {
         return { kind: "string", value: text, line };
       case "...":
         this.advance();
-        if (!this.scopes.useVararg()) throw new ScopeError("cannot use '...' outside a vararg function");
+        this.scopes.useVararg();
         return { kind: "vararg", line };
       case "{":
         return this.#table();
@@ -207,6 +210,8 @@ export abstract class ExpressionParser {
     while (this.token.type !== "}") {
       fields.push(this.#field());
       if (!this.accept(",") && !this.accept(";")) break;
+      // Behind a field there may be any number of them.
+      while (this.accept(",") || this.accept(";"));
     }
     this.expect("}");
     return { kind: "table", fields, line };

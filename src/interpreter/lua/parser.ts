@@ -2,7 +2,6 @@
 import type { Block, Expression, FunctionBody, Label, Script, Statement, Target } from "./ast.ts";
 import { LuaSyntaxError } from "./errors.ts";
 import { ExpressionParser } from "./expression-parser.ts";
-import { ScopeError } from "./scope.ts";
 import type { Scopes } from "./scope.ts";
 
 /** Karmada's scripts have a few kilobytes. */
@@ -20,7 +19,8 @@ export function parse(source: string, name: string): Script {
 class Parser extends ExpressionParser {
   readonly #name: string;
   #statementLine = 0;
-  #errorLine: number | undefined;
+  #isAtEnd = false;
+  #compileError: LuaSyntaxError | undefined;
 
   constructor(source: string, name: string) {
     super(source, name);
@@ -28,19 +28,19 @@ class Parser extends ExpressionParser {
   }
 
   script(): Script {
-    try {
-      this.scopes.openFunction(true, false);
-      // What is wrong with the whole script is reported behind its last statement.
-      const block = this.#block(() => (this.#errorLine = this.#statementLine + 1));
-      if (this.token.type !== "EOF") throw this.syntaxError();
-      const argVariable = this.scopes.closeFunction();
-      const main: FunctionBody = { parameters: [], isVariadic: true, block, ...(argVariable && { argVariable }) };
-      return { main, globals: this.scopes.globals };
-    } catch (error) {
-      if (!(error instanceof ScopeError)) throw error;
-      const line = this.#errorLine ?? this.lastLine;
-      throw new LuaSyntaxError(`compile error near line(${line}) ${this.#name}: ${error.message}`, { line, column: this.token.column });
-    }
+    this.scopes.openFunction(true, false);
+    const block = this.#block(() => (this.#isAtEnd = true));
+    if (this.token.type !== "EOF") throw this.syntaxError();
+    if (this.#compileError) throw this.#compileError;
+    const argVariable = this.scopes.closeFunction();
+    const main: FunctionBody = { parameters: [], isVariadic: true, block, ...(argVariable && { argVariable }) };
+    return { main, globals: this.scopes.globals };
+  }
+
+  protected override compileError(problem: string): void {
+    // What is wrong with the whole script is reported behind its last statement.
+    const line = this.#isAtEnd ? this.#statementLine + 1 : this.lastLine;
+    this.#compileError ??= new LuaSyntaxError(`compile error near line(${line}) ${this.#name}: ${problem}`, { line, column: this.token.column });
   }
 
   // Statements.
@@ -109,7 +109,7 @@ class Parser extends ExpressionParser {
       }
       case "break":
         this.advance();
-        if (!this.scopes.isInLoop) throw new ScopeError("no loop to break");
+        this.scopes.leaveLoopEarly();
         return { kind: "break", line };
       case "::": {
         this.advance();

@@ -1,4 +1,8 @@
-/** Which variable a name means, and where a `goto` leads, while a script is parsed. */
+/**
+ * Which variable a name means, and where a `goto` leads, while a script is parsed. Everything is found by its name at once: a
+ * hostile script has tens of thousands of names.
+ */
+import { required } from "../../base/index.ts";
 import type { GlobalUse, Label, Statement, Variable } from "./ast.ts";
 
 interface PendingGoto {
@@ -9,14 +13,24 @@ interface PendingGoto {
   locals: number;
 }
 
+interface KnownLabel {
+  label: Label;
+  locals: number;
+  isLast: boolean;
+  line: number;
+}
+
 interface BlockScope {
   locals: Variable[];
-  labels: { label: Label; locals: number; isLast: boolean; line: number }[];
+  labels: Map<string, KnownLabel>;
   gotos: PendingGoto[];
 }
 
 interface FunctionScope {
   blocks: BlockScope[];
+  /** Of all open blocks. */
+  labels: Map<string, KnownLabel>;
+  locals: number;
   isVariadic: boolean;
   hasArg: boolean;
   usesVararg: boolean;
@@ -24,17 +38,25 @@ interface FunctionScope {
   loops: number;
 }
 
-/** A rule of the compiler is broken; the parser adds the place. */
-export class ScopeError extends Error {}
+/** As many as upstream allows in a function. */
+const MAX_LOCALS = 200;
 
 export class Scopes {
   readonly globals: GlobalUse[] = [];
+  readonly #report: (problem: string) => void;
   readonly #functions: FunctionScope[] = [];
+  /** The variables of each name, the innermost last, with the number of functions around them. */
+  readonly #variables = new Map<string, { variable: Variable; depth: number }[]>();
   #ids = 0;
+
+  /** `report` is told where a rule of the compiler is broken; parsing goes on, because what is wrong with the grammar is said first. */
+  constructor(report: (problem: string) => void) {
+    this.#report = report;
+  }
 
   /** `hasArg`: a variadic function has a list `arg` as well; the main one has not. */
   openFunction(isVariadic: boolean, hasArg = isVariadic): void {
-    this.#functions.push({ blocks: [], isVariadic, hasArg, usesVararg: false, argVariable: undefined, loops: 0 });
+    this.#functions.push({ blocks: [], labels: new Map(), locals: 0, isVariadic, hasArg, usesVararg: false, argVariable: undefined, loops: 0 });
   }
 
   /** Gives the variable for `arg` if the function needs its list: it is filled only where `...` is not used itself. */
@@ -44,49 +66,56 @@ export class Scopes {
   }
 
   openBlock(): void {
-    this.#function.blocks.push({ locals: [], labels: [], gotos: [] });
+    this.#function.blocks.push({ locals: [], labels: new Map(), gotos: [] });
   }
 
   closeBlock(): void {
     const scope = this.#function;
-    const block = scope.blocks.pop();
+    const block = required(scope.blocks.pop(), "the block to close");
     const outer = scope.blocks.at(-1);
-    for (const pending of block?.gotos ?? []) {
-      const target = block?.labels.find(({ label }) => label.name === pending.name);
+    for (const pending of block.gotos) {
+      const target = block.labels.get(pending.name);
       if (target) {
-        const skipped = block?.locals[pending.locals];
-        if (target.locals > pending.locals && !target.isLast) throw new ScopeError(`<goto ${pending.name}> at line ${pending.line} jumps into the scope of local '${skipped?.name}'`);
+        const skipped = block.locals[pending.locals];
+        if (target.locals > pending.locals && !target.isLast) this.#report(`<goto ${pending.name}> at line ${pending.line} jumps into the scope of local '${skipped?.name}'`);
         target.label.fromBefore = true;
         pending.statement.label = target.label;
       } else if (outer) {
         outer.gotos.push({ ...pending, locals: outer.locals.length });
       } else {
-        throw new ScopeError(`no visible label '${pending.name}' for <goto> at line ${pending.line}`);
+        this.#report(`no visible label '${pending.name}' for <goto> at line ${pending.line}`);
       }
     }
+    scope.locals -= block.locals.length;
+    for (const { name } of block.locals) this.#variables.get(name)?.pop();
+    for (const name of block.labels.keys()) scope.labels.delete(name);
   }
 
   declare(name: string): Variable {
     const variable: Variable = { name, id: this.#ids++, assigned: false };
     this.#block.locals.push(variable);
+    if (++this.#function.locals > MAX_LOCALS) this.#report("too many local variables");
+    const known = this.#variables.get(name);
+    const entry = { variable, depth: this.#functions.length };
+    if (known) known.push(entry);
+    else this.#variables.set(name, [entry]);
     return variable;
   }
 
   /** The innermost variable of that name. `arg` is a variable of every variadic function. */
   find(name: string): Variable | undefined {
-    for (const scope of this.#functions.toReversed()) {
-      for (const block of scope.blocks.toReversed()) {
-        const found = block.locals.findLast((variable) => variable.name === name);
-        if (found) return found;
-      }
-      if (name === "arg" && scope.hasArg) return (scope.argVariable ??= { name, id: this.#ids++, assigned: true });
+    const found = this.#variables.get(name)?.at(-1);
+    if (name !== "arg") return found?.variable;
+    for (let depth = this.#functions.length; depth > (found?.depth ?? 0); depth--) {
+      const scope = this.#functions[depth - 1];
+      if (scope?.hasArg) return (scope.argVariable ??= { name, id: this.#ids++, assigned: true });
     }
-    return undefined;
+    return found?.variable;
   }
 
-  useVararg(): boolean {
+  useVararg(): void {
     this.#function.usesVararg = true;
-    return this.#function.isVariadic;
+    if (!this.#function.isVariadic) this.#report("cannot use '...' outside a vararg function");
   }
 
   enterLoop(): void {
@@ -97,49 +126,46 @@ export class Scopes {
     this.#function.loops -= 1;
   }
 
-  get isInLoop(): boolean {
-    return this.#function.loops > 0;
+  leaveLoopEarly(): void {
+    if (this.#function.loops === 0) this.#report("no loop to break");
   }
 
   addLabel(name: string, line: number): Label {
-    for (const block of this.#function.blocks) {
-      const earlier = block.labels.find(({ label }) => label.name === name);
-      if (earlier) throw new ScopeError(`label '${name}' already defined on line ${earlier.line}`);
-    }
+    const scope = this.#function;
+    const earlier = scope.labels.get(name);
+    if (earlier) this.#report(`label '${name}' already defined on line ${earlier.line}`);
     const label: Label = { name, id: this.#ids++, fromBefore: false, fromAfter: false };
-    this.#block.labels.push({ label, locals: this.#block.locals.length, isLast: false, line });
+    const known: KnownLabel = { label, locals: this.#block.locals.length, isLast: false, line };
+    this.#block.labels.set(name, known);
+    scope.labels.set(name, known);
     return label;
   }
 
   /** A label behind which only labels follow sees no locals any more, so jumping there is fine. */
   markLastLabels(statements: readonly Statement[]): void {
-    for (const statement of statements.toReversed()) {
-      if (statement.kind !== "label") return;
-      const entry = this.#block.labels.find(({ label }) => label === statement.label);
-      if (entry) entry.isLast = true;
+    for (let index = statements.length - 1; index >= 0; index--) {
+      const statement = statements[index];
+      if (statement?.kind !== "label") return;
+      const known = this.#block.labels.get(statement.label.name);
+      if (known) known.isLast = true;
     }
   }
 
   addGoto(name: string, line: number, statement: { label: Label }): void {
-    for (const block of this.#function.blocks.toReversed()) {
-      const known = block.labels.find(({ label }) => label.name === name);
-      if (!known) continue;
+    const known = this.#function.labels.get(name);
+    if (known) {
       known.label.fromAfter = true;
       statement.label = known.label;
-      return;
+    } else {
+      this.#block.gotos.push({ name, line, statement, locals: this.#block.locals.length });
     }
-    this.#block.gotos.push({ name, line, statement, locals: this.#block.locals.length });
   }
 
   get #function(): FunctionScope {
-    const scope = this.#functions.at(-1);
-    if (!scope) throw new ScopeError("no function is open");
-    return scope;
+    return required(this.#functions.at(-1), "an open function");
   }
 
   get #block(): BlockScope {
-    const block = this.#function.blocks.at(-1);
-    if (!block) throw new ScopeError("no block is open");
-    return block;
+    return required(this.#function.blocks.at(-1), "an open block");
   }
 }

@@ -71,7 +71,8 @@ export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Temp
     try {
       const copy = copies.get(cluster);
       if (!copy) throw new InterpretError(`dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`);
-      plan.works.push(planWork(binding, template, cluster, render(copy, cluster)));
+      // Such a copy is what the member had, overrides included, but for what is shut down.
+      plan.works.push(planWork(binding, template, cluster, targets.has(cluster) ? render(copy, cluster) : { object: copy }));
     } catch (error) {
       plan.failures.push({ cluster, error });
     }

@@ -55,3 +55,19 @@ function readNodes(models: Models, counts: Counts): NodeGroup[] | undefined {
   }
   return groups;
 }
+
+/** Whether something may fit that did not fit before. */
+export function hasGrown(before: Capacity | undefined, after: Capacity | undefined): boolean {
+  if (!after || before === after) return false;
+  if (!before || after.pods > before.pods || isMore(before.free, after.free)) return true;
+  const { nodes: groups = [] } = after;
+  return groups.some((group, index) => {
+    const old = before.nodes?.[index];
+    return !old || group.count > old.count || isMore(old.free, group.free);
+  });
+}
+
+function isMore(before: Amounts, after: Amounts): boolean {
+  for (const [name, amount] of after) if (amount > (before.get(name) ?? 0)) return true;
+  return false;
+}

@@ -7,7 +7,7 @@
 import { bindingName, controllerOf, controllerReference, parseApiVersion, type KubernetesObject, type ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { Replicas } from "../../interpreter/index.ts";
-import { BINDING_FINALIZER } from "../well-known.ts";
+import { BINDING_FINALIZER, RETURN_AFTER_SECONDS } from "../well-known.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
@@ -30,7 +30,7 @@ export function planBinding({ template, policy, replicas }: BindingInput): Bindi
       name: bindingName(kind, metadata.name),
       ...(metadata.namespace && { namespace: metadata.namespace }),
       labels,
-      annotations,
+      annotations: { ...annotations, ...carriedAnnotations(policy) },
       ownerReferences: [controllerReference(template)],
       finalizers: [BINDING_FINALIZER],
     },
@@ -70,6 +70,14 @@ function fromPolicy({ spec }: Policy): Partial<Binding["spec"]> {
   };
 }
 
+/** Annotations of the policy that later stages read on the binding. */
+const CARRIED_ANNOTATIONS: readonly string[] = [RETURN_AFTER_SECONDS];
+
+function carriedAnnotations({ metadata }: Policy): Record<string, string> {
+  const { annotations = {} } = metadata;
+  return Object.fromEntries(CARRIED_ANNOTATIONS.flatMap((name) => (annotations[name] === undefined ? [] : [[name, annotations[name]]])));
+}
+
 /** Fields of the spec that others write; match carries them over as they are. */
 const KEPT_FIELDS = ["clusters", "gracefulEvictionTasks", "requiredBy", "rescheduleTriggeredAt"] as const;
 
@@ -89,7 +97,7 @@ export function mergeBinding(existing: Binding, desired: Binding): Binding {
     metadata: {
       ...existing.metadata,
       labels: { ...without(existing.metadata.labels, CLAIM_LABELS), ...desired.metadata.labels },
-      annotations: { ...without(existing.metadata.annotations, CLAIM_ANNOTATIONS), ...desired.metadata.annotations },
+      annotations: { ...without(existing.metadata.annotations, [...CLAIM_ANNOTATIONS, ...CARRIED_ANNOTATIONS]), ...desired.metadata.annotations },
       ownerReferences: desired.metadata.ownerReferences ?? [],
       finalizers: [...new Set([...(existing.metadata.finalizers ?? []), ...(desired.metadata.finalizers ?? [])])],
     },

@@ -2,81 +2,121 @@
  * Schedule decides on which members a binding's resource runs, and with how many replicas.
  *
  * Reads:  ResourceBinding, Cluster.
- * Writes: `spec.clusters` and the applied placement of the binding; the condition `Scheduled` and the scheduler's
- *         fields in its status.
+ * Writes: `spec.clusters`, the applied placement and, when it returns to an earlier affinity, evictions of the binding; the
+ *         condition `Scheduled` and the scheduler's fields in its status.
  * Before: match wrote the binding. After: dispatch makes one Work per cluster.
  */
 import { Cluster, ResourceBinding } from "../../api/index.ts";
+import type { Kind } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { defineController, done, idOfKey, watch } from "../../runtime/index.ts";
+import { defineController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, StatusWriter } from "../../runtime/index.ts";
+import { hasGrown } from "../estimate/index.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
-import { planSchedule } from "./plan-schedule.ts";
+import { createDecisions } from "./decisions.ts";
+import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
+import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";
 import { planScheduled } from "./plan-scheduled.ts";
+import type { ScheduleOptions } from "./schedule-cycle.ts";
 
 export interface ScheduleDependencies {
+  /** The kind of binding to schedule; ResourceBinding unless given. */
+  kind?: Kind<ResourceBinding>;
   client: Client;
   bindings: Lister<ResourceBinding>;
   clusters: Lister<Cluster>;
   bindingStatus: StatusWriter<ResourceBinding>;
   clock: Clock;
+  options?: ScheduleOptions;
 }
 
 export const SCHEDULER_NAME = "default-scheduler";
 const CONCURRENCY = 64;
 
-export function createScheduleController({ client, bindings, clusters, bindingStatus, clock }: ScheduleDependencies): Controller<ObjectKey> {
-  /** Moves with every change of a cluster that can change a decision. */
-  let era = 0;
-  /** What each binding was last decided on: the same binding in the same era is decided the same way. */
-  const decided = new Map<string, { uid: string | undefined; generation: number | undefined; era: number }>();
+export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, bindingStatus, clock, options = {} }: ScheduleDependencies): Controller<ObjectKey> {
+  const decisions = createDecisions<ObjectKey>();
+  /** By hub; kept up to date by the watch, so that a binding costs no reading of clusters. */
+  const fleets = new Map<string, Fleet>();
+  const fleetOf = (hub: string): Fleet => {
+    const fleet = fleets.get(hub) ?? createFleet(clusters.list({ cluster: hub }));
+    fleets.set(hub, fleet);
+    return fleet;
+  };
 
   return defineController({
-    name: "schedule",
-    for: ResourceBinding,
+    name: kind.scope === "Namespaced" ? "schedule" : "schedule-cluster-bindings",
+    for: kind,
     watches: [
-      watch(Cluster, ({ cluster, object, old, deleted }) => {
-        if (old && !deleted && !changesFit(old, object)) return [];
-        era++;
-        return bindings.list({ cluster }).map(({ metadata }) => ({ cluster, namespace: metadata.namespace ?? "", name: metadata.name }));
+      watch(Cluster, ({ cluster: hub, object, old, deleted }) => {
+        const fleet = fleets.get(hub);
+        if (fleet) fleets.set(hub, updateFleet(fleet, object, deleted));
+        if (!old || deleted || changesFit(old, object)) {
+          decisions.startEra();
+          return bindings.list({ cluster: hub }).map((binding) => keyOf(hub, binding));
+        }
+        return hasGrown(readCluster(old).capacity, readCluster(object).capacity) ? decisions.nudge() : [];
       }),
     ],
-    writes: [ResourceBinding],
+    writes: [kind],
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { key, log, signal }) {
       const { spec, metadata } = binding;
       if (metadata.deletionTimestamp || spec.suspension?.scheduling || (spec.schedulerName ?? SCHEDULER_NAME) !== SCHEDULER_NAME) return done;
+      const id = idOfKey(key);
+      const nowMs = clock.now();
+      const turn = decisions.turn(id, binding, nowMs);
+      if (!turn.decide) return turn.requeueAfterMs === undefined ? done : { requeueAfterMs: turn.requeueAfterMs };
 
-      const last = decided.get(idOfKey(key));
-      if (last?.uid === metadata.uid && last?.generation === metadata.generation && last?.era === era) return done;
-      const decision = { uid: metadata.uid, era };
+      const { era } = decisions;
+      const plan = planSchedule({ ...options, binding, fleet: fleetOf(key.cluster), nowMs });
+      const change = planPatch(binding, plan);
+      // The decision is about this version: a binding that changed meanwhile is a conflict, and is decided anew.
+      const scheduled = change ? await client.patch(kind, key, change, { type: "merge", signal }) : binding;
+      if (change) log.info("binding scheduled", { clusters: scheduled.spec.clusters?.length ?? 0 });
 
-      const plan = planSchedule({ binding, clusters: clusters.list({ cluster: key.cluster }) });
-      let scheduled = binding;
-      if (plan.outcome === "scheduled") {
-        const placement = JSON.stringify(spec.placement ?? {});
-        const isSame = equalJson(plan.clusters, spec.clusters ?? []) && metadata.annotations?.[APPLIED_PLACEMENT] === placement;
-        if (!isSame) {
-          // The decision is about this version: a binding that changed meanwhile is a conflict, and is decided anew.
-          const patch = { metadata: { resourceVersion: metadata.resourceVersion, annotations: { [APPLIED_PLACEMENT]: placement } }, spec: { clusters: plan.clusters } };
-          scheduled = await client.patch(ResourceBinding, key, patch as unknown as Json, { type: "merge", signal });
-          log.info("binding scheduled", { clusters: plan.clusters.length });
-        }
-      }
-      const now = formatTime(clock.now());
+      const now = formatTime(nowMs);
       const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);
-      // A success is seen in spec.clusters at once; its condition may wait for what the members report. A failure may not.
-      if (outcome(scheduled) !== scheduled) bindingStatus.set(key, "schedule", outcome, plan.outcome === "unschedulable" ? {} : { patienceMs: PROGRESS_PATIENCE_MS });
-      decided.set(idOfKey(key), { ...decision, generation: scheduled.metadata.generation });
-      return done;
+      if (outcome(scheduled) !== scheduled) bindingStatus.set(key, "schedule", outcome, isUrgent(scheduled, plan) ? {} : { patienceMs: PROGRESS_PATIENCE_MS });
+      return decisions.keep(id, key, scheduled, plan, era, nowMs);
     },
 
-    forget: (key) => void decided.delete(idOfKey(key)),
+    forget: (key) => decisions.forget(idOfKey(key)),
   });
+}
+
+/** A merge patch of the binding; undefined when it says already what the plan says. */
+function planPatch({ metadata, spec }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): Json | undefined {
+  const isCleared = plan.outcome === "unschedulable" && plan.clears && Boolean(spec.clusters?.length);
+  if (plan.outcome !== "scheduled" && !isCleared) return undefined;
+  const clusters = plan.outcome === "scheduled" ? plan.clusters : [];
+  const evictions = (plan.outcome === "scheduled" && plan.evictions) || [];
+  const placement = JSON.stringify(spec.placement ?? {});
+  if (evictions.length === 0 && isSameResult(clusters, spec.clusters ?? []) && metadata.annotations?.[APPLIED_PLACEMENT] === placement) return undefined;
+  return {
+    metadata: { resourceVersion: metadata.resourceVersion, annotations: { [APPLIED_PLACEMENT]: placement } },
+    spec: { clusters, ...(evictions.length > 0 && { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...evictions] }) },
+  } as unknown as Json;
+}
+
+type Targets = readonly { readonly name: string; readonly replicas?: number }[];
+
+/** The order of the clusters means nothing; what another scheduler wrote in its own order is not written again. */
+function isSameResult(next: Targets, before: Targets): boolean {
+  if (next.length !== before.length) return false;
+  const replicas = new Map(before.map((target) => [target.name, target.replicas ?? 0]));
+  return next.every((target) => replicas.get(target.name) === (target.replicas ?? 0));
+}
+
+/**
+ * A success is seen in spec.clusters at once; its condition may wait for what the members report. A failure may not, and nor
+ * may the affinity that is followed: after a restart the binding would be scheduled from the first one.
+ */
+function isUrgent({ status }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): boolean {
+  return plan.outcome === "unschedulable" || (plan.outcome === "scheduled" && plan.affinityName !== undefined && plan.affinityName !== status?.schedulerObservingAffinityName);
 }
 
 /** Whether a change of a cluster can change which bindings fit it: its labels, spec, deletion, or what it serves. */

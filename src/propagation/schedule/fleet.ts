@@ -26,15 +26,31 @@ export interface Fleet {
 const known = new WeakMap<ClusterView, FleetCluster>();
 
 export function createFleet(clusters: readonly ClusterView[]): Fleet {
-  const sorted = clusters.map(readCluster).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return fleetOf(clusters.map(readCluster).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)));
+}
+
+function fleetOf(clusters: readonly FleetCluster[]): Fleet {
   let staying: ReadonlySet<string> | undefined;
   return {
-    clusters: sorted,
+    clusters,
     isStaying(name) {
-      staying ??= new Set(sorted.flatMap((cluster) => (cluster.leaving ? [] : [cluster.name])));
+      staying ??= new Set(clusters.flatMap((cluster) => (cluster.leaving ? [] : [cluster.name])));
       return staying.has(name);
     },
   };
+}
+
+/** The fleet after one cluster came, changed or went: cheaper than reading and sorting all of them for every heartbeat. */
+export function updateFleet({ clusters }: Fleet, cluster: ClusterView, gone: boolean): Fleet {
+  const { name } = cluster.metadata;
+  let [low, high] = [0, clusters.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((clusters[middle] as FleetCluster).name < name) low = middle + 1;
+    else high = middle;
+  }
+  const isKnown = clusters[low]?.name === name;
+  return fleetOf(clusters.toSpliced(low, isKnown ? 1 : 0, ...(gone ? [] : [readCluster(cluster)])));
 }
 
 export function readCluster(cluster: ClusterView): FleetCluster {

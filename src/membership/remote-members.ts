@@ -1,0 +1,176 @@
+/**
+ * The members outside of this process: a connection, a client, informers and a delivery for each, for as long as its Cluster says
+ * how to reach it. A token that is replaced in its Secret is used from the next request on; another address, proxy or authority gets
+ * another connection under the same client, so that whoever uses it need not know; a Cluster that is gone takes everything along.
+ */
+import { Cluster, Secret } from "../api/index.ts";
+import { equalJson } from "../base/index.ts";
+import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
+import { createClient, createHttp2Transport, createKindResolver } from "../client/index.ts";
+import type { Client, Credentials, CredentialSource, Transport } from "../client/index.ts";
+import { createDelivery, createObserver } from "../delivery/index.ts";
+import type { Delivery } from "../delivery/index.ts";
+import { createInformers, createWriteThroughClient } from "../runtime/index.ts";
+import type { Informers } from "../runtime/index.ts";
+import { openConnection, planAddress, tokenIn } from "./connection.ts";
+import type { Address } from "./connection.ts";
+import { createGuard } from "./guard.ts";
+import { createMemberTransport } from "./member-transport.ts";
+import type { MemberTransport } from "./member-transport.ts";
+import { createSlimClient } from "./slim-client.ts";
+
+export interface RemoteMember {
+  /** Asks the member itself, also while it is not thought to answer. */
+  client: Client;
+  /** Its nodes and pods, in short. */
+  summary: Informers;
+  delivery: Delivery;
+  /** As the account that may act as others; credentials are those of the impersonator's Secret. */
+  asOthers: Transport;
+  address: Address;
+}
+
+export interface RemoteMembers {
+  /** What the Cluster asks for now, opened on first use; a text says why there is none. */
+  of(cluster: DeepReadonly<Cluster>): RemoteMember | string;
+  /** By name; undefined for a Cluster that is not there, or not reached over a network. */
+  named(cluster: string): RemoteMember | undefined;
+  close(): Promise<void>;
+}
+
+export interface RemoteMembersOptions {
+  hub: string;
+  informers: Informers;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** Wraps the transport to every member, for example to count writes. */
+  wrap?(transport: Transport, part: string): Transport;
+  /** Told of members whose way changed: a Cluster, or a Secret that it names. */
+  onChange(cluster: string): void;
+  onOpen(member: RemoteMember, cluster: string): () => void;
+}
+
+/** As Karmada's clients for members, less a little: what takes longer is better asked again. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** The field manager under which the hub owns fields on members; as for simulated ones. */
+const FIELD_MANAGER = "flotilla";
+
+/** The fields of a Cluster that name a Secret. */
+type SecretField = "secretRef" | "impersonatorSecretRef";
+const SECRET_FIELDS: readonly SecretField[] = ["secretRef", "impersonatorSecretRef"];
+
+interface Opened {
+  member: RemoteMember;
+  transports: Readonly<Record<SecretField, MemberTransport>>;
+  close(): void;
+}
+
+const BY_SECRET = "membership.secret";
+
+export function createRemoteMembers({ hub, informers, clock, random, log, wrap = (transport) => transport, onChange, onOpen }: RemoteMembersOptions): RemoteMembers {
+  const clusters = informers.of(Cluster);
+  const secrets = informers.of(Secret);
+  const opened = new Map<string, Opened>();
+  const closing = new Set<Promise<void>>();
+
+  clusters.addIndex(BY_SECRET, ({ spec }) => SECRET_FIELDS.flatMap((field) => (spec[field] ? [`${spec[field].namespace}/${spec[field].name}`] : [])));
+  const stops = [
+    secrets.subscribe(({ object: { metadata } }) => {
+      for (const cluster of clusters.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`)) onChange(cluster.metadata.name);
+    }),
+    clusters.subscribe(({ object, deleted }) => {
+      if (deleted) drop(object.metadata.name);
+    }),
+  ];
+
+  const secretOf = (namespace: string, name: string): DeepReadonly<Secret> | undefined => secrets.get({ cluster: hub, namespace, name });
+
+  /** The token that the Secret holds at this moment. */
+  function credentialsOf(cluster: string, field: SecretField): CredentialSource {
+    const now = (): Credentials => {
+      const reference = clusters.get({ cluster: hub, name: cluster })?.spec[field];
+      const token = reference ? tokenIn(secretOf(reference.namespace, reference.name)) : "";
+      return token === "" ? {} : { token };
+    };
+    return {
+      current: async () => now(),
+      async replace(refused) {
+        const other = now();
+        return other.token === refused.token ? undefined : other;
+      },
+    };
+  }
+
+  const opener = (cluster: string, field: SecretField, address: Address) => async (): Promise<Transport> =>
+    createHttp2Transport({ ...(await openConnection(cluster, address, clock)), cluster: { only: cluster }, credentials: credentialsOf(cluster, field), requestTimeoutMs: REQUEST_TIMEOUT_MS, userAgent: "flotilla", clock, random });
+
+  function open(cluster: string, address: Address): Opened {
+    const transport = createMemberTransport(opener(cluster, "secretRef", address), log);
+    const asOthers = createMemberTransport(opener(cluster, "impersonatorSecretRef", address), log);
+
+    const client = createClient({ transport, fieldManager: FIELD_MANAGER });
+    const guarded = createClient({ transport: wrap(createGuard(transport, cluster, clock), "execute"), fieldManager: FIELD_MANAGER });
+    const shared = { clock, random, log: log.with({ member: cluster }), scope: { cluster } };
+    // Two sets: what Works name is kept whole, and of all nodes and pods no more than is summed.
+    const observed = createInformers({ ...shared, client });
+    const summary = createInformers({ ...shared, client: createSlimClient(client) });
+    const writer = createWriteThroughClient(guarded, [observed]);
+    const delivery = createDelivery({ client: writer, cluster, kinds: createKindResolver({ client: guarded, cluster }), observer: createObserver(observed) });
+    const member: RemoteMember = { client, summary, delivery, asOthers, address };
+    const stopListening = onOpen(member, cluster);
+    log.info("connecting to a member", { member: cluster });
+    return {
+      member,
+      transports: { secretRef: transport, impersonatorSecretRef: asOthers },
+      close() {
+        stopListening();
+        observed.close();
+        summary.close();
+      },
+    };
+  }
+
+  function use(cluster: string, address: Address): RemoteMember {
+    const present = opened.get(cluster);
+    if (present && equalJson(present.member.address, address)) return present.member;
+    if (!present) {
+      const fresh = open(cluster, address);
+      opened.set(cluster, fresh);
+      return fresh.member;
+    }
+    log.info("the way to a member changed", { member: cluster });
+    for (const field of SECRET_FIELDS) present.transports[field].replace(opener(cluster, field, address));
+    present.member.address = address;
+    return present.member;
+  }
+
+  function drop(cluster: string): void {
+    const present = opened.get(cluster);
+    if (!present) return;
+    opened.delete(cluster);
+    present.close();
+    const closed = Promise.all(SECRET_FIELDS.map((field) => present.transports[field].close())).then(() => void closing.delete(closed));
+    closing.add(closed);
+    log.info("disconnected from a member", { member: cluster });
+  }
+
+  return {
+    of(cluster) {
+      const plan = planAddress(cluster, secretOf);
+      return "problem" in plan ? plan.problem : use(cluster.metadata.name, plan.address);
+    },
+    named(cluster) {
+      const object = clusters.get({ cluster: hub, name: cluster });
+      if (!object?.spec.secretRef) return undefined;
+      const plan = planAddress(object, secretOf);
+      // A member whose Secret is missing for a moment keeps its connection, which says what is wrong with each request.
+      return "problem" in plan ? opened.get(cluster)?.member : use(cluster, plan.address);
+    },
+    async close() {
+      for (const stop of stops) stop();
+      for (const cluster of [...opened.keys()]) drop(cluster);
+      await Promise.all(closing);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/**
+ * A client that hands on of nodes and pods only what the sums need. A real cluster may have a hundred thousand pods; what is kept of
+ * each in the hub's memory is a few hundred bytes instead of several thousand.
+ */
+import type { Kind, KubernetesObject, Node, Pod } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { Client, WatchEvent } from "../client/index.ts";
+
+type Slimmer = (object: DeepReadonly<KubernetesObject>) => DeepReadonly<KubernetesObject>;
+
+const metadataOf = ({ metadata: { name, namespace, uid, resourceVersion } }: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject>["metadata"] => ({
+  name,
+  ...(namespace !== undefined && { namespace }),
+  ...(uid !== undefined && { uid }),
+  ...(resourceVersion !== undefined && { resourceVersion }),
+});
+
+type Containers = DeepReadonly<Pod>["spec"]["containers"];
+const requestsOf = (containers: Containers | undefined): Containers => (containers ?? []).map(({ name, resources }) => ({ name, ...(resources?.requests && { resources: { requests: resources.requests } }) }));
+
+function slimPod(pod: DeepReadonly<Pod>): DeepReadonly<Pod> {
+  const { nodeName, containers, initContainers, overhead } = pod.spec;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: metadataOf(pod),
+    spec: { containers: requestsOf(containers), ...(initContainers && { initContainers: requestsOf(initContainers as Containers) }), ...(nodeName && { nodeName }), ...(overhead && { overhead }) },
+    status: { ...(pod.status?.phase && { phase: pod.status.phase }) },
+  };
+}
+
+function slimNode(node: DeepReadonly<Node>): DeepReadonly<Node> {
+  const { allocatable, conditions } = node.status ?? {};
+  const ready = conditions?.filter(({ type }) => type === "Ready").map(({ type, status }) => ({ type, status }));
+  return { apiVersion: "v1", kind: "Node", metadata: metadataOf(node), ...(node.spec?.unschedulable && { spec: { unschedulable: true } }), status: { ...(allocatable && { allocatable }), ...(ready && { conditions: ready }) } };
+}
+
+/** The kind of a request says what its objects are. */
+const SLIMMERS: Readonly<Record<string, Slimmer>> = { Pod: (pod) => slimPod(pod as DeepReadonly<Pod>), Node: (node) => slimNode(node as DeepReadonly<Node>) };
+
+export function createSlimClient(client: Client): Client {
+  const slimmerOf = (kind: Kind): Slimmer | undefined => (kind.group === "" && Object.hasOwn(SLIMMERS, kind.kind) ? SLIMMERS[kind.kind] : undefined);
+  return {
+    ...client,
+    async list(kind, options) {
+      const list = await client.list(kind, options);
+      const slim = slimmerOf(kind);
+      return slim ? { ...list, items: list.items.map((item) => slim(item) as typeof item) } : list;
+    },
+    async *watch<T extends KubernetesObject>(kind: Kind<T>, options: Parameters<Client["watch"]>[1]): AsyncGenerator<WatchEvent<T>[]> {
+      const slim = slimmerOf(kind);
+      for await (const events of client.watch(kind, options)) {
+        yield slim ? events.map((event) => (event.type === "BOOKMARK" ? event : { ...event, object: slim(event.object) as DeepReadonly<T> })) : events;
+      }
+    },
+  };
+}
