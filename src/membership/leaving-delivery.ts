@@ -6,7 +6,7 @@
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { CredentialsError, UnreachableError } from "../client/index.ts";
-import type { Delivery } from "../delivery/index.ts";
+import type { Delivery, Subscription } from "../delivery/index.ts";
 import { ApiError } from "../machinery/index.ts";
 import { FORCE_ANNOTATION, PURGE_ANNOTATION } from "./well-known.ts";
 
@@ -27,7 +27,7 @@ export function createLeavingDelivery(delivery: Delivery | undefined, cluster: s
   };
   return {
     apply: (manifest, policy, signal) => reached().apply(manifest, policy, signal),
-    observe: (refs) => reached().observe(refs),
+    observe: (refs) => delivery?.observe(refs) ?? BLIND,
     async remove(ref, policy, signal) {
       switch (farewell()) {
         case "stays":
@@ -47,6 +47,9 @@ export function createLeavingDelivery(delivery: Delivery | undefined, cluster: s
     },
   };
 }
+
+/** Nothing is known, and absence means nothing. */
+const BLIND: Subscription = { get: () => undefined, resourceOf: () => undefined, isFresh: () => false, onChange: () => {}, close: () => {} };
 
 /** No answer, or one that does not let us in. */
 export function isUnreachable(error: unknown): boolean {

@@ -12,17 +12,17 @@ const forScheduling = (key: string): Taint => ({ key, effect: "NoSchedule" });
 const isSame = (a: DeepReadonly<Taint>, b: Pick<Taint, "key" | "effect">): boolean => a.key === b.key && a.effect === b.effect;
 
 /**
- * A member that is not ready gets nothing new; what it runs stays. One that nobody has looked at yet counts as not ready. The same
- * list when nothing changes.
+ * A member that is not ready gets nothing new; what it runs stays. One that nobody has looked at yet counts as not ready. Undefined
+ * when nothing changes.
  */
-export function planConditionTaints({ spec, status }: DeepReadonly<Cluster>): Taints {
+export function planConditionTaints({ spec, status }: DeepReadonly<Cluster>): Taints | undefined {
   const ready = findCondition(status?.conditions ?? [], "Ready")?.status;
   const wanted = ready === "True" ? undefined : ready === "Unknown" ? UNREACHABLE_TAINT : NOT_READY_TAINT;
   const taints = spec.taints ?? [];
   const unwanted = [NOT_READY_TAINT, UNREACHABLE_TAINT].filter((key) => key !== wanted).map(forScheduling);
   const kept = taints.filter((taint) => !unwanted.some((other) => isSame(taint, other)));
   const isMissing = wanted !== undefined && !kept.some((taint) => isSame(taint, forScheduling(wanted)));
-  if (kept.length === taints.length && !isMissing) return taints;
+  if (kept.length === taints.length && !isMissing) return undefined;
   return isMissing ? [...kept, forScheduling(wanted)] : kept;
 }
 
@@ -41,9 +41,10 @@ export interface MatchCondition {
   readonly statusValues: readonly string[];
 }
 
-/** The taints after all rules, in their order; the same list when nothing changes. `matches` says whether a rule is about this cluster. */
-export function planPolicyTaints<Affinity>({ spec, status }: DeepReadonly<Cluster>, rules: readonly TaintRule<Affinity>[], matches: (affinity: Affinity) => boolean, now: string): Taints {
-  let taints: Taints = spec.taints ?? [];
+/** The taints after all rules, in their order; undefined when nothing changes. `matches` says whether a rule is about this cluster. */
+export function planPolicyTaints<Affinity>({ spec, status }: DeepReadonly<Cluster>, rules: readonly TaintRule<Affinity>[], matches: (affinity: Affinity) => boolean, now: string): Taints | undefined {
+  const before: Taints = spec.taints ?? [];
+  let taints = before;
   const conditions = status?.conditions ?? [];
   for (const rule of rules) {
     if (rule.targetClusters !== undefined && !matches(rule.targetClusters)) continue;
@@ -57,7 +58,7 @@ export function planPolicyTaints<Affinity>({ spec, status }: DeepReadonly<Cluste
       if (left.length < taints.length) taints = left;
     }
   }
-  return taints;
+  return taints === before ? undefined : taints;
 }
 
 /** No conditions are never met, and neither is one about a type that the cluster does not have, not even as NotIn. */

@@ -95,7 +95,7 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
 }
 
 /** Versions that have no place for something that the storage version fills in: they lose it once, and nothing after that. */
-const SAY_LESS: ReadonlySet<string> = new Set(["statefulsets.apps.kruise.io/v1alpha1"]);
+const SAY_LESS: ReadonlySet<string> = new Set(["statefulsets.apps.kruise.io/v1alpha1", "resourcebindings.work.karmada.io/v1alpha1", "clusterresourcebindings.work.karmada.io/v1alpha1"]);
 
 function describeConversion(kind: Kind, name: string, { toStorage, fromStorage, schema }: KindVersion, minimal: JsonObject): void {
   const completed = complete(kind, minimal);

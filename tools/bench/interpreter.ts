@@ -14,8 +14,10 @@ import { CLONE_SET_SCRIPTS } from "./cloneset-scripts.ts";
 /** Different objects of one shape, so that no cache holds the only one. */
 const SHAPES = 32;
 const WARM_UP_MS = 300;
-const ROUNDS = 400;
-const PER_ROUND = 20;
+const ROUNDS = 2000;
+/** Long enough for the clock, short enough to fit between two interruptions of a busy machine. */
+const ROUND_US = 50;
+const MOST_PER_ROUND = 50;
 const SINGLE_CALLS = 20_000;
 const LONGEST_MS = 1500;
 
@@ -32,12 +34,14 @@ function measure(run: (round: number) => void): Times {
     const end = performance.now() + limitMs;
     for (let count = 0; count < most && performance.now() < end; count++) step();
   };
+  const before = performance.now();
   until(WARM_UP_MS, Infinity, () => run(call++));
+  const perRound = Math.max(1, Math.min(MOST_PER_ROUND, Math.ceil((ROUND_US * call) / ((performance.now() - before) * 1000))));
   const rounds: number[] = [];
   until(LONGEST_MS, ROUNDS, () => {
     const start = performance.now();
-    for (let count = 0; count < PER_ROUND; count++) run(call++);
-    rounds.push(((performance.now() - start) * 1000) / PER_ROUND);
+    for (let count = 0; count < perRound; count++) run(call++);
+    rounds.push(((performance.now() - start) * 1000) / perRound);
   });
   const singles: number[] = [];
   until(LONGEST_MS, SINGLE_CALLS, () => {

@@ -10,8 +10,9 @@ import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";
 import { keel } from "./keel.ts";
 import { members } from "./members.ts";
+import { scheduler } from "./scheduler.ts";
 
-const benchmarks: readonly Benchmark[] = [keel, apiserver, members, interpreter];
+const benchmarks: readonly Benchmark[] = [keel, apiserver, members, interpreter, scheduler];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR]`;
 
 const { positionals, values } = parseArgs({

@@ -21,12 +21,18 @@ function createFleet(spec: OrdinalSet["spec"] = {}) {
       });
       const set = setOf({ replicas: Object.values(replicas).reduce((sum, count) => sum + count, 0), ...spec, ...more });
       const owned = Object.fromEntries([...planOrdinals(set, shares).byCluster].map(([cluster, { own }]) => [cluster, own]));
-      for (const [cluster, copy] of divideOrdinals(set, shares)) copies.set(cluster, copy as KubernetesObject);
+      const divided = divideOrdinals(set, shares);
+      for (const cluster of members) {
+        const copy = divided.get(cluster);
+        if (copy) copies.set(cluster, copy as KubernetesObject);
+        else copies.delete(cluster);
+      }
       return owned;
     },
     report: (cluster: string, generation: number, replicas: number): unknown => observed.set(cluster, { generation, observedGeneration: generation, replicas }),
     /** The member's copy is gone, and its pods with it. */
     remove: (cluster: string): unknown => copies.delete(cluster) && observed.delete(cluster),
+    has: (cluster: string): boolean => copies.has(cluster),
     leaving: (cluster: string): string | undefined => copies.get(cluster)?.metadata.annotations?.["flotilla.dev/leaving-ordinals"],
   };
 }
@@ -74,13 +80,26 @@ describe("ordinals of the fleet", () => {
     expect(fleet.leaving("a")).toBeUndefined();
   });
 
-  test("of a member that is no target any more wait until its copy is gone", () => {
+  test("of a member that is no target any more wait until it has shut them down", () => {
     const fleet = createFleet();
     fleet.give({ a: 3, b: 3 });
     fleet.report("a", 1, 3);
 
-    expect(fleet.give({ b: 6 })).toMatchObject({ b: [3, 4, 5] });
+    expect(fleet.give({ b: 6 })).toEqual({ a: [], b: [3, 4, 5] });
+    fleet.report("a", 2, 1);
+    expect(fleet.give({ b: 6 })).toEqual({ a: [], b: [3, 4, 5] });
+    fleet.report("a", 2, 0);
+    expect(fleet.give({ b: 6 })).toEqual({ a: [], b: [0, 1, 2, 3, 4, 5] });
+    expect(fleet.has("a")).toBe(false);
+  });
+
+  test("of a member that is gone for good are free when its copy is removed", () => {
+    const fleet = createFleet();
+    fleet.give({ a: 3, b: 3 });
+    fleet.give({ b: 6 });
+
     fleet.remove("a");
+
     expect(fleet.give({ b: 6 })).toEqual({ b: [0, 1, 2, 3, 4, 5] });
   });
 
@@ -106,17 +125,21 @@ describe("ordinals of the fleet", () => {
         const running = new Map<string, Set<number>>(["a", "b", "c"].map((cluster) => [cluster, new Set()]));
         const wanted = new Map<string, readonly number[]>();
         let generation = 1;
-        for (const [index, [a = 0, b = 0, c = 0]] of steps.entries()) {
-          for (const [cluster, own] of Object.entries(fleet.give({ a, b, c }))) {
+        for (const [index, counts] of steps.entries()) {
+          // Now and then a member is no target at all.
+          const targets = Object.fromEntries(["a", "b", "c"].flatMap((cluster, member) => (counts[member] === 6 ? [] : [[cluster, counts[member] ?? 0]])));
+          for (const [cluster, own] of Object.entries(fleet.give(targets))) {
             wanted.set(cluster, own);
             // Pods are started at once and removed late: the worst that a member can do.
             for (const ordinal of own) running.get(cluster)?.add(ordinal);
           }
           const pods = [...running.values()].flatMap((ordinals) => [...ordinals]);
           expect(new Set(pods).size).toBe(pods.length);
+          const orphans = [...running].filter(([cluster, ordinals]) => !fleet.has(cluster) && ordinals.size > 0);
+          expect(orphans).toEqual([]);
           const reporter = ["a", "b", "c"][reporters[index] ?? 0] ?? "a";
           running.set(reporter, new Set(wanted.get(reporter)));
-          fleet.report(reporter, ++generation, wanted.get(reporter)?.length ?? 0);
+          if (fleet.has(reporter)) fleet.report(reporter, ++generation, wanted.get(reporter)?.length ?? 0);
         }
       }),
       { seed: 17, numRuns: 500 },

@@ -2,6 +2,7 @@
  * A table as JSON again. Nodes that no script has changed come back as the very objects that went in, so that a result shares
  * with its input whatever stayed the same.
  */
+import { setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { Table } from "./table.ts";
 import { typeOf } from "./values.ts";
@@ -34,21 +35,16 @@ export function encode(table: Table, charge: Charge, emptyRule?: EmptyRule): Jso
   return new Encoder(charge, emptyRule).root(table);
 }
 
-function hasNamesOnly(entries: readonly [LuaValue, unknown][]): entries is readonly [string, unknown][] {
-  for (const [key] of entries) if (typeof key !== "string") return false;
-  return true;
-}
-
 class Encoder {
   readonly #emptyRule: EmptyRule | undefined;
   readonly #charge: Charge;
-  readonly #open = new Set<Table>();
+  /** Names on the way to what is being written; kept only where a rule asks for them. */
   readonly #path: string[] = [];
   #depth = 0;
 
   constructor(charge: Charge, emptyRule: EmptyRule | undefined) {
-    this.#emptyRule = emptyRule;
     this.#charge = charge;
+    this.#emptyRule = emptyRule;
   }
 
   root(table: Table): Json {
@@ -58,21 +54,16 @@ class Encoder {
 
   /** Undefined for an empty table that the rule drops. */
   #table(table: Table, isInPlace: boolean): Json | undefined {
+    if (table.writer === this) throw new EncodeError("cannot encode recursively nested tables to JSON", this.#depth + 1);
+    if (isUntouched(table)) return this.#unread(table.origin as Json, isInPlace);
     this.#depth += 1;
-    if (this.#open.has(table)) throw new EncodeError("cannot encode recursively nested tables to JSON", this.#depth);
     if (this.#depth > MAX_DEPTH) throw new EncodeError(`cannot encode more than ${MAX_DEPTH} nested tables to JSON`, 1);
-    this.#open.add(table);
-    const json = this.#isUntouched(table) ? this.#unread(table.origin as Json, isInPlace) : this.#content(table, isInPlace);
-    this.#open.delete(table);
+    // An error leaves this behind, which does no harm: nobody else is this writer.
+    table.writer = this;
+    const json = table.m === undefined && table.a.length === 0 ? this.#fields(table, isInPlace) : this.#mixed(table, isInPlace);
+    table.writer = undefined;
     this.#depth -= 1;
     return json;
-  }
-
-  #isUntouched(table: Table): boolean {
-    if (table.origin === undefined || table.w || table.owned || table.m !== undefined) return false;
-    if (Array.isArray(table.origin) && table.a !== table.origin) return false;
-    for (const kid of table.kids?.values() ?? []) if (!this.#isUntouched(kid)) return false;
-    return true;
   }
 
   /** JSON that the script did not change. */
@@ -80,64 +71,80 @@ class Encoder {
     return isInPlace || this.#emptyRule === undefined ? json : this.#emptyRule.moved(json, this.#path);
   }
 
-  #content(table: Table, isInPlace: boolean): Json | undefined {
+  #empty(): Json | undefined {
+    if (this.#depth === 1) return undefined;
+    return this.#emptyRule ? this.#emptyRule.at(this.#path) : [];
+  }
+
+  /** A table of names alone, which is what most are: a copy in which only what must change is changed. */
+  #fields(table: Table, isInPlace: boolean): Json | undefined {
+    const origin = isInPlace && !Array.isArray(table.origin) ? (table.origin as JsonObject | undefined) : undefined;
+    const object = { ...table.h };
+    const keys = Object.keys(object);
+    this.#charge(keys.length);
+    let entries = 0;
+    let isWhole = true;
+    for (const key of keys) {
+      const value = object[key];
+      if (value === undefined || value === null) {
+        object[key] = undefined;
+        isWhole = false;
+        continue;
+      }
+      entries += 1;
+      const json = typeof value === "object" ? this.#named(key, table.kids?.get(key) ?? value, origin) : this.#scalar(value);
+      if (json !== value) object[key] = json;
+      if (json === undefined || !key.isWellFormed()) isWhole = false;
+    }
+    if (entries === 0) return this.#empty();
+    return (isWhole ? object : withoutGaps(object, keys)) as JsonObject;
+  }
+
+  /** A table with positions or with keys of other types. */
+  #mixed(table: Table, isInPlace: boolean): Json | undefined {
     const length = table.length();
-    const isList = length > 0;
-    const entries = this.#entries(table);
+    const entries = entriesOf(table);
     this.#charge(length + entries.length);
-    if (isList) {
+    if (length > 0) {
       for (let position = 1; position <= length; position++) if (table.a[position - 1] === undefined) throw new EncodeError("cannot encode sparse array", this.#depth);
       if (entries.length > 0) throw new EncodeError(typeof entries[0]?.[0] === "number" ? "cannot encode sparse array" : "cannot encode mixed or invalid key types", this.#depth);
       return this.#list(table, length, isInPlace && Array.isArray(table.origin) ? table.origin : undefined);
     }
     const [first] = entries;
-    if (first === undefined) return this.#depth === 1 ? undefined : this.#emptyRule ? this.#emptyRule.at(this.#path) : [];
+    if (first === undefined) return this.#empty();
     if (typeof first[0] === "number") throw new EncodeError("cannot encode sparse array", this.#depth);
-    return this.#object(entries, isInPlace && !Array.isArray(table.origin) ? (table.origin as JsonObject | undefined) : undefined);
-  }
-
-  /** Keys that are no positions, with their values: JSON that nobody read, or Lua values. */
-  #entries(table: Table): [LuaValue, unknown][] {
-    const entries: [LuaValue, unknown][] = [];
-    if (table.m !== undefined) {
-      for (const [key, value] of table.m) if (value !== undefined) entries.push([key, value]);
-      return entries;
-    }
-    for (const key of Object.keys(table.h)) {
-      const value = table.h[key];
-      if (value !== undefined && value !== null) entries.push([key, typeof value === "object" ? (table.kids?.get(key) ?? value) : value]);
-    }
-    return entries;
-  }
-
-  /** `origin` is there when the object lies where it came from; what it had at a key is then in place as well. */
-  #object(entries: readonly [LuaValue, unknown][], origin: JsonObject | undefined): JsonObject {
-    const object: JsonObject = {};
     // What is wrong with a table itself is said before what is wrong inside it.
     if (!hasNamesOnly(entries)) throw new EncodeError("cannot encode mixed or invalid key types", this.#depth);
-    for (const [key, value] of entries) {
-      this.#path.push(key);
-      const json = this.#value(value, origin?.[key]);
-      this.#path.pop();
-      if (json === undefined) continue;
-      const name = key.isWellFormed() ? key : key.toWellFormed();
-      if (name === "__proto__") Object.defineProperty(object, name, { value: json, enumerable: true, configurable: true, writable: true });
-      else object[name] = json;
-    }
-    return object;
+    const origin = isInPlace && !Array.isArray(table.origin) ? (table.origin as JsonObject | undefined) : undefined;
+    const object: Record<string, unknown> = {};
+    for (const [key, value] of entries) setOwn(object, key, typeof value === "object" && value !== null ? this.#named(key, value, origin) : this.#scalar(value));
+    return withoutGaps(object, Object.keys(object)) as JsonObject;
   }
 
   #list(table: Table, length: number, origin: Json[] | undefined): Json[] {
     const list: Json[] = [];
     for (let position = 1; position <= length; position++) {
       const raw = table.a[position - 1];
-      const json = this.#value(typeof raw === "object" ? (table.kids?.get(position) ?? raw) : raw, origin?.[position - 1]);
+      const json = typeof raw === "object" && raw !== null ? this.#container(table.kids?.get(position) ?? raw, origin?.[position - 1]) : this.#scalar(raw);
       if (json !== undefined) list.push(json);
     }
     return list;
   }
 
-  #value(value: unknown, original: Json | undefined): Json | undefined {
+  /** `origin` is there when the object lies where it came from; what it had at the key is then in place as well. */
+  #named(key: string, value: object, origin: JsonObject | undefined): Json | undefined {
+    if (this.#emptyRule === undefined) return this.#container(value, undefined);
+    this.#path.push(key);
+    const json = this.#container(value, origin?.[key]);
+    this.#path.pop();
+    return json;
+  }
+
+  #container(value: object, original: Json | undefined): Json | undefined {
+    return value instanceof Table ? this.#table(value, value.origin !== undefined && value.origin === original) : this.#unread(value as Json, value === original);
+  }
+
+  #scalar(value: unknown): Json {
     switch (typeof value) {
       case "string":
         // Go writes a replacement for each byte that is not UTF-8.
@@ -147,10 +154,41 @@ class Encoder {
         return Object.is(value, -0) ? 0 : value;
       case "boolean":
         return value;
-      case "object":
-        return value instanceof Table ? this.#table(value, value.origin !== undefined && value.origin === original) : this.#unread(value as Json, value === original);
       default:
         throw new EncodeError(`cannot encode ${typeOf(value as LuaValue)} to JSON`, this.#depth + 1);
     }
   }
+}
+
+function isUntouched(table: Table): boolean {
+  if (table.origin === undefined || table.w || table.owned || table.m !== undefined) return false;
+  if (Array.isArray(table.origin) && table.a !== table.origin) return false;
+  if (table.kids !== undefined) for (const kid of table.kids.values()) if (!isUntouched(kid)) return false;
+  return true;
+}
+
+/** Keys that are no positions, with their values: JSON that nobody read, or Lua values. */
+function entriesOf(table: Table): [LuaValue, unknown][] {
+  const entries: [LuaValue, unknown][] = [];
+  if (table.m !== undefined) {
+    for (const [key, value] of table.m) if (value !== undefined) entries.push([key, value]);
+    return entries;
+  }
+  for (const key of Object.keys(table.h)) {
+    const value = table.h[key];
+    if (value !== undefined && value !== null) entries.push([key, typeof value === "object" ? (table.kids?.get(key) ?? value) : value]);
+  }
+  return entries;
+}
+
+function hasNamesOnly(entries: readonly [LuaValue, unknown][]): entries is readonly [string, unknown][] {
+  for (const [key] of entries) if (typeof key !== "string") return false;
+  return true;
+}
+
+/** Without the keys that have no value, and with names that are text. */
+function withoutGaps(object: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  const whole: Record<string, unknown> = {};
+  for (const key of keys) if (object[key] !== undefined) setOwn(whole, key.toWellFormed(), object[key]);
+  return whole;
 }

@@ -1,5 +1,5 @@
 /** Reads JSON into the shape of a Go struct as `encoding/json` does: unknown fields vanish, a wrong type is an error. */
-import { isObject } from "../../base/index.ts";
+import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { formatQuantity, quantityProblem, tryParseQuantity } from "../../machinery/index.ts";
 
@@ -49,15 +49,14 @@ function decodeList(json: Json, shape: { list: GoShape; of: string }, place: str
 }
 
 function decodeFields(json: JsonObject, keys: readonly string[], shapeOf: (key: string) => GoShape, place: string | undefined, start: JsonObject): Decoded {
-  const entries: [string, Json][] = Object.entries(start);
+  const decodedFields: JsonObject = { ...start };
   for (const key of keys) {
     const shape = shapeOf(key);
     const decoded = decodeGo(json[key] ?? null, shape, place === undefined ? undefined : `${place}.${key}`);
     if ("problem" in decoded) return decoded;
-    entries.push([key, decoded.value]);
+    setOwn(decodedFields, key, decoded.value);
   }
-  // From entries, a key such as `__proto__` is a plain one.
-  return { value: Object.fromEntries(entries) };
+  return { value: decodedFields };
 }
 
 function wrong(json: Json, place: string | undefined, type: string): Decoded {

@@ -38,6 +38,8 @@ export class Table {
   /** The child that was read last, since scripts read `items[i].status` many times in a row. It lasts until the node is copied. */
   lastKey: string | number | undefined;
   lastKid: Table | undefined;
+  /** Who writes it as JSON at the moment; meeting it again means that it holds itself. */
+  writer: object | undefined;
   /** How many keys were added one by one; many are better kept in a Map. */
   added: number;
   /** The JSON that it started from. */
@@ -53,6 +55,7 @@ export class Table {
     this.kids = undefined;
     this.lastKey = undefined;
     this.lastKid = undefined;
+    this.writer = undefined;
     this.origin = origin;
   }
 

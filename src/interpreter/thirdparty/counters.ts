@@ -18,7 +18,8 @@ export function reflectFields(object: WithStatus, fields: readonly string[]): Js
   if (!status) return undefined;
   const reflected = pickFields(status, [...fields, "observedGeneration"]);
   if (object.metadata.generation !== undefined) reflected["generation"] = object.metadata.generation;
-  const generation = (object.metadata.annotations?.[TEMPLATE_GENERATION] ?? "").trim();
+  // An object that no API server has seen may have a number there.
+  const generation = String((object.metadata.annotations?.[TEMPLATE_GENERATION] as string | number | undefined) ?? "").trim();
   if (generation !== "" && Number.isFinite(Number(generation))) reflected["resourceTemplateGeneration"] = Number(generation);
   return reflected;
 }

@@ -121,12 +121,13 @@ describe("a member that is no target any more", () => {
     ]);
   });
 
-  test("keeps its Work only as long as the division gives it a copy", () => {
-    const worksWith = (...clusters: string[]): (string | undefined)[] =>
-      planWorks(binding, template, { copies: new Map(clusters.map((cluster) => [cluster, template])), render: (object) => ({ object }) }).works.map(({ metadata }) => metadata.namespace);
+  test("keeps its Work only as long as the division gives it a copy, which no override changes", () => {
+    const render: PlanWorks["render"] = (object) => ({ object: { ...object, spec: { replicas: 9 } } as never });
+    const replicasWith = (...clusters: string[]): unknown[] =>
+      planWorks(binding, template, { copies: new Map(clusters.map((cluster) => [cluster, template])), render }).works.map(({ metadata, spec }) => [metadata.namespace, (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.spec.replicas]);
 
-    expect(worksWith("oslo", "rome")).toEqual(["karmada-es-oslo", "karmada-es-rome"]);
-    expect(worksWith("oslo")).toEqual(["karmada-es-oslo"]);
+    expect(replicasWith("oslo", "rome")).toEqual([["karmada-es-oslo", 9], ["karmada-es-rome", 4]]);
+    expect(replicasWith("oslo")).toEqual([["karmada-es-oslo", 9]]);
   });
 });
 

@@ -45,7 +45,7 @@ export function createReflectController({ memberObjects, interpreter, ruleChange
         // An object of the same name that is not this Work's has nothing to say here; execute reports it.
         const isThisWorks = object?.metadata.annotations?.[WORK_NAME] === work.metadata.name;
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
-        return object && isThisWorks && resource !== undefined ? { ref, resource, reading: await readObject(object, interpreter, (error) => tellFailure(work, "ReflectStatusFailed", error)) } : undefined;
+        return object && isThisWorks && resource !== undefined ? { ref, resource, reading: await readObject(object, interpreter, (reason, error) => tellFailure(work, reason, error)) } : undefined;
       });
       const seen = await Promise.all(sights);
       const reflected = planReflection(work, seen);

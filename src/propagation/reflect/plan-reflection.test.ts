@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createInterpreter } from "../../interpreter/index.ts";
+import { createInterpreter, InterpretError } from "../../interpreter/index.ts";
 import { makeDeployment, makeWork } from "../../testing/index.ts";
 import { planReflection, readObject } from "./plan-reflection.ts";
 
@@ -26,13 +26,23 @@ test("a Work shows the status and health of its member's object", () => {
   ]);
 });
 
-test("an object that cannot be read as its kind is of unknown health", async () => {
-  const foreign = { ...object, metadata: { ...object.metadata, annotations: {} } };
+const failing = async (): Promise<never> => {
+  throw new InterpretError("no such field");
+};
 
-  const work = planReflection(makeWork("paris", "web").build(), [{ ...seen, reading: await readObject(foreign, createInterpreter()) }]);
+test("an object whose health cannot be read still shows its status", async () => {
+  const told: string[] = [];
 
-  expect(work.status?.manifestStatuses).toEqual([expect.objectContaining({ health: "Unknown" })]);
-  expect(work.status?.manifestStatuses?.[0]?.status).toBeUndefined();
+  const reading = await readObject(object, { ...createInterpreter(), health: failing }, (reason, error) => told.push(`${reason}: ${error.message}`));
+
+  expect(reading).toMatchObject({ status: { replicas: 2 }, health: "Unknown" });
+  expect(told).toEqual(["InterpretHealthFailed: no such field"]);
+});
+
+test("an object whose status cannot be read shows none", async () => {
+  const reading = await readObject(object, { ...createInterpreter(), reflectStatus: failing });
+
+  expect(reading).toEqual({ health: "Healthy" });
 });
 
 test("what cannot be seen keeps what was last known of it", () => {

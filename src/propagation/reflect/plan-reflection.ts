@@ -21,16 +21,20 @@ export type Sight = Seen | "absent" | undefined;
 /** What an object says of itself, as its kind is understood. */
 export type Reading = Pick<ManifestStatus, "status" | "health">;
 
-/** Of an object that cannot be read as its kind asks, nothing is known: saying nothing is better than saying it is fine. */
-export async function readObject(object: DeepReadonly<KubernetesObject>, interpreter: Pick<Interpreter, "reflectStatus" | "health">, onFailure: (error: InterpretError) => void = () => {}): Promise<Reading> {
-  try {
-    const status = await interpreter.reflectStatus(object);
-    return { ...(status !== undefined && { status: status as JsonObject }), health: await interpreter.health(object) };
-  } catch (error) {
-    if (!(error instanceof InterpretError)) throw error;
-    onFailure(error);
-    return { health: "Unknown" };
-  }
+/** Of what cannot be read as its kind asks, nothing is known: saying nothing is better than saying it is fine. */
+export async function readObject(object: DeepReadonly<KubernetesObject>, interpreter: Pick<Interpreter, "reflectStatus" | "health">, onFailure: (reason: "ReflectStatusFailed" | "InterpretHealthFailed", error: InterpretError) => void = () => {}): Promise<Reading> {
+  const attempt = async <T>(reason: Parameters<typeof onFailure>[0], read: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read;
+    } catch (error) {
+      if (!(error instanceof InterpretError)) throw error;
+      onFailure(reason, error);
+      return undefined;
+    }
+  };
+  const status = await attempt("ReflectStatusFailed", interpreter.reflectStatus(object));
+  const health = await attempt("InterpretHealthFailed", interpreter.health(object));
+  return { ...(status !== undefined && { status: status as JsonObject }), health: health ?? "Unknown" };
 }
 
 export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[]): DeepReadonly<Work> {

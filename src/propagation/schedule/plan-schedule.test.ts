@@ -20,15 +20,15 @@ interface Case {
   spec: Partial<BindingSpecView>;
   status?: BindingStatusView;
   applied?: Placement;
+  annotations?: Record<string, string>;
   clusters: ClusterView[];
+  nowMs?: number;
 }
 
-function plan({ spec, status, applied, clusters }: Case): SchedulePlan {
-  const input: ScheduleInput = {
-    binding: { metadata: applied ? { annotations: { [APPLIED_PLACEMENT]: JSON.stringify(applied) } } : {}, spec: { resource, ...spec }, ...(status && { status }) },
-    clusters,
-  };
-  return planSchedule(deepFreeze(input));
+function plan({ spec, status, applied, annotations, clusters, nowMs = 0 }: Case): SchedulePlan {
+  const metadata = { annotations: { ...annotations, ...(applied && { [APPLIED_PLACEMENT]: JSON.stringify(applied) }) } };
+  const input: ScheduleInput = { binding: { metadata, spec: { resource, ...spec }, ...(status && { status }) }, clusters, nowMs };
+  return planSchedule(deepFreeze(input) as ScheduleInput);
 }
 
 const targets = (result: SchedulePlan): unknown => (result.outcome === "scheduled" ? result.clusters : result.outcome);
@@ -51,9 +51,9 @@ describe("a new binding", () => {
 
     expect(result).toMatchObject({
       verdicts: [
-        { cluster: "oslo", verdict: { fits: true } },
-        { cluster: "paris", verdict: { fits: false, reason: "cluster(s) had untolerated taint {maint:NoSchedule}" }, plugin: "TaintToleration" },
-        { cluster: "rome", verdict: { fits: false, reason: "cluster is being removed" } },
+        { cluster: "oslo", score: 0, replicas: 1 },
+        { cluster: "paris", refusedBy: "TaintToleration", reason: "cluster(s) had untolerated taint {maint:NoSchedule}" },
+        { cluster: "rome", reason: "cluster is being removed" },
       ],
     });
   });
@@ -70,8 +70,14 @@ describe("when no cluster fits", () => {
     });
   });
 
-  test("a fleet without clusters says so", () => {
-    expect(plan({ spec: { replicas: 1 }, clusters: [] })).toMatchObject({ message: "0/0 clusters are available: no cluster exists." });
+  test("a fleet without clusters says so, and nothing is taken away for it", () => {
+    expect(plan({ spec: { replicas: 1 }, clusters: [] })).toMatchObject({ message: "0/0 clusters are available: no cluster exists.", clears: false });
+  });
+
+  test("also none of those in use, the resource is taken away from them", () => {
+    const placement: Placement = { clusterAffinity: { clusterNames: ["rome"] } };
+
+    expect(plan({ spec: { placement, clusters: [{ name: "oslo" }] }, clusters: [cluster("oslo")] })).toMatchObject({ reason: "NoClusterFit", clears: true });
   });
 });
 
@@ -88,6 +94,7 @@ describe("a scheduled binding", () => {
     "the record of its placement is damaged": { applied: "broken" as Placement },
     "its replicas changed": { spec: { ...scheduled, replicas: 3 } },
     "a rebalance was asked for": { spec: { ...scheduled, rescheduleTriggeredAt: "2024-05-02T00:00:00Z" }, status: { lastScheduledTime: "2024-05-01T00:00:00Z" } },
+    "a cluster of its is gone": { clusters: [cluster("paris")] },
     "a cluster of its is being removed": { clusters: [cluster("oslo", { deleting: true }), cluster("paris")] },
     "it is duplicated, so a new cluster gets it too": { spec: { replicas: 2, clusters: [{ name: "oslo", replicas: 2 }] }, applied: {} },
   };
@@ -133,15 +140,77 @@ describe("with several affinities", () => {
   });
 });
 
-describe("what cannot be honoured yet is said", () => {
-  const cases: Record<string, Placement> = {
-    "dynamic weights": { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: { dynamicWeight: "AvailableReplicas" } } },
-    Aggregated: { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } },
-    "spread constraints": { spreadConstraints: [{ spreadByField: "cluster", maxGroups: 1 }] },
+describe("the way back to an earlier affinity", () => {
+  const placement: Placement = {
+    clusterAffinities: [
+      { affinityName: "home", clusterNames: ["oslo"] },
+      { affinityName: "away", clusterNames: ["paris"] },
+    ],
   };
-  for (const [what, placement] of Object.entries(cases)) {
-    test(what, () => {
-      expect(plan({ spec: { replicas: 2, placement }, clusters: [cluster("oslo")] })).toMatchObject({ reason: "SchedulerError", message: expect.stringContaining("does not support") });
+  const LAST = "2024-05-01T00:00:00Z";
+  const fallenBack: Case = {
+    spec: { placement, replicas: 2, clusters: [{ name: "paris", replicas: 2 }] },
+    status: { schedulerObservingAffinityName: "away", lastScheduledTime: LAST },
+    applied: placement,
+    annotations: { "flotilla.dev/return-after-seconds": "300" },
+    clusters: [cluster("oslo"), cluster("paris")],
+    nowMs: Date.parse(LAST) + 300_000,
+  };
+
+  test("is taken when the policy asks for it and the time has come, leaving the clusters gracefully", () => {
+    expect(plan(fallenBack)).toMatchObject({
+      outcome: "scheduled",
+      affinityName: "home",
+      clusters: [{ name: "oslo", replicas: 2 }],
+      evictions: [{ fromCluster: "paris", purgeMode: "Gracefully", replicas: 2, reason: "AffinityReturned", producer: "Scheduler", creationTimestamp: "2024-05-01T00:05:00Z", clustersBeforeFailover: ["paris"] }],
+    });
+  });
+
+  test("is waited for before its time", () => {
+    expect(plan({ ...fallenBack, nowMs: Date.parse(LAST) + 1000 })).toMatchObject({ affinityName: "away", returnsAtMs: Date.parse(LAST) + 300_000 });
+  });
+
+  test("is looked for at every change while the earlier affinity does not work", () => {
+    expect(plan({ ...fallenBack, clusters: [cluster("oslo", { tainted: true }), cluster("paris")] })).toMatchObject({ affinityName: "away", returnsAtMs: Infinity });
+  });
+
+  const closed: Record<string, Partial<Case>> = {
+    "nobody asks for it": { annotations: {} },
+    "the annotation is no number of seconds": { annotations: { "flotilla.dev/return-after-seconds": "soon" } },
+    "the first affinity is followed": { status: { schedulerObservingAffinityName: "home", lastScheduledTime: LAST }, clusters: [cluster("oslo"), cluster("paris")] },
+  };
+  for (const [reason, change] of Object.entries(closed)) {
+    test(`is not taken when ${reason}`, () => {
+      const result = plan({ ...fallenBack, ...change });
+
+      expect(result).not.toHaveProperty("evictions");
+      expect(result).not.toHaveProperty("returnsAtMs");
     });
   }
+
+  test("is taken at once by a rebalance", () => {
+    const result = plan({ ...fallenBack, annotations: {}, spec: { ...fallenBack.spec, rescheduleTriggeredAt: "2024-05-02T00:00:00Z" } });
+
+    expect(result).toMatchObject({ affinityName: "home", clusters: [{ name: "oslo" }] });
+  });
+});
+
+describe("a workload of several components", () => {
+  const components = [
+    { name: "head", replicas: 1, replicaRequirements: { resourceRequest: { cpu: "1" } } },
+    { name: "worker", replicas: 3, replicaRequirements: { resourceRequest: { cpu: "1" } } },
+  ];
+  const placement: Placement = { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }], replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } };
+  const sized = (name: string, cpu: string): ClusterView => ({ ...cluster(name), status: { ...cluster(name).status, resourceSummary: { allocatable: { cpu, pods: "110" } } } });
+
+  test("goes to one cluster with room for all of them when asked to", () => {
+    const binding = { metadata: {}, spec: { resource, components, placement } };
+    const clusters = [sized("oslo", "3"), sized("paris", "4")];
+
+    expect(planSchedule({ binding, clusters, multiplePodTemplatesScheduling: true })).toMatchObject({ clusters: [{ name: "paris" }] });
+  });
+
+  test("stays where it is while nothing that counts has changed", () => {
+    expect(plan({ spec: { components, placement, clusters: [{ name: "oslo" }] }, applied: placement, clusters: [cluster("oslo"), cluster("paris")] })).toEqual({ outcome: "unchanged" });
+  });
 });

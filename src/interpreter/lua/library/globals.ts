@@ -107,9 +107,14 @@ export class Globals {
   }
 
   #makeKube(): Table {
-    const table = Table.make();
-    for (const [name, run] of Object.entries(kubeFunctions)) table.h[name] = bind(this.#machine, run);
-    return table;
+    const { accuratePodRequirements, getPodDependencies, getResourceQuantity, resourceAdd } = kubeFunctions;
+    // Written out, because it is made in many calls and an object of one shape is made at once.
+    return Table.ofFields({
+      accuratePodRequirements: bind(this.#machine, accuratePodRequirements),
+      getPodDependencies: bind(this.#machine, getPodDependencies),
+      getResourceQuantity: bind(this.#machine, getResourceQuantity),
+      resourceAdd: bind(this.#machine, resourceAdd),
+    });
   }
 
   #require(name: string): LuaValue {

@@ -113,4 +113,4 @@ function getPodDependencies(args: Arguments): LuaValue {
   return dependencies.length > 0 ? toTable(args, dependencies) : undefined;
 }
 
-export const kubeFunctions: Readonly<Record<string, LibraryFunction>> = { accuratePodRequirements, getPodDependencies, getResourceQuantity, resourceAdd };
+export const kubeFunctions = { accuratePodRequirements, getPodDependencies, getResourceQuantity, resourceAdd } as const satisfies Record<string, LibraryFunction>;

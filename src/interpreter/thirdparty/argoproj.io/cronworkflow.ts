@@ -1,4 +1,7 @@
-/** Argo CronWorkflow: each member runs its own schedule; the template shows all active runs and the latest schedule. */
+/**
+ * Argo CronWorkflow: each member runs its own schedule. The template shows all active runs and the latest schedule where its
+ * definition has a status subresource; with Argo's own, which has none, they are on the binding only (see `workflow.ts`).
+ */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";

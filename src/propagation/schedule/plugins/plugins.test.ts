@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createView, fits, rejects, type BindingSpecView, type ClusterView, type FilterPlugin, type Verdict } from "../framework.ts";
+import { readCluster } from "../fleet.ts";
+import { createView, currentAffinity, fits, rejects, type BindingSpecView, type ClusterView, type FilterPlugin, type Verdict } from "../framework.ts";
 import { apiEnablement } from "./api-enablement.ts";
 import { clusterAffinity } from "./cluster-affinity.ts";
 import { clusterEviction } from "./cluster-eviction.ts";
@@ -13,6 +14,7 @@ const oslo: ClusterView = {
   spec: { region: "eu", taints: [{ key: "maint", effect: "NoSchedule" }] },
   status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }] },
 };
+const overflowing: NonNullable<BindingSpecView["placement"]> = { clusterAffinities: [{ affinityName: "home", clusterNames: ["paris"], overflowAffinities: [{ affinityName: "away", clusterNames: ["oslo"] }] }] };
 const unknown: ClusterView = { metadata: { name: "oslo" } };
 
 const cases: Record<string, { plugin: FilterPlugin; spec?: Partial<BindingSpecView>; cluster?: ClusterView; want: Verdict }> = {
@@ -28,12 +30,23 @@ const cases: Record<string, { plugin: FilterPlugin; spec?: Partial<BindingSpecVi
     spec: { placement: { clusterAffinity: { clusterNames: ["paris"] } } },
     want: rejects("cluster(s) did not match the placement cluster affinity constraint"),
   },
+  "a workload may overflow to a cluster of a further affinity": { plugin: clusterAffinity, spec: { replicas: 1, placement: overflowing }, want: fits },
+  "what runs no pods does not overflow": {
+    plugin: clusterAffinity,
+    spec: { placement: overflowing },
+    want: rejects("cluster(s) did not match the placement cluster affinity constraint"),
+  },
   "a cluster that is being left is rejected": {
     plugin: clusterEviction,
     spec: { gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] },
     want: rejects("cluster(s) is in the process of eviction"),
   },
   "spreading over regions needs a region, which oslo has": { plugin: spreadConstraint, spec: { placement: { spreadConstraints: [{ spreadByField: "region" }] } }, want: fits },
+  "spreading by a label needs the label, which it has not": {
+    plugin: spreadConstraint,
+    spec: { placement: { spreadConstraints: [{ spreadByLabel: "rack" }] } },
+    want: rejects("cluster(s) did not have label rack"),
+  },
   "spreading over zones needs a zone, which it has not": {
     plugin: spreadConstraint,
     spec: { placement: { spreadConstraints: [{ spreadByField: "zone" }] } },
@@ -42,15 +55,15 @@ const cases: Record<string, { plugin: FilterPlugin; spec?: Partial<BindingSpecVi
 };
 for (const [behaviour, { plugin, spec, cluster = oslo, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    const view = createView({ resource, ...spec }, spec?.placement?.clusterAffinity);
+    const view = createView({ resource, ...spec }, currentAffinity(spec?.placement, { schedulerObservingAffinityName: "home" }));
 
-    expect(plugin.filter(view, cluster)).toEqual(want);
+    expect(plugin.filter(view, readCluster(cluster))).toEqual(want);
   });
 }
 
 test("clusters that run the resource already are preferred", () => {
   const view = createView({ resource, clusters: [{ name: "oslo" }] }, undefined);
 
-  expect(clusterLocality.score(view, oslo)).toBe(100);
-  expect(clusterLocality.score(view, { metadata: { name: "paris" } })).toBe(0);
+  expect(clusterLocality.score(view, readCluster(oslo))).toBe(100);
+  expect(clusterLocality.score(view, readCluster({ metadata: { name: "paris" } }))).toBe(0);
 });

@@ -92,12 +92,14 @@ function findGood<G extends Group>(row: readonly G[], min: number, most: number,
 
 /** The shortest beginning that Karmada's walk would have met as a combination of its own. */
 function shorten<G extends Group>(best: readonly G[], row: readonly G[], { min, clusters }: GroupDemand): G[] {
-  const place = new Map(row.map((group, index) => [group, index]));
-  for (let length = min; length < best.length; length++) {
-    const beginning = best.slice(0, length);
-    const size = sizeOf(beginning);
-    const last = beginning.reduce((a, b) => ((place.get(a) ?? 0) > (place.get(b) ?? 0) ? a : b));
-    if (size >= clusters && (length === min || size - last.size < clusters)) return beginning;
+  const placeOf = new Map(row.map((group, place) => [group, place]));
+  let [size, last, lastPlace] = [0, 0, -1];
+  for (const [index, group] of best.entries()) {
+    size += group.size;
+    const place = placeOf.get(group) ?? 0;
+    if (place > lastPlace) [last, lastPlace] = [group.size, place];
+    const length = index + 1;
+    if (length >= min && size >= clusters && (length === min || size - last < clusters)) return best.slice(0, length);
   }
   return [...best];
 }

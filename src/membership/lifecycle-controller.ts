@@ -1,0 +1,122 @@
+/**
+ * Lifecycle makes a Cluster a member and lets it go: the namespace of its Works, the taints that follow its condition, and the end.
+ *
+ * Reads:  Cluster, Namespace, which bindings still name the member.
+ * Writes: the namespace `karmada-es-<cluster>`; the taints and the finalizer of the Cluster; the condition `Unjoining` while it leaves.
+ *
+ * A member that leaves keeps what it runs unless it is purged; `leaving-delivery.ts` says what becomes of its Works.
+ */
+import { Cluster, executionNamespace, Namespace, clusterNameOf } from "../api/index.ts";
+import { formatTime } from "../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../base/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
+import { findCondition, isAlreadyExists, isConditionTrue, isNotFound, withCondition } from "../machinery/index.ts";
+import { defineController, done, watch } from "../runtime/index.ts";
+import type { Controller, EventRecorder, Lister, Result } from "../runtime/index.ts";
+import { farewellOf } from "./leaving-delivery.ts";
+import { describeTaints, planConditionTaints } from "./plan-taints.ts";
+import { CLUSTER_FINALIZER, SYSTEM_LABELS, UNJOINING } from "./well-known.ts";
+
+export interface LifecycleDependencies {
+  hub: string;
+  client: Client;
+  namespaces: Lister<Namespace>;
+  /** How many Works the member still has. */
+  worksOf(cluster: string): number;
+  /** Whether a binding still names the member. */
+  isTargeted(cluster: string): boolean;
+  events: EventRecorder;
+  clock: Clock;
+}
+
+/** The end of the namespace is told; this is for what is not, such as a binding that is rescheduled. */
+const LOOK_AGAIN_MS = 1_000;
+/** Bindings are rescheduled at once; one that still names the member after this long has nowhere else to go, and it has no Works left. */
+const BINDINGS_GRACE_MS = 30_000;
+/** An unjoin that takes longer than this says what it waits for. */
+const SAY_AFTER_MS = 5_000;
+
+export function createLifecycleController({ hub, client, namespaces, worksOf, isTargeted, events, clock }: LifecycleDependencies): Controller<ObjectKey> {
+  async function ensureNamespace(cluster: DeepReadonly<Cluster>, signal: AbortSignal): Promise<void> {
+    const { name } = cluster.metadata;
+    const namespace = executionNamespace(name);
+    if (namespaces.get({ cluster: hub, name: namespace })) return;
+    try {
+      await client.create(Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: SYSTEM_LABELS } }, { signal });
+      events.record(hub, cluster, { type: "Normal", reason: "CreateExecutionSpaceSucceed", message: `Created execution space(${namespace}) for cluster(${name}).` });
+    } catch (error) {
+      if (isAlreadyExists(error)) return;
+      events.record(hub, cluster, { type: "Warning", reason: "CreateExecutionSpaceFailed", message: error instanceof Error ? error.message : String(error) });
+      throw error;
+    }
+  }
+
+  async function taint(cluster: DeepReadonly<Cluster>, signal: AbortSignal): Promise<void> {
+    const { name, resourceVersion } = cluster.metadata;
+    const taints = planConditionTaints(cluster);
+    if (!taints) return;
+    // The version makes it a compare-and-set: a list in a merge patch replaces what others added meanwhile.
+    const patch = { metadata: { resourceVersion: resourceVersion ?? null }, spec: { taints: taints.length > 0 ? taints : null } };
+    await client.patch(Cluster, { cluster: hub, name }, patch as unknown as Json, { type: "merge", signal });
+    events.record(hub, cluster, { type: "Normal", reason: "TaintClusterSucceed", message: `Taint cluster succeed: ${describeTaints(taints)}.` });
+  }
+
+  /** Only an unjoin that has to wait is worth a write. */
+  async function sayWhy(cluster: DeepReadonly<Cluster>, message: string, signal: AbortSignal): Promise<Result> {
+    const sinceMs = Date.parse(cluster.metadata.deletionTimestamp ?? "");
+    const conditions = cluster.status?.conditions ?? [];
+    const reached = isConditionTrue(conditions, "Ready");
+    const purges = farewellOf(cluster) === "purge";
+    const reason = purges && !reached ? "MemberUnreachable" : "WaitingForWorks";
+    if (clock.now() - sinceMs < SAY_AFTER_MS || findCondition(conditions, UNJOINING)?.reason === reason) return { requeueAfterMs: LOOK_AGAIN_MS };
+    const advice = reason === "MemberUnreachable" ? `; nothing can be deleted there before it answers: flotilla unjoin ${cluster.metadata.name} --force leaves it as it is` : "";
+    const next = withCondition(conditions, { type: UNJOINING, status: "True", reason, message: `${message}${advice}` }, formatTime(clock.now()));
+    await client.updateStatus(Cluster, hub, { ...cluster, status: { ...cluster.status, conditions: [...next] } }, { signal });
+    return { requeueAfterMs: LOOK_AGAIN_MS };
+  }
+
+  return defineController({
+    name: "cluster-lifecycle",
+    for: Cluster,
+    finalizer: CLUSTER_FINALIZER,
+    watches: [
+      watch(Namespace, ({ cluster, object }) => {
+        const name = clusterNameOf(object.metadata.name);
+        return name === undefined ? [] : [{ cluster, name }];
+      }),
+    ],
+    writes: [Cluster, Namespace],
+
+    async reconcile(cluster, { signal }) {
+      await ensureNamespace(cluster, signal);
+      await taint(cluster, signal);
+      return done;
+    },
+
+    async finalize(cluster, { signal, log }) {
+      const { name } = cluster.metadata;
+      const namespace = executionNamespace(name);
+      const present = namespaces.get({ cluster: hub, name: namespace });
+      if (present) {
+        if (!present.metadata.deletionTimestamp) await removeNamespace(cluster, namespace, signal);
+        const left = worksOf(name);
+        return sayWhy(cluster, left === 0 ? `waiting for the namespace ${namespace} to end` : `waiting for ${left} Work${left === 1 ? "" : "s"} in ${namespace}`, signal);
+      }
+      const leavingMs = clock.now() - Date.parse(cluster.metadata.deletionTimestamp ?? "");
+      if (isTargeted(name) && leavingMs < BINDINGS_GRACE_MS && farewellOf(cluster) !== "abandon") return { requeueAfterMs: LOOK_AGAIN_MS };
+      log.info("member left", { member: name, how: farewellOf(cluster) });
+      return done;
+    },
+  });
+
+  async function removeNamespace(cluster: DeepReadonly<Cluster>, namespace: string, signal: AbortSignal): Promise<void> {
+    try {
+      await client.delete(Namespace, { cluster: hub, name: namespace }, { signal });
+      events.record(hub, cluster, { type: "Normal", reason: "RemoveExecutionSpaceSucceed", message: `Removed execution space for cluster(${cluster.metadata.name}).` });
+    } catch (error) {
+      if (isNotFound(error)) return;
+      events.record(hub, cluster, { type: "Warning", reason: "RemoveExecutionSpaceFailed", message: error instanceof Error ? error.message : String(error) });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Renews the tokens with which the hub reaches its members before they end. A new one is asked for on the member, with the old one,
+ * and kept in the same Secret; connections take it from there.
+ *
+ * Reads:  Cluster, the Secrets that it names.
+ * Writes: the token in those Secrets; nothing else. Tokens without an end, such as those of karmadactl, are left as they are.
+ */
+import { Cluster, Secret } from "../api/index.ts";
+import { FlotillaError, isObject } from "../base/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
+import { defineController, done } from "../runtime/index.ts";
+import type { Controller, Lister, Source } from "../runtime/index.ts";
+import { tokenIn } from "./connection.ts";
+import { lifetimeSeconds, readBoundToken, renewAfterMs } from "./plan-rotation.ts";
+import type { BoundToken } from "./plan-rotation.ts";
+import { readText } from "./read-text.ts";
+import { TOKEN_KEY } from "./well-known.ts";
+
+export interface RotationDependencies {
+  hub: string;
+  client: Client;
+  secrets: Lister<Secret>;
+  /** How to speak to a member; undefined when it is not reached over a network. */
+  memberClient(cluster: string): Client | undefined;
+  /** Clusters whose Secrets changed. */
+  changes: Source<ObjectKey>;
+  clock: Clock;
+}
+
+/** An answer to a request for a token is short. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+
+export function createRotationController({ hub, client, secrets, memberClient, changes, clock }: RotationDependencies): Controller<ObjectKey> {
+  async function renew(cluster: string, secret: DeepReadonly<Secret>, token: BoundToken, signal: AbortSignal): Promise<void> {
+    const member = memberClient(cluster);
+    if (!member) return;
+    const fresh = await requestToken(member, cluster, token, signal);
+    const { namespace = "", name, resourceVersion } = secret.metadata;
+    const patch = { metadata: { resourceVersion: resourceVersion ?? null }, data: { [TOKEN_KEY]: Buffer.from(fresh).toString("base64") } };
+    await client.patch(Secret, { cluster: hub, namespace, name }, patch, { type: "merge", signal });
+  }
+
+  return defineController({
+    name: "token-rotation",
+    for: Cluster,
+    watches: [{ source: changes }],
+    writes: [Secret],
+
+    async reconcile({ metadata, spec }, { log, signal }) {
+      let nextMs = Number.POSITIVE_INFINITY;
+      for (const reference of [spec.secretRef, spec.impersonatorSecretRef]) {
+        const secret = reference && secrets.get({ cluster: hub, ...reference });
+        const token = secret && readBoundToken(tokenIn(secret));
+        if (!token) continue;
+        const waitMs = renewAfterMs(token, clock.now());
+        if (waitMs > 0) {
+          nextMs = Math.min(nextMs, waitMs);
+          continue;
+        }
+        await renew(metadata.name, secret, token, signal);
+        log.info("token of a member renewed", { member: metadata.name, serviceAccount: token.serviceAccount });
+      }
+      return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : done;
+    },
+  });
+}
+
+async function requestToken(member: Client, cluster: string, token: BoundToken, signal: AbortSignal): Promise<string> {
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: lifetimeSeconds(token) } };
+  const path = `/api/v1/namespaces/${encodeURIComponent(token.namespace)}/serviceaccounts/${encodeURIComponent(token.serviceAccount)}/token`;
+  const answer = await member.raw({ method: "POST", path, cluster, headers: { "content-type": "application/json", accept: "application/json" }, body: Buffer.from(JSON.stringify(body)) }, signal);
+  const text = await readText(answer.body, MAX_ANSWER_BYTES);
+  const doing = `renewing the token of ${token.namespace}/${token.serviceAccount} on cluster ${cluster}`;
+  if (answer.status !== 201 && answer.status !== 200) throw new FlotillaError("TokenRenewal", `${doing}: it answered ${answer.status}; may the hub's account there create serviceaccounts/token?`);
+  const parsed: unknown = JSON.parse(text);
+  const status = isObject(parsed) ? parsed["status"] : undefined;
+  const fresh = isObject(status) ? status["token"] : undefined;
+  if (typeof fresh !== "string" || fresh === "") throw new FlotillaError("TokenRenewal", `${doing}: the answer holds no token`);
+  return fresh;
+}

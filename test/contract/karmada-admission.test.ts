@@ -1,0 +1,148 @@
+/**
+ * Requests about Karmada's kinds, with what Karmada 1.18.1 answered: the same code, reason and words, and the same object stored. Where
+ * Flotilla answers differently, that is listed with the reason; a test fails when a listed case is answered alike.
+ */
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, ClusterTaintPolicy, OverridePolicy, PropagationPolicy, ResourceBinding, Work, WorkloadRebalancer, builtInAdmissions, kubernetesKinds, Cluster } from "../../src/api/index.ts";
+import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
+import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
+import { createMembershipAdmissions } from "../../src/membership/index.ts";
+
+interface Step {
+  /** `POST /apis/…` */
+  request: string;
+  body?: JsonObject;
+  table?: true;
+  answer: JsonObject;
+}
+
+const EMPTY = "a required field that is empty counts as missing: what it would select, override or point to is nothing";
+const NULL = "what is missing is called that, and not a null of the wrong type";
+const ORDER = "Karmada tells mistakes against the schema in random order";
+const ID = "whoever replaces an object from a file does not know its id; it is kept";
+const MODELS = "ranges that meet in one amount meet, however it is written";
+const PULL = "pull mode is not there yet";
+
+/** By the name of the case. */
+const DIFFERENT: Readonly<Record<string, string>> = {
+  "pp no spec": NULL,
+  "pp null spec": NULL,
+  "pp no selectors": NULL,
+  "op labels no value": NULL,
+  "pp selector missing kind": EMPTY,
+  "pp selector missing apiVersion": EMPTY,
+  "pp affinities empty name": EMPTY,
+  "pp failover cluster state": EMPTY,
+  "pp priority class missing": EMPTY,
+  "op plaintext missing path": EMPTY,
+  "op image predicate empty": EMPTY,
+  "rb no resource": EMPTY,
+  "rb no spec": EMPTY,
+  "rb missing name": EMPTY,
+  "rb components empty": EMPTY,
+  "pp replica scheduling bad": ORDER,
+  "ctp cond missing": ORDER,
+  "rb eviction bad": ORDER,
+  "pp update remove id": ID,
+  "pp put without id": ID,
+  "rb update id": "Works find their binding by its id, so it stays",
+  "op both field": "Karmada forgets one kind of overriders when it looks for policies of which one half would be ignored",
+  "work bad manifest": "it is a mistake of the client, not of the server",
+  "work string manifest": "it is a mistake of the client, not of the server",
+  "cl pull": PULL,
+  "cl zone both": "the value is shown as it was written, not as Karmada has it in memory",
+  "cl update": "the value is shown as it was written, not as Karmada has it in memory",
+  "cl models eq form": MODELS,
+  "cl models eq form2": MODELS,
+  "cl models eq form3": MODELS,
+  "cl models eq form4": MODELS,
+  "cl models no ranges": "a model without ranges has an empty list of them, so that nobody trips over a null",
+  "cl models neg grade": "the refusal names the field",
+  "cl status": "through the status nobody changes the spec",
+};
+
+const file = new URL("testdata/karmada-1.18.1.jsonl.gz", import.meta.url);
+const cases = gunzipSync(readFileSync(file)).toString().trimEnd().split("\n").map((line) => JSON.parse(line) as { name: string; steps: Step[] });
+
+describe("Karmada's kinds are answered as Karmada answers", () => {
+  let hub: TestServer;
+  beforeAll(async () => {
+    const customs = [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer];
+    const profile = { builtIns: [...kubernetesKinds, Cluster], customs, objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };
+    // No case is about leaving a fleet, and every case begins without members.
+    const writes = createMembershipAdmissions({ clock: { now: () => Date.parse(NOW) } }).filter(({ on }) => !on.includes("DELETE"));
+    hub = await createTestServer({ profiles: { hub: profile }, admissions: [...builtInAdmissions, ...writes] });
+  });
+  afterAll(() => hub.server.close());
+
+  test.for(cases)("$name", async ({ name, steps }) => {
+    const answers: Json[] = [];
+    for (const step of steps) answers.push(shown(await ask(hub, step), step));
+    await tidy(hub, steps);
+
+    const wanted = steps.map(({ answer }) => withoutPolicyFinalizer(answer));
+    if (Object.hasOwn(DIFFERENT, name)) expect(answers).not.toEqual(wanted);
+    else expect(answers).toEqual(wanted);
+  });
+
+  test("every difference is about a case that there is", () => {
+    const names = new Set(cases.map(({ name }) => name));
+
+    expect(Object.keys(DIFFERENT).filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+const NOW = formatTime(Date.parse("2030-06-01T12:00:00Z"));
+
+async function ask(hub: TestServer, { request, body, table }: Step): Promise<Answered> {
+  const [method = "", path = ""] = request.split(" ");
+  let sent = body;
+  // A replacement names what it replaces.
+  if (method === "PUT" && isObject(sent?.["metadata"])) {
+    const { body: current } = await hub.request("GET", path);
+    sent = { ...sent, metadata: { ...sent["metadata"], resourceVersion: (current["metadata"] as JsonObject)["resourceVersion"] ?? "" } };
+  }
+  const headers = { accept: table ? "application/json;as=Table;v=v1;g=meta.k8s.io" : "application/json", "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
+  return hub.request(method, path, sent, headers);
+}
+
+/** Karmada holds policies until its controllers have let go of them; here nothing has to be held back. */
+function withoutPolicyFinalizer(answer: JsonObject): JsonObject {
+  const { metadata } = answer;
+  if (!isObject(metadata) || !Array.isArray(metadata["finalizers"])) return answer;
+  const { finalizers, ...rest } = metadata;
+  const others = (finalizers as string[]).filter((finalizer) => !finalizer.endsWith("propagation-policy-controller"));
+  return { ...answer, metadata: { ...rest, ...(others.length > 0 && { finalizers: others }) } };
+}
+
+/** The answer in the form of the recording: ids and times are words, and what every object has is left out. */
+function shown({ status: code, body, text }: Answered, step: Step): Json {
+  const read = JSON.parse(text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UUID").replaceAll(NOW, "NOW")) as JsonObject;
+  if (body["kind"] === "Status") return { code, ...(read["reason"] !== undefined && { reason: read["reason"] }), ...(read["message"] !== undefined && { message: read["message"] }) };
+  if (body["kind"] === "Table") return { code, ...tableOf(read) };
+  const { apiVersion, kind: _kind, metadata, ...rest } = read;
+  const { name: _name, namespace: _namespace, uid: _uid, resourceVersion: _version, creationTimestamp: _created, managedFields: _managers, ...kept } = metadata as JsonObject;
+  const { spec } = rest;
+  if (isObject(spec) && Array.isArray(spec["resourceModels"]) && spec["resourceModels"].length === 9) rest["spec"] = { ...spec, resourceModels: "the defaults" };
+  return { code, ...(apiVersion !== step.body?.["apiVersion"] && { apiVersion: apiVersion ?? null }), metadata: kept, ...rest };
+}
+
+/** Columns of Flotilla's own are shown with `-o wide` alone. */
+function tableOf({ columnDefinitions, rows }: JsonObject): JsonObject {
+  const own = new Set(["MATCHED", "SCHEDULED", "APPLIED"]);
+  const columns = columnDefinitions as { name: string; type: string; priority: number }[];
+  const taken = columns.map(({ name, priority }) => !(own.has(name) && priority > 0));
+  return {
+    columns: columns.filter((_, index) => taken[index]).map(({ name, type, priority }) => [name, type, ...(priority > 0 ? ["wide"] : [])].join(" ")),
+    rows: (rows as { cells: Json[] }[]).filter(({ cells }) => cells[0] === "t").map(({ cells }) => cells.filter((_, index) => taken[index])),
+  };
+}
+
+async function tidy(hub: TestServer, [first]: readonly Step[]): Promise<void> {
+  const path = `${first?.request.split(" ")[1] ?? ""}/t`;
+  await hub.request("PATCH", path, { metadata: { finalizers: null } }, { "content-type": "application/merge-patch+json" });
+  await hub.request("DELETE", path);
+  await hub.settle();
+}
