@@ -1,13 +1,24 @@
 /** Wires the controllers that look after members to informers and clients of a hub. */
-import { Cluster, CustomResourceDefinition } from "../api/index.ts";
+import { Cluster, ClusterResourceBinding, ClusterRole, ClusterRoleBinding, ClusterTaintPolicy, CustomResourceDefinition, executionNamespace, Namespace, ResourceBinding, Secret, Work } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
-import type { Client, ObjectKey } from "../client/index.ts";
-import type { Controller, Informers, Source } from "../runtime/index.ts";
+import type { Client, ObjectKey, Transport } from "../client/index.ts";
+import type { Delivery } from "../delivery/index.ts";
+import { createOwnedSet } from "../runtime/index.ts";
+import type { Controller, EventRecorders, Informers, Source } from "../runtime/index.ts";
 import { createCapacities } from "./capacities.ts";
 import { createMembershipController } from "./controller.ts";
 import type { MemberAccess } from "./controller.ts";
+import { createImpersonationController } from "./impersonation-controller.ts";
+import { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
+import { createLifecycleController } from "./lifecycle-controller.ts";
 import { createProber } from "./prober.ts";
 import type { Thresholds } from "./ready.ts";
+import { createRemoteMembers } from "./remote-members.ts";
+import type { RemoteMembers } from "./remote-members.ts";
+import { createRotationController } from "./rotation-controller.ts";
+import { createTaintPolicyController } from "./taint-policy-controller.ts";
+import type { TaintPolicyDependencies } from "./taint-policy-controller.ts";
+import { IMPERSONATOR } from "./well-known.ts";
 
 /** How members are watched; Karmada's defaults. */
 export interface MembershipTimes extends Thresholds {
@@ -18,6 +29,7 @@ export interface MembershipTimes extends Thresholds {
 export const MEMBERSHIP_TIMES: MembershipTimes = { periodMs: 10_000, successMs: 30_000, failureMs: 30_000 };
 /** Real clusters are asked what they serve; simulated ones tell. */
 const FACTS_EVERY_MS = 30_000;
+const BY_TARGET = "membership.target";
 
 export interface MembershipOptions {
   hub: string;
@@ -25,54 +37,135 @@ export interface MembershipOptions {
   informers: Informers;
   clientFor(part: string): Client;
   /** Members in this process: reached by one client, seen by one set of informers. */
-  simulated: { client: Client; informers: Informers; isMember(cluster: string): boolean };
+  simulated: { client: Client; informers: Informers; isMember(cluster: string): boolean; deliveryFor(cluster: string): Delivery | undefined };
+  /** Whether a cluster affinity selects a cluster. */
+  matchesAffinity: TaintPolicyDependencies["matches"];
+  events: EventRecorders;
   times?: Partial<MembershipTimes>;
   clock: Clock;
   random: Random;
   log: Log;
+  /** Wraps the transport to members outside of this process. */
+  wrap?(transport: Transport, part: string): Transport;
 }
 
 export interface Membership {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
+  /** How manifests get to a member; undefined for one that is not there. */
+  deliveryFor(cluster: string): Delivery | undefined;
+  /** The members that are reached over a network. */
+  remote: RemoteMembers;
   close(): Promise<void>;
 }
 
-export function createMembership({ hub, informers, clientFor, simulated, times, clock, random, log }: MembershipOptions): Membership {
+export function createMembership(options: MembershipOptions): Membership {
+  const { hub, informers, clientFor, simulated, matchesAffinity, events, times, clock, random, log } = options;
   const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...times };
+  const clusters = informers.of(Cluster);
+  const works = informers.of(Work);
+  const bindings = [informers.of(ResourceBinding), informers.of(ClusterResourceBinding)];
+  for (const lister of bindings) lister.addIndex(BY_TARGET, ({ spec }) => (spec.clusters ?? []).map(({ name }) => name));
+
   const changes = createChanges(hub);
   const capacities = createCapacities(changes.tell);
-  const prober = createProber({ hub, periodMs, factsEveryMs: (cluster) => (simulated.isMember(cluster) ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS), clock, random, log });
+  const isSimulated = ({ metadata, spec }: DeepReadonly<Cluster>): boolean => spec.secretRef === undefined && simulated.isMember(metadata.name);
+  const prober = createProber({
+    hub,
+    periodMs,
+    factsEveryMs: (cluster) => (clusters.get({ cluster: hub, name: cluster })?.spec.secretRef ? FACTS_EVERY_MS : Number.MAX_SAFE_INTEGER),
+    clock,
+    random,
+    log,
+  });
+  const remote = createRemoteMembers({
+    hub,
+    informers,
+    clock,
+    random,
+    log,
+    ...(options.wrap && { wrap: options.wrap }),
+    onChange: changes.tell,
+    onOpen: ({ summary }) => capacities.watch(summary),
+  });
   const stopWatching = capacities.watch(simulated.informers);
   const stopFollowing = simulated.informers.of(CustomResourceDefinition).subscribe(({ cluster }) => prober.refresh(cluster));
 
-  const accessTo = ({ metadata }: DeepReadonly<Cluster>): MemberAccess =>
-    simulated.isMember(metadata.name) ? simulated : { problem: `the cluster has no secretRef, and no simulated cluster is called ${metadata.name}` };
-  void informers;
+  function accessTo(cluster: DeepReadonly<Cluster>): MemberAccess {
+    if (isSimulated(cluster)) return simulated;
+    const member = remote.of(cluster);
+    return typeof member === "string" ? { problem: member } : { client: member.client, informers: member.summary };
+  }
+
+  /** One wrapper for each delivery, since the pipeline tells members apart by it. */
+  const leaving = new Map<string, { of: Delivery | undefined; delivery: Delivery }>();
+  clusters.subscribe(({ object, deleted }) => {
+    if (deleted) leaving.delete(object.metadata.name);
+  });
+  function deliveryFor(name: string): Delivery | undefined {
+    const cluster = clusters.get({ cluster: hub, name });
+    if (!cluster) return undefined;
+    const of = isSimulated(cluster) ? simulated.deliveryFor(name) : remote.named(name)?.delivery;
+    if (!of && farewellOf(cluster) === "stays") return undefined;
+    const known = leaving.get(name);
+    if (known && known.of === of) return known.delivery;
+    const delivery = createLeavingDelivery(of, name, () => farewellOf(clusters.get({ cluster: hub, name }) ?? cluster));
+    leaving.set(name, { of, delivery });
+    return delivery;
+  }
+
+  const told = events("cluster-controller");
+  const impersonationWorks = createOwnedSet<Work, ObjectKey>({
+    client: clientFor("impersonation"),
+    kind: Work,
+    clusterOf: () => hub,
+    current: ({ name }) => works.list({ cluster: hub, namespace: executionNamespace(name) }).filter(({ metadata, spec }) => metadata.ownerReferences?.some(({ kind }) => kind === "Cluster") && isImpersonation(spec)),
+  });
   return {
-    controllers: [createMembershipController({ hub, hubClient: clientFor("membership"), accessTo, changes: changes.source, prober, capacities, thresholds, clock })],
+    deliveryFor,
+    remote,
+    controllers: [
+      createMembershipController({ hub, hubClient: clientFor("membership"), accessTo, changes: changes.source(), prober, capacities, thresholds, clock }),
+      createLifecycleController({
+        hub,
+        client: clientFor("lifecycle"),
+        namespaces: informers.of(Namespace),
+        worksOf: (name) => works.list({ cluster: hub, namespace: executionNamespace(name) }).length,
+        isTargeted: (name) => bindings.some((lister) => lister.by(BY_TARGET, name).length > 0),
+        events: told,
+        clock,
+      }),
+      createTaintPolicyController({ hub, client: clientFor("taints"), clusters, policies: informers.of(ClusterTaintPolicy), matches: matchesAffinity, events: events("cluster-taint-policy-controller"), clock }),
+      createImpersonationController({ hub, clusters, roles: informers.of(ClusterRole), bindings: informers.of(ClusterRoleBinding), works: impersonationWorks, events: events("unified-auth-controller") }),
+      createRotationController({ hub, client: clientFor("rotation"), secrets: informers.of(Secret), memberClient: (name) => remote.named(name)?.client, changes: changes.source(), clock }),
+    ],
     async close() {
       stopWatching();
       stopFollowing();
       prober.close();
+      await remote.close();
     },
   };
 }
 
+function isImpersonation({ workload }: DeepReadonly<Work>["spec"]): boolean {
+  return (workload?.manifests ?? []).some((manifest) => (manifest as { metadata?: { name?: string } }).metadata?.name === IMPERSONATOR);
+}
+
 /** Members of which something is new, told to whoever listens. */
-function createChanges(hub: string): { tell(cluster: string): void; source: Source<ObjectKey> } {
+function createChanges(hub: string): { tell(cluster: string): void; source(): Source<ObjectKey> } {
   const listeners = new Set<(key: ObjectKey) => void>();
   return {
     tell(cluster) {
       for (const listener of listeners) listener({ cluster: hub, name: cluster });
     },
-    source: {
+    source: () => ({
       start(enqueue, signal) {
         const listener = (key: ObjectKey): void => enqueue(key);
         listeners.add(listener);
         signal.addEventListener("abort", () => listeners.delete(listener), { once: true });
       },
       isQuiet: () => true, // Told straight from informers, which answer for themselves.
-    },
+    }),
   };
 }

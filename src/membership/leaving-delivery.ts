@@ -6,9 +6,9 @@
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { CredentialsError, UnreachableError } from "../client/index.ts";
-import type { Delivery, Subscription } from "../delivery/index.ts";
+import type { Delivery, ObjectRef, Subscription } from "../delivery/index.ts";
 import { ApiError } from "../machinery/index.ts";
-import { FORCE_ANNOTATION, PURGE_ANNOTATION } from "./well-known.ts";
+import { FORCE_ANNOTATION, IMPERSONATOR, PURGE_ANNOTATION } from "./well-known.ts";
 
 export type Farewell = "stays" | "release" | "purge" | "abandon";
 
@@ -38,7 +38,7 @@ export function createLeavingDelivery(delivery: Delivery | undefined, cluster: s
         case "release":
           if (!delivery) return;
           try {
-            await delivery.remove(ref, { ...policy, mode: "release" }, signal);
+            await delivery.remove(ref, isOurOwn(ref) ? policy : { ...policy, mode: "release" }, signal);
           } catch (error) {
             // Marks that stay behind harm nobody; a member that is gone must not keep its Cluster.
             if (!isUnreachable(error)) throw error;
@@ -47,6 +47,9 @@ export function createLeavingDelivery(delivery: Delivery | undefined, cluster: s
     },
   };
 }
+
+/** What the hub put there for itself: a right of the hub does not outlive the membership. */
+const isOurOwn = ({ kind, name }: ObjectRef): boolean => name === IMPERSONATOR && (kind === "ClusterRole" || kind === "ClusterRoleBinding");
 
 /** Nothing is known, and absence means nothing. */
 const BLIND: Subscription = { get: () => undefined, resourceOf: () => undefined, isFresh: () => false, onChange: () => {}, close: () => {} };
