@@ -5,6 +5,7 @@
  * Upstream kinds take names, schemas and defaults from the fact tables in `facts/`; a kind's file adds what a table cannot
  * say. A kind that is only known by its name (a manifest for a real member) is made by `dynamicKind`.
  */
+import type { Duplex } from "node:stream";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import type { Schema } from "../machinery/index.ts";
 import type { KubernetesObject } from "./meta.ts";
@@ -38,13 +39,23 @@ export interface ConnectRequest {
   method: string;
   /** What follows the subresource in the path, without a leading slash. */
   path: string;
+  /** The same as it came, still percent-encoded: for whoever passes it on. */
+  rawPath: string;
   query: URLSearchParams;
+  /** Lower-case names. They hold the credentials of whoever asks. */
+  headers: Readonly<Record<string, string | undefined>>;
+  /** Whose request it is, and may be: the server has asked its roles. */
+  user: { name: string; uid?: string; groups: readonly string[]; extra?: Readonly<Record<string, readonly string[]>> };
+  /** The connection can be given to another protocol, and the peer asks for it. */
+  canUpgrade: boolean;
   body?: Uint8Array;
 }
 export interface ConnectResponse {
   status: number;
-  headers: Record<string, string>;
+  headers: Record<string, string | string[]>;
   body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** Comes with status 101: takes over the connection when its head is sent. Returns what to call when the peer goes away. */
+  upgrade?(socket: Duplex, head: Buffer): () => void;
 }
 
 /**

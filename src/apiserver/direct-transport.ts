@@ -102,6 +102,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
     },
 
     async raw(request: RawRequest, signal = NEVER): Promise<RawResponse> {
+      if (request.impersonate) throw badRequest("in process a transport acts as its own user alone");
       const url = new URL(request.path, "http://direct");
       const response = await handle({
         method: request.method,

@@ -200,13 +200,20 @@ function verbOf(method: string, { name, watch, subresource }: ResourceRoute, que
 const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
 const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
 
-async function connect({ deps, connect: backend }: HandlerOptions, context: RequestContext, { rest }: ResourceRoute, request: ApiRequest): Promise<ApiResponse> {
-  const { cluster, served, namespace, name = "", subresource = "", signal } = context;
+async function connect({ deps, connect: backend }: HandlerOptions, context: RequestContext, route: ResourceRoute, request: ApiRequest): Promise<ApiResponse> {
+  const { cluster, served, namespace, name = "", subresource = "", user, signal } = context;
+  const { rest } = route;
   const handler = connectHandler(served, subresource);
   if (!handler) return connectResponse({ store: deps.store, clock: deps.clock, authorizer: deps.authorizer, ...(backend && { backend }) }, context, request, rest);
-  const { method, query, body } = request;
-  const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, query, body }, signal);
-  return { status: response.status, headers: response.headers, body: response.body instanceof Uint8Array ? response.body : streamOf(response.body) };
+  const { method, query, headers, body, canUpgrade = false } = request;
+  const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, rawPath: rawRestOf(request.path, route), query, headers, user, canUpgrade, body }, signal);
+  return { status: response.status, headers: response.headers, body: response.body instanceof Uint8Array ? response.body : streamOf(response.body), ...(response.upgrade && { upgrade: response.upgrade }) };
+}
+
+/** What follows the subresource, as it came: `/apis/<group>/<version>/<resource>/<name>/<subresource>/…`, with a namespace before the resource. */
+function rawRestOf(path: string, { group, namespace }: ResourceRoute): string {
+  const before = (group === "" ? 6 : 7) + (namespace === undefined ? 0 : 2);
+  return splitCluster(path).path.split("/").slice(before).join("/");
 }
 
 function watchResponse({ deps, metrics }: HandlerOptions, context: RequestContext, route: ResourceRoute, representation: Representation, seen: ObservedRequest): ApiResponse {

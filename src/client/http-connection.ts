@@ -333,7 +333,7 @@ async function openTls(server: URL, options: TlsOptions, clock: Clock, proxy: Pr
 }
 
 /** For servers that speak HTTP/1.1 only: a socket per request at a time, each through the proxy if there is one. */
-function createAgent(server: URL, settings: TlsOptions, clock: Clock, proxy: Proxy | undefined): Agent {
+export function createAgent(server: URL, settings: TlsOptions, clock: Clock, proxy: Proxy | undefined): Agent {
   const kept = { ...KEEP_ALIVE, maxSockets: MAX_HTTP1_SOCKETS };
   const agent = server.protocol === "http:" ? new http.Agent(kept) : new https.Agent({ ...tlsOptions(server, settings), ...kept });
   if (!proxy) return agent;

@@ -204,7 +204,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     async raw(request: RawRequest, signal): Promise<RawResponse> {
       const doing = `${request.method} ${request.path.split("?", 1)[0]} at ${authority}`;
       if (!request.path.startsWith("/")) throw badRequest(`a raw request needs a path that starts with a slash, not ${JSON.stringify(request.path)}`);
-      const headers = headersFor({ ...request.headers });
+      const headers = { ...headersFor({ ...request.headers }), ...(request.impersonate && impersonationHeaders(request.impersonate)) };
       const url = prefixOf(request.cluster) + request.path;
       const identity = await identityNow(signal);
 

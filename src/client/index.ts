@@ -15,3 +15,4 @@ export * from "./transport.ts";
 export * from "./kind-resolver.ts";
 export * from "./find.ts";
 export { createServedVersionsClient } from "./served-versions.ts";
+export { openUpgrade, type UpgradeAnswer } from "./upgrade.ts";

@@ -3,6 +3,7 @@
  * `http2.ts` and the API server implement it, `cmd` joins them. `test/contract/client.ts` holds both to the same answers.
  */
 import type { JsonObject } from "../base/index.ts";
+import type { Impersonation } from "./impersonation.ts";
 
 export interface ResourcePath {
   cluster: string;
@@ -40,6 +41,8 @@ export interface RawRequest {
   path: string;
   cluster: string;
   headers?: Record<string, string>;
+  /** Whom this request is to be treated as. Over a network only: in process a transport has one user. */
+  impersonate?: Impersonation;
   body?: Uint8Array;
 }
 

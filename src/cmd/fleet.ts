@@ -115,7 +115,8 @@ async function startParts(
 async function membersReady(hub: Hub, members: readonly string[], signal: AbortSignal): Promise<void> {
   for (;;) {
     const { items } = await hub.client.list(Cluster, { cluster: HUB, signal });
-    const ready = new Set(items.filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready")).map(({ metadata }) => metadata.name));
+    // The taint of a member that was not ready goes a moment later; until then nothing is scheduled there.
+    const ready = new Set(items.filter(({ spec, status }) => isConditionTrue(status?.conditions ?? [], "Ready") && !spec.taints?.some(({ key }) => key === "cluster.karmada.io/not-ready")).map(({ metadata }) => metadata.name));
     if (members.every((name) => ready.has(name))) return;
     await sleep(systemClock, READY_POLL_MS, signal);
   }

@@ -13,7 +13,8 @@ import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
 import { createMembership, createMembershipAdmissions, joinCluster } from "../membership/index.ts";
-import { createPropagation } from "../propagation/index.ts";
+import type { MembershipTimes } from "../membership/index.ts";
+import { createPropagation, matchesAffinity } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import type { SimulationDependencies } from "../simulation/index.ts";
@@ -42,6 +43,8 @@ export interface HubOptions {
   nodes: number;
   /** How long pods take to start, restart and stop, and how long a silent node is believed. */
   times?: SimulationDependencies["times"];
+  /** How often members are looked at, and how long it takes to change the mind about one; unset means Karmada's defaults. */
+  membershipTimes?: Partial<MembershipTimes>;
   /** PEM; how workloads know that they talk to this server. Every namespace has it. */
   rootCertificate?: string;
   /** PEM of the key for service account tokens, when it is first needed; unset makes one that lives as long as the process. */
@@ -120,7 +123,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
   const executor = writeThrough(connect("execute", "flotilla"));
   const observer = createObserver(memberInformers);
-  const deliveryFor = (cluster: string): Delivery | undefined => {
+  const simulatedDelivery = (cluster: string): Delivery | undefined => {
     let delivery = deliveries.get(cluster);
     if (!delivery && isMember(cluster)) {
       delivery = createDelivery({ client: executor, cluster, kinds: createKindResolver({ client: executor, cluster }), observer });
@@ -137,8 +140,20 @@ export async function createHub(options: HubOptions): Promise<Hub> {
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
   const configured = createConfiguredInterpreter({ hub: HUB, informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, log });
-  const membership = createMembership({ hub: HUB, informers: hubInformers, clientFor, simulated: { client, informers: memberInformers, isMember }, clock, random, log });
+  const membership = createMembership({
+    hub: HUB,
+    informers: hubInformers,
+    clientFor,
+    simulated: { client, informers: memberInformers, isMember, deliveryFor: simulatedDelivery },
+    matchesAffinity,
+    events: events.recorders,
+    clock,
+    random,
+    log,
+    wrap,
+    ...(options.membershipTimes && { times: options.membershipTimes }),
+  });
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, log });
   hubManager.add(...propagation.controllers, ...membership.controllers);
 
   const { manager: memberManager, simulation } = createMembers({

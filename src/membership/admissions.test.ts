@@ -1,12 +1,49 @@
-import { expect, test } from "vitest";
-import { Namespace } from "../api/index.ts";
+import { describe, expect, test } from "vitest";
+import { Cluster, Namespace as NamespaceKind, Work } from "../api/index.ts";
+import type { Namespace } from "../api/index.ts";
 import { startTestFleet } from "../testing/fleet/index.ts";
+import { datedTaints } from "./admissions.ts";
 
-test("the namespace of a member's Works cannot be deleted by hand while it is a member, other namespaces can", async () => {
+test("the namespace of a member's Works cannot be deleted by hand while the member is there, other namespaces can", async () => {
   const { client, stop } = await startTestFleet({ members: ["member1"] });
-  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "karmada-examples" } });
+  const namespace = (name: string): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  await client.create(NamespaceKind, "hub", namespace("karmada-examples"));
+  await client.create(NamespaceKind, "hub", namespace("karmada-es-gone"));
 
-  await expect(client.delete(Namespace, { cluster: "hub", name: "karmada-es-member1" })).rejects.toThrow("deleting it would delete what they run");
-  await expect(client.delete(Namespace, { cluster: "hub", name: "karmada-examples" })).resolves.toBeUndefined();
+  for (const name of ["karmada-es-member1", "karmada-system", "karmada-cluster"]) {
+    await expect(client.delete(NamespaceKind, { cluster: "hub", name })).rejects.toThrow("deleting it would delete what they run");
+  }
+  for (const name of ["karmada-examples", "karmada-es-gone"]) await expect(client.delete(NamespaceKind, { cluster: "hub", name })).resolves.toBeUndefined();
+  await stop();
+});
+
+test("a taint that evicts is dated by the hub's clock when a Cluster gets it", async () => {
+  const { client, clock, stop } = await startTestFleet({ members: ["member1"] });
+
+  const tainted = await client.patch(Cluster, { cluster: "hub", name: "member1" }, { spec: { taints: [{ key: "a", effect: "NoExecute" }, { key: "b", effect: "NoSchedule" }] } }, { type: "merge" });
+
+  expect(tainted.spec.taints).toEqual([{ key: "a", effect: "NoExecute", timeAdded: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z") }, { key: "b", effect: "NoSchedule" }]);
+  await stop();
+});
+
+describe("the date of a taint", () => {
+  const known = { key: "a", effect: "NoExecute" as const, timeAdded: "2024-05-01T12:00:00Z" };
+
+  test("stays when somebody writes the taint without it", () => {
+    expect(datedTaints([{ key: "a", effect: "NoExecute" }], [known], "2024-05-02T12:00:00Z")).toEqual([known]);
+  });
+
+  test("is new when the taint has another value", () => {
+    expect(datedTaints([{ key: "a", value: "b", effect: "NoExecute" }], [known], "2024-05-02T12:00:00Z")).toEqual([{ key: "a", value: "b", effect: "NoExecute", timeAdded: "2024-05-02T12:00:00Z" }]);
+  });
+});
+
+test("every Work has an id", async () => {
+  const { client, stop } = await startTestFleet({ members: ["member1"] });
+  const work: Work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "w", namespace: "karmada-es-member1" }, spec: { workload: { manifests: [] } } };
+
+  const created = await client.create(Work, "hub", work);
+
+  expect(created.metadata.labels?.["work.karmada.io/permanent-id"]).toMatch(/^[0-9a-f-]{36}$/);
   await stop();
 });

@@ -1,9 +1,10 @@
-/** Joining a member: the Cluster object that stands for it, and the namespace for its Works. Safe to repeat. */
+/** Joining a simulated member: the Cluster object that stands for it, and the namespace for its Works. Safe to repeat. */
 import { Cluster, executionNamespace, Namespace } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { find } from "../client/index.ts";
 import type { Client } from "../client/index.ts";
+import { CLUSTER_FINALIZER, NOT_READY_TAINT, SYSTEM_LABELS } from "./well-known.ts";
 
 export interface JoinRequest {
   name: string;
@@ -17,10 +18,17 @@ export interface JoinRequest {
 
 export async function joinCluster(client: Client, hub: string, request: JoinRequest, signal: AbortSignal): Promise<void> {
   const { name, ...spec } = request;
-  await ensure(client, Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: executionNamespace(name) } }, signal);
-  const cluster = await ensure(client, Cluster, hub, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push", ...spec } }, signal);
-  // A member that joined before may have moved.
-  if (cluster.spec.apiEndpoint !== spec.apiEndpoint) await client.patch(Cluster, { cluster: hub, name }, { spec: { apiEndpoint: spec.apiEndpoint } }, { type: "merge", signal });
+  await ensure(client, Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: executionNamespace(name), labels: SYSTEM_LABELS } }, signal);
+  // What the lifecycle controller would add is there from the start, which saves its writes.
+  const wanted: Cluster = {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name, finalizers: [CLUSTER_FINALIZER] },
+    spec: { syncMode: "Push", ...spec, taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }] },
+  };
+  const cluster = await ensure(client, Cluster, hub, wanted, signal);
+  // A simulated member that joined before may have moved; another cluster that joined under its name is where it says.
+  if (cluster.spec.secretRef === undefined && cluster.spec.apiEndpoint !== spec.apiEndpoint) await client.patch(Cluster, { cluster: hub, name }, { spec: { apiEndpoint: spec.apiEndpoint } }, { type: "merge", signal });
 }
 
 /** Creates what is not there; what is there is left as it is. */

@@ -6,8 +6,8 @@
 import { Cluster, Secret } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
-import { createClient, createHttp2Transport, createKindResolver } from "../client/index.ts";
-import type { Client, Credentials, CredentialSource, Transport } from "../client/index.ts";
+import { createClient, createHttp2Transport, createKindResolver, openUpgrade } from "../client/index.ts";
+import type { Client, Credentials, CredentialSource, Transport, UpgradeAnswer } from "../client/index.ts";
 import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createInformers, createWriteThroughClient } from "../runtime/index.ts";
@@ -27,6 +27,8 @@ export interface RemoteMember {
   delivery: Delivery;
   /** As the account that may act as others; credentials are those of the impersonator's Secret. */
   asOthers: Transport;
+  /** The same for a request that turns its connection into another protocol. */
+  upgradeAsOther(request: Parameters<typeof openUpgrade>[1], signal: AbortSignal): Promise<UpgradeAnswer>;
   address: Address;
 }
 
@@ -117,7 +119,9 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
     const summary = createInformers({ ...shared, client: createSlimClient(client) });
     const writer = createWriteThroughClient(guarded, [observed]);
     const delivery = createDelivery({ client: writer, cluster, kinds: createKindResolver({ client: guarded, cluster }), observer: createObserver(observed) });
-    const member: RemoteMember = { client, summary, delivery, asOthers, address };
+    const upgradeAsOther: RemoteMember["upgradeAsOther"] = async (request, signal) =>
+      openUpgrade({ ...(await openConnection(cluster, member.address, clock)), credentials: credentialsOf(cluster, "impersonatorSecretRef"), clock }, request, signal);
+    const member: RemoteMember = { client, summary, delivery, asOthers, upgradeAsOther, address };
     const stopListening = onOpen(member, cluster);
     log.info("connecting to a member", { member: cluster });
     return {

@@ -12,17 +12,17 @@ export interface GoUrl {
 
 /** The URL, or what is wrong with it. */
 export function parseGoUrl(text: string): GoUrl | { problem: string } {
-  const [main = "", fragment = ""] = cut(text, "#");
+  const [main, fragment] = cut(text, "#");
   const refused = (problem: string): { problem: string } => ({ problem: `parse ${JSON.stringify(text)}: ${problem}` });
   // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.
   if (/[\x00-\x1f\x7f]/.test(text)) return refused("net/url: invalid control character in URL");
   if (main.startsWith(":")) return refused("missing protocol scheme");
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(main)?.[1] ?? "";
-  const [rest = "", query = ""] = cut(scheme === "" ? main : main.slice(scheme.length + 1), "?");
+  const [rest, query] = cut(scheme === "" ? main : main.slice(scheme.length + 1), "?");
   const parts: GoUrl = { scheme: scheme.toLowerCase(), host: "", query, fragment };
   if (!rest.startsWith("/")) {
     if (scheme !== "") return parts;
-    return cut(rest, "/")[0]?.includes(":") ? refused("first path segment in URL cannot contain colon") : (escapeProblem(rest, refused) ?? parts);
+    return cut(rest, "/")[0].includes(":") ? refused("first path segment in URL cannot contain colon") : (escapeProblem(rest, refused) ?? parts);
   }
   if (!rest.startsWith("//") || rest.startsWith("///")) return escapeProblem(rest, refused) ?? parts;
   const slash = rest.indexOf("/", 2);

@@ -27,7 +27,7 @@ export function createWorkAdmissions(prune: (manifest: Manifest) => DeepReadonly
     const work = withPermanentId(review, WORK_ID, "binding");
     if (review.inProcess) return work;
     const id = work.metadata.labels?.[WORK_ID] ?? "";
-    const rendered = (manifest: unknown): DeepReadonly<JsonObject> => marked(prune(checked(manifest as Json)), id) as unknown as DeepReadonly<JsonObject>;
+    const rendered = (manifest: unknown): DeepReadonly<KubernetesObject> => marked(prune(checked(manifest as Json)), id);
     return change(work, "spec", (spec) => change(spec, "workload", (workload) => change(workload, "manifests", (manifests) => manifests.map(rendered))));
   };
   return [karmadaAdmission(Work, { name: WEBHOOK, completes: { table: "work-karmada-v1alpha1", trustsOwn: true, complete } })];

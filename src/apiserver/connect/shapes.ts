@@ -1,6 +1,6 @@
 /**
- * The subresources of Kubernetes' own kinds that lead into a pod, a service or a node instead of to an object: which there are,
- * which methods they take, and which options they are called with. What answers them is a `ConnectBackend`.
+ * The subresources of built-in kinds that lead into a pod, a service, a node or a member instead of to an object: which there are,
+ * which methods they take, and which options they are called with. What answers them is a `ConnectBackend`, or the kind's own code.
  */
 import type { Resource } from "../clusters/resources.ts";
 
@@ -34,6 +34,8 @@ const SHAPES: ReadonlyMap<string, Readonly<Record<string, ConnectShape>>> = new 
 
 /** By the name of the subresource. */
 export function connectShapes({ kind, name }: Resource): Readonly<Record<string, ConnectShape>> {
+  // Members are reached through the proxy of their Cluster, which code brings along.
+  if (kind.builtIn && kind.subresources.connect?.["proxy"]) return { proxy: proxy(`${kind.kind}ProxyOptions`) };
   return (kind.builtIn && name.group === "" && SHAPES.get(name.resource)) || NONE;
 }
 

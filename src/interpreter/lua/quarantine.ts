@@ -114,7 +114,9 @@ class WorkerQuarantine implements Quarantine {
     } catch (error) {
       // No thread could be started, or an input is no JSON.
       void this.#abandon();
-      this.#failAll(new LuaInternalError("handing calls to the thread for quarantined scripts", { cause: error }));
+      const failure = new LuaInternalError("handing calls to the thread for quarantined scripts", { cause: error });
+      for (const { id } of calls) this.#fail(id, failure);
+      this.#schedule();
     }
   }
 

@@ -32,7 +32,7 @@ function hasPlacementChanged(applied: string | undefined, now: Placement, status
   // With terms only the one in use counts: changing a term further down must not move what runs.
   const observing = status?.schedulerObservingAffinityName;
   const inUse = ({ clusterAffinities = [], ...rest }: Placement): unknown => ({ ...rest, term: clusterAffinities.find(({ affinityName }) => affinityName === observing) });
-  return !now.clusterAffinities.some(({ affinityName }) => affinityName === observing) || !equalJson(inUse(before) as object, inUse(now) as object);
+  return !now.clusterAffinities.some(({ affinityName }) => affinityName === observing) || !equalJson(inUse(before), inUse(now));
 }
 
 /** Undefined when the annotation was damaged, which counts as a change. */

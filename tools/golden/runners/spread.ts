@@ -33,8 +33,8 @@ const results = compareResults({
  * texts. Ours is another of them when the recorded ones are what our filters say in other orders.
  */
 function isOtherOrder({ input = {}, want, wantAnyOf }: GoldenCase): boolean {
-  const recorded = (wantAnyOf ?? (want ? [want] : [])).map(({ error }) => error);
-  if (!recorded.every((text) => typeof text === "string" && text.startsWith("0/"))) return false;
+  const recorded = (wantAnyOf ?? (want ? [want] : [])).map(errorOf);
+  if (!recorded.every((text) => text.startsWith("0/"))) return false;
   const { spec, affinity, fleet } = readCase(input);
   const view = createView(spec, affinity);
   const possible = new Set(
@@ -51,8 +51,10 @@ function isOtherOrder({ input = {}, want, wantAnyOf }: GoldenCase): boolean {
       ),
     ),
   );
-  return recorded.every((text) => possible.has(String(text)));
+  return recorded.every((text) => possible.has(text));
 }
+
+const errorOf = ({ error }: JsonObject): string => (typeof error === "string" ? error : "");
 
 function permutations<T>(items: readonly T[]): T[][] {
   if (items.length <= 1) return [[...items]];
@@ -80,7 +82,7 @@ function reasonFor({ input = {}, want }: GoldenCase): string | undefined {
   if (constraints.some(({ maxGroups }) => !maxGroups)) return REASONS.maximum;
   const region = constraints.find(({ spreadByField }) => spreadByField === "region");
   if (region && !region.minGroups) return REASONS.minimum;
-  return region && String(want?.["error"]).includes("are not enough to schedule") ? REASONS.room : undefined;
+  return region && want && errorOf(want).includes("are not enough to schedule") ? REASONS.room : undefined;
 }
 
 export const spread: CaseRunner = {

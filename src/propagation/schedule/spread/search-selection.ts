@@ -90,7 +90,7 @@ class Search {
     if (this.hasRoom()) return true;
     const before = [...this.selected];
     if (this.makeRoom()) return true;
-    for (const candidate of [...this.selected]) this.remove(candidate);
+    for (const candidate of this.selected) this.remove(candidate);
     for (const candidate of before) this.add(candidate);
     for (const candidate of filled) this.remove(candidate);
     return false;

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { required, type JsonObject } from "../../base/index.ts";
+import { compileSchema } from "../../machinery/index.ts";
+import { customResourceDefinitionOf } from "../definitions.ts";
+import { definitionSchema } from "../facts.ts";
+import { MAX_STATUS_PROBLEMS, type PolicyStatus } from "./policy-status.ts";
+import { PropagationPolicy } from "./propagation-policy.ts";
+
+const schema = compileSchema(required(PropagationPolicy.versions["v1alpha1"], "the version of policies").schema);
+const policy = (status: PolicyStatus): JsonObject => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "PropagationPolicy",
+  metadata: { name: "p" },
+  spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] },
+  status: status as JsonObject,
+});
+const problem = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", reason: "NoClusterFit", message: "no cluster has the label" };
+
+test("a policy keeps what it is told of its objects", () => {
+  const status: PolicyStatus = {
+    observedGeneration: 2,
+    matched: 3,
+    scheduled: 2,
+    applied: 1,
+    clusters: ["m1", "m2"],
+    clusterCount: 2,
+    problems: [problem],
+    conditions: [{ type: "Scheduled", status: "False", reason: "NoClusterFit", message: "1 of 3 objects has no cluster", lastTransitionTime: "2024-05-01T12:00:00Z" }],
+  };
+
+  expect(schema.admit(policy(status))["status"]).toEqual(status);
+  expect(schema.validate(policy(status)) ?? []).toEqual([]);
+});
+
+test("a status stays small", () => {
+  const found = schema.validate(policy({ problems: Array.from({ length: MAX_STATUS_PROBLEMS + 1 }, () => problem) }));
+
+  expect(found?.values.map(({ field, type }) => [field, type])).toEqual([["status.problems", "TooMany"]]);
+});
+
+test("the status is the only thing that the definition has beyond Karmada's", () => {
+  const [version] = customResourceDefinitionOf(PropagationPolicy).spec.versions;
+  const { status: _added, ...properties } = (version?.schema?.openAPIV3Schema?.properties ?? {}) as Record<string, unknown>;
+
+  expect(properties).toEqual(definitionSchema("propagationpolicies.policy.karmada.io", "v1alpha1").properties);
+  expect(version?.subresources).toEqual({ status: {} });
+  expect(version?.additionalPrinterColumns?.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)).toEqual(["CONFLICT-RESOLUTION", "PRIORITY", "AGE"]);
+});

@@ -1,0 +1,40 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { createFleet, readCluster, updateFleet } from "./fleet.ts";
+import type { ClusterView } from "./framework.ts";
+
+const cluster = (name: string, more: Partial<ClusterView["metadata"]> = {}): ClusterView => ({ metadata: { name, ...more } });
+
+test("clusters are sorted by name, whatever the order of the list", () => {
+  expect(createFleet([cluster("paris"), cluster("bern"), cluster("oslo")]).clusters.map(({ name }) => name)).toEqual(["bern", "oslo", "paris"]);
+});
+
+test("a cluster is read once", () => {
+  const oslo = cluster("oslo");
+
+  expect(readCluster(oslo)).toBe(readCluster(oslo));
+});
+
+test("a cluster stays unless it is being removed or unknown", () => {
+  const fleet = createFleet([cluster("oslo"), cluster("rome", { deletionTimestamp: "2024-05-01T00:00:00Z" })]);
+
+  expect(["oslo", "rome", "bern"].map((name) => fleet.isStaying(name))).toEqual([true, false, false]);
+});
+
+test("a fleet that follows changes is the fleet that is read anew", () => {
+  const change = fc.record({ name: fc.constantFrom("a", "b", "c", "d", "e"), gone: fc.boolean(), rack: fc.constantFrom("x", "y") });
+  fc.assert(
+    fc.property(fc.array(change), (changes) => {
+      const present = new Map<string, ClusterView>();
+      let fleet = createFleet([]);
+      for (const { name, gone, rack } of changes) {
+        const changed = cluster(name, { labels: { rack } });
+        if (gone) present.delete(name);
+        else present.set(name, changed);
+        fleet = updateFleet(fleet, changed, gone);
+      }
+
+      expect(fleet.clusters).toEqual(createFleet([...present.values()]).clusters);
+    }),
+  );
+});
