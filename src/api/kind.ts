@@ -42,12 +42,12 @@ export interface ConnectRequest {
   /** The same as it came, still percent-encoded: for whoever passes it on. */
   rawPath: string;
   query: URLSearchParams;
-  /** Lower-case names. They hold the credentials of whoever asks. */
+  /** Lower-case names, without credentials and without what is about the connection to us: they may be passed on. */
   headers: Readonly<Record<string, string | undefined>>;
   /** Whose request it is, and may be: the server has asked its roles. */
   user: { name: string; uid?: string; groups: readonly string[]; extra?: Readonly<Record<string, readonly string[]>> };
-  /** The connection can be given to another protocol, and the peer asks for it. */
-  canUpgrade: boolean;
+  /** The protocol that the connection is to be given to, when the peer asks for one and that is possible. */
+  upgrade?: string;
   body?: Uint8Array;
 }
 export interface ConnectResponse {

@@ -230,7 +230,8 @@ class Feed {
   }
 }
 
-async function* bodyOf(body: ApiResponse["body"], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/** The body of an answer in pieces, however the server holds it. */
+export async function* bodyOf(body: ApiResponse["body"], signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (body instanceof Uint8Array) yield body;
   else if (Array.isArray(body)) yield* body as readonly Uint8Array[];
   else yield* streamed(body as ByteStream, signal);

@@ -7,6 +7,7 @@ import { accessOf } from "./access/attributes.ts";
 import { actingUser } from "./access/impersonation.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
 import { connectResponse } from "./connect/connect.ts";
+import { proxiedHeaders } from "./connect/proxied-headers.ts";
 import type { RequestContext } from "./context.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "./write/decode.ts";
 import type { Body, ProtobufDecoder } from "./write/decode.ts";
@@ -206,7 +207,7 @@ async function connect({ deps, connect: backend }: HandlerOptions, context: Requ
   const handler = connectHandler(served, subresource);
   if (!handler) return connectResponse({ store: deps.store, clock: deps.clock, authorizer: deps.authorizer, ...(backend && { backend }) }, context, request, rest);
   const { method, query, headers, body, canUpgrade = false } = request;
-  const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, rawPath: rawRestOf(request.path, route), query, headers, user, canUpgrade, body }, signal);
+  const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, rawPath: rawRestOf(request.path, route), query, headers: proxiedHeaders(headers), user, ...(canUpgrade && { upgrade: headers.upgrade ?? "" }), body }, signal);
   return { status: response.status, headers: response.headers, body: response.body instanceof Uint8Array ? response.body : streamOf(response.body), ...(response.upgrade && { upgrade: response.upgrade }) };
 }
 

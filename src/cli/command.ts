@@ -41,12 +41,27 @@ export interface CommandContext<F extends Record<string, Flag>> {
   signal: AbortSignal;
   clock: Clock;
   startFleet: FleetStarter;
-  /** A client of the API server that a kubeconfig names. */
+  /** A client of the hub that a kubeconfig names. */
   connect(kubeconfig: string): Promise<{ client: Client; server: string; close(): Promise<void> }>;
+  /** A client of one cluster that is to be called `name`, and how a kubeconfig says to reach it. */
+  connectCluster(kubeconfig: string, context: string | undefined, name: string): Promise<ClusterConnection>;
   snapshots: Snapshots;
   environment: Readonly<Record<string, string | undefined>>;
   /** What comes in on standard input, to its end. */
   readInput(): Promise<string>;
+}
+
+export interface ClusterConnection {
+  client: Client;
+  /** Without a slash at its end. */
+  server: string;
+  /** PEM; empty trusts the system's authorities. */
+  ca: string;
+  insecure: boolean;
+  /** The name that its certificate carries, when that is not the host of its address. */
+  serverName?: string;
+  proxyUrl?: string;
+  close(): Promise<void>;
 }
 
 /** Both answer what the snapshot holds. */

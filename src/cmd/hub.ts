@@ -5,7 +5,7 @@
 import { Cluster, createBuiltInAdmissions, decodeProtobuf, kruiseKinds, logicalClusterAdmission } from "../api/index.ts";
 import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
-import { createApiServer, HUB } from "../apiserver/index.ts";
+import { callLogicalCluster, createApiServer, HUB } from "../apiserver/index.ts";
 import type { ApiServer } from "../apiserver/index.ts";
 import { createClient, createKindResolver } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
@@ -85,13 +85,13 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), nodes, nowMs: clock.now(), ...(nodes > 0 && { metrics: () => simulation.metrics }), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }) });
+  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), nodes, nowMs: clock.now(), ...(nodes > 0 && { metrics: () => simulation.metrics }), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }), clusterProxy: (request, signal) => membership.proxy(request, signal) });
   const server = await createApiServer({
     cache,
     clock,
     random,
     log,
-    admissions: [...createBuiltInAdmissions(options.kruiseGates), ...createMembershipAdmissions({ clock }), ...interpreterAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
+    admissions: [...createBuiltInAdmissions(options.kruiseGates), ...createMembershipAdmissions({ hub: HUB, clock }), ...interpreterAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
     decodeProtobuf,
     profiles,
     ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
@@ -144,7 +144,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     hub: HUB,
     informers: hubInformers,
     clientFor,
-    simulated: { client, informers: memberInformers, isMember, deliveryFor: simulatedDelivery },
+    simulated: { client, informers: memberInformers, isMember, deliveryFor: simulatedDelivery, call: (cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal) },
     matchesAffinity,
     events: events.recorders,
     clock,

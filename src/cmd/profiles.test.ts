@@ -5,7 +5,7 @@ import { createProfiles } from "./profiles.ts";
 const profiles = createProfiles({ rootCertificate: "", startedOn: "x", clusterKubeconfig: (cluster) => Promise.resolve(`kubeconfig of ${cluster}`) });
 const kubeconfig = profiles.hub.builtIns.find(({ kind }) => kind === "LogicalCluster")?.subresources.connect?.["kubeconfig"];
 const ask = async (request: Partial<ConnectRequest>): Promise<string> => {
-  const response = await kubeconfig?.({ cluster: "hub", name: "rome", method: "GET", path: "", rawPath: "", query: new URLSearchParams(), headers: {}, user: { name: "admin", groups: [] }, canUpgrade: false, ...request }, new AbortController().signal);
+  const response = await kubeconfig?.({ cluster: "hub", name: "rome", method: "GET", path: "", rawPath: "", query: new URLSearchParams(), headers: {}, user: { name: "admin", groups: [] }, ...request }, new AbortController().signal);
   return Buffer.from(response?.body as Uint8Array).toString();
 };
 

@@ -61,6 +61,7 @@ async function run(command: Command, argv: string[]): Promise<number> {
       clock: systemClock,
       startFleet,
       connect: async (kubeconfig) => (await import("./connect.ts")).connect(kubeconfig),
+      connectCluster: async (...which) => (await import("./connect.ts")).connectCluster(...which),
       snapshots: {
         save: async (data, file) => (await import("./snapshots.ts")).snapshots.save(data, file),
         restore: async (data, file) => (await import("./snapshots.ts")).snapshots.restore(data, file),

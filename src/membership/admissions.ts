@@ -12,12 +12,13 @@ import type { FieldError } from "../machinery/index.ts";
 
 const refused = (field: string, why: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${why}` });
 
-const keepNamespaces: Admission<Namespace> = {
+/** On members the same names mean nothing. */
+const keepNamespaces = (hub: string): Admission<Namespace> => ({
   for: Namespace,
   on: ["DELETE"],
-  validate: ({ object: { metadata }, read }) =>
-    holdsMembers(metadata.name, read) ? [refused("metadata", "the control plane keeps the Works and secrets of members here; deleting it would delete what they run")] : [],
-};
+  validate: ({ cluster, object: { metadata }, read }) =>
+    cluster === hub && holdsMembers(metadata.name, read) ? [refused("metadata", "the control plane keeps the Works and secrets of members here; deleting it would delete what they run")] : [],
+});
 
 /** The namespace of a member's Works goes when the member leaves, or has left. */
 function holdsMembers(namespace: string, read: ClusterReader): boolean {
@@ -31,11 +32,9 @@ type Taints = readonly DeepReadonly<Taint>[];
 
 /** One that was there before keeps its date, also when its writer left it out. */
 export function datedTaints(taints: Taints, before: Taints, now: string): Taints {
-  return taints.map((taint) => {
-    if (taint.effect !== "NoExecute" || taint.timeAdded !== undefined) return taint;
-    const known = before.find(({ key, value, effect }) => key === taint.key && value === taint.value && effect === taint.effect);
-    return { ...taint, timeAdded: known?.timeAdded ?? now };
-  });
+  const idOf = ({ key, value = "", effect }: DeepReadonly<Taint>): string => JSON.stringify([key, value, effect]);
+  const dates = new Map(before.map((taint) => [idOf(taint), taint.timeAdded]));
+  return taints.map((taint) => (taint.effect !== "NoExecute" || taint.timeAdded !== undefined ? taint : { ...taint, timeAdded: dates.get(idOf(taint)) ?? now }));
 }
 
 const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
@@ -48,6 +47,6 @@ const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
   },
 });
 
-export function createMembershipAdmissions({ clock }: { clock: Pick<Clock, "now"> }): readonly AnyAdmission[] {
-  return [keepNamespaces, dateTaints(clock), ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest)))];
+export function createMembershipAdmissions({ hub, clock }: { hub: string; clock: Pick<Clock, "now"> }): readonly AnyAdmission[] {
+  return [keepNamespaces(hub), dateTaints(clock), ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest)))];
 }

@@ -1,4 +1,5 @@
 /** Wires the controllers that look after members to informers and clients of a hub. */
+import type { ConnectHandler } from "../api/index.ts";
 import { Cluster, ClusterResourceBinding, ClusterRole, ClusterRoleBinding, ClusterTaintPolicy, CustomResourceDefinition, executionNamespace, Namespace, ResourceBinding, Secret, Work } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey, Transport } from "../client/index.ts";
@@ -12,9 +13,9 @@ import { createImpersonationController } from "./impersonation-controller.ts";
 import { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
 import { createLifecycleController } from "./lifecycle-controller.ts";
 import { createProber } from "./prober.ts";
+import { createClusterProxy } from "./proxy.ts";
 import type { Thresholds } from "./ready.ts";
 import { createRemoteMembers } from "./remote-members.ts";
-import type { RemoteMembers } from "./remote-members.ts";
 import { createRotationController } from "./rotation-controller.ts";
 import { createTaintPolicyController } from "./taint-policy-controller.ts";
 import type { TaintPolicyDependencies } from "./taint-policy-controller.ts";
@@ -37,7 +38,14 @@ export interface MembershipOptions {
   informers: Informers;
   clientFor(part: string): Client;
   /** Members in this process: reached by one client, seen by one set of informers. */
-  simulated: { client: Client; informers: Informers; isMember(cluster: string): boolean; deliveryFor(cluster: string): Delivery | undefined };
+  simulated: {
+    client: Client;
+    informers: Informers;
+    isMember(cluster: string): boolean;
+    deliveryFor(cluster: string): Delivery | undefined;
+    /** A request to its API as somebody else. */
+    call(cluster: string, ...request: Parameters<ConnectHandler>): ReturnType<ConnectHandler>;
+  };
   /** Whether a cluster affinity selects a cluster. */
   matchesAffinity: TaintPolicyDependencies["matches"];
   events: EventRecorders;
@@ -54,8 +62,8 @@ export interface Membership {
   controllers: Controller<any>[];
   /** How manifests get to a member; undefined for one that is not there. */
   deliveryFor(cluster: string): Delivery | undefined;
-  /** The members that are reached over a network. */
-  remote: RemoteMembers;
+  /** The subresource `proxy` of a Cluster. */
+  proxy: ConnectHandler;
   close(): Promise<void>;
 }
 
@@ -123,7 +131,7 @@ export function createMembership(options: MembershipOptions): Membership {
   });
   return {
     deliveryFor,
-    remote,
+    proxy: createClusterProxy({ hub, clusters, simulated: (cluster, ...request) => (isSimulated(cluster) ? simulated.call(cluster.metadata.name, ...request) : undefined), remote }),
     controllers: [
       createMembershipController({ hub, hubClient: clientFor("membership"), accessTo, changes: changes.source(), prober, capacities, thresholds, clock }),
       createLifecycleController({

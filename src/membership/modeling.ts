@@ -20,6 +20,8 @@ const ZERO = parseQuantity("0");
 export function planAllocatableModelings(models: DeepReadonly<Models> | undefined, nodes: readonly DeepReadonly<Node>[], pods: readonly DeepReadonly<Pod>[]): Modelings | undefined {
   if (!models || models.length === 0) return undefined;
   const [first] = models;
+  // Grades can be compared only when all name the same resources; admission sees to it.
+  if (models.some(({ ranges }) => ranges.length !== first?.ranges.length)) return undefined;
   // Per resource the least that each grade asks for; grades ascend, so each list does too.
   const scales = (first?.ranges ?? []).map(({ name }) => ({ name, least: models.map(({ ranges }) => tryParseQuantity(ranges.find((range) => range.name === name)?.min ?? "0") ?? ZERO) }));
   const used = usedByNode(pods);

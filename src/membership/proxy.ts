@@ -23,12 +23,8 @@ export interface ClusterProxyDependencies {
 
 /** Everybody is in one of these, also on the member. */
 const IMPLIED_GROUPS: ReadonlySet<string> = new Set(["system:authenticated", "system:unauthenticated"]);
-/** Credentials, and the names under which front proxies tell a server who sends a request. */
-const SECRET: ReadonlySet<string> = new Set(["authorization", "x-remote-user", "x-remote-uid", "x-remote-group", "host"]);
-const SECRET_PREFIXES = ["impersonate-", "x-remote-extra-"] as const;
-/** They are about a connection, not about the request; the length of a body is the connection's as well. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set(["connection", "proxy-connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "content-length"]);
-const TOKEN_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
+/** They are about one connection and not about what it carries; how long a body is, each connection says for itself. */
+const OF_CONNECTION: ReadonlySet<string> = new Set(["host", "connection", "keep-alive", "transfer-encoding", "upgrade", "content-length"]);
 
 export function createClusterProxy({ hub, clusters, simulated, remote }: ClusterProxyDependencies): ConnectHandler {
   return async (request, signal) => {
@@ -41,7 +37,7 @@ export function createClusterProxy({ hub, clusters, simulated, remote }: Cluster
     const member = remote.of(cluster);
     if (typeof member === "string") throw internalError(member);
     try {
-      return request.canUpgrade ? await upgrade(member, request, signal) : await forward(member, request, signal);
+      return request.upgrade === undefined ? await forward(member, request, signal) : await upgrade(member, request, request.upgrade, signal);
     } catch (error) {
       if (error instanceof UnreachableError) throw unavailable(`error trying to reach service: ${error.message}`);
       throw error;
@@ -62,15 +58,14 @@ async function forward(member: RemoteMember, request: ConnectRequest, signal: Ab
   return { status: answer.status, headers: passedOn(answer.headers), body: answer.body };
 }
 
-async function upgrade(member: RemoteMember, request: ConnectRequest, signal: AbortSignal): Promise<ConnectResponse> {
-  const { headers } = request;
-  const asked = { connection: "Upgrade", upgrade: headers["upgrade"] ?? "" };
-  const answer = await member.upgradeAsOther({ method: request.method, path: pathOf(request), headers: { ...passedOn(headers), ...asked }, impersonate: callerOf(request) }, signal);
+async function upgrade(member: RemoteMember, request: ConnectRequest, protocol: string, signal: AbortSignal): Promise<ConnectResponse> {
+  const headers = { ...passedOn(request.headers), connection: "Upgrade", upgrade: protocol };
+  const answer = await member.upgradeAsOther({ method: request.method, path: pathOf(request), headers, impersonate: callerOf(request) }, signal);
   const { upgraded } = answer;
   if (!upgraded) return { status: answer.status, headers: passedOn(answer.headers), body: answer.body };
   return {
     status: answer.status,
-    headers: { ...passedOn(answer.headers), connection: "Upgrade", upgrade: answer.headers["upgrade"] ?? asked.upgrade },
+    headers: { ...passedOn(answer.headers), connection: "Upgrade", upgrade: answer.headers["upgrade"] ?? protocol },
     body: new Uint8Array(),
     upgrade: (socket, head) => join(socket, head, upgraded.socket, upgraded.head),
   };
@@ -91,20 +86,5 @@ function join(ours: Duplex, oursHead: Buffer, theirs: Duplex, theirsHead: Buffer
 }
 
 function passedOn(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const named = new Set((headers["connection"] ?? "").split(",").map((name) => name.trim().toLowerCase()));
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => {
-      const isDropped = value === undefined || name.startsWith(":") || SECRET.has(name) || HOP_BY_HOP.has(name) || named.has(name) || SECRET_PREFIXES.some((prefix) => name.startsWith(prefix));
-      return isDropped ? [] : [[name, name === "sec-websocket-protocol" ? withoutToken(value) : value]];
-    }),
-  );
-}
-
-/** Browsers cannot set headers on a WebSocket, so they put their token among the protocols. */
-function withoutToken(protocols: string): string {
-  return protocols
-    .split(",")
-    .map((protocol) => protocol.trim())
-    .filter((protocol) => !protocol.startsWith(TOKEN_PROTOCOL))
-    .join(", ");
+  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined || OF_CONNECTION.has(name) ? [] : [[name, value]])));
 }

@@ -17,7 +17,7 @@ const samples: Record<string, InterpreterSample> = {
   "apps.kruise.io/UnitedDeployment": { template: workload("apps.kruise.io/v1alpha1", "UnitedDeployment"), status: running },
 };
 /** Kinds that count something else than the replicas of their pods, or nothing at all. */
-const OTHERWISE = new Set(["batch/Job", "/Pod", "apps.kruise.io/BroadcastJob", "apps.kruise.io/SidecarSet", "argoproj.io/Workflow", "argoproj.io/Rollout"]);
+const OTHERWISE = new Set(["batch/Job", "/Pod", "apps.kruise.io/BroadcastJob", "apps.kruise.io/SidecarSet", "argoproj.io/Workflow", "argoproj.io/Rollout", "flink.apache.org/FlinkDeployment", "kubeflow.org/Notebook", "ray.io/RayService"]);
 
 for (const kind of knownKinds) {
   const sample = samples[`${kind.group}/${kind.kind}`];

@@ -75,7 +75,7 @@ describe("Karmada's kinds are answered as Karmada answers", () => {
   beforeAll(async () => {
     const customs = [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer];
     const profile = { builtIns: [...kubernetesKinds, Cluster], customs, objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };
-    hub = await createTestServer({ profiles: { hub: profile }, admissions: [...builtInAdmissions, ...createMembershipAdmissions({ clock: { now: () => Date.parse(NOW) } })] });
+    hub = await createTestServer({ profiles: { hub: profile }, admissions: [...builtInAdmissions, ...createMembershipAdmissions({ hub: "hub", clock: { now: () => Date.parse(NOW) } })] });
   });
   afterAll(() => hub.server.close());
 

@@ -26,11 +26,11 @@ export function checkOverridePolicy({ metadata, spec }: Policy): FieldError[] {
     if (targetCluster) errors.push(wrong("spec.targetCluster", goValue(TABLE, "ClusterAffinity", targetCluster), "overrideRules and targetCluster can't co-exist"));
     if (!isEmpty(overriders)) errors.push(wrong("spec.overriders", goValue(TABLE, "Overriders", overriders), "overrideRules and overriders can't co-exist"));
   }
-  for (const [index, rule] of (overrideRules ?? []).entries()) {
+  const ofRules = (overrideRules ?? []).flatMap((rule, index) => {
     const at = `spec.overrideRules[${index}]`;
-    errors.push(...checkOverriders(`${at}.overriders`, rule.overriders), ...checkClusterAffinity(`${at}.targetCluster`, rule.targetCluster));
-  }
-  return [...errors, ...checkSelectors(resourceSelectors, metadata.namespace)];
+    return [...checkOverriders(`${at}.overriders`, rule.overriders), ...checkClusterAffinity(`${at}.targetCluster`, rule.targetCluster)];
+  });
+  return [...errors, ...ofRules, ...checkSelectors(resourceSelectors, metadata.namespace)];
 }
 
 /** Karmada forgets `fieldOverrider` here, so that policies slip through of which one half is ignored. */

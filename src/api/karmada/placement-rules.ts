@@ -56,10 +56,15 @@ function followsCapacity(strategy: Read<ReplicaSchedulingStrategy> | undefined):
 
 function checkTerms(at: string, terms: readonly Read<ClusterAffinityTerm>[]): FieldError[] {
   const names = new Set<string>();
+  let isTold = false;
   return terms.flatMap((term, index) => {
     const { affinityName } = term;
     const errors = checkText(`${at}[${index}]`, affinityName, labelKeyProblems);
-    if (names.has(affinityName)) errors.push(wrong(at, goValue(TABLE, "ClusterAffinityTerm", terms), "each affinity term in a policy must have a unique name"));
+    // Once: it shows all terms, and would for each of them.
+    if (names.has(affinityName) && !isTold) {
+      errors.push(wrong(at, goValue(TABLE, "ClusterAffinityTerm", terms), "each affinity term in a policy must have a unique name"));
+      isTold = true;
+    }
     names.add(affinityName);
     return [...errors, ...checkClusterAffinity(`${at}[${index}]`, term), ...checkOverflow(`${at}[${index}].overflowAffinities`, term)];
   });

@@ -31,12 +31,14 @@ export interface ScheduleDependencies {
   bindingStatus: StatusWriter<ResourceBinding>;
   clock: Clock;
   options?: ScheduleOptions;
+  /** Hears every decision that was carried out, for those who explain it (`summarise-decision.ts`). */
+  onDecision?(key: ObjectKey, plan: SchedulePlan): void;
 }
 
 export const SCHEDULER_NAME = "default-scheduler";
 const CONCURRENCY = 64;
 
-export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, bindingStatus, clock, options = {} }: ScheduleDependencies): Controller<ObjectKey> {
+export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, bindingStatus, clock, options = {}, onDecision }: ScheduleDependencies): Controller<ObjectKey> {
   const decisions = createDecisions<ObjectKey>();
   /** By hub; kept up to date by the watch, so that a binding costs no reading of clusters. */
   const fleets = new Map<string, Fleet>();
@@ -77,6 +79,8 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
       // The decision is about this version: a binding that changed meanwhile is a conflict, and is decided anew.
       const scheduled = change ? await client.patch(kind, key, change, { type: "merge", signal }) : binding;
       if (change) log.info("binding scheduled", { clusters: scheduled.spec.clusters?.length ?? 0 });
+
+      onDecision?.(key, plan);
 
       const now = formatTime(nowMs);
       const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);

@@ -58,7 +58,7 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
   const { binding, clusters = [], fleet = createFleet(clusters), nowMs = 0 } = input;
   const terms = affinityTerms(binding);
   const current = currentIndex(binding, terms);
-  const returnsAtMs = current > 0 ? wayBack(binding, nowMs) : undefined;
+  const returnsAtMs = current > 0 ? wayBack(binding.metadata, binding.status?.lastScheduledTime, nowMs) : undefined;
 
   if (returnsAtMs !== undefined && returnsAtMs <= nowMs) {
     const earlier = tryTerms({ ...input, fleet }, terms.slice(0, current));
@@ -66,8 +66,12 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
   }
   const waiting: Waiting = returnsAtMs === undefined ? {} : { returnsAtMs: returnsAtMs > nowMs ? returnsAtMs : Infinity };
   if (!needsScheduling(binding, fleet)) return { outcome: "unchanged", ...waiting };
+
   const plan = tryTerms({ ...input, fleet }, terms.slice(current));
-  return plan.outcome === "scheduled" ? { ...plan, ...waiting } : plan;
+  if (plan.outcome !== "scheduled") return plan;
+  // A binding that falls back now begins to wait now.
+  const fellBackMs = plan.affinityName === terms[current]?.name ? undefined : wayBack(binding.metadata, undefined, nowMs);
+  return { ...plan, ...(fellBackMs === undefined ? waiting : { returnsAtMs: fellBackMs }) };
 }
 
 /** The affinities in order; a placement without any has one cycle all the same. */

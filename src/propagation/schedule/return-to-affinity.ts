@@ -16,11 +16,11 @@ import type { BindingView } from "./needs-scheduling.ts";
 const WHOLE_SECONDS = /^\d{1,9}$/;
 
 /** When the binding may return; undefined when nobody asked for it or the annotation is no number of seconds. */
-export function wayBack({ metadata, status }: BindingView, nowMs: number): number | undefined {
-  const seconds = metadata.annotations?.[RETURN_AFTER_SECONDS];
+export function wayBack({ annotations }: BindingView["metadata"], lastScheduledTime: string | undefined, nowMs: number): number | undefined {
+  const seconds = annotations?.[RETURN_AFTER_SECONDS];
   if (seconds === undefined || !WHOLE_SECONDS.test(seconds)) return undefined;
-  const last = Date.parse(status?.lastScheduledTime ?? "");
-  return Number.isNaN(last) ? nowMs : last + Number(seconds) * 1000;
+  const last = lastScheduledTime === undefined ? nowMs : Date.parse(lastScheduledTime);
+  return (Number.isNaN(last) ? nowMs : last) + Number(seconds) * 1000;
 }
 
 export function leaveGracefully({ clusters = [] }: BindingSpecView, next: readonly AssignedCluster[], affinityName: string | undefined, nowMs: number): GracefulEvictionTask[] {

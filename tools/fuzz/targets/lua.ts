@@ -41,9 +41,10 @@ export const luaPrograms = defineTarget({
   declares: isLuaError,
   run(source) {
     const input = deepFreeze(copy(deployment)) as Json;
+    const script = compileScript(source);
     const outcomes = [1, 2].map(() => {
       try {
-        return compileScript(source).call("F", [input], BUDGET).map((result) => (result.type === "function" ? result.type : (result.json() ?? null)));
+        return script.call("F", [input], BUDGET).map((result) => (result.type === "function" ? result.type : (result.json() ?? null)));
       } catch (error) {
         if (isLuaError(error)) return [(error as Error).message];
         throw error;

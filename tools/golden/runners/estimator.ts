@@ -1,15 +1,40 @@
 /** `estimator.jsonl`: how many replicas or sets of components fit a member, and how its nodes are counted by grade. */
+import type { Cluster, Node, Pod } from "../../../src/api/index.ts";
 import type { JsonObject } from "../../../src/base/index.ts";
-import { estimateReplicas, estimateSets, readCapacity, readComponentSet, readRequest, type MeasuredCluster } from "../../../src/propagation/estimate/index.ts";
+import { tryParseQuantity } from "../../../src/machinery/index.ts";
+import { planAllocatableModelings } from "../../../src/membership/modeling.ts";
+import { estimateReplicas, estimateSets, readCapacity, readComponentSet, readRequest, type Capacity } from "../../../src/propagation/estimate/index.ts";
 import { compareResults, pick } from "../compare.ts";
+import type { CaseRunner, GoldenCase } from "../golden.ts";
 
-const capacityOf = (input: JsonObject): ReturnType<typeof readCapacity> => readCapacity(input["cluster"] as unknown as MeasuredCluster);
+type Components = Parameters<typeof readComponentSet>[0];
+
+const clusterOf = (input: JsonObject): Cluster => input["cluster"] as unknown as Cluster;
+const capacityOf = (input: JsonObject): Capacity | undefined => readCapacity(clusterOf(input));
+const componentsOf = (input: JsonObject): Components => (input["components"] ?? []) as unknown as Components;
 
 const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
   replicas: (input) => ({ replicas: estimateReplicas(capacityOf(input), readRequest((input["replicaRequirements"] ?? undefined) as Parameters<typeof readRequest>[0])) }),
-  componentSets: (input) => ({ sets: estimateSets(capacityOf(input), readComponentSet((input["components"] ?? []) as unknown as Parameters<typeof readComponentSet>[0])) }),
+  componentSets: (input) => ({ sets: estimateSets(capacityOf(input), readComponentSet(componentsOf(input))) }),
+  modeling(input) {
+    const [nodes, pods] = [input["nodes"] ?? [], input["pods"] ?? []] as unknown as [Node[], Pod[]];
+    return { allocatableModelings: (planAllocatableModelings(clusterOf(input).spec.resourceModels, nodes, pods) ?? null) as unknown as JsonObject[] | null };
+  },
 };
 
-export const estimator = compareResults({
-  run: (input) => pick(kinds, input["kind"])(input),
-});
+const FULL_NODES = "A node without a free pod slot is left out and the nodes after it are counted. Karmada stops counting at the first such node.";
+const NOTATIONS = "A quantity is worth the same in either notation. Karmada counts decimal ones (100M) in thousandths and binary ones (1Gi) in units, so that a request beside the other notation counts a thousandfold, or as nothing.";
+
+function reasonFor({ input = {}, quirk }: GoldenCase): string | undefined {
+  if (input["kind"] === "modeling" && quirk?.startsWith("counting stops")) return FULL_NODES;
+  return input["kind"] === "componentSets" && mixesNotations(input) ? NOTATIONS : undefined;
+}
+
+function mixesNotations(input: JsonObject): boolean {
+  const { allocatable = {} } = clusterOf(input).status?.resourceSummary ?? {};
+  const isBinary = (quantity: string | number | undefined): boolean => tryParseQuantity(quantity ?? "0")?.format === "BinarySI";
+  const requests = componentsOf(input).flatMap(({ replicaRequirements }) => Object.entries(replicaRequirements?.resourceRequest ?? {}));
+  return requests.some(([name, quantity]) => isBinary(quantity) !== isBinary(allocatable[name]));
+}
+
+export const estimator: CaseRunner = { ...compareResults({ run: (input) => pick(kinds, input["kind"])(input) }), reasonFor };

@@ -1,0 +1,95 @@
+/** `flotilla join`: makes any Kubernetes cluster a member that the hub reaches by itself. */
+import { Cluster, Namespace } from "../../api/index.ts";
+import { FlotillaError, sleep, UsageError } from "../../base/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import { findCondition } from "../../machinery/index.ts";
+import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import { checkUnknown, recordMember, secretsNamespace } from "../membership/hub-records.ts";
+import { createAccounts } from "../membership/member-account.ts";
+import type { Permissions } from "../membership/member-account.ts";
+
+const LOOK_MS = 250;
+const DAY_SECONDS = 24 * 60 * 60;
+
+export const joinCommand = defineCommand({
+  name: "join",
+  summary: "make a Kubernetes cluster a member of the fleet",
+  example: ["flotilla join paris --cluster-kubeconfig paris.kubeconfig", "flotilla join oslo --cluster-kubeconfig ~/.kube/config --cluster-context oslo --cluster-region eu-north", "flotilla join paris --cluster-kubeconfig paris.kubeconfig --permissions admin"],
+  args: [{ name: "NAME", description: "what the hub calls the cluster", required: true }],
+  flags: {
+    "cluster-kubeconfig": { type: "string", value: "FILE", description: "kubeconfig of an administrator of the cluster; used now and not kept" },
+    "cluster-context": { type: "string", value: "NAME", description: "its context (default: the current one)" },
+    "cluster-namespace": { type: "string", value: "NS", default: secretsNamespace, description: "where accounts are made on the cluster and credentials are kept on the hub" },
+    "cluster-provider": { type: "string", value: "TEXT", description: "whose cluster it is, for policies that spread over providers" },
+    "cluster-region": { type: "string", value: "TEXT", description: "where it is, for policies that spread over regions" },
+    "cluster-zones": { type: "string", value: "A,B", description: "its zones, for policies that spread over zones" },
+    permissions: { type: "string", choices: ["scoped", "admin"], default: "scoped", description: "what the hub may do there: read and write objects of every kind, or everything as karmadactl grants" },
+    "token-days": { type: "integer", value: "N", default: 90, maximum: 3650, description: "how long the hub's tokens hold; it renews them in time. 0 takes tokens without an end" },
+    wait: { type: "integer", value: "SECONDS", default: 60, maximum: 3600, description: "how long to wait for the member to be ready" },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connect, connectCluster, environment }) {
+    const [name = ""] = args;
+    const file = flags["cluster-kubeconfig"];
+    if (!file) throw new UsageError("--cluster-kubeconfig FILE is missing: the kubeconfig of the cluster that joins");
+    const namespace = flags["cluster-namespace"];
+    const hub = await connect(hubKubeconfig(flags, environment));
+    try {
+      const member = await connectCluster(file, flags["cluster-context"], name);
+      try {
+        if (member.serverName !== undefined) throw new UsageError(`${file} uses tls-server-name, which a Cluster cannot hold; use an address that is in the certificate of the cluster`);
+        output.progress(`looking at ${member.server}`);
+        const { metadata } = await member.client.get(Namespace, { cluster: name, name: "kube-system" }, { signal });
+        const id = metadata.uid ?? "";
+        await checkUnknown(hub.client, name, id, signal);
+        output.progress(`making accounts on ${name}`);
+        const tokens = await createAccounts(member.client, { cluster: name, namespace, permissions: flags.permissions as Permissions, tokenSeconds: flags["token-days"] * DAY_SECONDS }, clock, signal);
+        output.progress(`telling the hub about ${name}`);
+        const zones = (flags["cluster-zones"] ?? "").split(",").filter((zone) => zone !== "");
+        await recordMember(
+          hub.client,
+          {
+            name,
+            namespace,
+            id,
+            apiEndpoint: member.server,
+            ca: member.ca,
+            insecure: member.insecure,
+            ...(member.proxyUrl !== undefined && { proxyUrl: member.proxyUrl }),
+            ...(flags["cluster-provider"] && { provider: flags["cluster-provider"] }),
+            ...(flags["cluster-region"] && { region: flags["cluster-region"] }),
+            zones,
+            ...tokens,
+          },
+          signal,
+        );
+      } finally {
+        await member.close();
+      }
+      output.progress(`waiting for ${name} to be ready`);
+      const cluster = await untilReady(hub.client, name, flags.wait * 1000, clock, signal);
+      output.progress("");
+      output.result({ name, version: cluster.status?.kubernetesVersion ?? "", nodes: cluster.status?.nodeSummary?.totalNum ?? 0 }, () => renderJoined(cluster));
+    } finally {
+      await hub.close();
+    }
+  },
+});
+
+async function untilReady(client: Client, name: string, waitMs: number, clock: Clock, signal: AbortSignal): Promise<DeepReadonly<Cluster>> {
+  const untilMs = clock.now() + waitMs;
+  for (;;) {
+    const cluster = await client.get(Cluster, { cluster: "hub", name }, { signal });
+    const ready = findCondition(cluster.status?.conditions ?? [], "Ready");
+    if (ready?.status === "True") return cluster;
+    if (clock.now() >= untilMs) throw new FlotillaError("NotReady", `${name} has joined and is not ready after ${waitMs / 1000} s: ${ready?.message ?? "the hub has not looked at it yet"}; 'kubectl describe cluster ${name}' shows how it goes on`);
+    await sleep(clock, LOOK_MS, signal);
+  }
+}
+
+export function renderJoined({ metadata, status }: DeepReadonly<Cluster>): string {
+  const nodes = status?.nodeSummary?.totalNum ?? 0;
+  return `cluster ${metadata.name} has joined: ${status?.kubernetesVersion ?? "unknown version"}, ${nodes} node${nodes === 1 ? "" : "s"}, ready`;
+}

@@ -1,0 +1,73 @@
+/** What the hub keeps of a member: its Cluster, and the Secrets with which it is reached, which go with the Cluster. */
+import { Cluster, CLUSTER_NAMESPACE, impersonationSecretName, Namespace, Secret } from "../../api/index.ts";
+import { FlotillaError } from "../../base/index.ts";
+import type { DeepReadonly, Json } from "../../base/index.ts";
+import { find } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import { ensure } from "./member-account.ts";
+
+const HUB = "hub";
+const LABELS = { "karmada.io/system": "true" };
+
+export interface MemberRecord {
+  name: string;
+  namespace: string;
+  /** Tells two clusters apart, whatever they are called. */
+  id: string;
+  apiEndpoint: string;
+  ca: string;
+  insecure: boolean;
+  proxyUrl?: string;
+  provider?: string;
+  region?: string;
+  zones?: string[];
+  token: string;
+  impersonatorToken: string;
+}
+
+export const secretsNamespace = CLUSTER_NAMESPACE;
+
+/** Refuses a name that is taken by another cluster, and a cluster that has joined under another name. */
+export async function checkUnknown(client: Client, name: string, id: string, signal: AbortSignal): Promise<void> {
+  const { items } = await client.list(Cluster, { cluster: HUB, signal });
+  const twin = items.find(({ metadata, spec }) => spec.id === id && metadata.name !== name);
+  if (twin) throw new FlotillaError("Joined", `this cluster has joined as ${twin.metadata.name} already; unjoin that first`);
+  const namesake = items.find(({ metadata }) => metadata.name === name);
+  if (namesake?.metadata.deletionTimestamp) throw new FlotillaError("Joined", `${name} is being unjoined; try again when it is gone`);
+  if (namesake && namesake.spec.id !== id) throw new FlotillaError("Joined", `another cluster has joined as ${name}; choose another name, or unjoin it first`);
+}
+
+/** Safe to repeat: a member that has joined before gets new credentials. */
+export async function recordMember(client: Client, record: MemberRecord, signal: AbortSignal): Promise<DeepReadonly<Cluster>> {
+  const { name, namespace, id, apiEndpoint, ca, insecure, proxyUrl, provider, region, zones, token, impersonatorToken } = record;
+  const impersonator = impersonationSecretName(name);
+  await ensure(client, Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: LABELS } }, signal);
+  await keepSecret(client, namespace, name, { token, caBundle: ca }, signal);
+  await keepSecret(client, namespace, impersonator, { token: impersonatorToken }, signal);
+  const spec: Cluster["spec"] = {
+    syncMode: "Push",
+    id,
+    apiEndpoint,
+    secretRef: { namespace, name },
+    impersonatorSecretRef: { namespace, name: impersonator },
+    ...(insecure && { insecureSkipTLSVerification: true }),
+    ...(proxyUrl !== undefined && { proxyURL: proxyUrl }),
+    ...(provider && { provider }),
+    ...(region && { region }),
+    ...(zones && zones.length > 0 && { zones }),
+  };
+  const present = await find(client, Cluster, { cluster: HUB, name }, { signal });
+  const cluster = present
+    ? await client.patch(Cluster, { cluster: HUB, name }, { spec } as unknown as Json, { type: "merge", signal })
+    : await client.create(Cluster, HUB, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec }, { signal });
+  const owner = { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", name, uid: cluster.metadata.uid ?? "", controller: true, blockOwnerDeletion: true };
+  for (const secret of [name, impersonator]) await client.patch(Secret, { cluster: HUB, namespace, name: secret }, { metadata: { ownerReferences: [owner] } }, { type: "merge", signal });
+  return cluster;
+}
+
+async function keepSecret(client: Client, namespace: string, name: string, values: Record<string, string>, signal: AbortSignal): Promise<void> {
+  const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
+  const present = await find(client, Secret, { cluster: HUB, namespace, name }, { signal });
+  if (present) await client.patch(Secret, { cluster: HUB, namespace, name }, { data }, { type: "merge", signal });
+  else await client.create(Secret, HUB, { apiVersion: "v1", kind: "Secret", metadata: { namespace, name, labels: LABELS }, data }, { signal });
+}

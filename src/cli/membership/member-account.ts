@@ -1,0 +1,137 @@
+/**
+ * The hub's accounts on a member: what `flotilla join` creates there and `flotilla unjoin` removes. Names and labels are karmadactl's,
+ * so that either tool undoes what the other did.
+ */
+import { ClusterRole, ClusterRoleBinding, Namespace, Secret, ServiceAccount, serviceAccountName } from "../../api/index.ts";
+import type { Kind, KubernetesObject } from "../../api/index.ts";
+import { equalJson, FlotillaError, isObject, sleep } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
+import { find } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import { isNotFound } from "../../machinery/index.ts";
+
+const SYSTEM_LABEL = "karmada.io/system";
+const LABELS = { [SYSTEM_LABEL]: "true" };
+const GROUP = "rbac.authorization.k8s.io";
+const IMPERSONATOR = serviceAccountName("impersonator");
+
+/** How long a controller of the member may take to fill a token Secret. */
+const TOKEN_WAIT_MS = 30_000;
+const TOKEN_LOOK_MS = 250;
+
+export type Permissions = "scoped" | "admin";
+
+type Rules = NonNullable<ClusterRole["rules"]>;
+
+/**
+ * What the hub may do on the member. `admin` is what karmadactl grants: everything. `scoped` reads, writes and deletes objects of
+ * every kind, since any may be propagated, and nothing else: it cannot act as others, approve certificates or exceed its own rights by
+ * writing roles, except in the one role through which users of the hub reach the member as themselves.
+ */
+export function planRules(permissions: Permissions): Rules {
+  const urls = { nonResourceURLs: ["*"], verbs: ["get"] };
+  if (permissions === "admin") return [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, urls];
+  return [
+    { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "create", "update", "patch", "delete"] },
+    { apiGroups: [GROUP], resources: ["clusterroles"], resourceNames: [IMPERSONATOR], verbs: ["escalate", "bind"] },
+    urls,
+  ];
+}
+
+export interface AccountRequest {
+  /** The name of the member; also what the client calls it. */
+  cluster: string;
+  namespace: string;
+  permissions: Permissions;
+  /** 0 asks for tokens without an end, kept in Secrets of the member as karmadactl does. */
+  tokenSeconds: number;
+}
+
+export interface AccountTokens {
+  token: string;
+  impersonatorToken: string;
+}
+
+const roleName = (account: string): string => `karmada-controller-manager:${account}`;
+
+/** Safe to repeat. */
+export async function createAccounts(client: Client, request: AccountRequest, clock: Clock, signal: AbortSignal): Promise<AccountTokens> {
+  const { cluster, namespace, permissions, tokenSeconds } = request;
+  const account = serviceAccountName(cluster);
+  const role = roleName(account);
+  await ensure(client, Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: LABELS } }, signal);
+  for (const name of [account, IMPERSONATOR]) await ensure(client, ServiceAccount, cluster, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels: LABELS } }, signal);
+
+  const rules = planRules(permissions);
+  const found = await ensure(client, ClusterRole, cluster, { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: role, labels: LABELS }, rules }, signal);
+  if (!equalJson(found.rules, rules)) await client.update(ClusterRole, cluster, { ...found, rules }, { signal });
+  await ensure(
+    client,
+    ClusterRoleBinding,
+    cluster,
+    { apiVersion: `${GROUP}/v1`, kind: "ClusterRoleBinding", metadata: { name: role, labels: LABELS }, roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role }, subjects: [{ kind: "ServiceAccount", name: account, namespace }] },
+    signal,
+  );
+  const tokenOf = (name: string): Promise<string> => (tokenSeconds > 0 ? requestToken(client, cluster, namespace, name, tokenSeconds, signal) : secretToken(client, cluster, namespace, name, clock, signal));
+  return { token: await tokenOf(account), impersonatorToken: await tokenOf(IMPERSONATOR) };
+}
+
+/** Resolves with what is left because others use it too. */
+export async function removeAccounts(client: Client, { cluster, namespace }: Pick<AccountRequest, "cluster" | "namespace">, signal: AbortSignal): Promise<string[]> {
+  const account = serviceAccountName(cluster);
+  const role = roleName(account);
+  const remove = (kind: Kind, name: string, inNamespace?: string): Promise<void> => deleteIfThere(client, kind, { cluster, name, ...(inNamespace && { namespace: inNamespace }) }, signal);
+  await remove(ClusterRoleBinding, role);
+  await remove(ClusterRole, role);
+  await remove(Secret, account, namespace);
+  await remove(ServiceAccount, account, namespace);
+
+  const { items } = await client.list(ServiceAccount, { cluster, namespace, signal });
+  const others = items.map(({ metadata }) => metadata.name).filter((name) => name !== "default" && name !== IMPERSONATOR);
+  if (others.length > 0) return [`the namespace ${namespace} stays on the member: ${others.join(", ")} of other hubs ${others.length === 1 ? "is" : "are"} there`];
+  const found = await find(client, Namespace, { cluster, name: namespace }, { signal });
+  if (found && found.metadata.labels?.[SYSTEM_LABEL] !== "true") return [`the namespace ${namespace} stays on the member: it was there before`];
+  await remove(ClusterRoleBinding, IMPERSONATOR);
+  await remove(ClusterRole, IMPERSONATOR);
+  await remove(Namespace, namespace);
+  return [];
+}
+
+/** Creates what is not there; what is there is left as it is. */
+export async function ensure<T extends KubernetesObject>(client: Client, kind: Kind<T>, cluster: string, object: DeepReadonly<T>, signal: AbortSignal): Promise<DeepReadonly<T>> {
+  const { name, namespace } = object.metadata;
+  return (await find(client, kind, { cluster, name, ...(namespace !== undefined && { namespace }) }, { signal })) ?? client.create(kind, cluster, object, { signal });
+}
+
+async function deleteIfThere(client: Client, kind: Kind, key: { cluster: string; namespace?: string; name: string }, signal: AbortSignal): Promise<void> {
+  try {
+    await client.delete(kind, key, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** A token that ends; the hub renews it in time. */
+async function requestToken(client: Client, cluster: string, namespace: string, account: string, expirationSeconds: number, signal: AbortSignal): Promise<string> {
+  const body = Buffer.from(JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds } }));
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+  const answer = await client.raw({ method: "POST", path, cluster, headers: { "content-type": "application/json", accept: "application/json" }, body }, signal);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of answer.body) chunks.push(chunk);
+  const parsed: unknown = answer.status < 300 ? JSON.parse(Buffer.concat(chunks).toString("utf8")) : undefined;
+  const status = isObject(parsed) ? (parsed as Record<string, Json>)["status"] : undefined;
+  const token = isObject(status) ? status["token"] : undefined;
+  if (typeof token !== "string") throw new FlotillaError("Token", `asking ${cluster} for a token of ${namespace}/${account}: it answered ${answer.status}; --token-days 0 takes one without an end instead`);
+  return token;
+}
+
+async function secretToken(client: Client, cluster: string, namespace: string, account: string, clock: Clock, signal: AbortSignal): Promise<string> {
+  const wanted: Secret = { apiVersion: "v1", kind: "Secret", metadata: { name: account, namespace, annotations: { "kubernetes.io/service-account.name": account } }, type: "kubernetes.io/service-account-token" };
+  const untilMs = clock.now() + TOKEN_WAIT_MS;
+  for (;;) {
+    const { data } = await ensure(client, Secret, cluster, wanted, signal);
+    if (data?.["token"]) return Buffer.from(data["token"], "base64").toString("utf8");
+    if (clock.now() >= untilMs) throw new FlotillaError("Token", `waiting for the token of ${namespace}/${account} on ${cluster}: nobody filled its Secret within ${TOKEN_WAIT_MS / 1000} s; does a controller manager run there?`);
+    await sleep(clock, TOKEN_LOOK_MS, signal);
+  }
+}

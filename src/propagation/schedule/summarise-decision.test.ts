@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { SchedulePlan } from "./plan-schedule.ts";
+import { summariseDecision } from "./summarise-decision.ts";
+
+test("clusters of the result are told one by one, the others by reason", () => {
+  const tainted = Array.from({ length: 12 }, (_, index) => ({ cluster: `t${index}`, refusedBy: "TaintToleration", reason: "tainted" }));
+  const plan: SchedulePlan = {
+    outcome: "scheduled",
+    clusters: [{ name: "oslo", replicas: 2 }],
+    affinityName: "away",
+    failedTerms: [{ name: "home", message: "no room" }],
+    verdicts: [{ cluster: "bern", reason: "cluster is being removed" }, { cluster: "oslo", score: 100, available: 7, replicas: 2 }, ...tainted],
+  };
+
+  expect(summariseDecision(plan)).toEqual({
+    kept: [{ cluster: "oslo", score: 100, available: 7, replicas: 2 }],
+    refused: [
+      { by: "TaintToleration", reason: "tainted", count: 12, clusters: ["t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9"] },
+      { by: "Fleet", reason: "cluster is being removed", count: 1, clusters: ["bern"] },
+    ],
+    affinityName: "away",
+    failedTerms: [{ name: "home", message: "no room" }],
+  });
+});
+
+test("a failure says why", () => {
+  const plan: SchedulePlan = { outcome: "unschedulable", reason: "Unschedulable", message: "no room", clears: false, failedTerms: [], verdicts: [{ cluster: "oslo", score: 0, available: 1 }] };
+
+  expect(summariseDecision(plan)).toEqual({ kept: [{ cluster: "oslo", score: 0, available: 1 }], refused: [], message: "no room" });
+});
+
+test("a binding that was left alone has no new decision", () => {
+  expect(summariseDecision({ outcome: "unchanged" })).toBeUndefined();
+});
