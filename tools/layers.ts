@@ -36,11 +36,17 @@ export const layers: Record<string, readonly string[]> = {
 /** Inside `propagation` stages meet in the API objects and never call each other; these few exceptions are pure functions. */
 export const stages: Record<string, readonly string[]> = {
   match: [],
-  schedule: [],
+  // How much fits a member is a question of its own, and not a stage.
+  schedule: ["estimate"],
   override: [],
   dispatch: ["override"],
   execute: [],
   reflect: [],
   aggregate: [],
   namespaces: [],
+  dependencies: [],
+  eviction: [],
+  // Whether there is a place to go to is asked of the scheduler's own plan.
+  failover: ["schedule"],
+  rebalance: [],
 };

@@ -85,11 +85,11 @@ export { CustomResourceDefinition } from "./apiextensions/custom-resource-defini
 export { APPROVAL, approvalOf, isProtectedGroup } from "./apiextensions/definition-rules.ts";
 export { Cluster } from "./karmada/cluster.ts";
 export { ClusterOverridePolicy } from "./karmada/cluster-override-policy.ts";
-export { CLUSTER_POLICY_FINALIZER, ClusterPropagationPolicy } from "./karmada/cluster-propagation-policy.ts";
+export { ClusterPropagationPolicy } from "./karmada/cluster-propagation-policy.ts";
 export { ClusterResourceBinding } from "./karmada/cluster-resource-binding.ts";
 export { ClusterTaintPolicy, createClusterTaintPolicyAdmissions, type ClusterTaintPolicyOptions } from "./karmada/cluster-taint-policy.ts";
 export { OverridePolicy } from "./karmada/override-policy.ts";
-export { POLICY_FINALIZER, PropagationPolicy } from "./karmada/propagation-policy.ts";
+export { PropagationPolicy } from "./karmada/propagation-policy.ts";
 export { MAX_STATUS_CLUSTERS, MAX_STATUS_PROBLEMS, type PolicyProblem, type PolicyStatus } from "./karmada/policy-status.ts";
 export { selectsClusterScoped } from "./karmada/selector-rules.ts";
 export { ResourceBinding } from "./karmada/resource-binding.ts";

@@ -9,6 +9,8 @@ export interface FleetOptions {
   kruise: "installed" | "none";
   /** Feature gates of OpenKruise that differ from its defaults: `AllAlpha=true,CloneSetShortHash=false`. */
   kruiseGates?: string;
+  /** How often members are asked whether they are well, and for how long they must answer, or not, before that counts; unset are Karmada's defaults. */
+  membership?: { periodMs: number; successMs: number; failureMs: number };
   /** Where state, certificates and kubeconfigs live. */
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */

@@ -47,9 +47,11 @@ export function createKindResolver({ client, cluster }: { client: Client; cluste
     if (status === 404) return;
     if (status !== 200) throw new FlotillaError("Discovery", `asking cluster ${cluster} which kinds ${apiVersion} has: it answered ${status}`);
     const { resources } = JSON.parse(Buffer.concat(chunks).toString()) as { resources?: ResourceRow[] };
+    const served = new Set(resources?.map(({ name }) => name));
     for (const { name, kind, namespaced } of resources ?? []) {
       if (name.includes("/")) continue; // A subresource.
-      kinds.set(`${apiVersion}/${kind}`, dynamicKind({ group, version, kind, plural: name, scope: namespaced ? "Namespaced" : "Cluster" }));
+      const found = dynamicKind({ group, version, kind, plural: name, scope: namespaced ? "Namespaced" : "Cluster" });
+      kinds.set(`${apiVersion}/${kind}`, served.has(`${name}/status`) ? found : { ...found, subresources: {} });
     }
   }
 

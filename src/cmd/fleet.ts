@@ -67,6 +67,7 @@ async function startParts(
     ...(options.kruiseGates !== undefined && { kruiseGates: createFeatureGates(parseFeatureGates(options.kruiseGates)) }),
     nodes: options.nodes,
     ...(options.startMs !== undefined && { times: { startMs: options.startMs, restartMs: options.startMs, stopMs: options.startMs } }),
+    ...(options.membership && { membershipTimes: options.membership }),
     rootCertificate: certificates.authority.certificate,
     signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
     clusterKubeconfig: (cluster) => access.kubeconfig(cluster),

@@ -13,7 +13,7 @@ import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
 import { createMembership, createMembershipAdmissions, joinCluster } from "../membership/index.ts";
-import type { MembershipTimes } from "../membership/index.ts";
+import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
 import { createPropagation, matchesAffinity } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
@@ -45,6 +45,8 @@ export interface HubOptions {
   times?: SimulationDependencies["times"];
   /** How often members are looked at, and how long it takes to change the mind about one; unset means Karmada's defaults. */
   membershipTimes?: Partial<MembershipTimes>;
+  /** How members outside of this process are reached; unset is over the network. */
+  connectMember?: ConnectMember;
   /** PEM; how workloads know that they talk to this server. Every namespace has it. */
   rootCertificate?: string;
   /** PEM of the key for service account tokens, when it is first needed; unset makes one that lives as long as the process. */
@@ -152,8 +154,9 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     log,
     wrap,
     ...(options.membershipTimes && { times: options.membershipTimes }),
+    ...(options.connectMember && { connectMember: options.connectMember }),
   });
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, log });
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, random, log });
   hubManager.add(...propagation.controllers, ...membership.controllers);
 
   const { manager: memberManager, simulation } = createMembers({

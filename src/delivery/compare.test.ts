@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { holdsIn, withoutPath, withoutRetained } from "./compare.ts";
+import { holdsIn, withoutPath } from "./compare.ts";
 
 const cases: Record<string, { desired: unknown; observed: unknown; want: boolean }> = {
   "a default that the member added is no difference": { desired: { spec: { replicas: 3 } }, observed: { spec: { replicas: 3, paused: false } }, want: true },
@@ -16,12 +16,6 @@ describe("what is desired holds in what is observed", () => {
       expect(holdsIn(desired, observed)).toBe(want);
     });
   }
-});
-
-test("fields whose value was retained from the member are left out of an apply", () => {
-  const desired = { metadata: { name: "a" }, spec: { replicas: 3, paused: true } };
-
-  expect(withoutRetained(desired, { metadata: { name: "a" }, spec: { replicas: 7, paused: true } })).toEqual({ metadata: { name: "a" }, spec: { paused: true } });
 });
 
 test("a path is taken out without touching the original", () => {

@@ -1,5 +1,5 @@
 /** Comparisons between what is wanted and what a member shows. Pure. */
-import { equalJson, isObject, setOwn } from "../base/index.ts";
+import { isObject } from "../base/index.ts";
 
 /**
  * Whether everything that `desired` states holds in `observed`. A member adds defaults and status, so more may be there;
@@ -22,21 +22,6 @@ export function holdsIn(desired: unknown, observed: unknown): boolean {
 function isEmpty(value: object): boolean {
   for (const _key in value) return false;
   return true;
-}
-
-/**
- * The desired object without the fields whose value `retain` took from the member: what is left out of an apply stays with
- * whoever owns it there, so we never seize `replicas` from an autoscaler.
- */
-export function withoutRetained<T>(desired: T, retained: unknown): T {
-  if (!isObject(desired) || !isObject(retained)) return desired;
-  const result: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(desired)) {
-    const kept = retained[key];
-    if (isObject(value) && isObject(kept)) setOwn(result, key, withoutRetained(value, kept));
-    else if (equalJson(value, kept)) setOwn(result, key, value);
-  }
-  return result as T;
 }
 
 /** A copy without the value at a dotted path, sharing the rest. */

@@ -5,16 +5,24 @@
  * Ownership: an object is created with `create`, which cannot touch one that somebody else made in the meantime. Its first
  * change moves the fields from that write to our apply manager, so that a field dropped from the manifest disappears.
  */
+import { HorizontalPodAutoscaler } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
+import { isObject } from "../base/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
 import { find, UnknownKindError } from "../client/index.ts";
 import type { AnyKind, Client, KindResolver, ObjectKey } from "../client/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
-import { holdsIn, withoutPath, withoutRetained } from "./compare.ts";
-import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef } from "./delivery.ts";
-import { APPLIED_DIGEST, isOurs, mark, releasePatch } from "./marks.ts";
+import { holdsIn, withoutPath } from "./compare.ts";
+import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef, RemovePolicy } from "./delivery.ts";
+import { findDrift, withoutSteps } from "./drift.ts";
+import type { FieldDrift } from "./drift.ts";
+import { APPLIED_DIGEST, isOurs, isReleasedFrom, mark, ownerOf, RELEASED_FROM, releasePatch } from "./marks.ts";
+import { groupKind } from "./observer.ts";
 import type { Observer } from "./observer.ts";
 import { planTakeover } from "./plan-takeover.ts";
+import { planPut } from "./put.ts";
+import { withoutRetained } from "./retained.ts";
+import { createServedKinds, inServedVersion } from "./served-kinds.ts";
 import { subscribe } from "./subscription.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
@@ -28,107 +36,181 @@ export interface DeliveryDependencies {
 
 /** How often a write is tried again when the object changes under it, before the caller's back-off takes over. */
 const RACE_RETRIES = 3;
+/** The manager that releases its fields when nobody says which: a client writes under one name. */
+const FIELD_MANAGER = "flotilla";
 
-export function createDelivery({ client, cluster, kinds, observer }: DeliveryDependencies): Delivery {
-  /** The generation at which a manifest was last found applied; a server may spell values differently (`1000m`, `1`). */
+/** What is being delivered: the kind as the member serves it, and the manifest in that version with our marks. */
+interface Task {
+  kind: AnyKind;
+  manifest: Manifest;
+  policy: ApplyPolicy;
+  signal: AbortSignal;
+}
+
+export function createDelivery({ client, cluster, kinds: asked, observer }: DeliveryDependencies): Delivery {
+  const kinds = createServedKinds(asked);
+  /**
+   * The generation at which a manifest was last found applied. A member whose ownership records are incomplete and that spells values
+   * differently (`1000m`, `1`) would otherwise be written to for ever.
+   */
   const settled = new Map<string, { digest: string; generation: number | undefined }>();
 
   const keyOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): ObjectKey => ({ cluster, ...(namespace && { namespace }), name });
 
-  async function observe(kind: AnyKind, key: ObjectKey, signal: AbortSignal): Promise<Manifest | undefined> {
+  async function observe({ kind, manifest, policy, signal }: Task): Promise<Manifest | undefined> {
     const informer = observer.informer(kind);
+    const key = keyOf(manifest.metadata);
     if (informer.synced) return informer.get(key);
+    policy.beforeRequest?.();
     return read(kind, key, signal);
   }
 
   const read = (kind: AnyKind, key: ObjectKey, signal: AbortSignal): Promise<Manifest | undefined> => find(client, kind, key, { signal });
 
+  async function resolve(ref: { apiVersion: string; kind: string }, { beforeRequest }: Pick<ApplyPolicy, "beforeRequest">): Promise<AnyKind> {
+    const known = kinds.known(ref);
+    if (known) return known;
+    beforeRequest?.();
+    return kinds.resolve(ref);
+  }
+
   /** Undefined when the member was asked and does not serve the kind. */
-  async function servedKind(ref: ObjectRef): Promise<AnyKind | undefined> {
+  async function servedKind(ref: ObjectRef, policy: RemovePolicy): Promise<AnyKind | undefined> {
     try {
-      return await kinds.resolve(ref);
+      return await resolve(ref, policy);
     } catch (error) {
       if (error instanceof UnknownKindError) return undefined;
       throw error;
     }
   }
 
-  async function create(kind: AnyKind, manifest: Manifest, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome> {
+  async function create(task: Task): Promise<ApplyOutcome> {
+    const { kind, manifest, policy, signal } = task;
+    policy.beforeRequest?.();
     try {
       return { result: "created", object: await client.create(kind, cluster, manifest, { signal }) };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const observed = await read(kind, keyOf(manifest.metadata), signal);
       if (!observed) throw error; // Gone again: the caller's retry looks afresh.
-      return change(kind, manifest, observed, policy, signal);
+      return change(task, observed);
     }
   }
 
-  async function change(kind: AnyKind, manifest: Manifest, observed: Manifest, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome> {
-    if (!isOurs(observed) && !policy.adopt) return { result: "conflict", message: conflictText(observed, cluster) };
+  async function change(task: Task, observed: Manifest): Promise<ApplyOutcome> {
+    const { kind, policy, signal } = task;
+    if (!isOurs(observed) && !policy.adopt && !isReleasedFrom(observed, policy.owner)) return { result: "conflict", message: conflictText(observed, cluster) };
     if (policy.mode === "create-only" || policy.mode === "read-only") return { result: "unchanged", object: observed };
+    // What is going away cannot be changed to stay; once it is gone it is made again.
+    if (observed.metadata.deletionTimestamp) return { result: "unchanged", object: observed };
 
-    const retained = (await policy.retain?.(manifest, observed)) ?? manifest;
-    if (isSettled(retained, observed)) return { result: "unchanged", object: observed };
-    const object = policy.mode === "update" ? await put(kind, retained, observed, signal) : await apply(kind, manifest, retained, observed, policy, signal);
+    const retained = await retain(task, observed);
+    const drift = driftOf(retained, observed, policy);
+    if (drift === "settled") return { result: "unchanged", object: observed };
+    const isDrifted = isOurs(observed) && drift.length > 0 && { drift };
+    if (isDrifted && policy.drift === "report" && isApplied(retained, observed)) return { result: "unchanged", object: observed, ...isDrifted };
+    policy.beforeRequest?.();
+    const left = policy.drift === "report" ? drift.filter(({ by }) => by !== undefined) : [];
+    const object = policy.mode === "update" ? await client.update(kind, cluster, planPut(retained, observed), { signal }) : await apply(task, retained, observed, left);
     settle(object);
-    return { result: "updated", object };
+    return { result: "updated", object, ...isDrifted };
   }
 
-  async function apply(kind: AnyKind, manifest: Manifest, retained: Manifest, observed: Manifest, policy: ApplyPolicy, signal: AbortSignal): Promise<Manifest> {
-    const { resourceVersion } = (await takeOwnership(kind, observed, policy.fieldManager, signal)).metadata;
-    let wanted = withoutRetained(manifest, retained);
-    for (const path of policy.ignoreFields ?? []) wanted = withoutPath(wanted, path);
+  /** The manifest with what the member decides: what its kind says, and its replicas while they are scaled there. */
+  async function retain(task: Task, observed: Manifest): Promise<Manifest> {
+    const { manifest, policy } = task;
+    const retained = (await policy.retain?.(manifest, observed)) ?? manifest;
+    const theirs = replicasOf(observed);
+    const ours = replicasOf(retained);
+    if (policy.replicas === undefined || ours === undefined || theirs === undefined || ours === theirs) return retained;
+    // Also where nobody need ask: from here on autoscalers are followed, so that the end of one is noticed.
+    if (!(await isAutoscaled(task)) && policy.replicas === "autoscaled") return retained;
+    return { ...retained, spec: { ...(retained as unknown as { spec: object }).spec, replicas: theirs } } as Manifest;
+  }
+
+  async function isAutoscaled({ kind, manifest, policy, signal }: Task): Promise<boolean> {
+    const key = keyOf(manifest.metadata);
+    const seen = observer.autoscalerOf(kind, key);
+    if (seen !== "unknown") return seen !== "none";
+    policy.beforeRequest?.();
+    try {
+      const { items } = await client.list(HorizontalPodAutoscaler, { cluster, ...(key.namespace && { namespace: key.namespace }), signal });
+      return items.some(({ spec: { scaleTargetRef } }) => scaleTargetRef.name === key.name && groupKind(scaleTargetRef) === `${kind.group}/${kind.kind}`);
+    } catch (error) {
+      if (isNotFound(error)) return false; // A member that does not know autoscalers has none.
+      throw error;
+    }
+  }
+
+  async function apply({ kind, manifest, policy, signal }: Task, retained: Manifest, observed: Manifest, leftToThem: readonly FieldDrift[]): Promise<Manifest> {
+    const { fieldManager, force } = policy;
+    const applied = withoutRetained(manifest, retained);
+    const ignored = policy.ignoreFields ?? [];
+    let wanted = ignored.reduce(withoutPath, applied.wanted);
+    for (const { steps } of leftToThem) wanted = withoutSteps(wanted, steps);
+    const left = [...applied.left, ...ignored.map((path) => path.split("."))];
+    const isAdopted = !isOurs(observed) && !isReleasedFrom(observed, policy.owner);
+    const managedFields = planTakeover({ manager: fieldManager, manifest: wanted, observed, isAdopted, left });
+    const { resourceVersion } = (managedFields ? await setOwners(kind, observed, managedFields, signal) : observed).metadata;
     // Only what was judged is changed: an object that somebody put in its place since then is a conflict, and judged anew.
     const judged = { ...wanted, metadata: { ...wanted.metadata, ...(resourceVersion && { resourceVersion }) } };
-    return client.apply(kind, cluster, judged, { force: policy.force, fieldManager: policy.fieldManager, signal });
+    return client.apply(kind, cluster, judged, { force, fieldManager, signal });
   }
 
-  /** What we, or Karmada before us, wrote by create or PUT becomes ours by apply, so that a field missing from the next manifest is removed. */
-  async function takeOwnership(kind: AnyKind, observed: Manifest, manager: string, signal: AbortSignal): Promise<Manifest> {
-    const managedFields = planTakeover(observed.metadata.managedFields ?? [], manager, !isOurs(observed));
-    if (!managedFields) return observed;
-    const patch = { metadata: { managedFields, resourceVersion: observed.metadata.resourceVersion ?? null } };
-    return client.patch(kind, keyOf(observed.metadata), patch as unknown as Json, { type: "merge", signal });
+  /** With the note of a release, which has served its purpose, taken off. */
+  function setOwners(kind: AnyKind, { metadata }: Manifest, managedFields: object, signal: AbortSignal): Promise<Manifest> {
+    const isReleased = metadata.annotations?.[RELEASED_FROM] !== undefined;
+    const patch = { metadata: { managedFields, resourceVersion: metadata.resourceVersion ?? null, ...(isReleased && { annotations: { [RELEASED_FROM]: null } }) } };
+    return client.patch(kind, keyOf(metadata), patch as unknown as Json, { type: "merge", signal });
   }
 
-  /** Karmada's way: the whole object, with what the member's own controllers put into its metadata kept. */
-  async function put(kind: AnyKind, wanted: Manifest, observed: Manifest, signal: AbortSignal): Promise<Manifest> {
-    const { resourceVersion, finalizers, ownerReferences, labels, annotations } = observed.metadata;
-    const metadata = {
-      ...wanted.metadata,
-      resourceVersion,
-      ...(finalizers && { finalizers }),
-      ...(ownerReferences && { ownerReferences }),
-      labels: { ...labels, ...wanted.metadata.labels },
-      annotations: { ...annotations, ...wanted.metadata.annotations },
-    };
-    return client.update(kind, cluster, { ...wanted, metadata } as never, { signal });
-  }
-
-  function isSettled(wanted: Manifest, observed: Manifest): boolean {
-    const digest = wanted.metadata.annotations?.[APPLIED_DIGEST];
-    if (digest !== observed.metadata.annotations?.[APPLIED_DIGEST]) return false;
-    if (holdsIn(wanted, observed)) return true;
+  /** `settled` when nothing is to be done; otherwise what somebody on the member changed, which may be nothing. */
+  function driftOf(wanted: Manifest, observed: Manifest, policy: ApplyPolicy): FieldDrift[] | "settled" {
     const last = settled.get(placeOf(observed));
-    return last !== undefined && last.digest === digest && last.generation !== undefined && last.generation === observed.metadata.generation && holdsIn(wanted.metadata, observed.metadata);
+    if (isApplied(wanted, observed)) {
+      const digest = wanted.metadata.annotations?.[APPLIED_DIGEST];
+      const isSame = last !== undefined && last.digest === digest && last.generation !== undefined && last.generation === observed.metadata.generation;
+      if (isSame && holdsIn(wanted.metadata, observed.metadata)) return "settled";
+      if (holdsIn(wanted, observed)) {
+        settle(observed);
+        return "settled";
+      }
+    } else if (policy.drift !== "report" || !isOurs(observed)) return [];
+    const drift = findDrift(wanted, observed, observed.metadata.managedFields ?? [], policy.fieldManager).filter(({ steps }) => !isIgnored(steps, policy));
+    return drift.length === 0 && isApplied(wanted, observed) ? "settled" : drift;
   }
 
   function settle(object: Manifest): void {
     settled.set(placeOf(object), { digest: object.metadata.annotations?.[APPLIED_DIGEST] ?? "", generation: object.metadata.generation });
   }
 
+  async function removeOne(kind: AnyKind, ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void> {
+    const key = keyOf(ref);
+    const observed = await read(kind, key, signal);
+    if (!observed || !isOurs(observed)) return;
+    if (policy.owner !== undefined && (ownerOf(observed) ?? policy.owner) !== policy.owner) return;
+    try {
+      if (policy.mode === "release") await client.patch(kind, key, releasePatch(observed, FIELD_MANAGER, policy.mayReturn ? policy.owner : undefined), { type: "merge", signal });
+      else if (!observed.metadata.deletionTimestamp) {
+        const { uid } = observed.metadata;
+        await client.delete(kind, key, { propagationPolicy: policy.propagationPolicy ?? "Background", ...(uid && { preconditions: { uid } }), signal });
+      }
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
   return {
     async apply(manifest, policy, signal) {
-      const kind = await kinds.resolve(manifest);
-      const marked = mark(manifest);
+      const kind = await resolve(manifest, policy);
+      const task: Task = { kind, manifest: mark(inServedVersion(manifest, kind)), policy, signal };
       for (let attempt = 0; ; attempt++) {
         // After a race the informer may still be behind, so the second look asks the member itself.
-        const observed = attempt === 0 ? await observe(kind, keyOf(manifest.metadata), signal) : await read(kind, keyOf(manifest.metadata), signal);
+        const observed = attempt === 0 ? await observe(task) : await read(kind, keyOf(manifest.metadata), signal);
         try {
-          if (observed) return await change(kind, marked, observed, policy, signal);
+          if (observed) return await change(task, observed);
           if (policy.mode === "read-only") return { result: "absent" };
-          return await create(kind, marked, policy, signal);
+          return await create(task);
         } catch (error) {
           // Not the object but its kind may be gone, or served under another name: the next try asks the member again.
           if (isNotFound(error)) kinds.forget(manifest);
@@ -138,26 +220,40 @@ export function createDelivery({ client, cluster, kinds, observer }: DeliveryDep
     },
 
     async remove(ref, policy, signal) {
-      const kind = await servedKind(ref);
+      policy.beforeRequest?.();
+      const kind = await servedKind(ref, policy);
       if (!kind) return; // With its kind the object is gone as well.
-      const key = keyOf(ref);
-      const observed = await read(kind, key, signal);
-      settled.delete(placeOf({ ...ref, metadata: { name: ref.name, namespace: ref.namespace } }));
-      if (!observed || !isOurs(observed)) return;
-      try {
-        if (policy.mode === "release") await client.patch(kind, key, releasePatch(observed), { type: "merge", signal });
-        else if (!observed.metadata.deletionTimestamp) {
-          const { uid } = observed.metadata;
-          await client.delete(kind, key, { propagationPolicy: policy.propagationPolicy ?? "Background", ...(uid && { preconditions: { uid } }), signal });
+      settled.delete(placeOf({ apiVersion: apiVersionOf(kind), kind: ref.kind, metadata: ref }));
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await removeOne(kind, ref, policy, signal);
+        } catch (error) {
+          if (!isConflict(error) || attempt >= RACE_RETRIES) throw error;
         }
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
       }
     },
 
     observe: (refs: Iterable<ObjectRef>) => subscribe({ cluster, kinds, observer }, refs),
   };
 }
+
+/** Whether the manifest that was last applied is this one. */
+function isApplied(wanted: Manifest, observed: Manifest): boolean {
+  return wanted.metadata.annotations?.[APPLIED_DIGEST] === observed.metadata.annotations?.[APPLIED_DIGEST];
+}
+
+function isIgnored(steps: readonly string[], { ignoreFields = [] }: ApplyPolicy): boolean {
+  const path = steps.map((step) => step.slice("f:".length)).join(".");
+  return ignoreFields.some((ignored) => path === ignored || path.startsWith(`${ignored}.`));
+}
+
+function replicasOf(object: Manifest): number | undefined {
+  const { spec } = object as { spec?: unknown };
+  const replicas = isObject(spec) && Object.hasOwn(spec, "replicas") ? spec["replicas"] : undefined;
+  return typeof replicas === "number" ? replicas : undefined;
+}
+
+const apiVersionOf = ({ group, storageVersion }: AnyKind): string => (group ? `${group}/${storageVersion}` : storageVersion);
 
 function placeOf({ apiVersion, kind, metadata }: { apiVersion: string; kind: string; metadata: { namespace?: string | undefined; name: string } }): string {
   return `${apiVersion}/${kind}/${metadata.namespace ?? ""}/${metadata.name}`;

@@ -4,6 +4,7 @@
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
+import type { FieldDrift } from "./drift.ts";
 
 /** An object on the member. */
 export interface ObjectRef {
@@ -27,19 +28,39 @@ export interface ApplyPolicy {
   retain?: RetainFn;
   /** Dotted paths that are never written once the object exists. */
   ignoreFields?: string[];
+  /** Who delivers, `namespace/name`: an object that was released from the same owner may be taken back. */
+  owner?: string;
+  /**
+   * What happens to fields of ours that somebody on the member changed: `repair` puts them back, which is what happens unless it is
+   * said; `report` leaves every field alone that somebody else owns and tells of it.
+   */
+  drift?: "repair" | "report";
+  /**
+   * Whose `spec.replicas` of an existing object are: `autoscaled` leaves them to the member while an autoscaler there scales it,
+   * `theirs` in any case. Unset, they are ours.
+   */
+  replicas?: "autoscaled" | "theirs";
+  /** Called before the first request to the member, if one is needed at all. Throws to make none. */
+  beforeRequest?(): void;
 }
 
 export type ApplyOutcome =
-  | { result: "created" | "updated" | "unchanged"; object: DeepReadonly<KubernetesObject> }
+  /** `drift` is what was found changed on the member: repaired when the object was updated, left as it is otherwise. */
+  | { result: "created" | "updated" | "unchanged"; object: DeepReadonly<KubernetesObject>; drift?: readonly FieldDrift[] }
   /** It exists, is not ours, and `adopt` is off. Nothing was written. */
   | { result: "conflict"; message: string }
   /** `read-only`, and it is not there. */
   | { result: "absent" };
 
 export interface RemovePolicy {
-  /** `delete` removes it, `release` leaves it running and only takes our marks off. */
+  /** `delete` removes it, `release` leaves it running, takes our marks off and gives our fields up. */
   mode: "delete" | "release";
   propagationPolicy?: "Background" | "Foreground" | "Orphan";
+  /** Only what this owner delivered, or does not say who did, is touched. */
+  owner?: string;
+  /** With `release`: the same owner may take it back later. */
+  mayReturn?: boolean;
+  beforeRequest?(): void;
 }
 
 export interface Observation {

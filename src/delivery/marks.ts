@@ -1,11 +1,20 @@
 /** How we recognise, on a member, an object that Flotilla delivered. The label is Karmada's, so that users can come and leave. */
 import { hash } from "node:crypto";
 import type { KubernetesObject } from "../api/index.ts";
-import type { DeepReadonly } from "../base/index.ts";
+import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
+import { KEEPER } from "./plan-takeover.ts";
 
 export const MANAGED_LABEL = "karmada.io/managed";
 /** Digest of the manifest that was last applied: tells without a request that nothing is left to do. */
 export const APPLIED_DIGEST = "flotilla.dev/applied-digest";
+/** On an object that we let go and may take back: who delivered it. */
+export const RELEASED_FROM = "flotilla.dev/released-from";
+
+/** Karmada's records of what a manifest brought along, and of the Work that it came in. */
+export const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
+export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
+const WORK_NAMESPACE = "work.karmada.io/namespace";
+const WORK_NAME = "work.karmada.io/name";
 
 export function isOurs(object: DeepReadonly<KubernetesObject>): boolean {
   return object.metadata.labels?.[MANAGED_LABEL] === "true";
@@ -35,13 +44,35 @@ export function mark(manifest: DeepReadonly<KubernetesObject>): DeepReadonly<Kub
   return result;
 }
 
-/** A merge patch that takes our marks and Karmada's records off an object that stays on the member. */
-export function releasePatch(object: DeepReadonly<KubernetesObject>): { metadata: { labels: Record<string, null>; annotations: Record<string, null> } } {
+/** Who delivered an object, as `namespace/name`; undefined when it does not say. */
+export function ownerOf({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>): string | undefined {
+  const { [WORK_NAMESPACE]: namespace, [WORK_NAME]: name } = annotations;
+  return name === undefined ? undefined : `${namespace ?? ""}/${name}`;
+}
+
+/** Whether we let this object go on behalf of the same owner: it may be taken back without asking. */
+export function isReleasedFrom({ metadata }: DeepReadonly<KubernetesObject>, owner: string | undefined): boolean {
+  return owner !== undefined && metadata.annotations?.[RELEASED_FROM] === owner;
+}
+
+/**
+ * A merge patch that takes our marks and Karmada's records off an object that stays on the member, and gives our fields up, so that
+ * whoever applies it from now on meets no conflict. With `returnTo` it remembers who may take it back.
+ */
+export function releasePatch({ metadata }: DeepReadonly<KubernetesObject>, manager: string, returnTo?: string): JsonObject {
   const ours = (names: Readonly<Record<string, string>> = {}): Record<string, null> =>
     Object.fromEntries(
       Object.keys(names)
-        .filter((name) => /(^|\.)karmada\.io\//.test(name) || name === APPLIED_DIGEST)
+        .filter((name) => /(^|\.)karmada\.io\//.test(name) || name === APPLIED_DIGEST || name === RELEASED_FROM)
         .map((name) => [name, null]),
     );
-  return { metadata: { labels: ours(object.metadata.labels), annotations: ours(object.metadata.annotations) } };
+  const rest = metadata.managedFields?.filter((entry) => !(entry.manager === manager || entry.manager === KEEPER) || entry.subresource !== undefined);
+  return {
+    metadata: {
+      labels: ours(metadata.labels),
+      annotations: { ...ours(metadata.annotations), ...(returnTo !== undefined && { [RELEASED_FROM]: returnTo }) },
+      // Ownership is judged from one version of the object and holds for that one alone.
+      ...(rest && { managedFields: rest as unknown as Json[], resourceVersion: metadata.resourceVersion ?? null }),
+    },
+  };
 }

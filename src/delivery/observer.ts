@@ -2,6 +2,7 @@
  * Routes what the informers of the members see to whoever observes that object. One observer serves every member that
  * shares its informers: an event costs one look-up, not one per member or per observed object.
  */
+import { HorizontalPodAutoscaler, parseApiVersion } from "../api/index.ts";
 import type { AnyKind } from "../client/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -18,10 +19,20 @@ export interface Observer {
   informer(kind: AnyKind): Informer<KubernetesObject>;
   /** Calls back with the object after every change of it, and with undefined when it is gone. */
   listen(kind: AnyKind, place: ObjectPlace, listener: ObjectListener): () => void;
+  /**
+   * The name of an autoscaler that scales this object; `unknown` while the member's autoscalers are not listed. Autoscalers are
+   * followed from the first question on, and whoever listens to an object is called when one of its autoscalers comes or goes.
+   */
+  autoscalerOf(kind: AnyKind, place: ObjectPlace): { name: string } | "none" | "unknown";
 }
+
+const BY_TARGET = "delivery.scaleTarget";
 
 export function createObserver(informers: Informers): Observer {
   const routes = new Map<string, Map<string, Set<ObjectListener>>>();
+  /** The kinds that are listened to, by group and kind: an autoscaler names its target without a plural. */
+  const kinds = new Map<string, Set<AnyKind>>();
+  let autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
 
   function routesOf(kind: AnyKind): Map<string, Set<ObjectListener>> {
     const id = `${kind.group}/${kind.storageVersion}/${kind.plural}`;
@@ -34,12 +45,36 @@ export function createObserver(informers: Informers): Observer {
         for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? []) listener(deleted ? undefined : object);
       });
       listeners = byPlace;
+      const known = kinds.get(`${kind.group}/${kind.kind}`) ?? new Set();
+      kinds.set(`${kind.group}/${kind.kind}`, known.add(kind));
     }
     return listeners;
   }
 
+  function followAutoscalers(): Informer<HorizontalPodAutoscaler> {
+    const informer = informers.of(HorizontalPodAutoscaler);
+    informer.addIndex(BY_TARGET, ({ metadata, spec }, cluster) => [targetId(spec.scaleTargetRef, placeId({ cluster, namespace: metadata.namespace, name: spec.scaleTargetRef.name }))]);
+    informer.subscribe(({ cluster, object, old, deleted }) => {
+      // One that only reports its status changes nothing for its target.
+      if (old && !deleted && old.metadata.generation === object.metadata.generation && targetOf(old) === targetOf(object)) return;
+      for (const { metadata, spec } of old ? [old, object] : [object]) {
+        const place = { cluster, ...(metadata.namespace && { namespace: metadata.namespace }), name: spec.scaleTargetRef.name };
+        for (const kind of kinds.get(groupKind(spec.scaleTargetRef)) ?? []) {
+          for (const listener of routesOf(kind).get(placeId(place)) ?? []) listener(informers.of<KubernetesObject>(kind).get(place));
+        }
+      }
+    });
+    return informer;
+  }
+
   return {
     informer: (kind) => informers.of<KubernetesObject>(kind),
+    autoscalerOf(kind, place) {
+      autoscalers ??= followAutoscalers();
+      if (!autoscalers.synced) return "unknown";
+      const [found] = autoscalers.by(BY_TARGET, `${kind.group}/${kind.kind}/${placeId(place)}`);
+      return found ? { name: found.metadata.name } : "none";
+    },
     listen(kind, place, listener) {
       const byPlace = routesOf(kind);
       const id = placeId(place);
@@ -56,3 +91,10 @@ export function createObserver(informers: Informers): Observer {
 function placeId({ cluster, namespace, name }: { cluster: string; namespace?: string | undefined; name: string }): string {
   return `${cluster}/${namespace ?? ""}/${name}`;
 }
+
+type TargetRef = DeepReadonly<HorizontalPodAutoscaler>["spec"]["scaleTargetRef"];
+
+/** Versions do not matter: a target is one object in all of them. */
+export const groupKind = ({ apiVersion = "", kind }: TargetRef): string => `${parseApiVersion(apiVersion).group}/${kind}`;
+const targetId = (ref: TargetRef, place: string): string => `${groupKind(ref)}/${place}`;
+const targetOf = ({ spec }: DeepReadonly<HorizontalPodAutoscaler>): string => targetId(spec.scaleTargetRef, spec.scaleTargetRef.name);

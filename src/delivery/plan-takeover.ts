@@ -1,28 +1,112 @@
 /**
- * Decides how the fields of an object that was written by create or PUT become ours by apply: only then does a field that
- * a later manifest lacks disappear. Pure.
+ * Decides who owns which fields before an apply. What was written by create or PUT becomes ours by apply: only then does a field
+ * that a later manifest lacks disappear. What the member decides now goes to a keeper, or leaving it out would remove it. Pure.
  */
-import type { ManagedFieldsEntry } from "../api/index.ts";
-import type { DeepReadonly } from "../base/index.ts";
-import { unionOf } from "../machinery/index.ts";
+import type { KubernetesObject, ManagedFieldsEntry } from "../api/index.ts";
+import { equalJson, isObject } from "../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import { fieldSetDifference, hasField, singleField, unionOf } from "../machinery/index.ts";
 import type { FieldSet } from "../machinery/index.ts";
+import { holdsIn } from "./compare.ts";
 
 /** Who delivered to members before us: what they wrote was the template, so it is ours when we take over. */
 const PREDECESSORS: ReadonlySet<string> = new Set(["karmada-controller-manager", "karmada-agent"]);
+/** Owns what was ours and is left to the member, until somebody there writes it. */
+export const KEEPER = "flotilla-retained";
 
 type Entry = DeepReadonly<ManagedFieldsEntry>;
 
+export interface Takeover {
+  manager: string;
+  manifest: DeepReadonly<KubernetesObject>;
+  observed: DeepReadonly<KubernetesObject>;
+  /** We did not make it. */
+  isAdopted: boolean;
+  /** Fields that the member decides. */
+  left?: readonly (readonly string[])[];
+}
+
 /**
  * The new list of managers; undefined when there is nothing to take over. An object that is adopted changes hands whole: what
- * its maker stated and the manifest does not is removed, or two authors would be mixed into one workload.
+ * its maker stated and the manifest does not is removed, or two authors would be mixed into one workload. Its pods are the
+ * exception: while the manifest asks for nothing else of them, whatever they were given besides stays, and none is replaced.
  */
-export function planTakeover(managedFields: readonly Entry[], manager: string, isAdopted: boolean): Entry[] | undefined {
-  const isTaken = ({ manager: name = "", operation, subresource }: Entry): boolean => !subresource && (isAdopted ? name !== manager || operation === "Update" : operation === "Update" && (name === manager || PREDECESSORS.has(name)));
-  const taken = managedFields.filter(isTaken);
-  const [newest] = taken;
-  if (!newest) return undefined;
+export function planTakeover({ manager, manifest, observed, isAdopted, left = [] }: Takeover): Entry[] | undefined {
+  const managedFields = observed.metadata.managedFields ?? [];
   const isOwn = (entry: Entry): boolean => entry.manager === manager && entry.operation === "Apply" && !entry.subresource;
-  const fields = [...managedFields.filter(isOwn), ...taken].map(({ fieldsV1 }) => fieldsV1 as FieldSet | undefined).reduce<FieldSet | undefined>(unionOf, undefined);
-  const rest = managedFields.filter((entry) => !isTaken(entry) && !isOwn(entry));
-  return [...rest, { ...newest, manager, operation: "Apply", fieldsV1: fields ?? {} }];
+  const isTaken = (entry: Entry): boolean => {
+    const { manager: name = "", operation, subresource } = entry;
+    if (subresource || isOwn(entry)) return false;
+    return isAdopted || (operation === "Update" && (name === manager || PREDECESSORS.has(name)));
+  };
+  const taken = managedFields.filter(isTaken);
+  const keepsPods = isAdopted && holdsIn(podTemplateOf(manifest), podTemplateOf(observed));
+  const kept: Entry[] = [];
+  let ours: FieldSet | undefined;
+  for (const entry of managedFields) {
+    if (isOwn(entry)) ours = unionOf(ours, fieldsOf(entry));
+    else if (!isTaken(entry)) kept.push(entry);
+    else {
+      const [stated, unstated] = keepsPods ? splitPods(fieldsOf(entry), manifest) : [fieldsOf(entry), undefined];
+      ours = unionOf(ours, stated);
+      if (unstated) kept.push({ ...entry, fieldsV1: unstated });
+    }
+  }
+  const handed = left.filter((path) => hasField(ours, path));
+  if (taken.length === 0 && handed.length === 0) return undefined;
+  const pattern = taken[0] ?? managedFields.find(isOwn) ?? {};
+  for (const path of handed) ours = fieldSetDifference(ours, path);
+  const entries: Entry[] = [...kept, { ...pattern, manager, operation: "Apply", fieldsV1: ours ?? {} }];
+  if (handed.length === 0) return entries;
+  const fields = handed.map(singleField).reduce<FieldSet | undefined>(unionOf, undefined);
+  const isKeeper = (entry: Entry): boolean => entry.manager === KEEPER && !entry.subresource;
+  const before = entries.find(isKeeper);
+  return [...entries.filter((entry) => !isKeeper(entry)), { ...pattern, manager: KEEPER, operation: "Update", fieldsV1: unionOf(before && fieldsOf(before), fields) ?? {} }];
+}
+
+const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => fieldsV1 as FieldSet | undefined;
+const childOf = (value: unknown, key: string): unknown => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+const podTemplateOf = (object: unknown): unknown => childOf(childOf(object, "spec"), "template");
+
+/** The fields of an entry, without those of the pod template that the manifest does not state; and those. */
+function splitPods(set: FieldSet | undefined, manifest: unknown): [FieldSet | undefined, FieldSet | undefined] {
+  const spec = childOf(set, "f:spec");
+  const template = childOf(spec, "f:template");
+  if (!isObject(set) || !isObject(spec) || !isObject(template)) return [set, undefined];
+  const [stated, unstated] = splitStated(template, podTemplateOf(manifest));
+  if (!unstated) return [set, undefined];
+  const { "f:template": _template, ...rest } = spec;
+  return [{ ...set, "f:spec": { ...rest, ...(stated && { "f:template": stated }) } }, { "f:spec": { "f:template": unstated } }];
+}
+
+/** What a value states of a set of fields, and the rest. */
+function splitStated(set: FieldSet, value: unknown): [FieldSet | undefined, FieldSet | undefined] {
+  if (value === undefined) return [undefined, set];
+  const stated: FieldSet = {};
+  const unstated: FieldSet = {};
+  let isLeaf = true;
+  for (const step of Object.keys(set)) {
+    isLeaf = false;
+    if (step === ".") {
+      stated[step] = {};
+      continue;
+    }
+    const [inside, outside] = splitStated(set[step] as FieldSet, elementAt(value, step));
+    if (inside) stated[step] = inside;
+    if (outside) unstated[step] = outside;
+  }
+  return [isLeaf ? set : orNothing(stated), orNothing(unstated)];
+}
+
+function elementAt(value: unknown, step: string): unknown {
+  if (step.startsWith("f:")) return childOf(value, step.slice("f:".length));
+  if (!Array.isArray(value)) return undefined;
+  if (!step.startsWith("k:")) return value;
+  const key = JSON.parse(step.slice("k:".length)) as JsonObject;
+  return value.find((item) => Object.entries(key).every(([name, wanted]) => childOf(item, name) === undefined || equalJson(childOf(item, name), wanted)));
+}
+
+function orNothing(set: FieldSet): FieldSet | undefined {
+  for (const _key in set) return set;
+  return undefined;
 }

@@ -85,7 +85,7 @@ export function createMembershipController({ hub, hubClient, accessTo, changes, 
           if (!isNotFound(error)) throw error; // It has left in the meantime.
         }
       } else made.set(key.name, { cluster, ...observation });
-      return waitMs === undefined ? done : { requeueAfterMs: Math.max(1, waitMs) };
+      return waitMs ? { requeueAfterMs: waitMs } : done;
     },
 
     forget({ name }) {
@@ -97,10 +97,9 @@ export function createMembershipController({ hub, hubClient, accessTo, changes, 
   });
 }
 
-/** How long until a member whose probes disagree with its condition changes its mind; undefined when they agree. */
+/** How long until the condition of a member follows its probes; undefined when it says what they say. */
 function pendingMs({ status }: DeepReadonly<Cluster>, { isReady, sinceMs }: Trend, { successMs, failureMs }: Thresholds, nowMs: number): number | undefined {
   const ready = findCondition(status?.conditions ?? [], "Ready");
   if (!ready || (ready.status === "True") === isReady) return undefined;
-  const leftMs = sinceMs + (isReady ? successMs : failureMs) - nowMs;
-  return leftMs > 0 ? leftMs : undefined;
+  return Math.max(0, sinceMs + (isReady ? successMs : failureMs) - nowMs);
 }

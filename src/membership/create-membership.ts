@@ -16,6 +16,7 @@ import { createProber } from "./prober.ts";
 import { createClusterProxy } from "./proxy.ts";
 import type { Thresholds } from "./ready.ts";
 import { createRemoteMembers } from "./remote-members.ts";
+import type { ConnectMember } from "./remote-members.ts";
 import { createRotationController } from "./rotation-controller.ts";
 import { createTaintPolicyController } from "./taint-policy-controller.ts";
 import type { TaintPolicyDependencies } from "./taint-policy-controller.ts";
@@ -55,6 +56,8 @@ export interface MembershipOptions {
   log: Log;
   /** Wraps the transport to members outside of this process. */
   wrap?(transport: Transport, part: string): Transport;
+  /** How members outside of this process are reached; unset is over the network. */
+  connectMember?: ConnectMember;
 }
 
 export interface Membership {
@@ -93,6 +96,7 @@ export function createMembership(options: MembershipOptions): Membership {
     random,
     log,
     ...(options.wrap && { wrap: options.wrap }),
+    ...(options.connectMember && { connect: options.connectMember }),
     onChange: changes.tell,
     onOpen: ({ summary }) => capacities.watch(summary),
   });

@@ -35,7 +35,7 @@ export function planImpersonationWorks({ metadata: { name, uid = "" }, spec }: D
   if (!spec.impersonatorSecretRef) return [];
   const metadata = { name: IMPERSONATOR, labels: { ...SYSTEM_LABELS } };
   const rbac = "rbac.authorization.k8s.io";
-  const manifests: JsonObject[] = [
+  const manifests: (JsonObject & { kind: string })[] = [
     { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata, rules: [...rules] },
     {
       apiVersion: `${rbac}/v1`,
@@ -47,7 +47,7 @@ export function planImpersonationWorks({ metadata: { name, uid = "" }, spec }: D
   ];
   const namespace = executionNamespace(name);
   return manifests.map((manifest) => {
-    const work = workName(String(manifest["kind"]), IMPERSONATOR, "");
+    const work = workName(manifest.kind, IMPERSONATOR, "");
     const annotations = { "work.karmada.io/namespace": namespace, "work.karmada.io/name": work };
     return {
       apiVersion: "work.karmada.io/v1alpha1",

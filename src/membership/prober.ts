@@ -130,7 +130,7 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
       start(cluster, loop);
     },
     close() {
-      for (const cluster of [...loops.keys()]) drop(cluster);
+      for (const cluster of loops.keys()) drop(cluster);
     },
   };
 }

@@ -45,7 +45,7 @@ export function createClusterProxy({ hub, clusters, simulated, remote }: Cluster
   };
 }
 
-const pathOf = ({ rawPath, query }: ConnectRequest): string => `/${rawPath}${query.size > 0 ? `?${query}` : ""}`;
+const pathOf = ({ rawPath, query }: ConnectRequest): string => `/${rawPath}${query.size > 0 ? `?${query.toString()}` : ""}`;
 
 function callerOf({ user }: ConnectRequest): Impersonation {
   const groups = user.groups.filter((group) => !IMPLIED_GROUPS.has(group));

@@ -48,10 +48,15 @@ export interface RemoteMembersOptions {
   log: Log;
   /** Wraps the transport to every member, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** How a connection is opened; unset is HTTP/2 over the network. */
+  connect?: ConnectMember;
   /** Told of members whose way changed: a Cluster, or a Secret that it names. */
   onChange(cluster: string): void;
   onOpen(member: RemoteMember, cluster: string): () => void;
 }
+
+/** Opens a connection to a member. `credentials` are always those that its Secret holds now. */
+export type ConnectMember = (cluster: string, address: Address, credentials: CredentialSource) => Promise<Transport>;
 
 /** As Karmada's clients for members, less a little: what takes longer is better asked again. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -70,7 +75,7 @@ interface Opened {
 
 const BY_SECRET = "membership.secret";
 
-export function createRemoteMembers({ hub, informers, clock, random, log, wrap = (transport) => transport, onChange, onOpen }: RemoteMembersOptions): RemoteMembers {
+export function createRemoteMembers({ hub, informers, clock, random, log, wrap = (transport) => transport, onChange, onOpen, ...options }: RemoteMembersOptions): RemoteMembers {
   const clusters = informers.of(Cluster);
   const secrets = informers.of(Secret);
   const opened = new Map<string, Opened>();
@@ -104,8 +109,11 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
     };
   }
 
-  const opener = (cluster: string, field: SecretField, address: Address) => async (): Promise<Transport> =>
-    createHttp2Transport({ ...(await openConnection(cluster, address, clock)), cluster: { only: cluster }, credentials: credentialsOf(cluster, field), requestTimeoutMs: REQUEST_TIMEOUT_MS, userAgent: "flotilla", clock, random });
+  const overNetwork: ConnectMember = async (cluster, address, credentials) =>
+    createHttp2Transport({ ...(await openConnection(cluster, address, clock)), cluster: { only: cluster }, credentials, requestTimeoutMs: REQUEST_TIMEOUT_MS, userAgent: "flotilla", clock, random });
+  const opener = (cluster: string, field: SecretField, address: Address) => (): Promise<Transport> => connect(cluster, address, credentialsOf(cluster, field));
+
+  const connect = options.connect ?? overNetwork;
 
   function open(cluster: string, address: Address): Opened {
     const transport = createMemberTransport(opener(cluster, "secretRef", address), log);
@@ -173,7 +181,7 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
     },
     async close() {
       for (const stop of stops) stop();
-      for (const cluster of [...opened.keys()]) drop(cluster);
+      for (const cluster of opened.keys()) drop(cluster);
       await Promise.all(closing);
     },
   };

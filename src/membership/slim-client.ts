@@ -24,7 +24,7 @@ function slimPod(pod: DeepReadonly<Pod>): DeepReadonly<Pod> {
     apiVersion: "v1",
     kind: "Pod",
     metadata: metadataOf(pod),
-    spec: { containers: requestsOf(containers), ...(initContainers && { initContainers: requestsOf(initContainers as Containers) }), ...(nodeName && { nodeName }), ...(overhead && { overhead }) },
+    spec: { containers: requestsOf(containers), ...(initContainers && { initContainers: requestsOf(initContainers) }), ...(nodeName && { nodeName }), ...(overhead && { overhead }) },
     status: { ...(pod.status?.phase && { phase: pod.status.phase }) },
   };
 }
@@ -36,7 +36,7 @@ function slimNode(node: DeepReadonly<Node>): DeepReadonly<Node> {
 }
 
 /** The kind of a request says what its objects are. */
-const SLIMMERS: Readonly<Record<string, Slimmer>> = { Pod: (pod) => slimPod(pod as DeepReadonly<Pod>), Node: (node) => slimNode(node as DeepReadonly<Node>) };
+const SLIMMERS: Readonly<Record<string, Slimmer>> = { Pod: (pod) => slimPod(pod as DeepReadonly<Pod>), Node: slimNode };
 
 export function createSlimClient(client: Client): Client {
   const slimmerOf = (kind: Kind): Slimmer | undefined => (kind.group === "" && Object.hasOwn(SLIMMERS, kind.kind) ? SLIMMERS[kind.kind] : undefined);

@@ -1,19 +1,27 @@
 /** Wires the stages of the pipeline to informers and clients of a hub. */
-import { bindingName, Cluster, ClusterOverridePolicy, CustomResourceDefinition, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
-import type { KubernetesObject } from "../api/index.ts";
-import type { Clock, DeepReadonly, Log } from "../base/index.ts";
+import { bindingName, Cluster, ClusterOverridePolicy, ClusterPropagationPolicy, CustomResourceDefinition, Namespace, OverridePolicy, PriorityClass, PropagationPolicy, Work } from "../api/index.ts";
+import type { KubernetesObject, ResourceBinding } from "../api/index.ts";
+import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import { createKindResolver } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
-import { createOwnedSet, createStatusWriter } from "../runtime/index.ts";
+import { createOwnedSet, createStatusWriter, idOfKey, keyOf } from "../runtime/index.ts";
 import type { Controller, EventRecorders, Informers, ObjectEvent, StatusWriter } from "../runtime/index.ts";
 import { createAggregateController } from "./aggregate/controller.ts";
 import { createDispatchController } from "./dispatch/controller.ts";
+import { createAutoscaledWorks } from "./execute/autoscaled-works.ts";
 import { createExecuteController } from "./execute/controller.ts";
+import { clusterScope, namespacedScope } from "./binding-scope.ts";
+import type { BindingScope } from "./binding-scope.ts";
 import { createMatchController } from "./match/controller.ts";
+import { createPolicyIndex } from "./match/policy-index.ts";
+import { createPolicyNews } from "./match/policy-news.ts";
+import { createPolicyStatusController } from "./match/policy-status-controller.ts";
+import { createPolicyTally } from "./match/policy-tally.ts";
 import { createMemberObjects } from "./member-objects.ts";
 import type { DeliveryFor } from "./member-objects.ts";
-import { createNamespacesController } from "./namespaces/controller.ts";
+import { createNamespacesController, ownWorks } from "./namespaces/controller.ts";
+import type { SyncedNamespace } from "./namespaces/controller.ts";
 import { createRenderer } from "./override/renderer.ts";
 import { createReflectController } from "./reflect/controller.ts";
 import { createScheduleController } from "./schedule/controller.ts";
@@ -34,6 +42,7 @@ export interface PropagationDependencies {
   interpreter: Interpreter;
   events: EventRecorders;
   clock: Clock;
+  random: Random;
   log: Log;
 }
 
@@ -46,24 +55,29 @@ export interface Propagation {
 }
 
 export function createPropagation(deps: PropagationDependencies): Propagation {
-  const { hub, informers, clientFor, deliveryFor, interpreter, events, clock, log } = deps;
-  const bindings = informers.of(ResourceBinding);
+  const { hub, informers, clientFor, deliveryFor, interpreter, events, clock, random, log } = deps;
+  const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
+  const clusterBindings = informers.of<ResourceBinding>(clusterScope.kind);
   const works = informers.of(Work);
   const clusters = informers.of(Cluster);
   const policies = informers.of(PropagationPolicy);
+  const clusterPolicies = informers.of(ClusterPropagationPolicy);
+  const overridePolicies = informers.of(OverridePolicy);
+  const clusterOverridePolicies = informers.of(ClusterOverridePolicy);
   const namespaces = informers.of(Namespace);
   indexWorks(works);
 
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
   const workStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: Work, lister: works });
-  const bindingStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: ResourceBinding, lister: bindings });
-  const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies, bindings, definitions: informers.of(CustomResourceDefinition), clock, log });
-  const ruleChanges = createRuleChanges({ hub, interpreter, bindings, works });
+  const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies: [policies, clusterPolicies], bindings: [bindings, clusterBindings], definitions: informers.of(CustomResourceDefinition), clock, log });
+  const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works });
   const tellFailure = createTellRuleFailure(hub, events("flotilla-interpreter"));
   const memberObjects = createMemberObjects({ works, deliveryFor, hub });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
-
-  const bindingOf = ({ cluster, object }: ObjectEvent): ObjectKey[] => [{ cluster, namespace: object.metadata.namespace ?? "", name: bindingName(object.kind, object.metadata.name) }];
+  const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
+  const tally = createPolicyTally();
+  for (const informer of [bindings, clusterBindings]) informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
+  const statusNews = events("flotilla-aggregate");
 
   const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
   const templateStatus = async (ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>> => {
@@ -71,38 +85,107 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     let writer = templateWriters.get(id);
     if (!writer) {
       const kind = await templates.kindOf(ref);
-      writer = templateWriters.get(id) ?? createStatusWriter<KubernetesObject>({ ...statusWriter, client: clientFor("aggregate"), kind, lister: informers.of<KubernetesObject>(kind) });
+      const onRefused = (template: DeepReadonly<KubernetesObject>, { message }: Error): void => statusNews.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message });
+      writer = templateWriters.get(id) ?? createStatusWriter<KubernetesObject>({ ...statusWriter, client: clientFor("aggregate"), kind, lister: informers.of<KubernetesObject>(kind), onRefused });
       templateWriters.set(id, writer);
     }
     return writer;
   };
 
+  const policyStatus = createStatusWriter({ ...statusWriter, client: clientFor("policies"), kind: PropagationPolicy, lister: policies });
+  const clusterPolicyStatus = createStatusWriter({ ...statusWriter, client: clientFor("policies"), kind: ClusterPropagationPolicy, lister: clusterPolicies });
+  const bindingWriters: StatusWriter<ResourceBinding>[] = [];
+
+  /** The stages between match and execute, and the way back: once for each kind of binding. */
+  function stagesOf(scope: BindingScope): Controller<ObjectKey>[] {
+    const ofScope = informers.of<ResourceBinding>(scope.kind);
+    const bindingStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: scope.kind, lister: ofScope });
+    bindingWriters.push(bindingStatus);
+    const isOfScope = ({ object }: ObjectEvent): boolean => Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
+    const bindingOf = (event: ObjectEvent): ObjectKey[] => (isOfScope(event) ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }] : []);
+    return [
+      createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, bindingStatus, clock }),
+      createDispatchController({
+        scope,
+        bindings: ofScope,
+        bindingStatus,
+        clock,
+        templates,
+        templateChanges: templates.source(bindingOf),
+        interpreter,
+        ruleChanges: ruleChanges.bindings(ofScope),
+        render,
+        worksOf,
+        removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
+        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
+      }),
+      createAggregateController({
+        scope,
+        worksOf,
+        templates,
+        templateChanges: templates.source(bindingOf, { statusToo: true }),
+        interpreter,
+        ruleChanges: ruleChanges.bindings(ofScope),
+        tellFailure,
+        tellNoStatus: (template, { kind, metadata }) =>
+          statusNews.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message: `${template.kind} has no status subresource to write to; what the members report is in status.aggregatedStatus of ${kind} ${metadata.name}` }),
+        bindingStatus,
+        templateStatus,
+        clock,
+      }),
+    ];
+  }
+
   const controllers = [
     createNamespacesController({
       namespaces,
       clusters,
-      works: createOwnedSet<Work, ObjectKey>({ client: clientFor("namespaces"), kind: Work, clusterOf: () => hub, current: ({ name }) => worksOfNamespace(works, name) }),
+      clusterBindings,
+      render,
+      worksOf: (namespace) => worksOfNamespace(works, namespace),
+      works: createOwnedSet<Work, SyncedNamespace>({
+        client: clientFor("namespaces"),
+        kind: Work,
+        clusterOf: () => hub,
+        current: (synced) => ownWorks(synced, worksOfNamespace(works, synced.name)),
+        ownAnnotations: [APPLIED_CLUSTER_OVERRIDES],
+      }),
     }),
-    createMatchController({ hub, client: clientFor("match"), templates, policies, bindings, interpreter, ruleChanges: ruleChanges.templates(), tellFailure }),
-    createScheduleController({ client: clientFor("schedule"), bindings, clusters, bindingStatus, clock }),
-    createDispatchController({
-      bindings,
-      bindingStatus,
-      clock,
+    createMatchController({
+      hub,
+      client: clientFor("match"),
       templates,
-      templateChanges: templates.source(bindingOf),
+      policies: createPolicyIndex(hub, policies, clusterPolicies),
+      bindings,
+      clusterBindings,
+      overridePolicies,
+      clusterOverridePolicies,
+      priorityClasses: informers.of(PriorityClass),
       interpreter,
-      ruleChanges: ruleChanges.bindings(),
-      render: createRenderer({ hub, clusters, overridePolicies: informers.of(OverridePolicy), clusterOverridePolicies: informers.of(ClusterOverridePolicy) }),
-      worksOf,
-      removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
-      works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
+      ruleChanges: ruleChanges.templates(),
+      tellFailure,
+      news: createPolicyNews(hub, events("flotilla-match")),
+      tally,
     }),
-    createExecuteController({ deliveryFor, memberObjects, interpreter, ruleChanges: ruleChanges.works(), workStatus, clock }),
+    createPolicyStatusController({ hub, kind: PropagationPolicy, policies, tally, policyStatus, clock }),
+    createPolicyStatusController({ hub, kind: ClusterPropagationPolicy, policies: clusterPolicies, tally, policyStatus: clusterPolicyStatus, clock }),
+    ...stagesOf(namespacedScope),
+    ...stagesOf(clusterScope),
+    createExecuteController({
+      hub,
+      deliveryFor,
+      memberObjects,
+      interpreter,
+      autoscaledWorks: createAutoscaledWorks(works),
+      ruleChanges: ruleChanges.works(),
+      workStatus,
+      events: events("flotilla-execute"),
+      clock,
+      random,
+    }),
     createReflectController({ memberObjects, interpreter, ruleChanges: ruleChanges.works(), tellFailure, workStatus }),
-    createAggregateController({ worksOf, templates, templateChanges: templates.source(bindingOf, { statusToo: true }), interpreter, ruleChanges: ruleChanges.bindings(), tellFailure, bindingStatus, templateStatus, clock }),
   ];
-  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, bindingStatus, ...templateWriters.values()];
+  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, policyStatus, clusterPolicyStatus, ...bindingWriters, ...templateWriters.values()];
   return {
     controllers,
     isQuiet: () => writers().every((writer) => writer.isQuiet()),

@@ -5,6 +5,7 @@
 import type { KubernetesObject, Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
+import { MANAGED_LABEL } from "../delivery/index.ts";
 import type { Delivery, ObjectRef, Subscription } from "../delivery/index.ts";
 import type { Informer, Source } from "../runtime/index.ts";
 import { clusterNameOf } from "../api/index.ts";
@@ -16,6 +17,8 @@ export interface MemberObjects {
   get(work: DeepReadonly<Work>, ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined;
   /** The plural under which the member serves a manifest's kind. */
   resourceOf(work: DeepReadonly<Work>, ref: ObjectRef): string | undefined;
+  /** Whether the member's object carries the mark of what we delivered. */
+  isDelivered(work: DeepReadonly<Work>, ref: ObjectRef): boolean;
   /** Only then does undefined mean that the member does not have the object. */
   isFresh(work: DeepReadonly<Work>, ref: ObjectRef): boolean;
 }
@@ -74,13 +77,18 @@ export function createMemberObjects({ works, deliveryFor, hub }: { works: Inform
     }),
     get: (work, ref) => follow(work)?.get(ref),
     resourceOf: (work, ref) => follow(work)?.resourceOf(ref),
+    isDelivered: (work, ref) => follow(work)?.get(ref)?.metadata.labels?.[MANAGED_LABEL] === "true",
     isFresh: (work, ref) => follow(work)?.isFresh(ref) ?? false,
   };
 }
 
 /** The objects that a Work's manifests name, in their order. */
 export function refsOf(work: DeepReadonly<Work>): ObjectRef[] {
-  return manifestsOf(work).map(({ apiVersion, kind, metadata }) => ({ apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name }));
+  return manifestsOf(work).map(refOf);
+}
+
+export function refOf({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): ObjectRef {
+  return { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name };
 }
 
 export function manifestsOf(work: DeepReadonly<Work>): DeepReadonly<KubernetesObject>[] {

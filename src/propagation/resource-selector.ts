@@ -3,6 +3,7 @@
  *
  * The implicit priority orders policies that select the same template: a name says more than labels, labels more than a kind.
  */
+import { selectsClusterScoped } from "../api/index.ts";
 import type { KubernetesObject, ObjectMeta, ResourceSelector as ApiResourceSelector } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { compileLabelSelector } from "./label-selector.ts";
@@ -35,8 +36,13 @@ export function matchesResource(resource: SelectableResource, selectors: readonl
 
 function selectorPriority({ apiVersion, kind, metadata }: SelectableResource, selector: ResourceSelector): ImplicitPriority {
   if (selector.apiVersion !== apiVersion || selector.kind !== kind) return 0;
-  if (selector.namespace && selector.namespace !== (metadata.namespace ?? "")) return 0;
+  if (selector.namespace && selector.namespace !== (metadata.namespace ?? "") && !meansClusterScoped(selector, metadata)) return 0;
   if (selector.name) return selector.name === metadata.name ? 3 : 0;
   if (!selector.labelSelector) return 1;
   return compileLabelSelector(selector.labelSelector)(metadata.labels) ? 2 : 0;
+}
+
+/** A policy of a namespace that selects a kind which is in none; admission let it through and filled in the policy's namespace. */
+function meansClusterScoped(selector: ResourceSelector, { namespace }: SelectableResource["metadata"]): boolean {
+  return !namespace && selectsClusterScoped(selector);
 }

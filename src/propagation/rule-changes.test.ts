@@ -19,10 +19,10 @@ function started(): { found: string[]; searches(): number; change(kind: ChangedK
   const changes = createRuleChanges({
     hub: "hub",
     interpreter: { onChange: (listener) => listeners.push(listener) },
-    bindings: { ...bindings, list: () => (searches++, bindings.list()) },
+    bindings: [],
     works: listing<Work>(work),
   });
-  changes.bindings().start(({ name }) => found.push(`binding ${name}`), new AbortController().signal);
+  changes.bindings({ ...bindings, list: () => (searches++, bindings.list()) }).start(({ name }) => found.push(`binding ${name}`), new AbortController().signal);
   changes.works().start(({ name }) => found.push(`work ${name}`), new AbortController().signal);
   return { found, searches: () => searches, change: (kind) => listeners.forEach((tell) => tell(kind)) };
 }

@@ -12,7 +12,8 @@ import { refsOf } from "./member-objects.ts";
 import type { TemplateKey } from "./templates.ts";
 
 export interface RuleChanges {
-  bindings(): Source<ObjectKey>;
+  /** Of one scope. */
+  bindings(of: Lister<ResourceBinding>): Source<ObjectKey>;
   templates(): Source<TemplateKey>;
   works(): Source<ObjectKey>;
 }
@@ -20,7 +21,8 @@ export interface RuleChanges {
 export interface RuleChangesDependencies {
   hub: string;
   interpreter: Pick<Interpreter, "onChange">;
-  bindings: Lister<ResourceBinding>;
+  /** Of both scopes. */
+  bindings: readonly Lister<ResourceBinding>[];
   works: Lister<Work>;
 }
 
@@ -46,14 +48,14 @@ export function createRuleChanges({ hub, interpreter, bindings, works }: RuleCha
     };
   }
 
-  const bindingsOf = (isChanged: (kind: ChangedKind) => boolean): DeepReadonly<ResourceBinding>[] => bindings.list({ cluster: hub }).filter(({ spec }) => isChanged(gvkOf(spec.resource)));
+  const changedIn = (lister: Lister<ResourceBinding>, isChanged: (kind: ChangedKind) => boolean): DeepReadonly<ResourceBinding>[] => lister.list({ cluster: hub }).filter(({ spec }) => isChanged(gvkOf(spec.resource)));
   const keyOf = ({ metadata: { namespace, name } }: DeepReadonly<ResourceBinding | Work>): ObjectKey => ({ cluster: hub, ...(namespace && { namespace }), name });
 
   return {
-    bindings: () => source((isChanged) => bindingsOf(isChanged).map(keyOf)),
+    bindings: (lister) => source((isChanged) => changedIn(lister, isChanged).map(keyOf)),
     templates: () =>
       source((isChanged) =>
-        bindingsOf(isChanged).map(({ spec: { resource } }) => {
+        bindings.flatMap((lister) => changedIn(lister, isChanged)).map(({ spec: { resource } }) => {
           const { group, kind } = gvkOf(resource);
           return { group, kind, namespace: resource.namespace ?? "", name: resource.name };
         }),

@@ -5,7 +5,7 @@ import { InterpretError } from "../interpreter/index.ts";
 import type { EventRecorder } from "../runtime/index.ts";
 
 /** Under the reasons that Karmada's users know. */
-export type RuleFailure = "AggregateStatusFailed" | "GetReplicasFailed" | "InterpretHealthFailed" | "ReflectStatusFailed";
+export type RuleFailure = "AggregateStatusFailed" | "GetDependenciesFailed" | "GetReplicasFailed" | "InterpretHealthFailed" | "ReflectStatusFailed";
 
 export type TellRuleFailure = (object: DeepReadonly<KubernetesObject>, reason: RuleFailure, error: unknown) => void;
 

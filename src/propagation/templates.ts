@@ -5,8 +5,8 @@
  * A kind is served in several versions and still one object. Each object is therefore known by group and kind, looked at in
  * the first version that anybody named, and read in another one where a policy asks for it.
  */
-import { formatApiVersion, gvkOf, parseApiVersion } from "../api/index.ts";
-import type { CustomResourceDefinition, KubernetesObject, PropagationPolicy, ResourceBinding } from "../api/index.ts";
+import { formatApiVersion, gvkOf, isReservedNamespace, parseApiVersion } from "../api/index.ts";
+import type { ClusterPropagationPolicy, CustomResourceDefinition, KubernetesObject, PropagationPolicy, ResourceBinding } from "../api/index.ts";
 import { equalJson, messageOf } from "../base/index.ts";
 import type { Clock, DeepReadonly, Log } from "../base/index.ts";
 import { UnknownKindError } from "../client/index.ts";
@@ -43,8 +43,10 @@ export interface Templates {
   kindOf(ref: KindRef): Promise<AnyKind>;
   /** In the version that is followed; undefined when it is not there, or nobody named its kind. */
   find(key: TemplateKey): Template | undefined;
-  /** Everything of a kind that is known, in one namespace. */
-  list(ref: KindRef, namespace: string): readonly Template[];
+  /** Looks at a kind from now on, although neither a policy nor a binding names it. */
+  follow(ref: KindRef): void;
+  /** Everything of a kind that is known, in one namespace or, where none is given, in all of them and in none. */
+  list(ref: KindRef, namespace?: string): readonly Template[];
   /** Keys for every template that is there, appears or changes; a change of its status alone counts only where that is asked for. */
   source<K>(map: (event: ObjectEvent) => Iterable<K>, options?: { statusToo?: boolean }): Source<K>;
 }
@@ -53,8 +55,9 @@ export interface TemplatesDependencies {
   hub: string;
   informers: Informers;
   kinds: KindResolver;
-  policies: Informer<PropagationPolicy>;
-  bindings: Informer<ResourceBinding>;
+  policies: readonly Pick<Informer<PropagationPolicy | ClusterPropagationPolicy>, "subscribe">[];
+  /** Of both scopes. */
+  bindings: readonly Informer<ResourceBinding>[];
   definitions: Informer<CustomResourceDefinition>;
   clock: Clock;
   log: Log;
@@ -99,13 +102,17 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
     );
   }
 
-  policies.subscribe(({ object, deleted }) => {
-    if (!deleted) object.spec.resourceSelectors.forEach(follow);
-  });
+  for (const informer of policies) {
+    informer.subscribe(({ object, deleted }) => {
+      if (!deleted) object.spec.resourceSelectors.forEach(follow);
+    });
+  }
   // A template stays interesting while it has a binding, also when its policy is gone.
-  bindings.subscribe(({ object, deleted }) => {
-    if (!deleted) follow(object.spec.resource);
-  });
+  for (const informer of bindings) {
+    informer.subscribe(({ object, deleted }) => {
+      if (!deleted) follow(object.spec.resource);
+    });
+  }
   definitions.subscribe(({ object: { spec }, deleted }) => {
     // A new definition may be the one that a policy has been waiting for.
     if (!deleted) return missing.forEach(follow);
@@ -119,6 +126,7 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
 
   return {
     kindOf: (ref) => kinds.resolve(ref),
+    follow,
     async get(ref) {
       const informer = informers.of<KubernetesObject>(await kinds.resolve(ref));
       if (!informer.synced) return "unknown";
@@ -130,7 +138,7 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
     },
     list(ref, namespace) {
       const known = followed.get(idOf(parseApiVersion(ref.apiVersion).group, ref.kind));
-      return known ? informers.of<KubernetesObject>(known).list({ cluster: hub, namespace }) : [];
+      return known ? informers.of<KubernetesObject>(known).list({ cluster: hub, ...(namespace !== undefined && { namespace }) }) : [];
     },
     source<K>(map: (event: ObjectEvent) => Iterable<K>, { statusToo = false } = {}) {
       const source = createDynamicSource<K>(informers, (event) => (!statusToo && isStatusOnly(event) ? [] : map(event)));
@@ -156,5 +164,20 @@ function isStatusOnly({ object: { metadata }, old, deleted }: ObjectEvent): bool
 const NOT_TEMPLATES = /(^|\.)(karmada\.io|flotilla\.dev|open-cluster-management\.io)$|^(events\.k8s\.io|coordination\.k8s\.io)$/;
 export function isTemplateGroup(group: string): boolean {
   return !NOT_TEMPLATES.test(group);
+}
+
+/** Whether a namespace is a cluster's own business: every cluster has its `kube-*`, and the hub keeps its books in the reserved ones. */
+export function isOwnNamespace(namespace: string): boolean {
+  return isReservedNamespace(namespace) || namespace.startsWith("kube-");
+}
+
+/** Whether policies may take this object to members: neither what is in a cluster's own namespace, nor such a namespace, nor the definition of a control plane's kind. */
+export function isTemplate(template: Template): boolean {
+  const { group, kind } = gvkOf(template);
+  const { name, namespace } = template.metadata;
+  if (namespace) return !isOwnNamespace(namespace);
+  if (group === "" && kind === "Namespace") return !isOwnNamespace(name);
+  if (group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition") return isTemplateGroup((template as DeepReadonly<CustomResourceDefinition>).spec.group);
+  return true;
 }
 

@@ -13,6 +13,16 @@ export const BINDING_NAMESPACE = "resourcebinding.karmada.io/namespace";
 export const BINDING_NAME = "resourcebinding.karmada.io/name";
 /** Held until dispatch has deleted the binding's Works. */
 export const BINDING_FINALIZER = "karmada.io/binding-controller";
+/** The same for the bindings of objects that are in no namespace; `binding-scope.ts` puts them side by side. */
+export const CLUSTER_BINDING_ID = "clusterresourcebinding.karmada.io/permanent-id";
+export const CLUSTER_BINDING_NAME = "clusterresourcebinding.karmada.io/name";
+export const CLUSTER_BINDING_FINALIZER = "karmada.io/cluster-resource-binding-controller";
+
+/**
+ * match, where the policy activates lazily: what the template was when its policy last took effect. On the binding, and on a
+ * claimed template that has none yet. The binding follows the policy again once the template is another one.
+ */
+export const ACTIVATED_TEMPLATE = "flotilla.dev/activated-template";
 
 /** schedule: the placement that `spec.clusters` follows from, as JSON. */
 export const APPLIED_PLACEMENT = "policy.karmada.io/applied-placement";
@@ -22,6 +32,15 @@ export const APPLIED_PLACEMENT = "policy.karmada.io/applied-placement";
  * one that works again, once this many seconds have passed since it was last scheduled. Without it, it stays.
  */
 export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
+
+/** failover: since when members of a binding are unhealthy, as JSON; only where the policy asks for failover. */
+export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
+/** eviction: the last automatic moves of a binding, as JSON (`eviction/moves.ts`). */
+export const MOVES = "flotilla.dev/moves";
+
+/** dependencies: what a binding's resource needs, as JSON; and on the binding of each of those, by whom it is needed. */
+export const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
+export const DEPENDED_BY_PREFIX = "resourcebinding.karmada.io/depended-by-";
 
 /** dispatch: on Works. */
 export const APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides";
@@ -41,3 +60,16 @@ export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotati
 export const SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation";
 /** namespaces: on Works that carry a namespace, which one. */
 export const NAMESPACE_LABEL = "flotilla.dev/namespace";
+
+/**
+ * On a policy (match and dispatch carry it to the Work) or on a template, which counts more: what happens to fields that somebody
+ * changes on a member. `repair` puts them back and is what happens without it, `report` tells of them and leaves them.
+ */
+export const DRIFT = "flotilla.dev/drift";
+/**
+ * On a template: Flotilla lets its objects go and leaves them running, also when the template is deleted. `true` everywhere, or the
+ * names of clusters with commas between them. Taking it off takes the objects back.
+ */
+export const UNMANAGED = "flotilla.dev/unmanaged";
+/** On a template, a label: the replicas of an existing copy are the member's. */
+export const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";

@@ -1,35 +1,37 @@
 /** The Works of the hub, found by the binding or namespace that they belong to without looking at all of them. */
-import { Work } from "../api/index.ts";
+import { executionNamespace, Work } from "../api/index.ts";
 import type { ResourceBinding } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { Informer, ObjectEvent } from "../runtime/index.ts";
-import { BINDING_ID, BINDING_NAME, BINDING_NAMESPACE, NAMESPACE_LABEL } from "./well-known.ts";
+import { bindingId, bindingKeyOf, clusterScope, namespacedScope, scopeOf } from "./binding-scope.ts";
+import { NAMESPACE_LABEL } from "./well-known.ts";
 
 const BY_BINDING = "binding";
 const BY_NAMESPACE = "namespace";
 
 /** Files Works by owner. Called once per informer, by whoever wires the stages. */
 export function indexWorks(works: Informer<Work>): void {
-  const byLabel = (label: string) => (work: DeepReadonly<Work>): string[] => {
-    const value = work.metadata.labels?.[label];
-    return value ? [value] : [];
-  };
-  works.addIndex(BY_BINDING, byLabel(BINDING_ID));
-  works.addIndex(BY_NAMESPACE, byLabel(NAMESPACE_LABEL));
+  const byLabels = (...labels: string[]) => (work: DeepReadonly<Work>): string[] => labels.flatMap((label) => work.metadata.labels?.[label] || []);
+  works.addIndex(BY_BINDING, byLabels(namespacedScope.id, clusterScope.id));
+  works.addIndex(BY_NAMESPACE, byLabels(NAMESPACE_LABEL));
 }
 
 export function worksOfBinding(works: Informer<Work>, binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] {
-  const id = binding.metadata.labels?.[BINDING_ID];
-  return id ? works.by(BY_BINDING, id) : [];
+  const id = bindingId(binding);
+  const found = id ? works.by(BY_BINDING, id) : [];
+  if (binding.spec.resource.kind !== "Namespace") return found;
+  // The Work of a synced namespace goes back to the namespaces stage when its member is no target any more, and is not ours to delete.
+  const targets = new Set(binding.spec.clusters?.map(({ name }) => executionNamespace(name)));
+  return found.filter(({ metadata }) => !metadata.labels?.[NAMESPACE_LABEL] || targets.has(metadata.namespace ?? ""));
 }
 
 /** Deletes a binding's Works by what the server has, because an informer may not have seen the newest yet. */
 export async function removeWorksOfBinding(client: Client, hub: string, binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void> {
-  const id = binding.metadata.labels?.[BINDING_ID];
+  const id = bindingId(binding);
   if (!id) return;
-  const { items } = await client.list(Work, { cluster: hub, labelSelector: `${BINDING_ID}=${id}`, signal });
+  const { items } = await client.list(Work, { cluster: hub, labelSelector: `${scopeOf(binding).id}=${id}`, signal });
   const live = items.filter(({ metadata }) => !metadata.deletionTimestamp);
   await Promise.all(live.map(({ metadata: { namespace = "", name } }) => client.delete(Work, { cluster: hub, namespace, name }, { signal })));
 }
@@ -40,8 +42,14 @@ export function worksOfNamespace(works: Informer<Work>, namespace: string): Deep
 
 /** Whether two Works were made for one binding; a label that somebody took off does not change that. */
 export function isOfSameBinding(a: DeepReadonly<Work>, b: DeepReadonly<Work>): boolean {
-  const of = ({ metadata: { annotations } }: DeepReadonly<Work>): string => `${annotations?.[BINDING_NAMESPACE]}/${annotations?.[BINDING_NAME]}`;
-  return of(a) === of(b);
+  const of = (work: DeepReadonly<Work>): string => JSON.stringify([namespacedScope, clusterScope].map((scope) => bindingKeyOf(scope, "", work)));
+  return of(a) === of(b) || isSyncedNamespace(a, b);
+}
+
+/** A policy that selects a namespace takes over the Works that the namespaces stage made for it. */
+function isSyncedNamespace(found: DeepReadonly<Work>, desired: DeepReadonly<Work>): boolean {
+  const namespace = desired.metadata.labels?.[NAMESPACE_LABEL];
+  return namespace !== undefined && found.metadata.labels?.[NAMESPACE_LABEL] === namespace;
 }
 
 /** Whether more than a Work's status changed: then whoever made it looks whether it is still right. */

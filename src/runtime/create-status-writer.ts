@@ -8,7 +8,8 @@
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "../base/index.ts";
 import { find, type Client, type ObjectKey } from "../client/index.ts";
-import { isConflict, isNotFound } from "../machinery/index.ts";
+import { isConflict, isInvalid, isNotFound } from "../machinery/index.ts";
+import type { ApiError } from "../machinery/index.ts";
 import type { Lister } from "./controller.ts";
 import { idOfKey } from "./define-controller.ts";
 import type { StatusWriter } from "./status-writer.ts";
@@ -25,6 +26,8 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   clock: Clock;
   /** How long changes of one object are gathered; 0 writes in the next turn of the event loop. */
   windowMs: number;
+  /** Told once about an object whose status is refused, in the words of the server; the write is tried again all the same. */
+  onRefused?(object: DeepReadonly<T>, error: ApiError): void;
   log: Log;
 }
 
@@ -70,7 +73,11 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       failed = true;
       pending.failures++;
       // Once per object: what fails again and again for the same reason needs no second line.
-      if (pending.failures === 1) log.warn("status not written, will try again", { kind: kind.kind, key: id, error: messageOf(error) });
+      if (pending.failures === 1) {
+        log.warn("status not written, will try again", { kind: kind.kind, key: id, error: messageOf(error) });
+        const object = lister.get(pending.key);
+        if (object && isInvalid(error)) options.onRefused?.(object, error);
+      }
     }
     writing.delete(id);
     if (closed) return;

@@ -8,6 +8,7 @@ export type * from "./events.ts";
 export { createInformers, type InformersOptions, type SharedInformers } from "./informers.ts";
 export { createLeaderElection, type LeaderElection, type LeaderElectionOptions, type LeaderElectionTimes } from "./leader-election.ts";
 export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
+export { isLater } from "./resource-version.ts";
 export { unlessChanged } from "./optimistic.ts";
 export { createOwnedSet, OwnedSetError, type Changes, type OwnedSet, type OwnedSetOptions } from "./owned-set.ts";
 export { standAside, type Elsewhere } from "./stand-aside.ts";

@@ -17,12 +17,10 @@ export const ClusterPropagationPolicy: Kind<ClusterPropagationPolicy> = policyKi
   scope: "Cluster",
 });
 
-/** On policies; the match stage takes it off when no template or binding is claimed any more. */
-export const CLUSTER_POLICY_FINALIZER = "karmada.io/cluster-propagation-policy-controller";
-
 export const admissions: AnyAdmission[] = [
   policyAdmission(ClusterPropagationPolicy, {
     webhook: "clusterpropagationpolicy.karmada.io",
     id: "clusterpropagationpolicy.karmada.io/permanent-id",
+    finalizer: "karmada.io/cluster-propagation-policy-controller",
   }),
 ];

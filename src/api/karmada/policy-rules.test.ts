@@ -61,6 +61,12 @@ describe("a policy is completed", () => {
   });
 });
 
+test("a policy that was copied from a Karmada is not held by a finalizer that nobody here takes off", () => {
+  const { metadata } = completedBy(admissions, policy({}, { finalizers: ["example.com/mine", "karmada.io/propagation-policy-controller"] }));
+
+  expect(metadata.finalizers).toEqual(["example.com/mine"]);
+});
+
 describe("the id of a policy", () => {
   test("is kept when an update leaves it out", () => {
     const updated = completedBy(admissions, stored({}), stored());

@@ -22,8 +22,8 @@ interface PolicyMarks {
   webhook: string;
   /** The label with the policy's identity, which its claims repeat. */
   id: string;
-  /** Held until the claims on templates and bindings are taken off; unset while no stage waits for it. */
-  finalizer?: string;
+  /** By which Karmada holds a policy until its claims are taken off. */
+  finalizer: string;
 }
 
 export function policyAdmission<T extends Policy>(kind: Kind<T>, marks: PolicyMarks): Admission<T> {
@@ -36,15 +36,18 @@ export function policyAdmission<T extends Policy>(kind: Kind<T>, marks: PolicyMa
 }
 
 function completePolicy<T extends Policy>(review: Review<T>, { id, finalizer }: PolicyMarks): Read<T> {
-  const named = withPermanentId(review, id, "policy") as Read<Policy>;
-  const policy = review.operation === "CREATE" && finalizer !== undefined ? withFinalizer(named, finalizer) : named;
+  const policy = withoutFinalizer(withPermanentId(review, id, "policy"), finalizer);
   return change(policy, "spec", (spec) => completeSpec(spec, policy.metadata.namespace)) as Read<T>;
 }
 
-function withFinalizer<T extends Policy>(policy: Read<T>, finalizer: string): Read<T> {
-  const { finalizers = [] } = policy.metadata;
-  if (!Array.isArray(finalizers) || finalizers.includes(finalizer)) return policy;
-  return { ...policy, metadata: { ...policy.metadata, finalizers: [...finalizers, finalizer] } };
+/**
+ * The match stage takes claims off because their policy is gone, so nothing holds it back. One that was copied from a Karmada brings the
+ * finalizer along, and nobody would ever take it off.
+ */
+function withoutFinalizer(policy: Read<Policy>, finalizer: string): Read<Policy> {
+  const { finalizers } = policy.metadata;
+  if (!Array.isArray(finalizers) || !finalizers.includes(finalizer)) return policy;
+  return { ...policy, metadata: { ...policy.metadata, finalizers: finalizers.filter((other) => other !== finalizer) } };
 }
 
 function completeSpec(spec: Read<PropagationSpec>, namespace: string | undefined): Read<PropagationSpec> {

@@ -12,9 +12,6 @@ export interface PropagationPolicy extends PropagationPolicyFacts {
 
 export const PropagationPolicy: Kind<PropagationPolicy> = policyKind<PropagationPolicy>({ kind: "PropagationPolicy", plural: "propagationpolicies", shortNames: ["pp"], scope: "Namespaced" });
 
-/** On policies; the match stage takes it off when no template or binding is claimed any more. */
-export const POLICY_FINALIZER = "karmada.io/propagation-policy-controller";
-
 export const admissions: AnyAdmission[] = [
-  policyAdmission(PropagationPolicy, { webhook: "propagationpolicy.karmada.io", id: "propagationpolicy.karmada.io/permanent-id" }),
+  policyAdmission(PropagationPolicy, { webhook: "propagationpolicy.karmada.io", id: "propagationpolicy.karmada.io/permanent-id", finalizer: "karmada.io/propagation-policy-controller" }),
 ];

@@ -74,5 +74,5 @@ function decoded<T>(table: string, kind: string, webhook: string, { object, sett
 function isSettled<T>({ object, settled }: Review<T>): boolean {
   if (settled === undefined) return false;
   const [now, before] = [object as Read<KubernetesObject & { spec?: unknown }>, settled as Read<KubernetesObject & { spec?: unknown }>];
-  return now.spec === before.spec && now.metadata.labels === before.metadata.labels && now.metadata.annotations === before.metadata.annotations;
+  return now.spec === before.spec && (["labels", "annotations", "finalizers"] as const).every((part) => now.metadata[part] === before.metadata[part]);
 }

@@ -287,6 +287,7 @@ describe("--test", () => {
     "a field that is misspelt": { fixture: "operation: Retain\nwnat: {}\n", want: "tests.yaml:1: a fixture has no field wnat" },
     "a field under both of its names": { fixture: "operation: Retain\nwant: {}\noutput: {}\n", want: "tests.yaml:1: want is there twice" },
     "both a result and an error": { fixture: "operation: Retain\nwant: {retained: {}}\nwantError: x\n", want: "tests.yaml:1: want and wantError exclude each other" },
+    "nothing that is expected": { fixture: "operation: Retain\n", want: "tests.yaml:1: a fixture says what is expected: want or wantError" },
     "a result that is no mapping": { fixture: "operation: InterpretHealth\nwant: true\n", want: "tests.yaml:1: want has the results by name" },
   };
   for (const [mistake, { fixture, want }] of Object.entries(mistakes)) {

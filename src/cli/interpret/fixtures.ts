@@ -47,6 +47,7 @@ export function readFixture(document: Document): Fixture {
   if (typeof name !== "string") return fail("name is a text");
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) return fail("replicas is a whole number");
   if (!isObject(want)) return fail("want has the results by name: healthy: true");
+  if (fields["want"] === undefined && wantError === undefined) return fail("a fixture says what is expected: want or wantError");
   if (wantError !== undefined && typeof wantError !== "string") return fail("wantError is a part of the message that is expected");
   if (wantError !== undefined && Object.keys(want).length > 0) return fail("want and wantError exclude each other");
   return {

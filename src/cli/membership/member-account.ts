@@ -12,12 +12,15 @@ import { isNotFound } from "../../machinery/index.ts";
 
 const SYSTEM_LABEL = "karmada.io/system";
 const LABELS = { [SYSTEM_LABEL]: "true" };
+/** What the hub may change on a member. */
+const MANAGED_LABEL = "karmada.io/managed";
 const GROUP = "rbac.authorization.k8s.io";
 const IMPERSONATOR = serviceAccountName("impersonator");
 
 /** How long a controller of the member may take to fill a token Secret. */
 const TOKEN_WAIT_MS = 30_000;
-const TOKEN_LOOK_MS = 250;
+const NAMESPACE_WAIT_MS = 60_000;
+const LOOK_MS = 250;
 
 export type Permissions = "scoped" | "admin";
 
@@ -59,7 +62,7 @@ export async function createAccounts(client: Client, request: AccountRequest, cl
   const { cluster, namespace, permissions, tokenSeconds } = request;
   const account = serviceAccountName(cluster);
   const role = roleName(account);
-  await ensure(client, Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: LABELS } }, signal);
+  await ensureNamespace(client, cluster, namespace, clock, signal);
   for (const name of [account, IMPERSONATOR]) await ensure(client, ServiceAccount, cluster, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels: LABELS } }, signal);
 
   const rules = planRules(permissions);
@@ -72,6 +75,8 @@ export async function createAccounts(client: Client, request: AccountRequest, cl
     { apiVersion: `${GROUP}/v1`, kind: "ClusterRoleBinding", metadata: { name: role, labels: LABELS }, roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role }, subjects: [{ kind: "ServiceAccount", name: account, namespace }] },
     signal,
   );
+  // Whoever may exceed its rights in one named role cannot create that role, since a new object is not yet known by its name.
+  await ensure(client, ClusterRole, cluster, { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: IMPERSONATOR, labels: { ...LABELS, [MANAGED_LABEL]: "true" } }, rules: [] }, signal);
   const tokenOf = (name: string): Promise<string> => (tokenSeconds > 0 ? requestToken(client, cluster, namespace, name, tokenSeconds, signal) : secretToken(client, cluster, namespace, name, clock, signal));
   return { token: await tokenOf(account), impersonatorToken: await tokenOf(IMPERSONATOR) };
 }
@@ -95,6 +100,17 @@ export async function removeAccounts(client: Client, { cluster, namespace }: Pic
   await remove(ClusterRole, IMPERSONATOR);
   await remove(Namespace, namespace);
   return [];
+}
+
+/** A namespace that an unjoin has just left behind is waited for. */
+async function ensureNamespace(client: Client, cluster: string, name: string, clock: Clock, signal: AbortSignal): Promise<void> {
+  const untilMs = clock.now() + NAMESPACE_WAIT_MS;
+  for (;;) {
+    const { metadata } = await ensure(client, Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: LABELS } }, signal);
+    if (!metadata.deletionTimestamp) return;
+    if (clock.now() >= untilMs) throw new FlotillaError("Namespace", `the namespace ${name} of ${cluster} is being deleted for longer than ${NAMESPACE_WAIT_MS / 1000} s; try again when it is gone`);
+    await sleep(clock, LOOK_MS, signal);
+  }
 }
 
 /** Creates what is not there; what is there is left as it is. */
@@ -132,6 +148,6 @@ async function secretToken(client: Client, cluster: string, namespace: string, a
     const { data } = await ensure(client, Secret, cluster, wanted, signal);
     if (data?.["token"]) return Buffer.from(data["token"], "base64").toString("utf8");
     if (clock.now() >= untilMs) throw new FlotillaError("Token", `waiting for the token of ${namespace}/${account} on ${cluster}: nobody filled its Secret within ${TOKEN_WAIT_MS / 1000} s; does a controller manager run there?`);
-    await sleep(clock, TOKEN_LOOK_MS, signal);
+    await sleep(clock, LOOK_MS, signal);
   }
 }

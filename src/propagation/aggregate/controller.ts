@@ -2,12 +2,12 @@
  * Aggregate sums what the members report onto the binding and onto the template itself, so that `kubectl get` on the hub
  * shows the fleet.
  *
- * Reads:  ResourceBinding, its Works, its template.
+ * Reads:  ResourceBinding or ClusterResourceBinding, its Works, its template.
  * Writes: `aggregatedStatus` and the condition `FullyApplied` of the binding; the template's status.
  * Before: reflect filled the Works' status. After: nothing; this is the end of the way back.
  */
-import { ResourceBinding, Work } from "../../api/index.ts";
-import type { KubernetesObject } from "../../api/index.ts";
+import { Work } from "../../api/index.ts";
+import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
@@ -15,14 +15,16 @@ import { newestItems } from "../../interpreter/index.ts";
 import type { Interpreter, StatusItem } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
+import { bindingKeyOf, stageName } from "../binding-scope.ts";
+import type { BindingScope } from "../binding-scope.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
-import { BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
 import { isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
+  scope: BindingScope;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   templates: Pick<Templates, "get" | "kindOf">;
   /** Keys of the bindings whose template changed, its status included. */
@@ -31,6 +33,8 @@ export interface AggregateDependencies {
   /** Bindings whose kind is understood differently now. */
   ruleChanges: Source<ObjectKey>;
   tellFailure: TellRuleFailure;
+  /** Once, that the kind of this template has no place for a status. */
+  tellNoStatus(template: DeepReadonly<KubernetesObject>, binding: DeepReadonly<ResourceBinding>): void;
   bindingStatus: StatusWriter<ResourceBinding>;
   /** The writer for templates of this kind. */
   templateStatus(ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>>;
@@ -50,18 +54,18 @@ export function createAggregateController(deps: AggregateDependencies): Controll
   }
 
   return defineController({
-    name: "aggregate",
-    for: ResourceBinding,
+    name: stageName("aggregate", deps.scope),
+    for: deps.scope.kind,
     watches: [
       { source: deps.ruleChanges },
       // A status that somebody wrote over is put right.
       { source: deps.templateChanges },
       watch(Work, ({ cluster, object }) => {
-        const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = object.metadata.annotations ?? {};
-        return name ? [{ cluster, ...(namespace && { namespace }), name }] : [];
+        const key = bindingKeyOf(deps.scope, cluster, object);
+        return key ? [key] : [];
       }),
     ],
-    writes: [ResourceBinding],
+    writes: [deps.scope.kind],
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { key }) {
@@ -69,6 +73,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const works = deps.worksOf(binding);
       if (isTooEarly(binding, works)) return done;
       const items = planItems(works);
+      const isFirst = binding.status?.aggregatedStatus === undefined;
       const now = formatTime(deps.clock.now());
       // A failure is told at once, and so is the end of a rollout; what lies between may wait for it.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
@@ -77,6 +82,11 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+      if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
+        // Written as an ordinary field it would be a new version of the template, and every report of a member a rollout.
+        if (isFirst) deps.tellNoStatus(template, binding);
+        return done;
+      }
       // Rules that users bring see what the members reported, as in Karmada.
       const isOurs = deps.interpreter.levelOf("aggregateStatus", template) === "thirdparty";
       const newest = isOurs ? newestItems(template, items) : items;

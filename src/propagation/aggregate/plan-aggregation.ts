@@ -4,6 +4,7 @@ import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition, isConditionTrue, withCondition } from "../../machinery/index.ts";
 import { clusterNameOf } from "../../api/index.ts";
+import { targetsOf } from "../targets.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
@@ -22,9 +23,10 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
 export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
   if (binding.status?.aggregatedStatus) return false;
   // Before the first schedule the template keeps the status that it has; after it, no clusters means that nothing runs.
-  if (!binding.spec.clusters?.length) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
+  const targets = targetsOf(binding.spec);
+  if (targets.length === 0) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
-  return tried < binding.spec.clusters.length;
+  return tried < targets.length;
 }
 
 function itemOf(work: DeepReadonly<Work>): Item {
@@ -38,7 +40,7 @@ function itemOf(work: DeepReadonly<Work>): Item {
 }
 
 export function planAggregation(binding: DeepReadonly<ResourceBinding>, items: readonly Item[], now: string): DeepReadonly<ResourceBinding> {
-  const targets = binding.spec.clusters ?? [];
+  const targets = targetsOf(binding.spec);
   // A member that is no target any more may still have a Work that shuts it down.
   const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
   const isComplete = targets.every(({ name }) => applied.has(name));

@@ -1,12 +1,12 @@
 /**
- * Dispatch turns a scheduled ResourceBinding into one Work per target cluster.
+ * Dispatch turns a scheduled binding into one Work per target cluster.
  *
- * Reads:  ResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
+ * Reads:  ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding where that failed.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
-import { executionNamespace, ResourceBinding, Work } from "../../api/index.ts";
-import type { KubernetesObject } from "../../api/index.ts";
+import { executionNamespace, Work } from "../../api/index.ts";
+import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { formatTime, TerminalError } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
@@ -14,17 +14,19 @@ import { DivideError, InterpretError } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, Source, StatusWriter } from "../../runtime/index.ts";
+import { bindingKeyOf, stageName } from "../binding-scope.ts";
+import type { BindingScope } from "../binding-scope.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
-import { BINDING_FINALIZER, BINDING_NAME, BINDING_NAMESPACE } from "../well-known.ts";
 import { isTouched } from "../works.ts";
 import { failureOf, planDispatched } from "./plan-dispatched.ts";
-import { planDivision, planWorks } from "./plan-works.ts";
+import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { WorksPlan } from "./plan-works.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
 export interface DispatchDependencies {
+  scope: BindingScope;
   bindings: Lister<ResourceBinding>;
   templates: Pick<Templates, "get">;
   /** Keys of the bindings whose template changed. */
@@ -47,6 +49,10 @@ const CONCURRENCY = 64;
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
   async function plan(binding: DeepReadonly<ResourceBinding>, template: DeepReadonly<KubernetesObject>): Promise<WorksPlan> {
     const { bare, shares } = planDivision(binding, template, deps.worksOf(binding));
+    // What is only needed elsewhere was never counted, so there is nothing to divide.
+    if (binding.spec.placement === undefined && binding.spec.requiredBy?.length) {
+      return planWorks(binding, template, { copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])), render: deps.render });
+    }
     try {
       return planWorks(binding, template, { copies: await deps.interpreter.divide(bare, shares), render: deps.render });
     } catch (error) {
@@ -63,20 +69,20 @@ export function createDispatchController(deps: DispatchDependencies): Controller
   }
 
   return defineController({
-    name: "dispatch",
-    for: ResourceBinding,
-    finalizer: BINDING_FINALIZER,
+    name: stageName("dispatch", deps.scope),
+    for: deps.scope.kind,
+    finalizer: deps.scope.finalizer,
     watches: [
       { source: deps.ruleChanges },
       { source: deps.templateChanges },
       ...overrideChanges(deps.bindings),
       // A Work that somebody changed or deleted is put right.
       watch(Work, (event) => {
-        const { [BINDING_NAMESPACE]: namespace, [BINDING_NAME]: name } = (event.old ?? event.object).metadata.annotations ?? {};
-        return name && isTouched(event) ? [{ cluster: event.cluster, namespace: namespace ?? "", name }] : [];
+        const key = bindingKeyOf(deps.scope, event.cluster, event.old ?? event.object);
+        return key && isTouched(event) ? [key] : [];
       }),
     ],
-    writes: [Work, ResourceBinding],
+    writes: [Work, deps.scope.kind],
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { key, log, signal }) {
@@ -85,10 +91,17 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
+      const current = deps.worksOf(binding);
+      const staying = handingOver(binding, current);
+      if (staying) {
+        // The end of the last Work that has to go brings the key back.
+        await deps.works.replace(binding, staying, signal);
+        return done;
+      }
       const { works, failures } = await plan(binding, template);
       report(binding, key, failures);
       const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
-      const desired = [...works, ...deps.worksOf(binding).filter(({ metadata }) => failed.has(metadata.namespace ?? ""))];
+      const desired = [...works, ...keptWorks(binding, current, works), ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? ""))];
       const changes = await deps.works.replace(binding, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) log.info("works dispatched", { clusters: desired.length, ...changes });
       // Told on the binding. What the template itself asks for wrongly waits for a change; the rest is tried again with back-off.

@@ -7,18 +7,19 @@ import { clusterNameOf, executionNamespace, workName } from "../../api/index.ts"
 import {
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
-  BINDING_ID,
-  BINDING_NAME,
-  BINDING_NAMESPACE,
   CONFLICT_RESOLUTION,
   MANAGED_ANNOTATIONS,
   MANAGED_LABELS,
+  NAMESPACE_LABEL,
+  SKIP_NAMESPACE,
   TEMPLATE_UID,
   WORK_FINALIZER,
   WORK_NAME,
   WORK_NAMESPACE,
 } from "../well-known.ts";
+import { bindingRecord } from "../binding-scope.ts";
 import type { Rendered } from "../override/renderer.ts";
+import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
@@ -53,7 +54,7 @@ export function planDivision(binding: DeepReadonly<ResourceBinding>, template: T
     const copy = given.get(executionNamespace(name)) as Template | undefined;
     return { cluster: name, replicas, ...(isWhole !== undefined && { isWhole }), ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
   };
-  const shares = (binding.spec.clusters ?? []).map(({ name, replicas }) => shareOf(name, replicas ?? binding.spec.replicas ?? 0));
+  const shares = targetsOf(binding.spec).map(({ name, replicas }) => shareOf(name, replicas ?? binding.spec.replicas ?? 0));
   const targets = new Set(shares.map(({ cluster }) => cluster));
   // A member that is no target any more still counts while its Work is there: what it owned may still run.
   for (const { metadata } of works) {
@@ -65,14 +66,14 @@ export function planDivision(binding: DeepReadonly<ResourceBinding>, template: T
 
 export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { copies, render }: PlanWorks): WorksPlan {
   const plan: WorksPlan = { works: [], failures: [] };
-  const targets = new Set(binding.spec.clusters?.map(({ name }) => name));
+  const targets = new Set(targetsOf(binding.spec).map(({ name }) => name));
   // A copy for a member that is no target any more shuts down what must be gone there before it runs elsewhere.
   for (const cluster of targets.union(new Set(copies.keys()))) {
     try {
       const copy = copies.get(cluster);
       if (!copy) throw new InterpretError(`dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`);
       // Such a copy is what the member had, overrides included, but for what is shut down.
-      plan.works.push(planWork(binding, template, cluster, targets.has(cluster) ? render(copy, cluster) : { object: copy }));
+      plan.works.push(planWork(binding, template, cluster, targets.has(cluster) ? withState(render(copy, cluster), stateFor(binding.spec, cluster, targets.size)) : { object: copy }));
     } catch (error) {
       plan.failures.push({ cluster, error });
     }
@@ -80,21 +81,55 @@ export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Temp
   return plan;
 }
 
+/**
+ * Works that stay as they are: those of clusters that are left gracefully, until the replacement is healthy. What shuts down
+ * there already, because it may run only once in the fleet, has a copy of its own.
+ */
+export function keptWorks({ spec }: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[], planned: readonly Work[]): readonly DeepReadonly<Work>[] {
+  const left = leftGracefully(spec);
+  if (left.size === 0) return [];
+  const replaced = new Set(planned.map(({ metadata }) => metadata.namespace));
+  return works.filter(({ metadata: { namespace = "" } }) => left.has(clusterNameOf(namespace) ?? "") && !replaced.has(namespace));
+}
+
+/** What is left of the Works while one must be gone before another is made; undefined when nothing stands in the way. */
+export function handingOver({ spec }: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): readonly DeepReadonly<Work>[] | undefined {
+  const purged = leftDirectly(spec);
+  if (purged.size === 0) return undefined;
+  const staying = works.filter(({ metadata }) => !purged.has(clusterNameOf(metadata.namespace ?? "") ?? ""));
+  return staying.length < works.length ? staying : undefined;
+}
+
+/**
+ * What the new copy must know of the one that it replaces. As in Karmada, only where the resource moves as a whole from one
+ * cluster to another, and the old copy was gone first.
+ */
+function stateFor({ gracefulEvictionTasks }: DeepReadonly<ResourceBinding>["spec"], cluster: string, targets: number): Readonly<Record<string, string>> | undefined {
+  const last = gracefulEvictionTasks?.at(-1);
+  if (targets !== 1 || !last || !isPurgedDirectly(last) || last.clustersBeforeFailover?.includes(cluster)) return undefined;
+  return last.preservedLabelState;
+}
+
+function withState(rendered: Rendered, state: Readonly<Record<string, string>> | undefined): Rendered {
+  if (!state) return rendered;
+  const { object } = rendered;
+  return { ...rendered, object: { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...state } } } };
+}
+
 function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cluster: string, rendered: Rendered): Work {
   const { resource } = binding.spec;
   const namespace = executionNamespace(cluster);
   const name = workName(resource.kind, resource.name, resource.namespace ?? "");
-  const bindingRecord = { [BINDING_NAMESPACE]: binding.metadata.namespace ?? "", [BINDING_NAME]: binding.metadata.name };
-  const bindingId = binding.metadata.labels?.[BINDING_ID] ?? "";
+  const record = bindingRecord(binding);
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
     metadata: {
       name,
       namespace,
-      labels: { [BINDING_ID]: bindingId },
+      labels: { ...record.labels, ...(isSyncedNamespace(template) && { [NAMESPACE_LABEL]: template.metadata.name }) },
       annotations: {
-        ...bindingRecord,
+        ...record.annotations,
         ...(rendered.appliedOverrides && { [APPLIED_OVERRIDES]: rendered.appliedOverrides }),
         ...(rendered.appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: rendered.appliedClusterOverrides }),
       },
@@ -105,8 +140,8 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
       ...(binding.spec.preserveResourcesOnDeletion && { preserveResourcesOnDeletion: true }),
       workload: {
         manifests: [
-          stamp(rendered.object, { [BINDING_ID]: bindingId }, {
-            ...bindingRecord,
+          stamp(rendered.object, record.labels, {
+            ...record.annotations,
             [WORK_NAMESPACE]: namespace,
             [WORK_NAME]: name,
             [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
@@ -117,6 +152,11 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
       },
     },
   };
+}
+
+/** The namespaces stage takes this namespace to every member; where a policy takes it, the Work is shared and never deleted for a move. */
+function isSyncedNamespace({ apiVersion, kind, metadata }: Template): boolean {
+  return apiVersion === "v1" && kind === "Namespace" && metadata.name !== "default" && metadata.labels?.[SKIP_NAMESPACE]?.toLowerCase() !== "true";
 }
 
 function isSuspended({ spec: { suspension } }: DeepReadonly<ResourceBinding>, cluster: string): boolean {

@@ -1,93 +1,200 @@
 /**
  * Execute applies a Work's manifests on its member, and again whenever they drift there.
  *
- * Reads:  Work, the member's objects.
- * Writes: the objects on the member; the conditions `Applied` and `Dispatching` in the Work's status.
+ * Reads:  Work, the member's objects, Cluster.
+ * Writes: the objects on the member; the conditions `Applied`, `Dispatching`, `Drifted` and `Managed` in the Work's status.
  * Before: dispatch made the Work. After: reflect brings the objects' status back.
+ *
+ * A failure is told on the Work in the member's own words. What happens next depends on what stands in the way (`obstacles.ts`): a
+ * member that does not answer is waited for without costing others (`member-lanes.ts`), a refusal is repeated slowly and at once
+ * when something about it changed (`refusals.ts`), anything else comes back with the queue's back-off.
  */
-import { clusterNameOf, Work } from "../../api/index.ts";
-import { FlotillaError, formatTime } from "../../base/index.ts";
-import type { Clock, DeepReadonly } from "../../base/index.ts";
-import type { ApplyPolicy, Delivery } from "../../delivery/index.ts";
+import { Cluster, clusterNameOf, Work } from "../../api/index.ts";
+import { equalJson, FlotillaError, formatTime, messageOf } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
+import type { Delivery, ObjectRef } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
-import { defineController, done } from "../../runtime/index.ts";
-import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
+import { findCondition, isConditionTrue } from "../../machinery/index.ts";
+import { defineController, done, watch } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, ObjectEvent, Source, StatusWriter } from "../../runtime/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { manifestsOf, refsOf } from "../member-objects.ts";
+import { manifestsOf, refOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
-import { CONFLICT_RESOLUTION, WORK_FINALIZER } from "../well-known.ts";
-import { failureOf, planApplied, planDispatching } from "./plan-applied.ts";
-import type { Attempt } from "./plan-applied.ts";
+import { WORK_FINALIZER } from "../well-known.ts";
+import { isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
+import type { AutoscaledWorks } from "./autoscaled-works.ts";
+import { createMemberLanes } from "./member-lanes.ts";
+import type { Passage } from "./member-lanes.ts";
+import { obstacleOf } from "./obstacles.ts";
+import type { Obstacle } from "./obstacles.ts";
+import { failureOf, planApplied, planDispatching, planManaged } from "./plan-applied.ts";
+import type { Attempt, Failure } from "./plan-applied.ts";
+import { planDrifted, renderDrift } from "./plan-drift.ts";
+import type { ObjectDrift } from "./plan-drift.ts";
+import { createRefusals } from "./refusals.ts";
 
 export interface ExecuteDependencies {
+  hub: string;
   deliveryFor: DeliveryFor;
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "retain">;
+  autoscaledWorks: AutoscaledWorks;
   /** Works whose kinds are understood differently now. */
   ruleChanges: Source<ObjectKey>;
   workStatus: StatusWriter<Work>;
+  events: EventRecorder;
   clock: Clock;
+  random: Random;
 }
 
-/** The manager under which the hub owns fields on members. */
-export const FIELD_MANAGER = "flotilla";
 /** How many Works are delivered at the same time: enough to keep several members busy, few enough to bound memory. */
 const CONCURRENCY = 64;
+/** A Work that is being deleted and waits for its member comes back with it; this is for what nobody tells. */
+const LOOK_AGAIN_MS = 60_000;
 
-export function createExecuteController({ deliveryFor, memberObjects, interpreter, ruleChanges, workStatus, clock }: ExecuteDependencies): Controller<ObjectKey> {
+type ManifestAttempt = { kind: string; name: string; attempt: Attempt };
+
+export function createExecuteController({ hub, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
+  const lanes = createMemberLanes({ clock, random });
+  const refusals = createRefusals(random);
+
+  const clusterOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
   const deliveryOf = (work: DeepReadonly<Work>): Delivery => {
-    const { namespace = "" } = work.metadata;
-    const delivery = deliveryFor(clusterNameOf(namespace) ?? "");
-    if (!delivery) throw new FlotillaError("NotJoined", `no connection to the cluster of ${namespace}; has it joined?`);
+    const delivery = deliveryFor(clusterOf(work));
+    if (!delivery) throw new FlotillaError("NotJoined", `no connection to the cluster of ${work.metadata.namespace}; has it joined?`);
     return delivery;
   };
+
+  /** The Work, and what the member has of it: a refusal of one of these says nothing about another. */
+  function questionOf(work: DeepReadonly<Work>): string {
+    const stamps = refsOf(work).map((ref) => {
+      const { uid, generation, resourceVersion } = memberObjects.get(work, ref)?.metadata ?? {};
+      return `${uid} ${generation ?? resourceVersion}`;
+    });
+    return `${work.metadata.generation} ${stamps.join()}`;
+  }
+
+  async function deliver(work: DeepReadonly<Work>, passage: Passage, signal: AbortSignal): Promise<ManifestAttempt[]> {
+    const attempts: ManifestAttempt[] = [];
+    const beforeRequest = (): void => passage.enter();
+    for (const manifest of manifestsOf(work)) {
+      const policy = planApplyPolicy(work, manifest, autoscaledWorks.has(work.metadata.namespace ?? "", manifest));
+      const note = (attempt: Attempt): void => void attempts.push({ kind: manifest.kind, name: manifest.metadata.name, attempt });
+      try {
+        if (isUnmanaged(manifest, clusterOf(work))) {
+          await release(work, refOf(manifest), passage, signal);
+          note({ result: "unmanaged" });
+        } else note(await deliveryOf(work).apply(manifest, { ...policy, beforeRequest, retain: (desired, observed) => interpreter.retain(desired, observed) }, signal));
+      } catch (error) {
+        note({ result: "failed", error });
+        // The rest of the Work would meet the same.
+        if (["busy", "unreachable"].includes(obstacleOf(error))) break;
+      }
+    }
+    return attempts;
+  }
+
+  /** Lets an object go that carries our marks, as far as is known; one without them is not ours already. */
+  async function release(work: DeepReadonly<Work>, ref: ObjectRef, passage: Passage, signal: AbortSignal): Promise<void> {
+    if (memberObjects.isFresh(work, ref) && !memberObjects.isDelivered(work, ref)) return;
+    await deliveryOf(work).remove(ref, { mode: "release", owner: ownerOf(work), mayReturn: true, beforeRequest: () => passage.enter() }, signal);
+  }
+
+  function tellDispatching(work: DeepReadonly<Work>, key: ObjectKey, now: string): void {
+    const next = planDispatching(work, now);
+    if (next === work) return;
+    workStatus.set(key, "dispatching", (newest) => planDispatching(newest, now));
+    events.record(hub, work, { type: "Normal", reason: "WorkDispatching", message: findCondition(next.status?.conditions, "Dispatching")?.message ?? "" });
+  }
+
+  function tellApplied(work: DeepReadonly<Work>, key: ObjectKey, failure: Failure | undefined, now: string): void {
+    if (planApplied(work, failure, now) === work) return;
+    // Reflect is about to report the applied object; a success waits for that, a failure does not.
+    workStatus.set(key, "execute", (newest) => planApplied(newest, failure, now), failure === undefined ? { patienceMs: PROGRESS_PATIENCE_MS } : {});
+    const { namespace, name } = work.metadata;
+    const before = findCondition(work.status?.conditions, "Applied");
+    if (failure) events.record(hub, work, { type: "Warning", reason: "SyncFailed", message: `Failed to sync work(${namespace}/${name}) to cluster(${clusterOf(work)}), err: ${failure.message}` });
+    // That all is well is worth an event only after it was not: every Work would cost one more write otherwise.
+    else if (before?.status === "False") events.record(hub, work, { type: "Normal", reason: "SyncSucceed", message: `Sync work(${namespace}/${name}) to cluster(${clusterOf(work)}) successful.` });
+  }
+
+  function tellDrift(work: DeepReadonly<Work>, key: ObjectKey, attempts: readonly ManifestAttempt[], now: string): void {
+    const drift = attempts.flatMap(({ kind, name, attempt }): ObjectDrift[] => ("drift" in attempt && attempt.drift ? [{ kind, name, isRepaired: attempt.result === "updated", fields: attempt.drift }] : []));
+    if (planDrifted(work, drift, now) === work) return;
+    workStatus.set(key, "drift", (newest) => planDrifted(newest, drift, now));
+    for (const each of drift) events.record(hub, work, { type: "Warning", reason: each.isRepaired ? "DriftRepaired" : "DriftFound", message: renderDrift(each) });
+  }
+
+  /** What a change of a Cluster lets go on: everything when it answers again, and Works that wait for a kind when it serves others. */
+  function afterClusterChange({ object, old }: ObjectEvent<Cluster>): ObjectKey[] {
+    if (!old) return [];
+    const { name } = object.metadata;
+    if (isConditionTrue(object.status?.conditions, "Ready") && !isConditionTrue(old.status?.conditions, "Ready")) lanes.restore(name);
+    return equalJson(object.status?.apiEnablements, old.status?.apiEnablements) ? [] : refusals.takeWaitingForKinds(name);
+  }
 
   return defineController({
     name: "execute",
     for: Work,
     finalizer: WORK_FINALIZER,
-    watches: [{ source: memberObjects.source() }, { source: ruleChanges }],
+    watches: [{ source: memberObjects.source() }, { source: ruleChanges }, { source: lanes.source }, watch(Cluster, afterClusterChange)],
     writes: [Work],
     concurrency: CONCURRENCY,
 
     async reconcile(work, { key, log, signal }) {
       const now = formatTime(clock.now());
-      if (planDispatching(work, now) !== work) workStatus.set(key, "dispatching", (newest) => planDispatching(newest, now));
+      tellDispatching(work, key, now);
       if (work.spec.suspendDispatching) return done;
+      const restMs = refusals.restMs(key, () => questionOf(work), clock.now());
+      if (restMs > 0) return { requeueAfterMs: restMs };
 
-      const attempts: { kind: string; attempt: Attempt }[] = [];
-      for (const manifest of manifestsOf(work)) {
-        const policy: ApplyPolicy = {
-          mode: "apply",
-          force: true,
-          fieldManager: FIELD_MANAGER,
-          adopt: manifest.metadata.annotations?.[CONFLICT_RESOLUTION] === "overwrite",
-          retain: (desired, observed) => interpreter.retain(desired, observed),
-        };
-        try {
-          attempts.push({ kind: manifest.kind, attempt: await deliveryOf(work).apply(manifest, policy, signal) });
-        } catch (error) {
-          attempts.push({ kind: manifest.kind, attempt: { result: "failed", error } });
-        }
-      }
+      const passage = lanes.passage(clusterOf(work), key);
+      const attempts = await deliver(work, passage, signal);
+      const failures = attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []));
+      const obstacles = new Set<Obstacle>(failures.map(obstacleOf));
+      passage.leave(obstacles.has("unreachable") ? messageOf(failures.at(-1)) : undefined);
+      if (signal.aborted || obstacles.has("busy")) return done; // It comes back when there is room.
+
       const changed = attempts.filter(({ attempt: { result } }) => result === "created" || result === "updated").length;
       if (changed > 0) log.info("manifests applied", { manifests: changed });
+      const isManaged = !attempts.some(({ attempt }) => attempt.result === "unmanaged");
+      if (planManaged(work, isManaged, now) !== work) workStatus.set(key, "managed", (newest) => planManaged(newest, isManaged, now));
+      // Objects that are left alone say nothing about whether the rest is applied.
+      if (isManaged || failures.length > 0) tellApplied(work, key, failureOf(attempts), now);
+      tellDrift(work, key, attempts, now);
 
-      const failure = failureOf(attempts);
-      if (planApplied(work, failure, now) !== work) {
-        // Reflect is about to report the applied object; a success waits for that, a failure does not.
-        workStatus.set(key, "execute", (newest) => planApplied(newest, failure, now), failure === undefined ? { patienceMs: PROGRESS_PATIENCE_MS } : {});
-      }
-      for (const { attempt } of attempts) if (attempt.result === "failed") throw attempt.error; // Seen on the Work; tried again with back-off.
+      // A member that does not answer is waited for; what else failed was told on the Work.
+      for (const error of failures) if (obstacleOf(error) === "passing") throw error;
+      const waitsForKind = obstacles.has("missing-kind");
+      if (waitsForKind || obstacles.has("refused")) return { requeueAfterMs: refusals.note(key, { cluster: clusterOf(work), question: questionOf(work), waitsForKind }, clock.now()) };
+      refusals.forget(key);
       return done;
     },
 
-    async finalize(work, { signal }) {
+    async finalize(work, { key, signal }) {
+      const cluster = clusterOf(work);
       const delivery = deliveryOf(work);
-      const mode = work.spec.preserveResourcesOnDeletion ? "release" : "delete";
-      await Promise.all(refsOf(work).map((ref) => delivery.remove(ref, { mode, propagationPolicy: "Background" }, signal)));
-      return done;
+      const passage = lanes.passage(cluster, key);
+      const outcomes = await Promise.allSettled(
+        manifestsOf(work).map((manifest) => {
+          const isKept = work.spec.preserveResourcesOnDeletion || isUnmanaged(manifest, cluster);
+          return delivery.remove(refOf(manifest), { mode: isKept ? "release" : "delete", propagationPolicy: "Background", owner: ownerOf(work), beforeRequest: () => passage.enter() }, signal);
+        }),
+      );
+      const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
+      const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
+      passage.leave(unreachable === undefined ? undefined : messageOf(unreachable));
+      const [failure] = failures;
+      if (failure === undefined) return done;
+      if (obstacleOf(failure) !== "busy") tellApplied(work, key, { reason: "AppliedFailed", message: messageOf(failure) }, formatTime(clock.now()));
+      for (const error of failures) if (["passing", "refused"].includes(obstacleOf(error))) throw error;
+      return { requeueAfterMs: LOOK_AGAIN_MS };
+    },
+
+    forget(key) {
+      lanes.forget(clusterNameOf(key.namespace ?? "") ?? "", key);
+      refusals.forget(key);
     },
   });
 }

@@ -1,14 +1,14 @@
 /** Reads a policy's selectors in the version in which a template is looked at: versions of one kind are one object. Pure. */
 import { parseApiVersion } from "../../api/index.ts";
-import type { PropagationPolicy } from "../../api/index.ts";
-import type { DeepReadonly } from "../../base/index.ts";
 import { matchesResource } from "../resource-selector.ts";
-import type { SelectableResource } from "../resource-selector.ts";
+import type { ResourceSelector, SelectableResource } from "../resource-selector.ts";
 
-type Policy = DeepReadonly<PropagationPolicy>;
+interface Selecting {
+  readonly spec: { readonly resourceSelectors: readonly ResourceSelector[] };
+}
 
 /** The policy itself when it already speaks the template's version. */
-export function alignSelectors(policy: Policy, template: SelectableResource): Policy {
+export function alignSelectors<P extends Selecting>(policy: P, template: SelectableResource): P {
   const { group } = parseApiVersion(template.apiVersion);
   const isOtherVersion = (selector: { readonly apiVersion: string; readonly kind: string }): boolean =>
     selector.kind === template.kind && selector.apiVersion !== template.apiVersion && parseApiVersion(selector.apiVersion).group === group;
@@ -18,7 +18,7 @@ export function alignSelectors(policy: Policy, template: SelectableResource): Po
 }
 
 /** The version in which the policy asks for this template; its members get the manifest in that version. */
-export function askedVersion(policy: Policy, template: SelectableResource): string {
+export function askedVersion(policy: Selecting, template: SelectableResource): string {
   const { group } = parseApiVersion(template.apiVersion);
   const asked = policy.spec.resourceSelectors.find((selector) => parseApiVersion(selector.apiVersion).group === group && matchesResource({ ...template, apiVersion: selector.apiVersion }, [selector]));
   return asked?.apiVersion ?? template.apiVersion;

@@ -9,7 +9,7 @@ import { implicitPriority, type SelectableResource } from "../resource-selector.
 /** What matching reads of a PropagationPolicy or ClusterPropagationPolicy. */
 export type PolicyView = DeepReadonly<{
   metadata: Pick<ObjectMeta, "name" | "namespace" | "labels" | "deletionTimestamp">;
-  spec: Pick<PropagationSpec, "resourceSelectors" | "priority">;
+  spec: Pick<PropagationSpec, "resourceSelectors" | "priority" | "preemption">;
 }>;
 
 export function chooseBestPolicy<P extends PolicyView>(resource: SelectableResource, policies: readonly P[]): P | undefined {

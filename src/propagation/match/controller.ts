@@ -1,51 +1,61 @@
 /**
  * Match finds the policy for a template and keeps the binding that follows from the two.
  *
- * Reads:  templates (any kind that a policy names), PropagationPolicy.
- * Writes: ResourceBinding, except what later stages own in it; the claim (label and annotations) on the template.
+ * Reads:  templates (any kind that a policy names), PropagationPolicy, ClusterPropagationPolicy, and what these wait for:
+ *         OverridePolicy, ClusterOverridePolicy, PriorityClass.
+ * Writes: ResourceBinding or ClusterResourceBinding, except what later stages own in it; the claim (label and annotations) on
+ *         the template; events on the template.
  * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
  */
-import type { Kind, PropagationPolicy } from "../../api/index.ts";
-import { bindingName, isReservedNamespace, ResourceBinding } from "../../api/index.ts";
+import { bindingName, ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, OverridePolicy, PriorityClass, PropagationPolicy, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { TerminalError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { Interpreter, Replicas } from "../../interpreter/index.ts";
-import { isNotFound } from "../../machinery/index.ts";
-import { defineKeyedController, done, informerSource, watch } from "../../runtime/index.ts";
-import type { Controller, Informer, Lister, Source } from "../../runtime/index.ts";
-import { matchesResource } from "../resource-selector.ts";
+import { defineKeyedController, done, watch } from "../../runtime/index.ts";
+import type { Controller, Lister, Source } from "../../runtime/index.ts";
+import { clusterScope, namespacedScope, scopeIn } from "../binding-scope.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
-import { keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
+import { isTemplate, keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
 import type { Template, TemplateKey, Templates } from "../templates.ts";
-import { alignSelectors, askedVersion } from "./align-selectors.ts";
+import { affectedByChange, affectedTemplates } from "./affected-templates.ts";
+import { askedVersion } from "./align-selectors.ts";
+import { createClaimWriter } from "./claim.ts";
+import { planActivation } from "./lazy-activation.ts";
 import { bindingConflict, mergeBinding, planBinding } from "./plan-binding.ts";
-import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, claimOf, planMatch } from "./plan-match.ts";
+import { planMatch } from "./plan-match.ts";
 import type { Policy } from "./plan-match.ts";
+import type { PolicyIndex } from "./policy-index.ts";
+import type { PolicyNews } from "./policy-news.ts";
+import type { PolicyTally } from "./policy-tally.ts";
+import { planPrerequisites } from "./prerequisites.ts";
+import type { PrerequisiteListers } from "./prerequisites.ts";
 
-export interface MatchDependencies {
+export interface MatchDependencies extends PrerequisiteListers {
   hub: string;
   client: Client;
   templates: Templates;
-  policies: Informer<PropagationPolicy>;
+  policies: PolicyIndex;
+  /** Of each scope. */
   bindings: Lister<ResourceBinding>;
+  clusterBindings: Lister<ResourceBinding>;
   interpreter: Pick<Interpreter, "replicas">;
   /** Templates whose kind is understood differently now. */
   ruleChanges: Source<TemplateKey>;
   tellFailure: TellRuleFailure;
+  news: PolicyNews;
+  tally: Pick<PolicyTally, "wait">;
 }
 
 const CONCURRENCY = 64;
 
-export function createMatchController({ hub, client, templates, policies, bindings, interpreter, ruleChanges, tellFailure }: MatchDependencies): Controller<TemplateKey> {
-  /** Templates that a policy selects or has claimed, before or after a change of it. */
-  function* affected(policy: DeepReadonly<PropagationPolicy>): Iterable<TemplateKey> {
-    for (const selector of policy.spec.resourceSelectors) {
-      for (const template of templates.list(selector, selector.namespace ?? policy.metadata.namespace ?? "")) {
-        const isClaimed = claimOf(template)?.name === policy.metadata.name;
-        if (isClaimed || matchesResource(template, alignSelectors(policy, template).spec.resourceSelectors)) yield keyOfTemplate(template);
-      }
-    }
+export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {
+  const { hub, client, templates, policies, interpreter, ruleChanges, tellFailure, news, tally } = deps;
+  const claims = createClaimWriter(hub, client);
+  const affectedBy = (found: readonly Policy[]): TemplateKey[] => found.flatMap((policy) => [...affectedTemplates(templates, policy)]);
+
+  function bindingOf({ kind, namespace, name }: TemplateKey): DeepReadonly<ResourceBinding> | undefined {
+    return (namespace ? deps.bindings : deps.clusterBindings).get({ cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) });
   }
 
   async function replicasOf(template: Template): Promise<Replicas | undefined> {
@@ -57,93 +67,103 @@ export function createMatchController({ hub, client, templates, policies, bindin
     }
   }
 
-  async function bind(template: Template, policy: Policy, signal: AbortSignal): Promise<"created" | "updated" | undefined> {
-    const desired = planBinding({ template, policy, replicas: await replicasOf(template) });
-    const { namespace = "", name } = desired.metadata;
-    const existing = bindings.get({ cluster: hub, namespace, name });
+  async function bind(existing: DeepReadonly<ResourceBinding> | undefined, desired: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<"created" | "updated" | undefined> {
+    const { kind } = scopeIn(desired.metadata.namespace);
     if (!existing) {
-      await client.create(ResourceBinding, hub, desired, { signal });
+      await client.create(kind, hub, desired, { signal });
       return "created";
     }
-    const conflict = bindingConflict(existing, template);
-    if (conflict === "other") {
-      throw new TerminalError(`binding ${namespace}/${name} belongs to another object: Karmada's binding names do not contain the API group; rename one of the two objects`);
-    }
-    // The binding of an earlier object of this name is being collected; its deletion brings us back here.
-    if (conflict === "earlier") return undefined;
     const merged = mergeBinding(existing, desired);
     if (merged === existing) return undefined;
-    await client.update(ResourceBinding, hub, merged, { signal });
+    await client.update(kind, hub, merged, { signal });
     return "updated";
   }
 
-  /** Puts a policy's claim on an object, or takes it off. */
-  async function claim(object: Template, kind: Kind, policy: Policy | undefined, signal: AbortSignal): Promise<void> {
-    const wanted = policy ? claimMetadata(policy) : { labels: {}, annotations: {} };
-    const labels = differences(object.metadata.labels ?? {}, wanted.labels, CLAIM_LABELS);
-    const annotations = differences(object.metadata.annotations ?? {}, wanted.annotations, CLAIM_ANNOTATIONS);
-    if (Object.keys(labels).length + Object.keys(annotations).length === 0) return;
-    const { namespace, name } = object.metadata;
-    try {
-      await client.patch(kind, { cluster: hub, ...(namespace && { namespace }), name }, { metadata: { labels, annotations } }, { type: "merge", signal });
-    } catch (error) {
-      if (!isNotFound(error)) throw error; // Deleted in the meantime.
-    }
+  /** No policy any more. The binding stays, because losing a policy must not remove what runs; only the claim goes, from the binding first: a template without a claim leads nobody to it. */
+  async function release(key: TemplateKey, template: Template, signal: AbortSignal): Promise<void> {
+    news.forget(template);
+    tally.wait(key, undefined);
+    const binding = bindingOf(key);
+    if (binding && !bindingConflict(binding, template)) await claims.write(binding, scopeIn(key.namespace).kind, undefined, undefined, signal);
+    await claims.write(template, await templates.kindOf(template), undefined, undefined, signal);
   }
 
   return defineKeyedController<TemplateKey>({
     name: "match",
-    writes: [ResourceBinding],
+    writes: [ResourceBinding, ClusterResourceBinding],
     concurrency: CONCURRENCY,
     idOf: ({ group, kind, namespace, name }) => `${group}/${kind}/${namespace}/${name}`,
     sources: [
       { source: ruleChanges },
       { source: templates.source(({ object }) => [keyOfTemplate(object)]) },
-      {
-        source: informerSource(policies, function* ({ object, old }) {
-          if (old) yield* affected(old);
-          yield* affected(object);
-        }),
-      },
+      watch<PropagationPolicy, TemplateKey>(PropagationPolicy, (event) => affectedByChange(templates, event)),
+      watch<ClusterPropagationPolicy, TemplateKey>(ClusterPropagationPolicy, (event) => affectedByChange(templates, event)),
+      // Policies that wait for one of these are applied when it is there.
+      watch<OverridePolicy, TemplateKey>(OverridePolicy, ({ object: { metadata }, old, deleted }) => (old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name, metadata.namespace)))),
+      watch<ClusterOverridePolicy, TemplateKey>(ClusterOverridePolicy, ({ object: { metadata }, old, deleted }) => (old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name)))),
+      watch<PriorityClass, TemplateKey>(PriorityClass, ({ object: { metadata } }) => affectedBy(policies.withPriorityClass(metadata.name))),
       // A binding that somebody deleted or changed is put right.
-      watch<ResourceBinding, TemplateKey>(ResourceBinding, ({ object: { spec }, old, deleted }) => {
-        const { apiVersion, kind, namespace, name } = spec.resource;
-        return deleted || old ? [keyOfTemplate({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } })] : [];
-      }),
+      ...[namespacedScope, clusterScope].map((scope) =>
+        watch<ResourceBinding, TemplateKey>(scope.kind, ({ object: { spec }, old, deleted }) => {
+          const { apiVersion, kind, namespace, name } = spec.resource;
+          return deleted || old ? [keyOfTemplate({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } })] : [];
+        }),
+      ),
     ],
 
     async reconcile(key, { log, signal }) {
       // No policies and policies that were not listed yet look alike; only the first means that a claim has ended.
-      if (!policies.synced) return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (!policies.isSynced()) return { requeueAfterMs: LOOK_AGAIN_MS };
       const template = templates.find(key);
-      // With the template goes its binding, which it owns.
-      if (!template || template.metadata.deletionTimestamp || !key.namespace || isReservedNamespace(key.namespace)) return done;
-
-      const candidates = policies.list({ cluster: hub, namespace: key.namespace }).map((policy) => alignSelectors(policy, template));
-      const plan = planMatch({ template, policies: candidates, clusterPolicies: [] });
-      if (plan.outcome === "none") {
-        // The binding stays: losing a policy must not remove what runs. Only the claim goes, from both.
-        await claim(template, await templates.kindOf(template), undefined, signal);
-        const binding = bindings.get({ cluster: hub, namespace: key.namespace, name: bindingName(key.kind, key.name) });
-        if (binding && !bindingConflict(binding, template)) await claim(binding, ResourceBinding, undefined, signal);
+      if (!template || template.metadata.deletionTimestamp) {
+        // With the template goes its binding, which it owns.
+        tally.wait(key, undefined);
         return done;
       }
-      const asked = policies.get({ cluster: hub, namespace: key.namespace, name: plan.policy.metadata.name });
-      const spoken = asked ? await templates.get({ apiVersion: askedVersion(asked, template), kind: key.kind, namespace: key.namespace, name: key.name }) : template;
+      if (!isTemplate(template)) return done;
+
+      const plan = planMatch({ template, ...policies.candidates(template) });
+      if (plan.outcome === "none") {
+        await release(key, template, signal);
+        return done;
+      }
+      const { policy, preempted } = plan;
+      const asked = policies.original(policy);
+      const spoken = asked ? await templates.get({ apiVersion: askedVersion(asked, template), kind: key.kind, ...(key.namespace && { namespace: key.namespace }), name: key.name }) : template;
       if (spoken === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       if (!spoken) return done;
+
+      const needs = planPrerequisites(hub, policy, deps);
+      if (!needs.met) {
+        news.failed(template, policy, needs.message);
+        tally.wait(key, { policy, template, reason: needs.reason, message: needs.message });
+        return done; // What it waits for brings it back.
+      }
+      const binding = bindingOf(key);
+      const conflict = binding && bindingConflict(binding, template);
+      if (conflict === "other") {
+        const message = `binding ${binding?.metadata.name ?? ""} belongs to another object: Karmada's binding names do not contain the API group; rename one of the two objects`;
+        news.failed(template, policy, message);
+        tally.wait(key, { policy, template, reason: "BindingNameTaken", message });
+        throw new TerminalError(message);
+      }
+      const own = conflict ? undefined : binding;
+      const activation = planActivation(policy, spoken, own);
       // The claim comes first: it moves a Deployment's generation, which the stages behind the binding write onto every copy.
-      await claim(template, await templates.kindOf(template), plan.policy, signal);
-      const change = await bind(spoken, plan.policy, signal);
-      if (change) log.info("binding written", { change, policy: plan.policy.metadata.name });
+      await claims.write(template, await templates.kindOf(template), policy, activation.when === "later" && !own ? activation.digest : undefined, signal);
+      if (preempted) news.preempted(template, policy, preempted);
+      else news.applied(template, policy);
+      tally.wait(key, undefined);
+      // The binding of an earlier object of this name is being collected; its deletion brings us back here.
+      if (conflict === "earlier") return done;
+      if (activation.when === "later") {
+        if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
+        return done;
+      }
+      const desired = planBinding({ template: spoken, policy, replicas: await replicasOf(spoken), schedulePriority: needs.schedulePriority, activated: activation.digest });
+      const change = await bind(own, desired, signal);
+      if (change) log.info("binding written", { change, policy: policy.metadata.name });
       return done;
     },
   });
-}
-
-/** A merge patch for those of `keys` whose value is not the wanted one; null removes. */
-function differences(current: Readonly<Record<string, string>>, wanted: Record<string, string>, keys: readonly string[]): Record<string, string | null> {
-  const patch: Record<string, string | null> = {};
-  for (const key of keys) if (current[key] !== wanted[key]) patch[key] = wanted[key] ?? null;
-  return patch;
 }

@@ -7,32 +7,38 @@
 import { bindingName, controllerOf, controllerReference, parseApiVersion, type KubernetesObject, type ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { Replicas } from "../../interpreter/index.ts";
-import { BINDING_FINALIZER, RETURN_AFTER_SECONDS } from "../well-known.ts";
+import { scopeIn } from "../binding-scope.ts";
+import { ACTIVATED_TEMPLATE, RETURN_AFTER_SECONDS } from "../well-known.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
 export interface BindingInput {
-  /** Namespaced: a cluster-scoped template has another kind of binding. */
   readonly template: DeepReadonly<KubernetesObject>;
   readonly policy: Policy;
   /** What the interpreter says; undefined for a kind without replicas. */
   readonly replicas?: Replicas | undefined;
+  /** The value of the priority class that the policy names. */
+  readonly schedulePriority?: number | undefined;
+  /** What a lazily activated template is told by. */
+  readonly activated?: string | undefined;
 }
 
-export function planBinding({ template, policy, replicas }: BindingInput): Binding {
+export function planBinding({ template, policy, replicas, schedulePriority, activated }: BindingInput): Binding {
   const { apiVersion, kind, metadata } = template;
   const { labels, annotations } = claimMetadata(policy);
+  const scope = scopeIn(metadata.namespace);
+  const groups = affinityGroups(policy, metadata.labels);
   return {
     apiVersion: "work.karmada.io/v1alpha2",
-    kind: "ResourceBinding",
+    kind: scope.kind.kind,
     metadata: {
       name: bindingName(kind, metadata.name),
       ...(metadata.namespace && { namespace: metadata.namespace }),
       labels,
-      annotations: { ...annotations, ...carriedAnnotations(policy) },
+      annotations: { ...annotations, ...carriedAnnotations(policy), ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }) },
       ownerReferences: [controllerReference(template)],
-      finalizers: [BINDING_FINALIZER],
+      finalizers: [scope.finalizer],
     },
     spec: {
       resource: {
@@ -45,8 +51,18 @@ export function planBinding({ template, policy, replicas }: BindingInput): Bindi
       },
       ...planReplicas(replicas, metadata.namespace),
       ...fromPolicy(policy),
+      ...(schedulePriority !== undefined && { schedulePriority: { priority: schedulePriority } }),
+      ...(groups && { workloadAffinityGroups: groups }),
     },
   };
+}
+
+/** The groups whose members are to be on the same or on different clusters, by a label of the template; no label, no group. */
+function affinityGroups({ spec }: Policy, labels: Readonly<Record<string, string>> = {}): Binding["spec"]["workloadAffinityGroups"] {
+  const { affinity, antiAffinity } = spec.placement?.workloadAffinity ?? {};
+  const groupOf = (key: string | undefined): string | undefined => (key === undefined || labels[key] === undefined ? undefined : `${key}=${labels[key]}`);
+  const [affinityGroup, antiAffinityGroup] = [groupOf(affinity?.groupByLabelKey), groupOf(antiAffinity?.groupByLabelKey)];
+  return affinityGroup || antiAffinityGroup ? { ...(affinityGroup && { affinityGroup }), ...(antiAffinityGroup && { antiAffinityGroup }) } : undefined;
 }
 
 function planReplicas(interpreted: Replicas | undefined, namespace: string | undefined): Pick<Binding["spec"], "replicas" | "replicaRequirements"> {
@@ -97,7 +113,7 @@ export function mergeBinding(existing: Binding, desired: Binding): Binding {
     metadata: {
       ...existing.metadata,
       labels: { ...without(existing.metadata.labels, CLAIM_LABELS), ...desired.metadata.labels },
-      annotations: { ...without(existing.metadata.annotations, [...CLAIM_ANNOTATIONS, ...CARRIED_ANNOTATIONS]), ...desired.metadata.annotations },
+      annotations: { ...without(existing.metadata.annotations, [...CLAIM_ANNOTATIONS, ...CARRIED_ANNOTATIONS, ACTIVATED_TEMPLATE]), ...desired.metadata.annotations },
       ownerReferences: desired.metadata.ownerReferences ?? [],
       finalizers: [...new Set([...(existing.metadata.finalizers ?? []), ...(desired.metadata.finalizers ?? [])])],
     },

@@ -2,14 +2,16 @@
  * Decides which policy a template belongs to. Pure.
  *
  * A template that is claimed stays with its policy while that policy exists, is the same one (by permanent id) and still
- * selects it; a better policy that comes later does not take it away. Otherwise the best policy of its namespace gets it,
- * then the best cluster policy.
+ * selects it; a better policy that comes later does not take it away, unless it says so (`preemption.ts`). Otherwise the best
+ * policy of its namespace gets it, then the best cluster policy. A template that is in no namespace belongs to cluster policies;
+ * a policy of a namespace gets it only where `selectsClusterScoped` says that it may, and no cluster policy wants it.
  */
 import type { ClusterPropagationPolicy, KubernetesObject, PropagationPolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { matchesResource } from "../resource-selector.ts";
 import { CLUSTER_POLICY_ID, CLUSTER_POLICY_NAME, POLICY_ID, POLICY_NAME, POLICY_NAMESPACE } from "../well-known.ts";
 import { chooseBestPolicy, type PolicyView } from "./best-policy.ts";
+import { choosePreemptor } from "./preemption.ts";
 
 export type Policy = DeepReadonly<PropagationPolicy> | DeepReadonly<ClusterPropagationPolicy>;
 
@@ -18,23 +20,27 @@ export const CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by";
 
 export interface MatchInput {
   readonly template: DeepReadonly<KubernetesObject>;
-  /** PropagationPolicies; those of other namespaces are ignored. */
+  /** PropagationPolicies; those of other namespaces are ignored where the template has one. */
   readonly policies: readonly DeepReadonly<PropagationPolicy>[];
   readonly clusterPolicies: readonly DeepReadonly<ClusterPropagationPolicy>[];
 }
 
 export type MatchPlan =
-  | { readonly outcome: "matched"; readonly policy: Policy; /** The template was claimed by this policy before. */ readonly kept: boolean }
+  | { readonly outcome: "matched"; readonly policy: Policy; /** The template was claimed by this policy before. */ readonly kept: boolean; /** The policy that it is taken from. */ readonly preempted?: Policy }
   | { readonly outcome: "none"; readonly reason: "claimed by another controller" | "no policy selects it" };
 
 export function planMatch({ template, policies, clusterPolicies }: MatchInput): MatchPlan {
   const { labels, namespace } = template.metadata;
   if (labels?.[CLAIMED_BY]) return { outcome: "none", reason: "claimed by another controller" };
-  const local = namespace ? policies.filter(({ metadata }) => metadata.namespace === namespace) : [];
+  const local = namespace ? policies.filter(({ metadata }) => metadata.namespace === namespace) : policies;
 
   const kept = findClaimant(template, local, clusterPolicies);
-  if (kept) return { outcome: "matched", policy: kept, kept: true };
-  const best = chooseBestPolicy(template, local) ?? chooseBestPolicy(template, clusterPolicies);
+  if (kept) {
+    const preemptor = choosePreemptor(template, kept, local, clusterPolicies);
+    return preemptor ? { outcome: "matched", policy: preemptor, kept: false, preempted: kept } : { outcome: "matched", policy: kept, kept: true };
+  }
+  const [first, second]: readonly (readonly Policy[])[] = namespace ? [local, clusterPolicies] : [clusterPolicies, local];
+  const best = chooseBestPolicy(template, first ?? []) ?? chooseBestPolicy(template, second ?? []);
   return best ? { outcome: "matched", policy: best, kept: false } : { outcome: "none", reason: "no policy selects it" };
 }
 

@@ -1,26 +1,47 @@
 /**
  * Namespaces follows the hub's namespaces to every member, so that a template finds its own there.
  *
- * Reads:  Namespace, Cluster.
+ * Reads:  Namespace, Cluster, ClusterOverridePolicy; ClusterResourceBinding, for namespaces that a policy selects.
  * Writes: Work, one per namespace and member.
- * Beside the pipeline: execute applies these Works like any other.
+ * Beside the pipeline: execute applies these Works like any other. Where a policy takes a namespace to a member, the Work there is
+ * dispatch's; it comes back to this stage when the policy takes the namespace elsewhere, so that no move ever deletes a namespace.
  */
-import { Cluster, Namespace, Work } from "../../api/index.ts";
+import { bindingName, Cluster, clusterNameOf, ClusterOverridePolicy, ClusterResourceBinding, executionNamespace, Namespace, Work } from "../../api/index.ts";
+import type { ResourceBinding } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { defineKeyedController, done, idOfKey, watch } from "../../runtime/index.ts";
 import type { Controller, Lister } from "../../runtime/index.ts";
 import { NAMESPACE_LABEL } from "../well-known.ts";
 import { isTouched } from "../works.ts";
 import { planNamespaceWorks } from "./plan-namespace-works.ts";
+import type { RenderNamespace } from "./plan-namespace-works.ts";
+
+/** Whose Works are replaced: those of a namespace on the members that no policy takes it to. */
+export interface SyncedNamespace {
+  readonly name: string;
+  readonly isBound: (cluster: string) => boolean;
+}
 
 export interface NamespacesDependencies {
   namespaces: Lister<Namespace>;
   clusters: Lister<Cluster>;
-  /** The Works of one namespace, by its key. */
-  works: { replace(owner: ObjectKey, desired: readonly Work[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
+  clusterBindings: Lister<ResourceBinding>;
+  render: RenderNamespace;
+  worksOf(namespace: string): readonly DeepReadonly<Work>[];
+  works: { replace(owner: SyncedNamespace, desired: readonly DeepReadonly<Work>[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
 }
 
-export function createNamespacesController({ namespaces, clusters, works }: NamespacesDependencies): Controller<ObjectKey> {
+export function createNamespacesController({ namespaces, clusters, clusterBindings, render, worksOf, works }: NamespacesDependencies): Controller<ObjectKey> {
+  const all = (cluster: string): ObjectKey[] => namespaces.list({ cluster }).map(({ metadata }) => ({ cluster, name: metadata.name }));
+
+  function boundMembers(key: ObjectKey): ReadonlySet<string> {
+    const binding = clusterBindings.get({ cluster: key.cluster, name: bindingName("Namespace", key.name) });
+    const isLive = binding && !binding.metadata.deletionTimestamp && binding.spec.resource.kind === "Namespace";
+    return new Set(isLive ? binding.spec.clusters?.map(({ name }) => name) : []);
+  }
+
   return defineKeyedController<ObjectKey>({
     name: "namespaces",
     writes: [Work],
@@ -32,18 +53,39 @@ export function createNamespacesController({ namespaces, clusters, works }: Name
         const name = (event.old ?? event.object).metadata.labels?.[NAMESPACE_LABEL];
         return name && isTouched(event) ? [{ cluster: event.cluster, name }] : [];
       }),
-      // A new member needs every namespace; nothing else about a cluster matters here.
-      watch(Cluster, ({ cluster, object, old, deleted }) =>
-        old && !deleted && old.metadata.deletionTimestamp === object.metadata.deletionTimestamp ? [] : namespaces.list({ cluster }).map(({ metadata }) => ({ cluster, name: metadata.name })),
+      // A new member needs every namespace, and overrides select members by what they are; how a member fares does not matter here.
+      watch(Cluster, ({ cluster, object, old, deleted }) => {
+        const marks = ({ metadata }: DeepReadonly<Cluster>): unknown => [metadata.generation, metadata.deletionTimestamp, metadata.labels];
+        return old && !deleted && equalJson(marks(old), marks(object)) ? [] : all(cluster);
+      }),
+      watch(ClusterOverridePolicy, ({ cluster, object, old }) => {
+        const policies = old ? [object, old] : [object];
+        // A policy without selectors means every object.
+        if (policies.some(({ spec }) => !spec.resourceSelectors?.length)) return all(cluster);
+        const names = policies.flatMap(({ spec }) => spec.resourceSelectors ?? []).flatMap(({ apiVersion, kind, name = "" }) => (apiVersion === "v1" && kind === "Namespace" ? [name] : []));
+        return names.includes("") ? all(cluster) : names.map((name) => ({ cluster, name }));
+      }),
+      watch<ResourceBinding>(ClusterResourceBinding, ({ cluster, object: { spec }, old, deleted }) =>
+        spec.resource.kind !== "Namespace" || (old && !deleted && equalJson(old.spec.clusters, spec.clusters)) ? [] : [{ cluster, name: spec.resource.name }],
       ),
     ],
 
     async reconcile(key, { log, signal }) {
-      const desired = planNamespaceWorks(namespaces.get(key), clusters.list({ cluster: key.cluster }));
-      if (desired === "leave") return done;
-      const changes = await works.replace(key, desired, signal);
+      const bound = boundMembers(key);
+      const free = clusters.list({ cluster: key.cluster }).filter(({ metadata }) => !bound.has(metadata.name));
+      const plan = planNamespaceWorks(namespaces.get(key), free, render);
+      if (plan === "leave") return done;
+      const failed = new Set(plan.failures.map(({ cluster }) => executionNamespace(cluster)));
+      const desired = [...plan.works, ...worksOf(key.name).filter(({ metadata }) => failed.has(metadata.namespace ?? ""))];
+      const changes = await works.replace({ name: key.name, isBound: (cluster) => bound.has(cluster) }, desired, signal);
       if (changes.created + changes.deleted > 0) log.info("namespace works written", { namespace: key.name, ...changes });
+      for (const { error } of plan.failures) throw error;
       return done;
     },
   });
+}
+
+/** The Works that this stage answers for. */
+export function ownWorks({ isBound }: SyncedNamespace, works: readonly DeepReadonly<Work>[]): DeepReadonly<Work>[] {
+  return works.filter(({ metadata }) => !isBound(clusterNameOf(metadata.namespace ?? "") ?? ""));
 }

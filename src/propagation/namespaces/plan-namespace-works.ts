@@ -1,41 +1,59 @@
 /** Decides which members get a copy of a hub namespace: all of them, unless it is the hub's own or opted out. Pure. */
-import type { Cluster, Namespace, Work } from "../../api/index.ts";
+import type { Cluster, KubernetesObject, Namespace, Work } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { executionNamespace, isReservedNamespace, workName } from "../../api/index.ts";
-import { NAMESPACE_LABEL, SKIP_NAMESPACE, WORK_FINALIZER, WORK_NAME, WORK_NAMESPACE } from "../well-known.ts";
+import { executionNamespace, workName } from "../../api/index.ts";
+import { isOwnNamespace } from "../templates.ts";
+import { APPLIED_CLUSTER_OVERRIDES, NAMESPACE_LABEL, SKIP_NAMESPACE, WORK_FINALIZER, WORK_NAME, WORK_NAMESPACE } from "../well-known.ts";
+
+/** A member's copy after the cluster's overrides, and the record of these. */
+export type RenderNamespace = (copy: DeepReadonly<KubernetesObject>, cluster: string) => { object: DeepReadonly<KubernetesObject>; appliedClusterOverrides?: string };
+
+export interface NamespacePlan {
+  works: Work[];
+  /** Members whose copy cannot be made; they keep the Work that they have. */
+  failures: { cluster: string; error: unknown }[];
+}
 
 /**
  * The Works that carry a namespace, or `leave` for one that is none of ours: opting out stops the propagation and removes
  * nothing. Only a namespace that is gone from the hub, or on its way, goes from the members too.
  */
-export function planNamespaceWorks(namespace: DeepReadonly<Namespace> | undefined, clusters: readonly DeepReadonly<Cluster>[]): Work[] | "leave" {
-  if (!namespace || namespace.metadata.deletionTimestamp) return [];
+export function planNamespaceWorks(namespace: DeepReadonly<Namespace> | undefined, clusters: readonly DeepReadonly<Cluster>[], render: RenderNamespace): NamespacePlan | "leave" {
+  const plan: NamespacePlan = { works: [], failures: [] };
+  if (!namespace || namespace.metadata.deletionTimestamp) return plan;
   if (!isPropagated(namespace)) return "leave";
-  return clusters.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => planNamespaceWork(namespace, metadata.name));
+  for (const { metadata } of clusters) {
+    if (metadata.deletionTimestamp) continue;
+    try {
+      plan.works.push(planNamespaceWork(namespace, metadata.name, render));
+    } catch (error) {
+      plan.failures.push({ cluster: metadata.name, error });
+    }
+  }
+  return plan;
 }
 
 /** Every cluster has its own `default` and `kube-*`; templates in `default` find it there. */
 function isPropagated({ metadata }: DeepReadonly<Namespace>): boolean {
-  const isClustersOwn = metadata.name === "default" || metadata.name.startsWith("kube-");
-  return !isClustersOwn && !isReservedNamespace(metadata.name) && metadata.labels?.[SKIP_NAMESPACE] !== "true";
+  return metadata.name !== "default" && !isOwnNamespace(metadata.name) && metadata.labels?.[SKIP_NAMESPACE]?.toLowerCase() !== "true";
 }
 
-function planNamespaceWork({ metadata }: DeepReadonly<Namespace>, cluster: string): Work {
+function planNamespaceWork({ metadata }: DeepReadonly<Namespace>, cluster: string, render: RenderNamespace): Work {
   const namespace = executionNamespace(cluster);
   const name = workName("Namespace", metadata.name, "");
-  const manifest: JsonObject = {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: {
-      name: metadata.name,
-      ...(metadata.labels && { labels: { ...metadata.labels } }),
-      annotations: { ...metadata.annotations, [WORK_NAMESPACE]: namespace, [WORK_NAME]: name },
-    },
-  };
+  const bare = { apiVersion: "v1", kind: "Namespace", metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }), ...(metadata.annotations && { annotations: metadata.annotations }) } };
+  const { object, appliedClusterOverrides } = render(bare, cluster);
+  const manifest = { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [WORK_NAMESPACE]: namespace, [WORK_NAME]: name } } };
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
-    metadata: { name, namespace, labels: { [NAMESPACE_LABEL]: metadata.name }, finalizers: [WORK_FINALIZER] },
-    spec: { workload: { manifests: [manifest] } },
+    metadata: {
+      name,
+      namespace,
+      labels: { [NAMESPACE_LABEL]: metadata.name },
+      ...(appliedClusterOverrides && { annotations: { [APPLIED_CLUSTER_OVERRIDES]: appliedClusterOverrides } }),
+      finalizers: [WORK_FINALIZER],
+    },
+    spec: { workload: { manifests: [manifest as unknown as JsonObject] } },
   };
 }

@@ -5,7 +5,7 @@
 import { Cluster, ClusterOverridePolicy, OverridePolicy, type ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { watch, type Lister, type SourceRequest } from "../../runtime/index.ts";
+import { keyOf, watch, type Lister, type SourceRequest } from "../../runtime/index.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 type Policy = DeepReadonly<Pick<OverridePolicy, "spec">>;
@@ -15,7 +15,7 @@ export function overrideChanges(bindings: Lister<ResourceBinding>): SourceReques
     bindings
       .list({ cluster, ...(namespace && { namespace }) })
       .filter(concerns)
-      .map(({ metadata }) => ({ cluster, namespace: metadata.namespace ?? "", name: metadata.name }));
+      .map((binding) => keyOf(cluster, binding));
   const either = (object: Policy, old: Policy | undefined) => (binding: Binding) => mayConcern(object, binding) || (old !== undefined && mayConcern(old, binding));
   return [
     watch(OverridePolicy, ({ cluster, object, old }) => keys(cluster, object.metadata.namespace, either(object, old))),

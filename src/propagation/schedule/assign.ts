@@ -81,14 +81,19 @@ export function assignReplicas(input: AssignmentInput): Assignment {
 
 type Division = { readonly ok: true; readonly clusters: ClusterReplicas[] } | Extract<Assignment, { ok: false }>;
 
+/** Overflow is for divisions by capacity; a placement that was stored by something else may ask for it with any. */
 function divide({ candidates, spec, status }: AssignmentInput, replicas: number, overflows: boolean): Division {
   const strategy = strategyOf(spec.placement);
-  const { uid } = spec.resource;
   if (!strategy) return { ok: false, cause: "placement", message: unknownStrategy(spec.placement) };
+  const cycle: Cycle = { strategy, placement: spec.placement, fresh: isFresh(spec, status), previous: spec.clusters ?? [], uid: spec.resource.uid };
+  return overflows ? divideByTiers(candidates, replicas, cycle) : divideAmong(candidates, replicas, cycle);
+}
+
+function divideAmong(candidates: readonly Candidate[], replicas: number, cycle: Cycle): Division {
+  const { strategy, placement, uid } = cycle;
   if (strategy === "Duplicated") return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name, replicas })) };
-  if (strategy === "StaticWeight") return { ok: true, clusters: divideByWeight(replicas, staticWeights(candidates, spec.placement), { uid }) };
-  const cycle: Cycle = { strategy, fresh: isFresh(spec, status), previous: spec.clusters ?? [], uid };
-  return overflows ? divideByTiers(candidates, replicas, cycle) : divideByCapacity(candidates, replicas, cycle);
+  if (strategy === "StaticWeight") return { ok: true, clusters: divideByWeight(replicas, staticWeights(candidates, placement), { uid }) };
+  return divideByCapacity(candidates, replicas, { ...cycle, strategy });
 }
 
 function unknownStrategy(placement: Placement | undefined): string {
@@ -125,7 +130,8 @@ function compileWeights(rules: DeepReadonly<StaticClusterWeight[]>): (cluster: C
 }
 
 interface Cycle {
-  readonly strategy: "DynamicWeight" | "Aggregated";
+  readonly strategy: DivisionStrategy;
+  readonly placement: Placement | undefined;
   readonly fresh: boolean;
   readonly previous: NonNullable<BindingSpecView["clusters"]>;
   readonly uid: string | undefined;
@@ -136,21 +142,21 @@ function divideByTiers(candidates: readonly Candidate[], replicas: number, cycle
   const tiers = Map.groupBy(candidates, ({ overflowOrder }) => overflowOrder);
   const clusters: ClusterReplicas[] = [];
   let left = replicas;
-  let available = 0;
   for (const [, tier] of [...tiers].sort(([a], [b]) => a - b)) {
     const capacity = tier.reduce((sum, { availableReplicas }) => sum + availableReplicas, 0);
-    available += capacity;
     const share = Math.min(left, capacity);
     if (share === 0) continue;
-    const division = divideByCapacity(tier, share, cycle);
+    const division = divideAmong(tier, share, cycle);
     if (!division.ok) return division;
     clusters.push(...division.clusters);
     left -= share;
   }
-  return left > 0 ? tooSmall(available) : { ok: true, clusters };
+  return left > 0 ? { ok: false, cause: "capacity", message: "Clusters available replicas are not enough to schedule." } : { ok: true, clusters };
 }
 
-function divideByCapacity(candidates: readonly Candidate[], replicas: number, { strategy, fresh, previous, uid }: Cycle): Division {
+type ByCapacity = Exclude<DivisionStrategy, "Duplicated" | "StaticWeight">;
+
+function divideByCapacity(candidates: readonly Candidate[], replicas: number, { strategy, fresh, previous, uid }: Cycle & { readonly strategy: ByCapacity }): Division {
   const present = new Set(candidates.map(({ cluster }) => cluster.metadata.name));
   const scheduled = previous.filter(({ name }) => present.has(name)).map(({ name, replicas = 0 }) => ({ name, replicas }));
   const assigned = scheduled.reduce((sum, { replicas }) => sum + replicas, 0);
@@ -172,7 +178,7 @@ function divideByCapacity(candidates: readonly Candidate[], replicas: number, { 
 
 interface SpreadInput {
   readonly action: string;
-  readonly strategy: Cycle["strategy"];
+  readonly strategy: ByCapacity;
   readonly replicas: number;
   readonly capacity: WeightedCluster[];
   /** What stays where it is. Aggregated fills these clusters before others. */
@@ -205,7 +211,6 @@ function fewest(capacity: WeightedCluster[], replicas: number, previous: readonl
   return end < 0 ? row : row.slice(0, end + 1);
 }
 
-function tooSmall(available: number, action?: string): Division {
-  const message = `Clusters available replicas ${available} are not enough to schedule.`;
-  return { ok: false, cause: "capacity", message: action ? `${action}: ${message}` : message };
+function tooSmall(available: number, action: string): Division {
+  return { ok: false, cause: "capacity", message: `${action}: Clusters available replicas ${available} are not enough to schedule.` };
 }

@@ -41,7 +41,7 @@ async function setUp() {
   const settle = (): Promise<void> => reconcileUntilQuiet({ managers: [manager], server: client, others: [bindingStatus] });
   const report = async (cluster: Cluster): Promise<void> => {
     const { metadata } = await client.get(Cluster, { cluster: "hub", name: cluster.metadata.name });
-    await client.updateStatus(Cluster, "hub", { ...cluster, metadata: { ...metadata } as Cluster["metadata"] });
+    await client.updateStatus(Cluster, "hub", { ...cluster, metadata });
     await settle();
   };
   return {

@@ -15,7 +15,7 @@ import { defineController, done, idOfKey, keyOf, watch } from "../../runtime/ind
 import type { Controller, Lister, StatusWriter } from "../../runtime/index.ts";
 import { hasGrown } from "../estimate/index.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
-import { APPLIED_PLACEMENT } from "../well-known.ts";
+import { APPLIED_PLACEMENT, CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
 import { createDecisions } from "./decisions.ts";
 import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
 import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";
@@ -67,7 +67,7 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
 
     async reconcile(binding, { key, log, signal }) {
       const { spec, metadata } = binding;
-      if (metadata.deletionTimestamp || spec.suspension?.scheduling || (spec.schedulerName ?? SCHEDULER_NAME) !== SCHEDULER_NAME) return done;
+      if (metadata.deletionTimestamp || spec.suspension?.scheduling || (spec.schedulerName ?? SCHEDULER_NAME) !== SCHEDULER_NAME || isOnlyNeeded(binding)) return done;
       const id = idOfKey(key);
       const nowMs = clock.now();
       const turn = decisions.turn(id, binding, nowMs);
@@ -90,6 +90,11 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
 
     forget: (key) => decisions.forget(idOfKey(key)),
   });
+}
+
+/** No policy propagates it: it goes where other bindings need it, and nowhere by itself. */
+function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBinding>): boolean {
+  return spec.placement === undefined && labels?.[POLICY_ID] === undefined && labels?.[CLUSTER_POLICY_ID] === undefined;
 }
 
 /** A merge patch of the binding; undefined when it says already what the plan says. */

@@ -22,13 +22,16 @@ export function needsScheduling({ metadata, spec, status }: BindingView, fleet: 
   if (!isWorkload(spec) || strategyOf(placement) === "Duplicated") return true;
   if (isDivisible(spec) && clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0) !== (spec.replicas ?? 0)) return true;
   if (!clusters.every(({ name }) => fleet.isStaying(name))) return true;
+  // An order to leave a cluster is carried out by choosing others; so nothing leaves before there is a place to go to.
+  if (spec.gracefulEvictionTasks?.some(({ fromCluster }) => clusters.some(({ name }) => name === fromCluster))) return true;
   return hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status);
 }
 
 function hasPlacementChanged(applied: string | undefined, now: Placement, status: BindingStatusView | undefined): boolean {
   const before = applied === undefined ? undefined : parsePlacement(applied);
   if (!before) return true;
-  if (!before.clusterAffinities || !now.clusterAffinities) return !equalJson(before, now);
+  if (equalJson(before, now)) return false;
+  if (!before.clusterAffinities || !now.clusterAffinities) return true;
   // With terms only the one in use counts: changing a term further down must not move what runs.
   const observing = status?.schedulerObservingAffinityName;
   const inUse = ({ clusterAffinities = [], ...rest }: Placement): unknown => ({ ...rest, term: clusterAffinities.find(({ affinityName }) => affinityName === observing) });

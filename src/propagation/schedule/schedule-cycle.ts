@@ -81,7 +81,8 @@ type Estimate = (cluster: FleetCluster) => number;
 function createEstimate(input: CycleInput): Estimate | undefined {
   const { replicas = 0, components = [], placement = {}, replicaRequirements } = input.spec;
   const strategy = strategyOf(placement);
-  if (strategy !== "DynamicWeight" && strategy !== "Aggregated" && !placement.spreadConstraints?.length) return undefined;
+  const divides = strategy === "DynamicWeight" || strategy === "Aggregated";
+  if (!divides && !placement.spreadConstraints?.length && !input.affinity?.overflow.length) return undefined;
   if (replicas === 0 && components.length === 0) return () => MOST_REPLICAS;
   if (isOneSet(input)) {
     const set = readComponentSet(components);

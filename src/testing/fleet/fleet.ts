@@ -3,7 +3,7 @@ import { createFakeClock, createSeededRandom, silentLog } from "../../base/index
 import type { FakeClock, Log } from "../../base/index.ts";
 import type { Client, Transport } from "../../client/index.ts";
 import { createHub } from "../../cmd/index.ts";
-import type { Hub } from "../../cmd/index.ts";
+import type { Hub, HubOptions } from "../../cmd/index.ts";
 import { createMemoryEngine } from "../../store/index.ts";
 import type { Engine } from "../../store/index.ts";
 import { countWrites } from "../count-writes.ts";
@@ -18,6 +18,8 @@ export interface TestFleetOptions {
   seed?: number;
   log?: Log;
   engine?: Engine;
+  /** How members are reached that are not simulated in this fleet. */
+  connectMember?: HubOptions["connectMember"];
   /** Stands between a part of the fleet and the server, for example to hold it up. */
   wrap?(transport: Transport, part: string): Transport;
 }
@@ -49,6 +51,7 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     kruise,
     nodes,
     freeze: true,
+    ...(options.connectMember && { connectMember: options.connectMember }),
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);
       counters.push({ part, counter });

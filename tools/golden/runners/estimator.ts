@@ -25,8 +25,11 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
 const FULL_NODES = "A node without a free pod slot is left out and the nodes after it are counted. Karmada stops counting at the first such node.";
 const NOTATIONS = "A quantity is worth the same in either notation. Karmada counts decimal ones (100M) in thousandths and binary ones (1Gi) in units, so that a request beside the other notation counts a thousandfold, or as nothing.";
 
-function reasonFor({ input = {}, quirk }: GoldenCase): string | undefined {
+const OVERFLOW = "Karmada's number of sets does not fit 32 bits and comes out negative.";
+
+function reasonFor({ input = {}, want, quirk }: GoldenCase): string | undefined {
   if (input["kind"] === "modeling" && quirk?.startsWith("counting stops")) return FULL_NODES;
+  if (Number(want?.["sets"]) < 0) return OVERFLOW;
   return input["kind"] === "componentSets" && mixesNotations(input) ? NOTATIONS : undefined;
 }
 

@@ -66,6 +66,7 @@ const REASONS = {
   maximum: "A constraint without maxGroups sets no upper limit. Karmada takes it for zero: no cluster is found, or fewer than minGroups ask for.",
   minimum: "A region constraint without minGroups means one region, which is what admission writes. Karmada divides by zero and weighs regions without looking at their room, or finds none.",
   room: "The clusters that Karmada chooses in its regions have too little room, and it fails. Flotilla looks for others that satisfy the same constraints.",
+  overflow: "Karmada adds up room in 32 bits, so that clusters without limit have less than nothing together.",
 } as const;
 
 interface Constraint {
@@ -76,6 +77,7 @@ interface Constraint {
 }
 
 function reasonFor({ input = {}, want }: GoldenCase): string | undefined {
+  if (want && errorOf(want).includes("available replicas -")) return REASONS.overflow;
   const placement = ((input["spec"] as JsonObject)["placement"] ?? {}) as JsonObject;
   const constraints = (placement["spreadConstraints"] ?? []) as unknown as Constraint[];
   if (constraints.some(({ spreadByField, spreadByLabel }) => spreadByLabel || spreadByField === "zone" || spreadByField === "provider")) return REASONS.spread;

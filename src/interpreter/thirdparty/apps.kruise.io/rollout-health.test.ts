@@ -48,6 +48,14 @@ test("a UnitedDeployment shows them also where each subset has a status of its o
   expect(await interpreter.aggregateStatus(template, items)).toBe(template);
 });
 
+test("a SidecarSet that matches no pods anywhere says so", async () => {
+  const items = [{ clusterName: "a", status: { matchedPods: 0, updatedPods: 0, readyPods: 0 } }];
+
+  const summed = await interpreter.aggregateStatus(make("SidecarSet", {}), items);
+
+  expect(summed).toMatchObject({ status: { matchedPods: 0, updatedPods: 0, readyPods: 0 } });
+});
+
 test("a SidecarSet sums what newer members count, and only then", async () => {
   const sidecarSet = make("SidecarSet", {});
 

@@ -4,7 +4,7 @@ import { divideSidecarPartition, type PartitionedSidecarSet } from "../../divide
 import { keptPods } from "../../divide/split-partition.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
-import { countIn, countOf, reportedStatuses, statusOf, sumOf, withStatus } from "../../replica-status.ts";
+import { countIn, countOf, replaceStatus, reportedStatuses, statusOf, sumOf } from "../../replica-status.ts";
 import { pickFields } from "../counters.ts";
 import { sumReported } from "./rollout-health.ts";
 
@@ -23,7 +23,7 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
   },
   aggregateStatus(sidecarSet, items) {
     const statuses = reportedStatuses(items);
-    return withStatus(sidecarSet, { ...counts((field) => sumOf(statuses, field)), ...sumReported(sidecarSet, items, NEWER_COUNTERS) });
+    return replaceStatus(sidecarSet, { ...counts((field) => sumOf(statuses, field)), ...sumReported(sidecarSet, items, NEWER_COUNTERS) });
   },
   isHealthy(sidecarSet) {
     if (!sidecarSet.status) return false;

@@ -11,6 +11,15 @@ test("a Workflow keeps the progress that its member made", async () => {
   expect(retained).toMatchObject({ spec: { entrypoint: "main", suspend: true }, status: { phase: "Running" } });
 });
 
+test("a Workflow names each dependency once", async () => {
+  const workflow = make("Workflow", { spec: { serviceAccountName: "runner", executor: { serviceAccountName: "runner" }, volumeClaimTemplates: [{ metadata: { name: "scratch" } }, { metadata: { name: "scratch" } }] } });
+
+  expect(await interpreter.dependencies(workflow)).toEqual([
+    { apiVersion: "v1", kind: "ServiceAccount", name: "runner" },
+    { apiVersion: "v1", kind: "PersistentVolumeClaim", name: "scratch" },
+  ]);
+});
+
 test("a CronWorkflow shows the runs of all members and the latest schedule", async () => {
   const items = [
     { clusterName: "oslo", status: { active: [{ name: "a" }], succeeded: 1, lastScheduledTime: "2024-05-01T12:00:00Z" } },

@@ -44,8 +44,10 @@ export const workflowInterpreter: KindInterpreter<Workflow> = {
 export function workflowDependencies(spec: Readonly<Record<string, unknown>> | undefined, namespace: string | undefined): ReturnType<typeof podDependencies> {
   const { volumes, imagePullSecrets, serviceAccountName, executor, volumeClaimTemplates } = (spec ?? {}) as WorkflowSpec;
   const found = podDependencies({ spec: { ...(volumes && { volumes }), ...(imagePullSecrets && { imagePullSecrets }), ...(serviceAccountName && { serviceAccountName }) } }, namespace);
+  const known = new Set(found.map(({ kind, name }) => `${kind}/${name}`));
   const add = (kind: string, name: Json | undefined): void => {
-    if (typeof name !== "string" || name === "" || found.some((each) => each.kind === kind && each.name === name)) return;
+    if (typeof name !== "string" || name === "" || known.has(`${kind}/${name}`)) return;
+    known.add(`${kind}/${name}`);
     found.push({ apiVersion: "v1", kind, ...(namespace && { namespace }), name });
   };
   add("ServiceAccount", executor?.serviceAccountName);

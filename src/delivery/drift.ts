@@ -1,0 +1,125 @@
+/**
+ * Where a member's object differs from what was delivered, field by field, and who made it so. Pure.
+ *
+ * A field of ours whose value differs is drift only when it is not ours any more: a server that spells `1000m` as `1`, or whose
+ * webhook fills something in, leaves the field with its owner, while whoever changes a value becomes its owner. How lists are told
+ * apart (by key, as a set, as a whole) is read from the ownership records too, so no schema of the member is needed.
+ */
+import type { ManagedFieldsEntry } from "../api/index.ts";
+import { equalJson, isObject } from "../base/index.ts";
+import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
+import { unionOf } from "../machinery/index.ts";
+import type { FieldSet } from "../machinery/index.ts";
+import { holdsIn } from "./compare.ts";
+
+/** One field that is not as delivered. */
+export interface FieldDrift {
+  /** As ownership records name the way to it: `f:spec`, `k:{"name":"web"}`. */
+  steps: readonly string[];
+  ours: Json;
+  /** Undefined when it was removed, or is not there. */
+  theirs: Json | undefined;
+  /** Who owns it now, and since when; undefined when nobody does. */
+  by?: { manager: string; time?: string };
+}
+
+type Entry = DeepReadonly<ManagedFieldsEntry>;
+
+export function findDrift(desired: unknown, observed: unknown, managedFields: readonly Entry[], manager: string): FieldDrift[] {
+  const setsOf = (entries: readonly Entry[]): FieldSet | undefined => entries.map(fieldsOf).reduce<FieldSet | undefined>(unionOf, undefined);
+  const ours = setsOf(managedFields.filter((entry) => entry.manager === manager));
+  const others = managedFields.filter((entry) => entry.manager !== manager && entry.subresource !== "status");
+  const all = unionOf(ours, setsOf(others));
+  const found: FieldDrift[] = [];
+
+  function visit(wanted: unknown, shown: unknown, own: FieldSet | undefined, known: FieldSet | undefined, steps: readonly string[]): void {
+    if (isObject(wanted) && isObject(shown)) {
+      for (const key of Object.keys(wanted)) visit(wanted[key], ownValue(shown, key), below(own, `f:${key}`), below(known, `f:${key}`), [...steps, `f:${key}`]);
+      return;
+    }
+    if (Array.isArray(wanted) && Array.isArray(shown)) {
+      const keys = elementKeys(known);
+      if (keys) return visitElements(wanted, shown, keys, own, known, steps);
+      if (isOfValues(known) && wanted.every((item) => shown.some((other) => equalJson(item, other)))) return;
+    }
+    if (holdsIn(wanted, shown) || (own !== undefined && isMember(own))) return;
+    const by = ownerOf(others, steps);
+    found.push({ steps, ours: wanted as Json, theirs: shown as Json | undefined, ...(by && { by }) });
+  }
+
+  function visitElements(wanted: readonly unknown[], shown: readonly unknown[], keys: readonly string[], own: FieldSet | undefined, known: FieldSet | undefined, steps: readonly string[]): void {
+    for (const item of wanted) {
+      const match = shown.find((other) => isSameElement(item, other, keys));
+      const step = `k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, ownValue(match ?? item, key)])))}`;
+      visit(item, match, below(own, step), below(known, step), [...steps, step]);
+    }
+  }
+
+  visit(desired, observed, ours, all, []);
+  return found;
+}
+
+/** The object without the fields at these ways; what is on the way there stays. */
+export function withoutSteps<T>(object: T, steps: readonly string[]): T {
+  const [first = "", ...rest] = steps;
+  if (first.startsWith("k:") && Array.isArray(object)) {
+    const key = JSON.parse(first.slice(2)) as JsonObject;
+    const isIt = (item: unknown): boolean => isSameElement(item, key, Object.keys(key));
+    const items: unknown[] = rest.length === 0 ? object.filter((item) => !isIt(item)) : object.map((item: unknown) => (isIt(item) ? withoutSteps(item, rest) : item));
+    return items as T;
+  }
+  const name = first.slice("f:".length);
+  if (!isObject(object) || !Object.hasOwn(object, name)) return object;
+  const { [name]: value, ...others } = object;
+  return (rest.length === 0 ? others : { ...object, [name]: withoutSteps(value, rest) }) as T;
+}
+
+/** `spec.template.spec.containers[name=web].image`. */
+export function formatSteps(steps: readonly string[]): string {
+  return steps.map((step) => (step.startsWith("k:") ? `[${formatKey(JSON.parse(step.slice(2)) as JsonObject)}]` : `.${step.slice("f:".length)}`)).join("").slice(1);
+}
+
+const formatKey = (key: JsonObject): string => Object.entries(key).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(",");
+const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => fieldsV1 as FieldSet | undefined;
+const ownValue = (object: unknown, key: string): unknown => (isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined);
+
+/** What lies below a field that is owned as a whole is owned with it. */
+function below(set: FieldSet | undefined, step: string): FieldSet | undefined {
+  if (set === undefined || isWhole(set)) return set;
+  return Object.hasOwn(set, step) ? (set[step] as FieldSet) : undefined;
+}
+
+function isWhole(set: FieldSet): boolean {
+  for (const _key in set) return false;
+  return true;
+}
+
+const isMember = (set: FieldSet): boolean => isWhole(set) || Object.hasOwn(set, ".");
+
+function ownerOf(entries: readonly Entry[], steps: readonly string[]): FieldDrift["by"] {
+  let newest: Entry | undefined;
+  for (const entry of entries) {
+    const set = steps.reduce(below, fieldsOf(entry));
+    if (set !== undefined && (newest === undefined || (entry.time ?? "") > (newest.time ?? ""))) newest = entry;
+  }
+  return newest && { manager: newest.manager ?? "", ...(newest.time && { time: newest.time }) };
+}
+
+/** The fields by which the elements of a list are told apart; undefined when they are not. */
+function elementKeys(set: FieldSet | undefined): string[] | undefined {
+  for (const step in set) if (step.startsWith("k:")) return Object.keys(JSON.parse(step.slice(2)) as JsonObject);
+  return undefined;
+}
+
+function isOfValues(set: FieldSet | undefined): boolean {
+  for (const step in set) if (step.startsWith("v:")) return true;
+  return false;
+}
+
+/** A key that a manifest leaves out was filled in by the server, as the protocol of a port. */
+function isSameElement(wanted: unknown, shown: unknown, keys: readonly string[]): boolean {
+  return keys.every((key) => {
+    const value = ownValue(wanted, key);
+    return value === undefined || equalJson(value, ownValue(shown, key));
+  });
+}

@@ -1,0 +1,34 @@
+/** What of a manifest is applied when the member decided some of its fields. Pure. */
+import { equalJson, isObject, setOwn } from "../base/index.ts";
+
+export interface Applied<T> {
+  /** What we state. */
+  wanted: T;
+  /** The fields that stay with whoever has them on the member. */
+  left: readonly (readonly string[])[];
+}
+
+/**
+ * The desired object without the fields whose value `retain` took from the member: what is left out of an apply stays with
+ * whoever owns it there, so we never seize `replicas` from an autoscaler. A list that retain changed is stated as retain made it,
+ * because leaving it out would take our part of it away as well.
+ */
+export function withoutRetained<T>(desired: T, retained: unknown): Applied<T> {
+  const left: string[][] = [];
+  function visit(value: unknown, kept: unknown, path: readonly string[]): unknown {
+    if (!isObject(value) || !isObject(kept)) return value;
+    const result: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      const mine = value[key];
+      const theirs = Object.hasOwn(kept, key) ? kept[key] : undefined;
+      if (isObject(mine) && isObject(theirs)) setOwn(result, key, visit(mine, theirs, [...path, key]));
+      else if (equalJson(mine, theirs)) setOwn(result, key, mine);
+      else if (Array.isArray(theirs)) setOwn(result, key, theirs);
+      // What retain took out altogether is not wanted; anything else is the member's.
+      else if (theirs !== undefined) left.push([...path, key]);
+    }
+    return result;
+  }
+  // The compiler cannot see that a part of T is still used as one.
+  return { wanted: visit(desired, retained, []) as T, left };
+}

@@ -1,0 +1,79 @@
+/**
+ * Kinds as a member serves them. A manifest may speak a version that the member does not have yet, or not any more: then another
+ * version is taken, when the kind is one that we can convert. OpenKruise's kinds are served as v1alpha1 here and as v1beta1 there.
+ */
+import { formatApiVersion, gvkOf, kruiseKinds, kubernetesKinds, parseApiVersion } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import { UnknownKindError } from "../client/index.ts";
+import type { AnyKind, KindResolver } from "../client/index.ts";
+
+type Manifest = DeepReadonly<KubernetesObject>;
+
+let convertible: ReadonlyMap<string, Kind> | undefined;
+
+/** The kind with its conversions; undefined for one that has a single version, or that we know by name alone. */
+function convertibleKind(apiVersion: string, kind: string): Kind | undefined {
+  convertible ??= new Map([...kruiseKinds, ...kubernetesKinds].filter(({ versions }) => Object.keys(versions).length > 1).map((known) => [`${known.group}/${known.kind}`, known]));
+  return convertible.get(`${parseApiVersion(apiVersion).group}/${kind}`);
+}
+
+/** Answers with the version asked for where the member has it, and with another that we can convert to where not. */
+export function createServedKinds(kinds: KindResolver): KindResolver {
+  const others = new Map<string, AnyKind>();
+  const idOf = ({ apiVersion, kind }: { apiVersion: string; kind: string }): string => `${apiVersion}/${kind}`;
+
+  async function resolveOther({ apiVersion, kind }: { apiVersion: string; kind: string }): Promise<AnyKind | undefined> {
+    const known = convertibleKind(apiVersion, kind);
+    for (const version of Object.keys(known?.versions ?? {})) {
+      const other = formatApiVersion(known?.group ?? "", version);
+      if (other === apiVersion) continue;
+      try {
+        return await kinds.resolve({ apiVersion: other, kind });
+      } catch (error) {
+        if (!(error instanceof UnknownKindError)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    known: (ref) => kinds.known(ref) ?? others.get(idOf(ref)),
+    forget(ref) {
+      const other = others.get(idOf(ref));
+      others.delete(idOf(ref));
+      kinds.forget(ref);
+      if (other) kinds.forget({ apiVersion: formatApiVersion(other.group, other.storageVersion), kind: other.kind });
+    },
+    async resolve(ref) {
+      const remembered = others.get(idOf(ref));
+      if (remembered) return remembered;
+      try {
+        return await kinds.resolve(ref);
+      } catch (error) {
+        if (!(error instanceof UnknownKindError)) throw error;
+        const other = await resolveOther(ref);
+        if (!other) throw error;
+        others.set(idOf(ref), other);
+        return other;
+      }
+    },
+  };
+}
+
+/** Manifests are shared and never changed; each is converted once. */
+const converted = new WeakMap<object, Manifest>();
+
+/** The manifest in the version in which the member has its kind. */
+export function inServedVersion(manifest: Manifest, served: AnyKind): Manifest {
+  const { group, version, kind } = gvkOf(manifest);
+  if (version === served.storageVersion) return manifest;
+  const known = converted.get(manifest);
+  const apiVersion = formatApiVersion(group, served.storageVersion);
+  if (known?.apiVersion === apiVersion) return known;
+  const versions = convertibleKind(manifest.apiVersion, kind)?.versions;
+  const stored = versions?.[version]?.toStorage?.(manifest as unknown as JsonObject) ?? (manifest as unknown as JsonObject);
+  const result = { ...(versions?.[served.storageVersion]?.fromStorage?.(stored) ?? stored), apiVersion } as unknown as Manifest;
+  converted.set(manifest, result);
+  return result;
+}

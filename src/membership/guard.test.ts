@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { createFakeClock } from "../base/index.ts";
+import type { JsonObject } from "../base/index.ts";
+import { UnreachableError } from "../client/index.ts";
+import type { Transport } from "../client/index.ts";
+import { notFound } from "../machinery/index.ts";
+import { createGuard } from "./guard.ts";
+
+const REQUEST = { verb: "get", path: { cluster: "far", group: "", version: "v1", resource: "pods" } } as const;
+
+/** A member whose requests end when the test says so. */
+function createMember(): { transport: Transport; waiting: { answer(): void; fail(error: Error): void }[]; sent: () => number } {
+  const waiting: { answer(): void; fail(error: Error): void }[] = [];
+  let sent = 0;
+  const transport: Transport = {
+    send: () =>
+      new Promise<JsonObject>((resolve, reject) => {
+        sent++;
+        waiting.push({ answer: () => resolve({}), fail: reject });
+      }),
+    async *watch() {},
+    raw: () => Promise.reject(new Error("not asked")),
+    close: async () => {},
+  };
+  return { transport, waiting, sent: () => sent };
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a guard", () => {
+  test("lets a bounded number of requests through at the same time, and the next when one is answered", async () => {
+    const member = createMember();
+    const guard = createGuard(member.transport, "far", createFakeClock());
+
+    const all = Array.from({ length: 20 }, () => guard.send(REQUEST));
+    await settle();
+    const atFirst = member.sent();
+    member.waiting[0]?.answer();
+    await settle();
+
+    expect(atFirst).toBe(16);
+    expect(member.sent()).toBe(17);
+    while (member.sent() < 20 || member.waiting.length > 0) {
+      member.waiting.splice(0).forEach(({ answer }) => answer());
+      await settle();
+    }
+    await expect(Promise.all(all)).resolves.toHaveLength(20);
+  });
+
+  test("fails at once after several requests without an answer, always in the same words, and tries again after a pause", async () => {
+    const member = createMember();
+    const clock = createFakeClock();
+    const guard = createGuard(member.transport, "far", clock);
+    const failures = Array.from({ length: 3 }, () => expect(guard.send(REQUEST)).rejects.toThrow("no route"));
+    await settle();
+    member.waiting.splice(0).forEach(({ fail }) => fail(new UnreachableError("no route")));
+    await Promise.all(failures);
+
+    await expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer: no route");
+    const whileAway = member.sent();
+    clock.advance(500);
+    const probing = guard.send(REQUEST);
+    await expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer: no route");
+    await settle();
+    member.waiting[0]?.answer();
+    await probing;
+    const after = guard.send(REQUEST);
+    await settle();
+    member.waiting[1]?.answer();
+
+    expect(whileAway).toBe(3);
+    await expect(after).resolves.toEqual({});
+  });
+
+  test("takes a refusal for an answer", async () => {
+    const member = createMember();
+    const guard = createGuard(member.transport, "far", createFakeClock());
+    for (let count = 0; count < 5; count++) {
+      const refused = expect(guard.send(REQUEST)).rejects.toThrow("not found");
+      await settle();
+      member.waiting.pop()?.fail(notFound({ group: "", resource: "pods" }, "web"));
+      await refused;
+    }
+
+    expect(member.sent()).toBe(5);
+  });
+
+  test("refuses those that wait when the member turns out to be away", async () => {
+    const member = createMember();
+    const guard = createGuard(member.transport, "far", createFakeClock());
+    const all = Array.from({ length: 18 }, () => guard.send(REQUEST).catch((error: unknown) => (error as Error).message));
+    await settle();
+
+    member.waiting.splice(0).forEach(({ fail }) => fail(new UnreachableError("no route")));
+
+    expect((await Promise.all(all)).slice(-2)).toEqual(["cluster far does not answer: no route", "cluster far does not answer: no route"]);
+    expect(member.sent()).toBe(16);
+  });
+});

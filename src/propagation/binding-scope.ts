@@ -1,0 +1,57 @@
+/**
+ * The two kinds of binding: ResourceBinding for a template that is in a namespace, ClusterResourceBinding for one that is not.
+ * They have one shape, and the stages are written once and run for each.
+ */
+import { ClusterResourceBinding, ResourceBinding } from "../api/index.ts";
+import type { Kind, Work } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { ObjectKey } from "../client/index.ts";
+import { BINDING_FINALIZER, BINDING_ID, BINDING_NAME, BINDING_NAMESPACE, CLUSTER_BINDING_FINALIZER, CLUSTER_BINDING_ID, CLUSTER_BINDING_NAME } from "./well-known.ts";
+
+export interface BindingScope {
+  readonly kind: Kind<ResourceBinding>;
+  /** The label with the binding's identity, repeated on its Works and manifests. */
+  readonly id: string;
+  /** The annotations of Works and manifests that name the binding. */
+  readonly name: string;
+  readonly namespace?: string;
+  readonly finalizer: string;
+}
+
+export const namespacedScope: BindingScope = { kind: ResourceBinding, id: BINDING_ID, name: BINDING_NAME, namespace: BINDING_NAMESPACE, finalizer: BINDING_FINALIZER };
+export const clusterScope: BindingScope = { kind: ClusterResourceBinding, id: CLUSTER_BINDING_ID, name: CLUSTER_BINDING_NAME, finalizer: CLUSTER_BINDING_FINALIZER };
+
+type Binding = DeepReadonly<ResourceBinding>;
+
+export function scopeOf({ kind }: Pick<Binding, "kind">): BindingScope {
+  return kind === clusterScope.kind.kind ? clusterScope : namespacedScope;
+}
+
+/** The scope of the binding that an object of this namespace has. */
+export function scopeIn(namespace: string | undefined): BindingScope {
+  return namespace ? namespacedScope : clusterScope;
+}
+
+/** `dispatch`, or `dispatch-cluster-bindings`: the same stage for the other kind. */
+export function stageName(stage: string, { kind }: BindingScope): string {
+  return kind.scope === "Namespaced" ? stage : `${stage}-cluster-bindings`;
+}
+
+export function bindingId({ kind, metadata }: Binding): string {
+  return metadata.labels?.[scopeOf({ kind }).id] ?? "";
+}
+
+/** What Works and manifests say about their binding. */
+export function bindingRecord(binding: Binding): { labels: Record<string, string>; annotations: Record<string, string> } {
+  const scope = scopeOf(binding);
+  const { namespace = "", name } = binding.metadata;
+  return { labels: { [scope.id]: bindingId(binding) }, annotations: { ...(scope.namespace && { [scope.namespace]: namespace }), [scope.name]: name } };
+}
+
+/** The binding of this scope that a Work was made for. */
+export function bindingKeyOf(scope: BindingScope, cluster: string, { metadata: { annotations = {} } }: DeepReadonly<Work>): ObjectKey | undefined {
+  const name = annotations[scope.name];
+  if (!name) return undefined;
+  const namespace = scope.namespace && annotations[scope.namespace];
+  return { cluster, ...(namespace && { namespace }), name };
+}

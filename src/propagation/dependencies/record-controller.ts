@@ -1,0 +1,70 @@
+/**
+ * Dependencies, first half: notes on a binding what its resource needs, such as the ConfigMaps that its pods mount.
+ *
+ * Reads:  binding with `propagateDeps`, its template.
+ * Writes: the annotation with the references; nothing else.
+ * Before: match wrote the binding. After: `attach-controller.ts` takes what is needed to where it is needed.
+ */
+import type { KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import type { Dependency, Interpreter } from "../../interpreter/index.ts";
+import { defineController, done, unlessChanged } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Source } from "../../runtime/index.ts";
+import { stageName, type BindingScope } from "../binding-scope.ts";
+import type { TellRuleFailure } from "../rule-failures.ts";
+import { LOOK_AGAIN_MS } from "../templates.ts";
+import type { Templates } from "../templates.ts";
+import { DEPENDENCIES } from "../well-known.ts";
+import { formatReferences, mayBeNeeded } from "./references.ts";
+
+export interface RecordDependencies {
+  scope: BindingScope;
+  client: Client;
+  templates: Pick<Templates, "get">;
+  /** Keys of the bindings whose template changed. */
+  templateChanges: Source<ObjectKey>;
+  /** Bindings whose kind is understood differently now. */
+  ruleChanges: Source<ObjectKey>;
+  interpreter: Pick<Interpreter, "dependencies">;
+  tellFailure: TellRuleFailure;
+  events: EventRecorder;
+}
+
+export function createRecordController({ scope, client, templates, templateChanges, ruleChanges, interpreter, tellFailure, events }: RecordDependencies): Controller<ObjectKey> {
+  async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[]> {
+    try {
+      return await interpreter.dependencies(template);
+    } catch (error) {
+      tellFailure(template, "GetDependenciesFailed", error);
+      throw error;
+    }
+  }
+
+  return defineController({
+    name: stageName("dependencies", scope),
+    for: scope.kind,
+    watches: [{ source: ruleChanges }, { source: templateChanges }],
+    writes: [scope.kind],
+
+    async reconcile(binding, { key, log, signal }) {
+      const before = binding.metadata.annotations?.[DEPENDENCIES];
+      if (binding.metadata.deletionTimestamp || (!binding.spec.propagateDeps && before === undefined)) return done;
+      let text: string | null = null;
+      if (binding.spec.propagateDeps) {
+        const template = await templates.get(binding.spec.resource);
+        if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
+        // Its deletion deletes this binding. A namesake made since then gets its own binding first.
+        if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+        const all = await ask(template);
+        const needed = all.filter(mayBeNeeded);
+        if (needed.length < all.length) events.record(key.cluster, template, { type: "Warning", reason: "GetDependenciesFailed", message: "A dependency on an object of the control plane itself, or on nothing, is left out." });
+        text = needed.length > 0 ? formatReferences(needed) : null;
+      }
+      if (text === (before ?? null)) return done;
+      await unlessChanged(client.patch(scope.kind, key, { metadata: { resourceVersion: binding.metadata.resourceVersion ?? "", annotations: { [DEPENDENCIES]: text } } }, { type: "merge", signal }));
+      log.info("dependencies noted", {});
+      return done;
+    },
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * Eviction ends the orders to leave a cluster: when the resource is healthy where it went, its old copy may go.
+ *
+ * Reads:  `gracefulEvictionTasks`, `clusters` and the status of a binding.
+ * Writes: takes tasks off, or notes when one was first seen; the record of finished moves.
+ * Before: failover, schedule or a user added a task, and schedule found another place. After: dispatch removes the old Work.
+ */
+import type { ResourceBinding } from "../../api/index.ts";
+import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import { defineController, done, unlessChanged } from "../../runtime/index.ts";
+import type { Controller, EventRecorder } from "../../runtime/index.ts";
+import { stageName, type BindingScope } from "../binding-scope.ts";
+import { resourceOf } from "../resource-of.ts";
+import { MOVES } from "../well-known.ts";
+import { moveOf, withMoves } from "./moves.ts";
+import { planEvictions, type EvictionsPlan } from "./plan-evictions.ts";
+
+export interface EvictionDependencies {
+  scope: BindingScope;
+  client: Client;
+  events: EventRecorder;
+  clock: Clock;
+  /** How long a copy waits for its replacement where the policy does not say; Karmada's 10 minutes unless given. */
+  timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 600_000;
+
+export function createEvictionController({ scope, client, events, clock, timeoutMs = TIMEOUT_MS }: EvictionDependencies): Controller<ObjectKey> {
+  const { kind } = scope;
+  return defineController({
+    name: stageName("eviction", scope),
+    for: kind,
+    writes: [kind],
+
+    async reconcile(binding, { key, log, signal }) {
+      if (!binding.spec.gracefulEvictionTasks?.length || binding.metadata.deletionTimestamp) return done;
+      const nowMs = clock.now();
+      const plan = planEvictions(binding, timeoutMs, nowMs);
+      if (plan.tasks !== binding.spec.gracefulEvictionTasks) {
+        // What was judged is this version: when it changed meanwhile, the newer one is judged instead.
+        const written = await unlessChanged(client.patch(kind, key, planPatch(binding, plan, nowMs), { type: "merge", signal }));
+        if (!written) return done;
+        for (const { task, ending } of plan.ended) {
+          log.info("cluster left", { member: task.fromCluster, ending });
+          for (const object of [binding, resourceOf(binding)]) {
+            events.record(key.cluster, object, { type: "Normal", reason: "EvictWorkloadFromClusterSucceed", message: `Evict from cluster ${task.fromCluster} succeed.` });
+          }
+        }
+      }
+      return plan.requeueAfterMs === undefined ? done : { requeueAfterMs: plan.requeueAfterMs };
+    },
+  });
+}
+
+function planPatch(binding: DeepReadonly<ResourceBinding>, { tasks, ended }: EvictionsPlan, nowMs: number): Json {
+  const moves = ended.map(({ task, ending }) => moveOf(binding, task, ending, nowMs));
+  return {
+    metadata: { resourceVersion: binding.metadata.resourceVersion, ...(moves.length > 0 && { annotations: { [MOVES]: withMoves(binding, moves) } }) },
+    spec: { gracefulEvictionTasks: tasks.length > 0 ? tasks : null },
+  } as unknown as Json;
+}

@@ -1,0 +1,98 @@
+/**
+ * Decides which orders to leave a cluster are carried out: once the resource is healthy where it went. Pure.
+ *
+ * Karmada ends an order when its time is over, whatever became of the replacement. Here a copy that is still healthy outlives
+ * the hub's own time limit, and no copy goes while the scheduler has found no place for it: what runs is taken away only
+ * after its replacement is healthy, or because the policy says so (`gracePeriodSeconds`, or the purge mode Directly).
+ */
+import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
+import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
+import { isConditionTrue } from "../../machinery/index.ts";
+import { isPurgedDirectly } from "../targets.ts";
+
+type Binding = DeepReadonly<ResourceBinding>;
+type Task = DeepReadonly<GracefulEvictionTask>;
+
+/** How an order ended: the replacement is healthy, the time was over, or a user said that the copy may go. */
+export type Ending = "Replaced" | "TimedOut" | "Confirmed";
+
+export interface EvictionsPlan {
+  /** The same list when nothing changes. */
+  readonly tasks: readonly Task[];
+  readonly ended: readonly { readonly task: Task; readonly ending: Ending }[];
+  /** When to look again if nothing changes until then. */
+  readonly requeueAfterMs?: number;
+}
+
+export function planEvictions(binding: Binding, timeoutMs: number, nowMs: number): EvictionsPlan {
+  const before = binding.spec.gracefulEvictionTasks ?? [];
+  const view = viewOf(binding);
+  const tasks: Task[] = [];
+  const ended: { task: Task; ending: Ending }[] = [];
+  let nextMs = Infinity;
+  for (const given of before) {
+    // Whoever orders by hand need not know what time it is.
+    const task = given.creationTimestamp ? given : { ...given, creationTimestamp: formatTime(nowMs) };
+    const expiresMs = Date.parse(task.creationTimestamp ?? "") + (task.gracePeriodSeconds === undefined ? timeoutMs : task.gracePeriodSeconds * 1000);
+    const ending = given === task ? endingOf(task, view, !(expiresMs > nowMs)) : undefined;
+    if (ending) ended.push({ task, ending });
+    else {
+      tasks.push(task);
+      if (!isHeld(task) && expiresMs > nowMs) nextMs = Math.min(nextMs, expiresMs - nowMs);
+    }
+  }
+  const isSame = ended.length === 0 && tasks.every((task, place) => task === before[place]);
+  return { tasks: isSame ? before : tasks, ended, ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs }) };
+}
+
+interface View {
+  /** The scheduler has decided about this very spec, and found a place for everything. */
+  readonly isPlaced: boolean;
+  readonly targets: ReadonlySet<string>;
+  /** Every target reports that it is healthy, and has as many replicas up as it was given. */
+  readonly isUp: boolean;
+  /** Every target reports that it is healthy. */
+  readonly isHealthy: boolean;
+  isHealthyOn(cluster: string): boolean;
+}
+
+function viewOf({ metadata, spec, status }: Binding): View {
+  const { clusters = [] } = spec;
+  const items = new Map(status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
+  const isHealthyOn = (cluster: string): boolean => items.get(cluster)?.health === "Healthy";
+  const isHealthy = clusters.every(({ name }) => isHealthyOn(name));
+  return {
+    isPlaced: status?.schedulerObservedGeneration === metadata.generation && isConditionTrue(status?.conditions, "Scheduled"),
+    targets: new Set(clusters.map(({ name }) => name)),
+    isUp: isHealthy && clusters.every(({ name, replicas }) => replicas === undefined || (replicasUp(items.get(name)?.status) ?? replicas) >= replicas),
+    isHealthy,
+    isHealthyOn,
+  };
+}
+
+/**
+ * A member that gets more replicas is reported healthy until it has heard of them. Kinds that count what is available tell
+ * the difference; of the others the report is all there is.
+ */
+function replicasUp(status: unknown): number | undefined {
+  if (!isObject(status)) return undefined;
+  const { availableReplicas, readyReplicas } = status;
+  const up = availableReplicas ?? readyReplicas;
+  return typeof up === "number" ? up : undefined;
+}
+
+/** Held until a user says that the copy may go. */
+function isHeld({ suppressDeletion, purgeMode }: Task): boolean {
+  return suppressDeletion ?? purgeMode === "Never";
+}
+
+function endingOf(task: Task, { isPlaced, targets, isUp, isHealthy, isHealthyOn }: View, isExpired: boolean): Ending | undefined {
+  if (task.suppressDeletion === false) return "Confirmed";
+  if (isHeld(task)) return undefined;
+  // A copy that is purged directly is gone already; its order only keeps the cluster from being chosen again.
+  if (isExpired && isPurgedDirectly(task)) return "TimedOut";
+  if (!isPlaced || targets.has(task.fromCluster)) return undefined;
+  if (isUp) return "Replaced";
+  if (!isExpired) return undefined;
+  return task.gracePeriodSeconds !== undefined || isHealthy || !isHealthyOn(task.fromCluster) ? "TimedOut" : undefined;
+}

@@ -1,0 +1,34 @@
+/** Decides how one manifest is delivered, from the annotations of the template and of the policy that carried it here. Pure. */
+import type { KubernetesObject, Work } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ApplyPolicy } from "../../delivery/index.ts";
+import { CONFLICT_RESOLUTION, DRIFT, RETAIN_REPLICAS, UNMANAGED } from "../well-known.ts";
+
+type Manifest = DeepReadonly<KubernetesObject>;
+
+/** The manager under which the hub owns fields on members. */
+export const FIELD_MANAGER = "flotilla";
+
+export function planApplyPolicy(work: DeepReadonly<Work>, manifest: Manifest, isScaledByWork: boolean): ApplyPolicy {
+  const { labels, annotations } = manifest.metadata;
+  // The template's own word counts more than its policy's.
+  const drift = annotations?.[DRIFT] ?? work.metadata.annotations?.[DRIFT];
+  return {
+    mode: "apply",
+    force: true,
+    fieldManager: FIELD_MANAGER,
+    adopt: annotations?.[CONFLICT_RESOLUTION] === "overwrite",
+    owner: ownerOf(work),
+    drift: drift === "report" ? "report" : "repair",
+    replicas: isScaledByWork || labels?.[RETAIN_REPLICAS] === "true" ? "theirs" : "autoscaled",
+  };
+}
+
+export const ownerOf = ({ metadata: { namespace = "", name } }: DeepReadonly<Work>): string => `${namespace}/${name}`;
+
+/** Whether the template asks to be left alone on this member: everywhere, or on the clusters that it lists. */
+export function isUnmanaged(manifest: Manifest, cluster: string): boolean {
+  const value = manifest.metadata.annotations?.[UNMANAGED];
+  if (value === undefined || value === "false") return false;
+  return value === "true" || value.split(",").some((name) => name.trim() === cluster);
+}

@@ -1,0 +1,22 @@
+/** What stands in the way of a manifest, and so when it is worth another try. Pure. */
+import { UnknownKindError, UnreachableError } from "../../client/index.ts";
+import { ApiError, isNamespaceTerminating } from "../../machinery/index.ts";
+import { BusyMemberError } from "./member-lanes.ts";
+
+/**
+ * `busy` and `unreachable` are over when the member has time or answers; `refused` and `missing-kind` last until somebody changes
+ * something; everything else (a race, a namespace that is on its way, a server in trouble) passes by itself.
+ */
+export type Obstacle = "busy" | "unreachable" | "missing-kind" | "refused" | "passing";
+
+/** Answers that mean no, whoever in the member said it: validation, a webhook, a quota, missing rights, a verb that is not there. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 405, 406, 413, 415, 422, 501]);
+
+export function obstacleOf(error: unknown): Obstacle {
+  if (error instanceof BusyMemberError) return "busy";
+  if (error instanceof UnreachableError) return "unreachable";
+  if (error instanceof UnknownKindError) return "missing-kind";
+  if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return "passing";
+  // A webhook answers with whatever code it likes.
+  return REFUSALS.has(error.status.code) || /^admission webhook .* denied the request/.test(error.message) ? "refused" : "passing";
+}

@@ -1,0 +1,57 @@
+/**
+ * Decides what a Work says about changes that somebody made to its objects on the member: which field, what it was and became, who
+ * did it and when. Bounded, and silent about what Secrets hold. Pure.
+ */
+import type { Work } from "../../api/index.ts";
+import type { DeepReadonly, Json } from "../../base/index.ts";
+import { formatSteps } from "../../delivery/index.ts";
+import type { FieldDrift } from "../../delivery/index.ts";
+import { findCondition, withCondition } from "../../machinery/index.ts";
+
+export interface ObjectDrift {
+  kind: string;
+  name: string;
+  isRepaired: boolean;
+  fields: readonly FieldDrift[];
+}
+
+/** Not one of Karmada's conditions; `flotilla why` reads it. */
+export const DRIFTED = "Drifted";
+/** More is of no use to people, and a condition must stay small. */
+const MAX_FIELDS = 10;
+const MAX_VALUE_CHARACTERS = 80;
+
+/** `Deployment web: spec.replicas is 9 instead of 3 (kubectl-edit, 2024-05-01T12:00:00Z)`. */
+export function renderDrift({ kind, name, isRepaired, fields }: ObjectDrift): string {
+  const verb = isRepaired ? "was" : "is";
+  const texts = fields.slice(0, MAX_FIELDS).map(({ steps, ours, theirs, by }) => {
+    const values = kind === "Secret" ? `${verb} changed` : `${verb} ${renderValue(theirs)} instead of ${renderValue(ours)}`;
+    return `${formatSteps(steps)} ${values}${by ? ` (${[by.manager, by.time].filter(Boolean).join(", ")})` : ""}`;
+  });
+  if (fields.length > MAX_FIELDS) texts.push(`and ${fields.length - MAX_FIELDS} more`);
+  return `${kind} ${name}: ${texts.join(", ")}`;
+}
+
+function renderValue(value: Json | undefined): string {
+  if (value === undefined) return "gone";
+  const text = JSON.stringify(value);
+  return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
+}
+
+/** A Work of which nothing ever drifted says nothing, which costs no write. */
+export function planDrifted(work: DeepReadonly<Work>, drift: readonly ObjectDrift[], now: string): DeepReadonly<Work> {
+  const before = work.status?.conditions ?? [];
+  const isReported = drift.some(({ isRepaired }) => !isRepaired);
+  const wasReported = findCondition(before, DRIFTED)?.status === "True";
+  // What was repaired stays readable until there is something newer.
+  if (drift.length === 0 && !wasReported) return work;
+  const message = drift.slice(0, MAX_FIELDS).map(renderDrift).join("; ");
+  const conditions = withCondition(
+    before,
+    isReported
+      ? { type: DRIFTED, status: "True", reason: "ReportOnly", message }
+      : { type: DRIFTED, status: "False", ...(drift.length > 0 ? { reason: "Repaired", message } : { reason: "NoDrift", message: "The member shows what was delivered." }) },
+    now,
+  );
+  return conditions === before ? work : { ...work, status: { ...work.status, conditions } };
+}

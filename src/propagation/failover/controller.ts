@@ -1,0 +1,164 @@
+/**
+ * Failover orders a resource to leave a member on which its application stays unhealthy, or whose taints it does not tolerate.
+ * Only bindings whose policy asks for failover are looked at.
+ *
+ * Reads:  binding, Cluster.
+ * Writes: adds `gracefulEvictionTasks`; the annotation that says since when members are unhealthy.
+ * Before: aggregate reported health, membership or a user tainted a cluster. After: schedule finds another place, and eviction
+ *         ends the task when the resource is healthy there.
+ */
+import { Cluster } from "../../api/index.ts";
+import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
+import { equalJson, type Clock, type DeepReadonly, type Json } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Informer, Lister } from "../../runtime/index.ts";
+import { stageName, type BindingScope } from "../binding-scope.ts";
+import { resourceOf } from "../resource-of.ts";
+import { createFleet } from "../schedule/fleet.ts";
+import { noExecuteTaints } from "../schedule/tolerations.ts";
+import { UNHEALTHY_SINCE } from "../well-known.ts";
+import { planTask, type Departure } from "./departure.ts";
+import { replacementProblem } from "./find-replacement.ts";
+import { createPace } from "./pace.ts";
+import { parseSince, planApplicationFailover, planSinceRecord, WELL, type UnhealthySince } from "./plan-application-failover.ts";
+import { planClusterFailover, type UnaskedEviction } from "./plan-cluster-failover.ts";
+import { createStuck } from "./stuck.ts";
+
+export interface FailoverOptions {
+  /** Whether NoExecute taints also move resources whose policy does not speak of cluster failover; no unless given. */
+  unasked?: UnaskedEviction;
+  /** How many bindings leave tainted clusters per second; Karmada's 0.5 unless given. */
+  evictionsPerSecond?: number;
+}
+
+export interface FailoverDependencies {
+  scope: BindingScope;
+  client: Client;
+  bindings: Informer<ResourceBinding>;
+  clusters: Lister<Cluster>;
+  interpreter: Pick<Interpreter, "levelOf">;
+  events: EventRecorder;
+  clock: Clock;
+  options?: FailoverOptions;
+}
+
+const EVICTIONS_PER_SECOND = 0.5;
+const BY_TARGET = "failover.target";
+const PRODUCERS = { Namespaced: "resource-binding-application-failover-controller", Cluster: "cluster-resource-binding-application-failover-controller" } as const;
+
+type Binding = DeepReadonly<ResourceBinding>;
+
+export function createFailoverController({ scope, client, bindings, clusters, interpreter, events, clock, options = {} }: FailoverDependencies): Controller<ObjectKey> {
+  const { kind } = scope;
+  const { unasked, evictionsPerSecond = EVICTIONS_PER_SECOND } = options;
+  const pace = createPace(evictionsPerSecond);
+  const stuck = createStuck();
+  /** Spells that are too short to be kept on the binding; after a restart the binding says what was known. */
+  const spells = new Map<string, UnhealthySince>();
+  bindings.addIndex(BY_TARGET, ({ spec }) => (spec.failover?.cluster || unasked ? (spec.clusters ?? []).map(({ name }) => name) : []));
+
+  function forget(key: ObjectKey): void {
+    const id = idOfKey(key);
+    spells.delete(id);
+    stuck.release(id);
+    pace.release(id);
+  }
+
+  /** Those of the departures that can begin now, as tasks; the others are told about and tried again. */
+  function planTasks(binding: Binding, key: ObjectKey, departures: readonly Departure[], nowMs: number): { tasks: GracefulEvictionTask[]; requeueAfterMs: number } {
+    const id = idOfKey(key);
+    const tasks: GracefulEvictionTask[] = [];
+    const problems: string[] = [];
+    let requeueAfterMs = Infinity;
+    const fleet = createFleet(clusters.list({ cluster: key.cluster }));
+    for (const departure of departures) {
+      const planned = planTask(binding, departure, nowMs);
+      const soFar = { ...binding, spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] } };
+      // A taint with the mode Directly is an order to leave at once, also without a place to go to.
+      const isUnconditional = departure.reason === "TaintUntolerated" && departure.purgeMode === "Directly";
+      const problem = "problem" in planned ? planned.problem : isUnconditional ? undefined : replacementProblem(soFar, planned.task, fleet, nowMs);
+      if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
+      else if ("task" in planned) {
+        const waitMs = departure.reason === "TaintUntolerated" ? pace.waitMs(id, nowMs) : 0;
+        if (waitMs === 0) tasks.push(planned.task);
+        else requeueAfterMs = Math.min(requeueAfterMs, waitMs);
+      }
+    }
+    if (problems.length === 0) stuck.release(id);
+    else {
+      const { isNews, retryAfterMs } = stuck.note(id, key, problems.join("\n"));
+      requeueAfterMs = Math.min(requeueAfterMs, retryAfterMs);
+      for (const message of isNews ? problems : []) tell(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
+    }
+    return { tasks, requeueAfterMs };
+  }
+
+  function tell(hub: string, binding: Binding, type: "Normal" | "Warning", reason: string, message: string): void {
+    for (const object of [binding, resourceOf(binding)]) events.record(hub, object, { type, reason, message });
+  }
+
+  return defineController({
+    name: stageName("failover", scope),
+    for: kind,
+    watches: [
+      watch(Cluster, ({ cluster: hub, object, old, deleted }) => {
+        // What has found no other place may have one now.
+        const isChanged = !old || deleted || old.metadata.generation !== object.metadata.generation || !equalJson(old.metadata.labels, object.metadata.labels);
+        const waiting = isChanged ? stuck.keys() : [];
+        if (deleted || equalJson(noExecuteTaints(old?.spec.taints ?? []), noExecuteTaints(object.spec.taints ?? []))) return waiting;
+        return [...waiting, ...bindings.by(BY_TARGET, object.metadata.name).map((binding) => keyOf(hub, binding))];
+      }),
+    ],
+    writes: [kind],
+
+    async reconcile(binding, { key, log, signal }) {
+      const { metadata, spec } = binding;
+      const before = metadata.annotations?.[UNHEALTHY_SINCE];
+      if (metadata.deletionTimestamp || (!spec.failover && !unasked && before === undefined)) {
+        forget(key);
+        return done;
+      }
+      const id = idOfKey(key);
+      const nowMs = clock.now();
+      // A kind without a notion of health is never unhealthy.
+      const known = interpreter.levelOf("isHealthy", spec.resource) ? (spells.get(id) ?? parseSince(before)) : WELL;
+      const application = planApplicationFailover(binding, known, PRODUCERS[kind.scope], nowMs);
+      const cluster = planClusterFailover(binding, (name) => clusters.get({ cluster: key.cluster, name }), unasked, nowMs);
+      spells.set(id, application.since);
+
+      const tainted = new Set(cluster.due.map((departure) => departure.cluster));
+      const departures = [...cluster.due, ...application.due.filter((departure) => !tainted.has(departure.cluster))];
+      if (cluster.due.length === 0) pace.release(id);
+      if (departures.length === 0) stuck.release(id);
+      const { tasks, requeueAfterMs } = departures.length > 0 ? planTasks(binding, key, departures, nowMs) : { tasks: [], requeueAfterMs: Infinity };
+      const record = planSinceRecord(application.since, before, nowMs);
+
+      const change = planPatch(binding, tasks, record.text);
+      if (change) {
+        // A decision on a version that has changed meanwhile is made again on the newer one.
+        const written = await unlessChanged(client.patch(kind, key, change, { type: "merge", signal }));
+        if (!written) return done;
+        if (tasks.some(({ reason }) => reason === "TaintUntolerated")) pace.release(id);
+        for (const { fromCluster, message = "" } of tasks) {
+          log.info("failover began", { member: fromCluster });
+          tell(key.cluster, binding, "Normal", "FailoverBegan", `Leaving cluster ${fromCluster}: ${message}`);
+        }
+      }
+      const nextMs = Math.min(requeueAfterMs, ...[application, cluster, record].map((plan) => plan.requeueAfterMs ?? Infinity));
+      return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : done;
+    },
+
+    forget,
+  });
+}
+
+/** A merge patch of the binding; undefined when there is nothing to say. */
+function planPatch({ metadata, spec }: Binding, tasks: readonly GracefulEvictionTask[], since: string | null | undefined): Json | undefined {
+  if (tasks.length === 0 && since === undefined) return undefined;
+  return {
+    metadata: { resourceVersion: metadata.resourceVersion, ...(since !== undefined && { annotations: { [UNHEALTHY_SINCE]: since } }) },
+    ...(tasks.length > 0 && { spec: { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...tasks] } }),
+  } as unknown as Json;
+}

@@ -1,0 +1,42 @@
+/** A cluster that a resource should leave, why, and how; and the eviction task that orders it. Pure. */
+import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
+import { formatTime, type DeepReadonly } from "../../base/index.ts";
+import { preserveState, type StateRule } from "./preserve-state.ts";
+
+export interface Departure {
+  readonly cluster: string;
+  readonly reason: "ApplicationFailure" | "TaintUntolerated";
+  /** What happened, for people who ask later. */
+  readonly message: string;
+  readonly producer: string;
+  readonly purgeMode: NonNullable<GracefulEvictionTask["purgeMode"]>;
+  readonly gracePeriodSeconds?: number;
+  /** What the new copy must know of the old one. */
+  readonly rules?: readonly StateRule[];
+}
+
+/** Bounds of the API. */
+const MAX_MESSAGE = 1024;
+
+/** The order, or why it cannot be given: a state that must be preserved and cannot be read keeps the resource where it is. */
+export function planTask({ spec, status }: DeepReadonly<ResourceBinding>, departure: Departure, nowMs: number): { task: GracefulEvictionTask } | { problem: string } {
+  const { cluster, reason, message, producer, purgeMode, gracePeriodSeconds, rules = [] } = departure;
+  const replicas = spec.clusters?.find(({ name }) => name === cluster)?.replicas ?? 0;
+  const state = rules.length > 0 ? preserveState(rules, status?.aggregatedStatus?.find(({ clusterName }) => clusterName === cluster)?.status) : undefined;
+  if (state && "problem" in state) return state;
+  return {
+    task: {
+      fromCluster: cluster,
+      purgeMode,
+      ...(replicas > 0 && { replicas }),
+      reason,
+      message: message.slice(0, MAX_MESSAGE),
+      producer,
+      ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+      ...(purgeMode === "Never" && { suppressDeletion: true }),
+      ...(state && { preservedLabelState: state.labels }),
+      creationTimestamp: formatTime(nowMs),
+      clustersBeforeFailover: (spec.clusters ?? []).map(({ name }) => name),
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/**
+ * Evictions because of taints come one after the other: a member that is lost with a thousand workloads must not make the
+ * others start a thousand at once. Each binding gets a turn, and keeps it while it waits.
+ */
+export interface Pace {
+  /** How long until it is this binding's turn; 0 when it is. */
+  waitMs(id: string, nowMs: number): number;
+  /** The binding took its turn, or does not need it any more. */
+  release(id: string): void;
+}
+
+export function createPace(perSecond: number): Pace {
+  const intervalMs = perSecond > 0 ? 1000 / perSecond : Infinity;
+  const turns = new Map<string, number>();
+  let nextMs = -Infinity;
+  return {
+    waitMs(id, nowMs) {
+      let turnMs = turns.get(id);
+      if (turnMs === undefined) {
+        turnMs = Math.max(nowMs, nextMs);
+        nextMs = turnMs + intervalMs;
+        turns.set(id, turnMs);
+      }
+      return Math.max(0, turnMs - nowMs);
+    },
+    release: (id) => void turns.delete(id),
+  };
+}

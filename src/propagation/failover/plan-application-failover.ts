@@ -1,0 +1,96 @@
+/**
+ * Decides which members an application leaves because it is unhealthy there for longer than its policy tolerates. Pure.
+ *
+ * Since when it is unhealthy is carried from one decision to the next, and kept on the binding: a restart of the hub does not
+ * start the time again. An application of which nothing is known is neither well nor ill; it goes on where it was, and is
+ * not moved.
+ */
+import type { ResourceBinding } from "../../api/index.ts";
+import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
+import type { Departure } from "./departure.ts";
+
+type Binding = DeepReadonly<ResourceBinding>;
+
+/** By cluster, in milliseconds. */
+export type UnhealthySince = ReadonlyMap<string, number>;
+
+export interface ApplicationPlan {
+  readonly since: UnhealthySince;
+  readonly due: readonly Departure[];
+  /** When the next toleration ends. */
+  readonly requeueAfterMs?: number;
+}
+
+/** Where a policy is stored without one. */
+const TOLERATION_SECONDS = 300;
+export const WELL: UnhealthySince = new Map();
+
+export function planApplicationFailover({ spec, status }: Binding, since: UnhealthySince, producer: string, nowMs: number): ApplicationPlan {
+  const behavior = spec.failover?.application;
+  if (!behavior) return { since: WELL, due: [] };
+  const tolerationMs = (behavior.decisionConditions.tolerationSeconds ?? TOLERATION_SECONDS) * 1000;
+  const { purgeMode = "Gracefully", gracePeriodSeconds, statePreservation } = behavior;
+  const health = new Map(status?.aggregatedStatus?.map((item) => [item.clusterName, item.health]));
+  const leaving = new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
+  const next = new Map<string, number>();
+  const due: Departure[] = [];
+  let nextMs = Infinity;
+  for (const { name } of spec.clusters ?? []) {
+    const isUnhealthy = health.get(name) === "Unhealthy";
+    const beganMs = since.get(name) ?? (isUnhealthy ? nowMs : undefined);
+    if (beganMs === undefined || health.get(name) === "Healthy" || leaving.has(name)) continue;
+    next.set(name, beganMs);
+    if (!isUnhealthy) continue;
+    const leftMs = beganMs + tolerationMs - nowMs;
+    if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
+    else {
+      due.push({
+        cluster: name,
+        reason: "ApplicationFailure",
+        message: `unhealthy on ${name} since ${formatTime(beganMs)}, longer than the ${tolerationMs / 1000} s that the policy tolerates`,
+        producer,
+        purgeMode,
+        ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+        ...(statePreservation && { rules: statePreservation.rules }),
+      });
+    }
+  }
+  return { since: next.size > 0 ? next : WELL, due, ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs }) };
+}
+
+/** As the annotation states it. What somebody wrote over counts as nothing. */
+export function parseSince(text: string | undefined): UnhealthySince {
+  if (text === undefined) return WELL;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (!isObject(parsed)) return WELL;
+    return new Map(Object.entries(parsed).flatMap(([cluster, time]) => (typeof time === "string" && Number.isFinite(Date.parse(time)) ? [[cluster, Date.parse(time)] as const] : [])));
+  } catch (error) {
+    if (error instanceof SyntaxError) return WELL;
+    throw error;
+  }
+}
+
+/** Shorter spells than this are not worth a write: every workload is unhealthy while it comes up. */
+const WORTH_KEEPING_MS = 5_000;
+
+export interface SinceRecord {
+  /** The annotation; null removes it. Unset when it says already what there is to say. */
+  readonly text?: string | null;
+  /** When a spell that is too short for now becomes worth keeping. */
+  readonly requeueAfterMs?: number;
+}
+
+/** What the binding should remember: spells that have lasted for a while, and those that it remembers already. */
+export function planSinceRecord(since: UnhealthySince, before: string | undefined, nowMs: number): SinceRecord {
+  const kept = parseSince(before);
+  let nextMs = Infinity;
+  const record: [string, string][] = [];
+  for (const [cluster, beganMs] of since) {
+    const leftMs = kept.has(cluster) ? 0 : beganMs + WORTH_KEEPING_MS - nowMs;
+    if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
+    else record.push([cluster, formatTime(beganMs)]);
+  }
+  const text = record.length > 0 ? JSON.stringify(Object.fromEntries(record.sort(([a], [b]) => (a < b ? -1 : 1)))) : null;
+  return { ...(text !== (before ?? null) && { text }), ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs }) };
+}

@@ -1,0 +1,36 @@
+/**
+ * Bindings that should leave a cluster and cannot. They are tried again when clusters change, and at growing intervals because
+ * room may come without a change that anybody hears of; each problem is told once.
+ */
+import type { ObjectKey } from "../../client/index.ts";
+
+const FIRST_RETRY_MS = 10_000;
+const LAST_RETRY_MS = 300_000;
+
+interface Trouble {
+  readonly key: ObjectKey;
+  readonly problem: string;
+  readonly retryMs: number;
+}
+
+export interface Stuck {
+  note(id: string, key: ObjectKey, problem: string): { isNews: boolean; retryAfterMs: number };
+  release(id: string): void;
+  /** All of them, for when clusters have changed. */
+  keys(): ObjectKey[];
+}
+
+export function createStuck(): Stuck {
+  const troubles = new Map<string, Trouble>();
+  return {
+    note(id, key, problem) {
+      const last = troubles.get(id);
+      const isNews = last?.problem !== problem;
+      const retryMs = last && !isNews ? Math.min(LAST_RETRY_MS, last.retryMs * 2) : FIRST_RETRY_MS;
+      troubles.set(id, { key, problem, retryMs });
+      return { isNews, retryAfterMs: retryMs };
+    },
+    release: (id) => void troubles.delete(id),
+    keys: () => Array.from(troubles.values(), ({ key }) => key),
+  };
+}

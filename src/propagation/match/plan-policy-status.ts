@@ -1,0 +1,43 @@
+/** Decides what a policy's status says: what it matched, where that went, what is wrong. Pure. */
+import { MAX_STATUS_CLUSTERS, MAX_STATUS_PROBLEMS } from "../../api/index.ts";
+import type { PolicyProblem, PolicyStatus } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
+import { withCondition, type NextCondition } from "../../machinery/index.ts";
+import type { Policy } from "./plan-match.ts";
+import type { Totals } from "./policy-tally.ts";
+
+/** The policy itself when its status says so already. */
+export function planPolicyStatus<P extends Policy>(policy: P, totals: Totals, now: string): P {
+  const { matched, scheduled, applied } = totals;
+  const observedGeneration = policy.metadata.generation ?? 0;
+  const all = (type: string, count: number, verb: string): NextCondition =>
+    matched > 0 && count === matched
+      ? { type, status: "True", reason: `All${type}`, message: `All ${matched} objects are ${verb}.` }
+      : { type, status: "False", reason: matched > 0 ? `Not${type}` : "NothingMatched", message: matched > 0 ? `${count} of ${matched} objects are ${verb}.` : "No object is matched." };
+  const next: NextCondition[] = [
+    matched > 0 ? { type: "Matched", status: "True", reason: "Matched", message: `${matched} objects are claimed by this policy.` } : { type: "Matched", status: "False", reason: "NothingMatched", message: "No object is matched." },
+    all("Scheduled", scheduled, "scheduled"),
+    all("FullyApplied", applied, "on all their members"),
+  ];
+  const conditions = next.reduce<PolicyStatus["conditions"] | readonly NonNullable<PolicyStatus["conditions"]>[number][]>((list, condition) => withCondition(list, { ...condition, observedGeneration }, now), policy.status?.conditions as PolicyStatus["conditions"]);
+  const problems = worst(totals.problems);
+  const status: PolicyStatus = {
+    observedGeneration,
+    matched,
+    scheduled,
+    applied,
+    clusters: [...totals.clusters.keys()].sort().slice(0, MAX_STATUS_CLUSTERS),
+    clusterCount: totals.clusters.size,
+    ...(problems.length > 0 && { problems }),
+    conditions: [...(conditions ?? [])],
+  };
+  return equalJson(status, policy.status) ? policy : { ...policy, status };
+}
+
+/** What never got a member comes before what did not arrive; within that by name, so that the list does not change by itself. */
+const URGENCY = ["FullyAppliedFailed"];
+
+function worst(problems: Iterable<PolicyProblem>): PolicyProblem[] {
+  const rank = ({ reason, kind, namespace = "", name }: PolicyProblem): string => `${URGENCY.indexOf(reason) + 1} ${kind} ${namespace} ${name}`;
+  return [...problems].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, MAX_STATUS_PROBLEMS);
+}

@@ -1,0 +1,45 @@
+/**
+ * What match tells people on a template, under the reasons that Karmada's users know. A success that everybody can see in the
+ * binding is not told; one that ends a failure or moves the template to another policy is. What was told is told once.
+ */
+import { idOfKey, keyOf } from "../../runtime/index.ts";
+import type { EventRecorder } from "../../runtime/index.ts";
+import type { Template } from "../templates.ts";
+import { claimOf, type Policy } from "./plan-match.ts";
+
+export interface PolicyNews {
+  failed(template: Template, policy: Policy, message: string): void;
+  applied(template: Template, policy: Policy): void;
+  preempted(template: Template, by: Policy, from: Policy): void;
+  forget(template: Template): void;
+}
+
+export function nameOfPolicy({ kind, metadata }: Pick<Policy, "kind" | "metadata">): string {
+  return metadata.namespace ? `${kind} ${metadata.namespace}/${metadata.name}` : `${kind} ${metadata.name}`;
+}
+
+export function createPolicyNews(hub: string, events: EventRecorder): PolicyNews {
+  /** By template; only those that fail now. */
+  const failing = new Map<string, string>();
+  const idOf = (template: Template): string => `${template.apiVersion}/${template.kind}/${idOfKey(keyOf(hub, template))}`;
+
+  return {
+    failed(template, policy, message) {
+      const text = `${nameOfPolicy(policy)} is not applied: ${message}`;
+      if (failing.get(idOf(template)) === text) return;
+      failing.set(idOf(template), text);
+      events.record(hub, template, { type: "Warning", reason: "ApplyPolicyFailed", message: text });
+    },
+    applied(template, policy) {
+      const claim = claimOf(template);
+      const isMoved = claim !== undefined && (claim.name !== policy.metadata.name || claim.namespace !== policy.metadata.namespace);
+      if (!failing.delete(idOf(template)) && !isMoved) return;
+      events.record(hub, template, { type: "Normal", reason: "ApplyPolicySucceed", message: `${nameOfPolicy(policy)} is applied` });
+    },
+    preempted(template, by, from) {
+      failing.delete(idOf(template));
+      events.record(hub, template, { type: "Normal", reason: "PreemptPolicySucceed", message: `${nameOfPolicy(by)} has taken this object over from ${nameOfPolicy(from)}` });
+    },
+    forget: (template) => void failing.delete(idOf(template)),
+  };
+}

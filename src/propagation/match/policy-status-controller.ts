@@ -1,0 +1,62 @@
+/**
+ * Keeps the status of policies: what they matched, where that went, what is wrong.
+ *
+ * Reads:  the policy and, through the tally, the bindings that carry its claim.
+ * Writes: the policy's status, at most once per policy and period however many of its objects move.
+ */
+import type { ClusterPropagationPolicy, Kind, PropagationPolicy } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
+import { defineController, done, keyOf } from "../../runtime/index.ts";
+import type { Controller, Informer, StatusWriter } from "../../runtime/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import type { Policy } from "./plan-match.ts";
+import { planPolicyStatus } from "./plan-policy-status.ts";
+import { policyIdOf } from "./policy-tally.ts";
+import type { PolicyTally } from "./policy-tally.ts";
+
+type AnyPolicy = PropagationPolicy | ClusterPropagationPolicy;
+
+export interface PolicyStatusDependencies<T extends AnyPolicy> {
+  hub: string;
+  kind: Kind<T>;
+  policies: Informer<T>;
+  tally: Pick<PolicyTally, "read" | "onChange">;
+  policyStatus: StatusWriter<T>;
+  clock: Clock;
+}
+
+/** Long enough for an object that comes up to be scheduled, applied and reported in one write of its policy. */
+const PATIENCE_MS = 2_000;
+const BY_ID = "permanent id";
+
+export function createPolicyStatusController<T extends AnyPolicy>({ hub, kind, policies, tally, policyStatus, clock }: PolicyStatusDependencies<T>): Controller<ObjectKey> {
+  policies.addIndex(BY_ID, (policy) => [policyIdOf((policy as AnyPolicy).metadata.labels) ?? []].flat());
+  return defineController<T>({
+    name: `status-of-${kind.plural}`,
+    for: kind,
+    watches: [
+      {
+        source: {
+          start(enqueue, signal) {
+            tally.onChange((policyId) => {
+              if (!signal.aborted) for (const policy of policies.by(BY_ID, policyId)) enqueue(keyOf(hub, policy));
+            });
+          },
+          isQuiet: () => true, // The bindings' informers answer for it.
+        },
+      },
+    ],
+    writes: [kind],
+
+    async reconcile(policy, { key }) {
+      const id = policyIdOf((policy as AnyPolicy).metadata.labels);
+      if (id === undefined || (policy as AnyPolicy).metadata.deletionTimestamp) return done;
+      const plan = (newest: DeepReadonly<T>): DeepReadonly<T> => planPolicyStatus(newest as Policy, tally.read(id), formatTime(clock.now())) as DeepReadonly<T>;
+      if (plan(policy) === policy) return done;
+      // The sums are read when they are written: what moves meanwhile costs nothing.
+      policyStatus.set(key, "match", plan, { patienceMs: PATIENCE_MS });
+      return done;
+    },
+  });
+}

@@ -1,0 +1,30 @@
+/**
+ * Which policy takes a template from the one that has it. Pure.
+ *
+ * Only a policy with `preemption: Always` that selects the template by name does. One of the namespace needs a larger priority
+ * than another of the namespace, and none at all against a cluster policy; a cluster policy needs a larger one than another
+ * cluster policy, and never takes from one of a namespace.
+ */
+import type { ClusterPropagationPolicy, PropagationPolicy } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { implicitPriority, type SelectableResource } from "../resource-selector.ts";
+import { chooseBestPolicy } from "./best-policy.ts";
+
+type Local = DeepReadonly<PropagationPolicy>;
+type Cluster = DeepReadonly<ClusterPropagationPolicy>;
+
+/** The implicit priority of a selector with a name. */
+const BY_NAME = 3;
+
+export function choosePreemptor(template: SelectableResource, owner: Local | Cluster, policies: readonly Local[], clusterPolicies: readonly Cluster[]): Local | Cluster | undefined {
+  const may = (policy: Local | Cluster, regardless: boolean): boolean =>
+    policy.spec.preemption === "Always" &&
+    policy !== owner &&
+    (regardless || (policy.spec.priority ?? 0) > (owner.spec.priority ?? 0)) &&
+    implicitPriority(template, policy.spec.resourceSelectors) === BY_NAME;
+  const isClusterOwner = owner.kind === "ClusterPropagationPolicy";
+  // What is in no namespace belongs to the cluster's policies first.
+  const isLocalAllowed = Boolean(template.metadata.namespace) || !isClusterOwner;
+  const local = isLocalAllowed ? chooseBestPolicy(template, policies.filter((policy) => may(policy, isClusterOwner))) : undefined;
+  return local ?? (isClusterOwner ? chooseBestPolicy(template, clusterPolicies.filter((policy) => may(policy, false))) : undefined);
+}

@@ -1,0 +1,54 @@
+/**
+ * Decides which workloads of a WorkloadRebalancer are still to be rebalanced, and what its status says. Pure.
+ *
+ * A rebalancer is an order that is carried out once: a workload whose binding is there is told to be scheduled afresh, one
+ * without a binding has failed for good. Workloads that are added later are taken up; what succeeded stays on the list.
+ */
+import type { WorkloadRebalancer } from "../../api/index.ts";
+import { equalJson, formatTime, type DeepReadonly } from "../../base/index.ts";
+
+type Rebalancer = DeepReadonly<WorkloadRebalancer>;
+type Status = NonNullable<WorkloadRebalancer["status"]>;
+export type Observed = NonNullable<Status["observedWorkloads"]>[number];
+export type Workload = DeepReadonly<Observed["workload"]>;
+
+/** What became of a workload; undefined for one that is to be tried again. */
+export type Outcome = "Successful" | "NotFound" | undefined;
+
+const idOf = ({ apiVersion, kind, namespace = "", name }: Workload): string => `${apiVersion} ${kind} ${namespace} ${name}`;
+
+/** The workloads as the status lists them, each once, in the order that Karmada keeps. */
+export function listWorkloads({ spec, status }: Rebalancer): DeepReadonly<Observed>[] {
+  const wanted = new Map(spec.workloads.map((workload) => [idOf(workload), workload]));
+  const known = new Map(status?.observedWorkloads?.map((item) => [idOf(item.workload), item]));
+  const kept = [...known].filter(([id, { result }]) => wanted.has(id) || result === "Successful");
+  const added = [...wanted].filter(([id]) => !known.has(id)).map(([id, workload]) => [id, { workload }] as const);
+  return [...kept, ...added].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
+}
+
+export function isPending({ result }: DeepReadonly<Observed>): boolean {
+  return result === undefined;
+}
+
+/** The status after a round; the same when nothing came of it. It is finished once every workload has a result. */
+export function planStatus({ metadata, status }: Rebalancer, workloads: readonly DeepReadonly<Observed>[], outcomes: ReadonlyMap<DeepReadonly<Observed>, Outcome>, nowMs: number): DeepReadonly<Status> {
+  const observedWorkloads = workloads.map((item) => {
+    const outcome = outcomes.get(item);
+    if (outcome === "Successful") return { workload: item.workload, result: "Successful" };
+    return outcome === "NotFound" ? { workload: item.workload, result: "Failed", reason: "ReferencedBindingNotFound" } : item;
+  });
+  const next = { observedWorkloads, ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }), ...(status?.finishTime && { finishTime: status.finishTime }) };
+  if (status && equalJson(next, status)) return status;
+  return observedWorkloads.some(isPending) ? next : { ...next, finishTime: formatTime(nowMs) };
+}
+
+/** How long until the rebalancer is deleted: 0 when its time is over, undefined when it stays. */
+export function timeLeftMs({ spec }: Rebalancer, status: DeepReadonly<Status>, nowMs: number): number | undefined {
+  if (spec.ttlSecondsAfterFinished === undefined || !status.finishTime || status.observedWorkloads?.some(isPending)) return undefined;
+  return Math.max(0, Date.parse(status.finishTime) + spec.ttlSecondsAfterFinished * 1000 - nowMs);
+}
+
+/** A later order is already there: this one has nothing to add. */
+export function needsTrigger(triggeredAt: string | undefined, createdAt: string): boolean {
+  return triggeredAt === undefined || Date.parse(createdAt) > Date.parse(triggeredAt);
+}

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { Cluster, Deployment, Namespace, PropagationPolicy, ResourceBinding } from "../../api/index.ts";
+import { makeDeployment, makePolicy } from "../../testing/index.ts";
+import { startTestFleet } from "../../testing/fleet/index.ts";
+test("try", async () => {
+  const fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
+  await fleet.run(60_000);
+  const clusters = await fleet.client.list(Cluster, { cluster: "hub" });
+  console.log(JSON.stringify(clusters.items.map((c) => c.status?.resourceSummary)));
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  const policy = makePolicy("shop/all").selects("apps/v1", "Deployment").with((p) => { p.spec.placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" }, spreadConstraints: [{ spreadByField: "cluster", minGroups: 2, maxGroups: 2 }] }; }).build();
+  await fleet.client.create(PropagationPolicy, "hub", policy);
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/big").replicas(5000).build());
+  await fleet.run(30_000);
+  for (const b of (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items) console.log(b.metadata.name, JSON.stringify(b.spec.clusters), JSON.stringify(b.status?.conditions));
+  fleet.resetWrites(); await fleet.run(120_000); console.log(JSON.stringify(fleet.writes()));
+  expect(1).toBe(1);
+  await fleet.stop();
+}, 60_000);

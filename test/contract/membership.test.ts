@@ -1,0 +1,344 @@
+/**
+ * A member outside of the hub's process, without a network between them: two fleets on their own clocks, one of whose clusters has
+ * joined the other with the credentials that a join leaves behind.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Cluster, ClusterRole, ClusterTaintPolicy, Deployment, Namespace, PropagationPolicy, ResourceBinding, Secret, Work } from "../../src/api/index.ts";
+import type { DeepReadonly } from "../../src/base/index.ts";
+import { find, UnreachableError } from "../../src/client/index.ts";
+import type { CredentialSource, Transport } from "../../src/client/index.ts";
+import { unauthorized } from "../../src/machinery/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+
+const FAR = "far";
+const THERE = "member1";
+const TOKEN = "first-token";
+const USER = { name: "system:serviceaccount:karmada-cluster:karmada-far", groups: ["system:masters", "system:authenticated"] };
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** The wire between the two, which can be cut, and a member that lets in whoever brings the token of the day. */
+function createWire(): { connect(cluster: string, address: unknown, credentials: CredentialSource): Promise<Transport>; member?: TestFleet; token: string; isCut: boolean; opened: number; closed: number } {
+  const wire = {
+    member: undefined as TestFleet | undefined,
+    token: TOKEN,
+    isCut: false,
+    opened: 0,
+    closed: 0,
+    async connect(_cluster: string, _address: unknown, credentials: CredentialSource): Promise<Transport> {
+      wire.opened++;
+      const inner = wire.member?.hub.server.transport(USER) as Transport;
+      const enter = async (): Promise<void> => {
+        if (wire.isCut) throw new UnreachableError("the wire is cut");
+        if ((await credentials.current()).token !== wire.token) throw unauthorized();
+      };
+      const there = <T extends { path: { cluster: string } }>(request: T): T => ({ ...request, path: { ...request.path, cluster: THERE } });
+      return {
+        async send(request, signal) {
+          await enter();
+          return inner.send(there(request), signal);
+        },
+        async *watch(request, signal) {
+          await enter();
+          yield* inner.watch(there(request), signal);
+        },
+        async raw(request, signal) {
+          await enter();
+          return inner.raw({ ...request, cluster: THERE }, signal);
+        },
+        async close() {
+          wire.closed++;
+        },
+      };
+    },
+  };
+  return wire;
+}
+
+let wire: ReturnType<typeof createWire>;
+let member: TestFleet;
+let hub: TestFleet;
+
+/** Time passes for both. */
+async function run(ms: number): Promise<void> {
+  for (let leftMs = ms; leftMs > 0; leftMs -= 1_000) {
+    await hub.run(Math.min(leftMs, 1_000));
+    await member.run(Math.min(leftMs, 1_000));
+  }
+  await hub.settle();
+}
+
+const clusterNow = (): Promise<DeepReadonly<Cluster>> => hub.client.get(Cluster, { cluster: "hub", name: FAR });
+const readyNow = async (): Promise<object | undefined> => (await clusterNow()).status?.conditions?.find(({ type }) => type === "Ready");
+const taintsNow = async (): Promise<string[]> => ((await clusterNow()).spec.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
+const deploymentThere = (): Promise<DeepReadonly<Deployment> | undefined> => find(member.client, Deployment, { cluster: THERE, namespace: "shop", name: "web" });
+
+async function join(): Promise<void> {
+  await hub.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "karmada-cluster", name: FAR }, data: { token: base64(TOKEN), caBundle: base64("") } });
+  await hub.client.create(Cluster, "hub", {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: FAR },
+    spec: { syncMode: "Push", id: "far-id", apiEndpoint: "https://far.example.com", secretRef: { namespace: "karmada-cluster", name: FAR } },
+  });
+  await run(2_000);
+}
+
+async function propagate(): Promise<void> {
+  await hub.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await hub.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ [FAR]: 1 }).build());
+  await hub.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
+  await run(5_000);
+}
+
+beforeEach(async () => {
+  wire = createWire();
+  member = await startTestFleet({ members: [THERE], nodes: 2 });
+  wire.member = member;
+  hub = await startTestFleet({ members: [], connectMember: (...how) => wire.connect(...how) });
+});
+afterEach(async () => {
+  await hub.stop();
+  await member.stop();
+});
+
+describe("a cluster that joins", () => {
+  test("is ready, without taints, with its version, kinds, nodes and resources, and with a namespace for its Works", async () => {
+    await join();
+
+    const { metadata, status } = await clusterNow();
+    expect(metadata.finalizers).toEqual(["karmada.io/cluster-controller"]);
+    expect(await readyNow()).toMatchObject({ status: "True", reason: "ClusterReady" });
+    expect(await taintsNow()).toEqual([]);
+    expect(status).toMatchObject({ kubernetesVersion: expect.stringMatching(/^v1\./) as string, nodeSummary: { totalNum: 2, readyNum: 2 }, resourceSummary: { allocatable: { cpu: "64" } } });
+    expect(status?.apiEnablements?.find(({ groupVersion }) => groupVersion === "apps.kruise.io/v1alpha1")?.resources).toContainEqual({ name: "clonesets", kind: "CloneSet" });
+    expect((await hub.client.get(Namespace, { cluster: "hub", name: "karmada-es-far" })).metadata.labels).toMatchObject({ "karmada.io/system": "true" });
+  });
+
+  test("costs no writes while nothing changes, however often it is looked at", async () => {
+    await join();
+    await run(60_000);
+    hub.resetWrites();
+
+    await run(120_000);
+
+    expect(hub.writes()).toEqual([]);
+  });
+
+  test("runs what policies send it, and the hub shows its status", async () => {
+    await join();
+
+    await propagate();
+
+    expect(await deploymentThere()).toMatchObject({ spec: { replicas: 2 }, status: { readyReplicas: 2 } });
+    expect((await hub.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 2 });
+  });
+
+  test("tells what its pods hold within a period", async () => {
+    await join();
+    await propagate();
+
+    await run(10_000);
+
+    expect((await clusterNow()).status?.resourceSummary?.allocated?.["pods"]).toBeDefined();
+  });
+});
+
+describe("a member whose credentials", () => {
+  test("are missing says which", async () => {
+    await hub.client.create(Cluster, "hub", { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: FAR }, spec: { syncMode: "Push", apiEndpoint: "https://far.example.com", secretRef: { namespace: "karmada-cluster", name: FAR } } });
+    await run(2_000);
+
+    expect(await readyNow()).toMatchObject({ status: "False", reason: "StatusCollectionFailed", message: "failed to create a ClusterClient: the Secret karmada-cluster/far of cluster far is not there" });
+    expect(await taintsNow()).toEqual(["cluster.karmada.io/not-ready:NoSchedule"]);
+  });
+
+  test("are replaced in their Secret is reached with the new ones, over the same connection", async () => {
+    await join();
+    await propagate();
+    const { opened } = wire;
+
+    wire.token = "second-token";
+    await hub.client.patch(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR }, { data: { token: base64("second-token") } }, { type: "merge" });
+    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 3 } }, { type: "merge" });
+    await run(60_000);
+
+    expect(await deploymentThere()).toMatchObject({ spec: { replicas: 3 } });
+    expect(await readyNow()).toMatchObject({ status: "True" });
+    expect(wire.opened).toBe(opened);
+  });
+
+  test("lead to another address is reached there, and everything is looked at anew", async () => {
+    await join();
+    await propagate();
+
+    await hub.client.patch(Cluster, { cluster: "hub", name: FAR }, { spec: { apiEndpoint: "https://elsewhere.example.com" } }, { type: "merge" });
+    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 3 } }, { type: "merge" });
+    await run(10_000);
+
+    expect(await deploymentThere()).toMatchObject({ spec: { replicas: 3 } });
+    expect((await hub.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 3 });
+    expect(wire.closed).toBe(2);
+  });
+});
+
+describe("a member that does not answer", () => {
+  test("is believed for as long as the threshold says, then tainted, and what it runs stays", async () => {
+    await join();
+    await propagate();
+
+    wire.isCut = true;
+    await run(25_000);
+    const within = await readyNow();
+    await run(30_000);
+
+    expect(within).toMatchObject({ status: "True" });
+    expect(await readyNow()).toMatchObject({ status: "False", reason: "ClusterNotReachable" });
+    expect(await taintsNow()).toEqual(["cluster.karmada.io/not-ready:NoSchedule"]);
+    expect(await deploymentThere()).toBeDefined();
+  });
+
+  test("is ready again only when it has answered for a while, and gets what it missed", async () => {
+    await join();
+    await propagate();
+    wire.isCut = true;
+    await run(60_000);
+    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 4 } }, { type: "merge" });
+    await run(10_000);
+
+    wire.isCut = false;
+    await run(15_000);
+    const soon = await readyNow();
+    await run(60_000);
+
+    expect(soon).toMatchObject({ status: "False" });
+    expect(await readyNow()).toMatchObject({ status: "True" });
+    expect(await taintsNow()).toEqual([]);
+    expect(await deploymentThere()).toMatchObject({ spec: { replicas: 4 } });
+  });
+
+  test("costs two writes for the outage and none while it lasts", async () => {
+    await join();
+    await run(60_000);
+    hub.resetWrites();
+
+    wire.isCut = true;
+    await run(120_000);
+
+    const writes = hub.writes().filter(({ part }) => part !== "events");
+    expect(writes.map(({ part, resource, count }) => `${count} × ${part} ${resource}`).sort()).toEqual(["1 × lifecycle clusters.cluster.karmada.io", "1 × membership clusters.cluster.karmada.io"]);
+  });
+});
+
+describe("a member that leaves", () => {
+  const isGone = async (): Promise<boolean> => (await find(hub.client, Cluster, { cluster: "hub", name: FAR })) === undefined && (await find(hub.client, Namespace, { cluster: "hub", name: "karmada-es-far" })) === undefined;
+  const leave = async (annotations: Record<string, string> = {}): Promise<void> => {
+    await hub.client.patch(Cluster, { cluster: "hub", name: FAR }, { metadata: { annotations } }, { type: "merge" });
+    await hub.client.delete(Cluster, { cluster: "hub", name: FAR });
+  };
+
+  test("keeps what it runs, without our marks, and is forgotten on the hub", async () => {
+    await join();
+    await propagate();
+    const { uid } = (await deploymentThere())?.metadata ?? {};
+
+    await leave();
+    await run(40_000);
+
+    expect(await isGone()).toBe(true);
+    expect((await deploymentThere())?.metadata).toMatchObject({ uid });
+    expect((await deploymentThere())?.metadata.labels ?? {}).not.toHaveProperty(["karmada.io/managed"]);
+    expect((await hub.client.list(Work, { cluster: "hub" })).items).toEqual([]);
+    expect(wire.closed).toBe(2);
+  });
+
+  test("loses what the hub put there when it is purged", async () => {
+    await join();
+    await propagate();
+
+    await leave({ "flotilla.dev/purge": "true" });
+    await run(40_000);
+
+    expect(await isGone()).toBe(true);
+    expect(await deploymentThere()).toBeUndefined();
+  });
+
+  test("goes also when it does not answer", async () => {
+    await join();
+    await propagate();
+    wire.isCut = true;
+
+    await leave();
+    await run(60_000);
+
+    expect(await isGone()).toBe(true);
+    expect(await deploymentThere()).toBeDefined();
+  });
+
+  test("waits for an answer when it is purged, says so, and goes when it is forced", async () => {
+    await join();
+    await propagate();
+    wire.isCut = true;
+    await run(60_000);
+
+    await leave({ "flotilla.dev/purge": "true" });
+    await run(30_000);
+    const waiting = (await clusterNow()).status?.conditions?.find(({ type }) => type === "Unjoining");
+    await hub.client.patch(Cluster, { cluster: "hub", name: FAR }, { metadata: { annotations: { "flotilla.dev/force-unjoin": "true" } } }, { type: "merge" });
+    await run(60_000);
+
+    expect(waiting).toMatchObject({ status: "True", reason: "MemberUnreachable", message: expect.stringContaining("flotilla unjoin far --force") as string });
+    expect(await isGone()).toBe(true);
+    expect(await deploymentThere()).toBeDefined();
+  });
+
+  test("is no longer named by bindings", async () => {
+    await join();
+    await propagate();
+
+    await leave();
+    await run(40_000);
+
+    const { items } = await hub.client.list(ResourceBinding, { cluster: "hub" });
+    expect(items.flatMap(({ spec }) => (spec.clusters ?? []).map(({ name }) => name))).toEqual([]);
+  });
+});
+
+test("a ClusterTaintPolicy adds its taints when its conditions hold, and removes them", async () => {
+  await join();
+  await hub.client.create(ClusterTaintPolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterTaintPolicy",
+    metadata: { name: "quarantine" },
+    spec: {
+      targetClusters: { clusterNames: [FAR] },
+      addOnConditions: [{ conditionType: "Ready", operator: "NotIn", statusValues: ["True"] }],
+      removeOnConditions: [{ conditionType: "Ready", operator: "In", statusValues: ["True"] }],
+      taints: [{ key: "quarantine", effect: "NoSchedule" }],
+    },
+  });
+
+  wire.isCut = true;
+  await run(60_000);
+  const away = await taintsNow();
+  wire.isCut = false;
+  await run(60_000);
+
+  expect(away.sort()).toEqual(["cluster.karmada.io/not-ready:NoSchedule", "quarantine:NoSchedule"]);
+  expect(await taintsNow()).toEqual([]);
+});
+
+test("a member with an impersonator's account is told whom the hub may act as, and loses that when it leaves", async () => {
+  await hub.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "karmada-cluster", name: "far-impersonator" }, data: { token: base64(TOKEN) } });
+  await join();
+  await hub.client.patch(Cluster, { cluster: "hub", name: FAR }, { spec: { impersonatorSecretRef: { namespace: "karmada-cluster", name: "far-impersonator" } } }, { type: "merge" });
+  await run(2_000);
+
+  const role = await member.client.get(ClusterRole, { cluster: THERE, name: "karmada-impersonator" });
+  await hub.client.delete(Cluster, { cluster: "hub", name: FAR });
+  await run(40_000);
+
+  expect(role.rules).toContainEqual({ verbs: ["impersonate"], apiGroups: [""], resources: ["users"], resourceNames: expect.arrayContaining(["admin"]) as string[] });
+  expect(await find(member.client, ClusterRole, { cluster: THERE, name: "karmada-impersonator" })).toBeUndefined();
+});

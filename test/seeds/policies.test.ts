@@ -1,0 +1,35 @@
+/** Policies as people write them are accepted, and say where they are shorthand. */
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { builtInAdmissions, ClusterPropagationPolicy, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
+import { createTestServer, PROFILE, type TestServer } from "../../src/apiserver/test-server.ts";
+import type { JsonObject } from "../../src/base/index.ts";
+import { parseYaml } from "../../src/machinery/index.ts";
+
+const FOLDER = new URL("./policies/", import.meta.url);
+/** What is told of files that are shorthand. */
+const WARNINGS: Readonly<Record<string, string[]>> = {
+  "guide-sidecarset-propagation.yaml": ['299 - "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy"'],
+};
+
+let hub: TestServer;
+beforeAll(async () => {
+  hub = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy] } }, admissions: builtInAdmissions });
+});
+afterAll(() => hub.server.close());
+
+/** As kubectl does: what names no namespace goes into the one of the context. */
+function pathOf({ kind }: JsonObject): string {
+  const plural = kind === "ClusterPropagationPolicy" ? "clusterpropagationpolicies" : `namespaces/default/${kind === "OverridePolicy" ? "overridepolicies" : "propagationpolicies"}`;
+  return `/apis/policy.karmada.io/v1alpha1/${plural}?fieldValidation=Strict`;
+}
+
+test.for(readdirSync(FOLDER))("%s applies as it is written", async (file) => {
+  const policy = parseYaml(readFileSync(new URL(file, FOLDER), "utf8")) as JsonObject;
+
+  const { status, body, headers } = await hub.request("POST", pathOf(policy), policy);
+
+  expect(status).toBe(201);
+  expect(body["spec"]).toMatchObject({ placement: (policy["spec"] as JsonObject)["placement"] as JsonObject });
+  expect([headers["warning"] ?? []].flat()).toEqual(WARNINGS[file] ?? []);
+});
