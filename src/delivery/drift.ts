@@ -42,7 +42,7 @@ export function findDrift(desired: unknown, observed: unknown, managedFields: re
       if (keys) return visitElements(wanted, shown, keys, own, known, steps);
       if (isOfValues(known) && wanted.every((item) => shown.some((other) => equalJson(item, other)))) return;
     }
-    if (holdsIn(wanted, shown) || (own !== undefined && isMember(own))) return;
+    if (holdsIn(wanted, shown) || (shown !== undefined && own !== undefined && isMember(own))) return;
     const by = ownerOf(others, steps);
     found.push({ steps, ours: wanted as Json, theirs: shown as Json | undefined, ...(by && { by }) });
   }
@@ -80,7 +80,8 @@ export function formatSteps(steps: readonly string[]): string {
 }
 
 const formatKey = (key: JsonObject): string => Object.entries(key).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(",");
-const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => fieldsV1 as FieldSet | undefined;
+/** An entry that lists nothing owns nothing. */
+const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => (isObject(fieldsV1) && !isWhole(fieldsV1 as FieldSet) ? (fieldsV1 as FieldSet) : undefined);
 const ownValue = (object: unknown, key: string): unknown => (isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined);
 
 /** What lies below a field that is owned as a whole is owned with it. */

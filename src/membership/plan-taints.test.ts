@@ -12,7 +12,7 @@ const NOT_READY = { key: "cluster.karmada.io/not-ready", effect: "NoSchedule" } 
 const UNREACHABLE = { key: "cluster.karmada.io/unreachable", effect: "NoSchedule" } as const;
 
 function clusterWith(ready: string | undefined, taints: Taints = []): Cluster {
-  const cluster = makeCluster("paris") as Cluster;
+  const cluster = makeCluster("paris");
   const conditions = ready === undefined ? [] : [{ type: "Ready", status: ready as "True", reason: "x", message: "", lastTransitionTime: NOW }];
   return { ...cluster, spec: { ...cluster.spec, taints }, status: { conditions } };
 }

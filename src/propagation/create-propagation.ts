@@ -1,6 +1,6 @@
 /** Wires the stages of the pipeline to informers and clients of a hub. */
 import { bindingName, Cluster, ClusterOverridePolicy, ClusterPropagationPolicy, CustomResourceDefinition, Namespace, OverridePolicy, PriorityClass, PropagationPolicy, Work } from "../api/index.ts";
-import type { KubernetesObject, ResourceBinding } from "../api/index.ts";
+import type { Kind, KubernetesObject, ResourceBinding } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import { createKindResolver } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -8,9 +8,14 @@ import type { Interpreter } from "../interpreter/index.ts";
 import { createOwnedSet, createStatusWriter, idOfKey, keyOf } from "../runtime/index.ts";
 import type { Controller, EventRecorders, Informers, ObjectEvent, StatusWriter } from "../runtime/index.ts";
 import { createAggregateController } from "./aggregate/controller.ts";
+import { createAttachController } from "./dependencies/attach-controller.ts";
+import { createRecordController } from "./dependencies/record-controller.ts";
 import { createDispatchController } from "./dispatch/controller.ts";
+import { createEvictionController } from "./eviction/controller.ts";
 import { createAutoscaledWorks } from "./execute/autoscaled-works.ts";
 import { createExecuteController } from "./execute/controller.ts";
+import { createFailoverController } from "./failover/controller.ts";
+import type { FailoverOptions } from "./failover/controller.ts";
 import { clusterScope, namespacedScope } from "./binding-scope.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import { createMatchController } from "./match/controller.ts";
@@ -23,13 +28,14 @@ import type { DeliveryFor } from "./member-objects.ts";
 import { createNamespacesController, ownWorks } from "./namespaces/controller.ts";
 import type { SyncedNamespace } from "./namespaces/controller.ts";
 import { createRenderer } from "./override/renderer.ts";
+import { createRebalanceController } from "./rebalance/controller.ts";
 import { createReflectController } from "./reflect/controller.ts";
 import { createScheduleController } from "./schedule/controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createTellRuleFailure } from "./rule-failures.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
-import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES } from "./well-known.ts";
+import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, DRIFT } from "./well-known.ts";
 import { indexWorks, isOfSameBinding, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
 
 export interface PropagationDependencies {
@@ -41,6 +47,10 @@ export interface PropagationDependencies {
   deliveryFor: DeliveryFor;
   interpreter: Interpreter;
   events: EventRecorders;
+  /** Whether policies tell in their status what became of their objects: one write per policy and period, beside those of the workloads. Unset is no. */
+  policyStatus?: boolean;
+  /** What no policy says about leaving members. */
+  failover?: FailoverOptions;
   clock: Clock;
   random: Random;
   log: Log;
@@ -92,8 +102,13 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     return writer;
   };
 
-  const policyStatus = createStatusWriter({ ...statusWriter, client: clientFor("policies"), kind: PropagationPolicy, lister: policies });
-  const clusterPolicyStatus = createStatusWriter({ ...statusWriter, client: clientFor("policies"), kind: ClusterPropagationPolicy, lister: clusterPolicies });
+  const policyWriters: { isQuiet(): boolean; close(): Promise<void> }[] = [];
+  function statusOf<T extends PropagationPolicy | ClusterPropagationPolicy>(kind: Kind<T>): Controller<ObjectKey> {
+    const ofKind = informers.of(kind);
+    const policyStatus = createStatusWriter<T>({ ...statusWriter, client: clientFor("policies"), kind, lister: ofKind });
+    policyWriters.push(policyStatus);
+    return createPolicyStatusController<T>({ hub, kind, policies: ofKind, tally, policyStatus, clock });
+  }
   const bindingWriters: StatusWriter<ResourceBinding>[] = [];
 
   /** The stages between match and execute, and the way back: once for each kind of binding. */
@@ -105,6 +120,18 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     const bindingOf = (event: ObjectEvent): ObjectKey[] => (isOfScope(event) ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }] : []);
     return [
       createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, bindingStatus, clock }),
+      createFailoverController({ scope, client: clientFor("failover"), bindings: ofScope, clusters, interpreter, events: events("flotilla-failover"), clock, ...(deps.failover && { options: deps.failover }) }),
+      createEvictionController({ scope, client: clientFor("eviction"), events: events("flotilla-eviction"), clock }),
+      createRecordController({
+        scope,
+        client: clientFor("dependencies"),
+        templates,
+        templateChanges: templates.source(bindingOf),
+        ruleChanges: ruleChanges.bindings(ofScope),
+        interpreter,
+        tellFailure,
+        events: events("flotilla-dependencies"),
+      }),
       createDispatchController({
         scope,
         bindings: ofScope,
@@ -117,7 +144,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         render,
         worksOf,
         removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
-        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES] }),
+        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT] }),
       }),
       createAggregateController({
         scope,
@@ -167,10 +194,11 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       news: createPolicyNews(hub, events("flotilla-match")),
       tally,
     }),
-    createPolicyStatusController({ hub, kind: PropagationPolicy, policies, tally, policyStatus, clock }),
-    createPolicyStatusController({ hub, kind: ClusterPropagationPolicy, policies: clusterPolicies, tally, policyStatus: clusterPolicyStatus, clock }),
+    ...(deps.policyStatus ? [statusOf(PropagationPolicy), statusOf(ClusterPropagationPolicy)] : []),
     ...stagesOf(namespacedScope),
     ...stagesOf(clusterScope),
+    createAttachController({ hub, client: clientFor("dependencies"), bindings, clusterBindings, templates, events: events("flotilla-dependencies") }),
+    createRebalanceController({ client: clientFor("rebalance"), bindings, clusterBindings, clock }),
     createExecuteController({
       hub,
       deliveryFor,
@@ -185,7 +213,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     }),
     createReflectController({ memberObjects, interpreter, ruleChanges: ruleChanges.works(), tellFailure, workStatus }),
   ];
-  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, policyStatus, clusterPolicyStatus, ...bindingWriters, ...templateWriters.values()];
+  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, ...policyWriters, ...bindingWriters, ...templateWriters.values()];
   return {
     controllers,
     isQuiet: () => writers().every((writer) => writer.isQuiet()),

@@ -65,7 +65,7 @@ export const pipeline: readonly Stage[] = [
     name: "execute",
     does: "applies a Work's manifests on its member, and again when they drift",
     reads: ["Work.spec", "member"],
-    writes: ["member", "Work.status.conditions[Applied]", "Work.status.conditions[Dispatching]"],
+    writes: ["member", "Work.status.conditions[Applied]", "Work.status.conditions[Dispatching]", "Work.status.conditions[Drifted]", "Work.status.conditions[Managed]"],
   },
   {
     name: "reflect",

@@ -3,7 +3,7 @@
  * joined the other with the credentials that a join leaves behind.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Cluster, ClusterRole, ClusterTaintPolicy, Deployment, Namespace, PropagationPolicy, ResourceBinding, Secret, Work } from "../../src/api/index.ts";
+import { Cluster, ClusterRole, ClusterTaintPolicy, Deployment, Namespace, PropagationPolicy, ResourceBinding, Secret, ServiceAccount, Work } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find, UnreachableError } from "../../src/client/index.ts";
 import type { CredentialSource, Transport } from "../../src/client/index.ts";
@@ -19,10 +19,11 @@ const USER = { name: "system:serviceaccount:karmada-cluster:karmada-far", groups
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** The wire between the two, which can be cut, and a member that lets in whoever brings the token of the day. */
-function createWire(): { connect(cluster: string, address: unknown, credentials: CredentialSource): Promise<Transport>; member?: TestFleet; token: string; isCut: boolean; opened: number; closed: number } {
+function createWire(): { connect(cluster: string, address: unknown, credentials: CredentialSource): Promise<Transport>; member?: TestFleet; token: string; accepts(token: string): boolean; isCut: boolean; opened: number; closed: number } {
   const wire = {
     member: undefined as TestFleet | undefined,
     token: TOKEN,
+    accepts: (_token: string): boolean => false,
     isCut: false,
     opened: 0,
     closed: 0,
@@ -31,7 +32,8 @@ function createWire(): { connect(cluster: string, address: unknown, credentials:
       const inner = wire.member?.hub.server.transport(USER) as Transport;
       const enter = async (): Promise<void> => {
         if (wire.isCut) throw new UnreachableError("the wire is cut");
-        if ((await credentials.current()).token !== wire.token) throw unauthorized();
+        const { token = "" } = await credentials.current();
+        if (token !== wire.token && !wire.accepts(token)) throw unauthorized();
       };
       const there = <T extends { path: { cluster: string } }>(request: T): T => ({ ...request, path: { ...request.path, cluster: THERE } });
       return {
@@ -167,6 +169,29 @@ describe("a member whose credentials", () => {
     expect(await deploymentThere()).toMatchObject({ spec: { replicas: 3 } });
     expect(await readyNow()).toMatchObject({ status: "True" });
     expect(wire.opened).toBe(opened);
+  });
+
+  test("end are renewed in time, by asking the member with those that still hold", async () => {
+    const account = { namespace: "karmada-cluster", name: "karmada-far" };
+    await member.client.create(Namespace, THERE, { apiVersion: "v1", kind: "Namespace", metadata: { name: account.namespace } });
+    await member.client.create(ServiceAccount, THERE, { apiVersion: "v1", kind: "ServiceAccount", metadata: account });
+    const nowSeconds = Math.floor(hub.clock.now() / 1000);
+    const claims = { sub: `system:serviceaccount:${account.namespace}:${account.name}`, iat: nowSeconds, exp: nowSeconds + 1000 };
+    const old = `header.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.signature`;
+    wire.accepts = (token) => token.split(".").length === 3;
+    await join();
+    const tokenNow = async (): Promise<string> => Buffer.from((await hub.client.get(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR })).data?.["token"] ?? "", "base64").toString();
+
+    await hub.client.patch(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR }, { data: { token: base64(old) } }, { type: "merge" });
+    await run(590_000);
+    const before = await tokenNow();
+    await run(20_000);
+    const renewed = await tokenNow();
+
+    expect(before).toBe(old);
+    expect(JSON.parse(Buffer.from(renewed.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ sub: claims.sub });
+    expect(renewed).not.toBe(old);
+    expect(await readyNow()).toMatchObject({ status: "True" });
   });
 
   test("lead to another address is reached there, and everything is looked at anew", async () => {

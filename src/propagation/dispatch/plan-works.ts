@@ -8,6 +8,7 @@ import {
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
   CONFLICT_RESOLUTION,
+  DRIFT,
   MANAGED_ANNOTATIONS,
   MANAGED_LABELS,
   NAMESPACE_LABEL,
@@ -121,6 +122,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
   const namespace = executionNamespace(cluster);
   const name = workName(resource.kind, resource.name, resource.namespace ?? "");
   const record = bindingRecord(binding);
+  const drift = binding.metadata.annotations?.[DRIFT];
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
@@ -132,6 +134,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
         ...record.annotations,
         ...(rendered.appliedOverrides && { [APPLIED_OVERRIDES]: rendered.appliedOverrides }),
         ...(rendered.appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: rendered.appliedClusterOverrides }),
+        ...(drift !== undefined && { [DRIFT]: drift }),
       },
       finalizers: [WORK_FINALIZER],
     },

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { UnknownKindError } from "../../client/index.ts";
 import { makeWork } from "../../testing/index.ts";
 import { failureOf, planApplied } from "./plan-applied.ts";
 import type { Attempt } from "./plan-applied.ts";
@@ -20,9 +21,15 @@ const cases: Record<string, { attempts: { kind: string; attempt: Attempt }[]; wa
 };
 for (const [behaviour, { attempts, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(failureOf(attempts)).toBe(want);
+    expect(failureOf(attempts)?.message).toBe(want);
   });
 }
+
+test("a kind that the member does not serve is a reason of its own", () => {
+  const error = new UnknownKindError("paris", "apps.kruise.io/v1beta1", "CloneSet");
+
+  expect(failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }])).toEqual({ reason: "KindNotServed", message: expect.stringContaining("does not serve CloneSet in apps.kruise.io/v1beta1") });
+});
 
 test("a Work whose condition already says so is given back as it is", () => {
   const work = planApplied(makeWork("paris", "web").build(), undefined, "2024-05-01T12:00:00Z");

@@ -8,7 +8,7 @@ import { bindingName, controllerOf, controllerReference, parseApiVersion, type K
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { Replicas } from "../../interpreter/index.ts";
 import { scopeIn } from "../binding-scope.ts";
-import { ACTIVATED_TEMPLATE, RETURN_AFTER_SECONDS } from "../well-known.ts";
+import { ACTIVATED_TEMPLATE, DRIFT, RETURN_AFTER_SECONDS } from "../well-known.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
@@ -87,7 +87,7 @@ function fromPolicy({ spec }: Policy): Partial<Binding["spec"]> {
 }
 
 /** Annotations of the policy that later stages read on the binding. */
-const CARRIED_ANNOTATIONS: readonly string[] = [RETURN_AFTER_SECONDS];
+const CARRIED_ANNOTATIONS: readonly string[] = [RETURN_AFTER_SECONDS, DRIFT];
 
 function carriedAnnotations({ metadata }: Policy): Record<string, string> {
   const { annotations = {} } = metadata;

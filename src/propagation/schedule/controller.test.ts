@@ -137,7 +137,7 @@ describe("a scheduled binding", () => {
     expect((await read()).spec.clusters).toEqual([{ name: "oslo", replicas: 5 }, { name: "paris", replicas: 5 }]);
   });
 
-  test("is taken away when its placement means no cluster any more", async () => {
+  test("stays where it runs when its placement means no cluster any more, and says why", async () => {
     const { client, join, settle, read } = await setUp();
     await join(makeCluster("oslo", 9));
     await client.create(ResourceBinding, "hub", binding({}, 5));
@@ -146,7 +146,7 @@ describe("a scheduled binding", () => {
     await client.patch(ResourceBinding, KEY, { spec: { placement: { clusterAffinity: { clusterNames: ["rome"] } } } }, { type: "merge" });
     await settle();
 
-    expect((await read()).spec.clusters ?? []).toEqual([]);
+    expect((await read()).spec.clusters).toEqual([{ name: "oslo", replicas: 5 }]);
     expect((await read()).status?.conditions).toMatchObject([{ type: "Scheduled", status: "False", reason: "NoClusterFit" }]);
   });
 

@@ -99,10 +99,8 @@ function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBindi
 
 /** A merge patch of the binding; undefined when it says already what the plan says. */
 function planPatch({ metadata, spec }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): Json | undefined {
-  const isCleared = plan.outcome === "unschedulable" && plan.clears && Boolean(spec.clusters?.length);
-  if (plan.outcome !== "scheduled" && !isCleared) return undefined;
-  const clusters = plan.outcome === "scheduled" ? plan.clusters : [];
-  const evictions = (plan.outcome === "scheduled" && plan.evictions) || [];
+  if (plan.outcome !== "scheduled") return undefined;
+  const { clusters, evictions = [] } = plan;
   const placement = JSON.stringify(spec.placement ?? {});
   if (evictions.length === 0 && isSameResult(clusters, spec.clusters ?? []) && metadata.annotations?.[APPLIED_PLACEMENT] === placement) return undefined;
   return {

@@ -4,7 +4,7 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 
 const binding = { metadata: { uid: "u", generation: 1 } };
 const scheduled: SchedulePlan = { outcome: "scheduled", clusters: [], verdicts: [], failedTerms: [] };
-const failed: SchedulePlan = { outcome: "unschedulable", reason: "Unschedulable", message: "", verdicts: [], failedTerms: [], clears: false };
+const failed: SchedulePlan = { outcome: "unschedulable", reason: "Unschedulable", message: "", verdicts: [], failedTerms: [] };
 
 let decisions: Decisions<string>;
 const keep = (plan: SchedulePlan, nowMs = 0): { requeueAfterMs?: number } => decisions.keep("web", "web", binding, plan, decisions.era, nowMs);

@@ -70,14 +70,8 @@ describe("when no cluster fits", () => {
     });
   });
 
-  test("a fleet without clusters says so, and nothing is taken away for it", () => {
-    expect(plan({ spec: { replicas: 1 }, clusters: [] })).toMatchObject({ message: "0/0 clusters are available: no cluster exists.", clears: false });
-  });
-
-  test("also none of those in use, the resource is taken away from them", () => {
-    const placement: Placement = { clusterAffinity: { clusterNames: ["rome"] } };
-
-    expect(plan({ spec: { placement, clusters: [{ name: "oslo" }] }, clusters: [cluster("oslo")] })).toMatchObject({ reason: "NoClusterFit", clears: true });
+  test("a fleet without clusters says so", () => {
+    expect(plan({ spec: { replicas: 1 }, clusters: [] })).toMatchObject({ message: "0/0 clusters are available: no cluster exists." });
   });
 });
 
@@ -94,6 +88,7 @@ describe("a scheduled binding", () => {
     "the record of its placement is damaged": { applied: "broken" as Placement },
     "its replicas changed": { spec: { ...scheduled, replicas: 3 } },
     "a rebalance was asked for": { spec: { ...scheduled, rescheduleTriggeredAt: "2024-05-02T00:00:00Z" }, status: { lastScheduledTime: "2024-05-01T00:00:00Z" } },
+    "it is ordered to leave a cluster": { spec: { ...scheduled, gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] } },
     "a cluster of its is gone": { clusters: [cluster("paris")] },
     "a cluster of its is being removed": { clusters: [cluster("oslo", { deleting: true }), cluster("paris")] },
     "it is duplicated, so a new cluster gets it too": { spec: { replicas: 2, clusters: [{ name: "oslo", replicas: 2 }] }, applied: {} },

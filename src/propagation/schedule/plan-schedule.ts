@@ -51,8 +51,8 @@ export type SchedulePlan =
     })
   /** Nothing that scheduling depends on has changed: the clusters stay. */
   | (Waiting & { readonly outcome: "unchanged" })
-  /** `clears`: no cluster fits any more, also none of those in use, so the resource is taken away from them. */
-  | (Decision & { readonly outcome: "unschedulable"; readonly reason: UnschedulableReason; readonly message: string; readonly clears: boolean });
+  /** What runs stays where it is: a label that is wrong for a moment must not stop it, and it leaves a cluster for another one only. */
+  | (Decision & { readonly outcome: "unschedulable"; readonly reason: UnschedulableReason; readonly message: string });
 
 export function planSchedule(input: ScheduleInput): SchedulePlan {
   const { binding, clusters = [], fleet = createFleet(clusters), nowMs = 0 } = input;
@@ -101,8 +101,7 @@ function tryTerms(input: ScheduleInput & { readonly fleet: Fleet }, terms: reado
     failure ??= result;
   }
   const { reason, message, verdicts }: Omit<typeof NO_TERM, "ok"> = failure ?? NO_TERM;
-  // Without any cluster there is more likely something wrong with the view than with the resource.
-  return { outcome: "unschedulable", reason, message, verdicts, failedTerms, clears: reason === "NoClusterFit" && input.fleet.clusters.length > 0 };
+  return { outcome: "unschedulable", reason, message, verdicts, failedTerms };
 }
 
 const NO_TERM: Extract<CycleResult, { ok: false }> = { ok: false, reason: "SchedulerError", message: "the placement has no cluster affinity to follow", verdicts: [] };

@@ -7,7 +7,7 @@ const NOW = "2024-05-01T12:00:00Z";
 const LATER = "2024-05-01T13:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).build();
 const scheduled: SchedulePlan = { outcome: "scheduled", clusters: [{ name: "paris", replicas: 1 }], verdicts: [], failedTerms: [] };
-const failed: SchedulePlan = { outcome: "unschedulable", reason: "NoClusterFit", message: "0/3 clusters are available", verdicts: [], failedTerms: [], clears: true };
+const failed: SchedulePlan = { outcome: "unschedulable", reason: "NoClusterFit", message: "0/3 clusters are available", verdicts: [], failedTerms: [] };
 
 test("a scheduled binding says when, for which generation, and that it worked", () => {
   const next = planScheduled(binding, scheduled, 2, NOW);

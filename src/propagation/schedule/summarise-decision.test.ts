@@ -24,7 +24,7 @@ test("clusters of the result are told one by one, the others by reason", () => {
 });
 
 test("a failure says why", () => {
-  const plan: SchedulePlan = { outcome: "unschedulable", reason: "Unschedulable", message: "no room", clears: false, failedTerms: [], verdicts: [{ cluster: "oslo", score: 0, available: 1 }] };
+  const plan: SchedulePlan = { outcome: "unschedulable", reason: "Unschedulable", message: "no room", failedTerms: [], verdicts: [{ cluster: "oslo", score: 0, available: 1 }] };
 
   expect(summariseDecision(plan)).toEqual({ kept: [{ cluster: "oslo", score: 0, available: 1 }], refused: [], message: "no room" });
 });

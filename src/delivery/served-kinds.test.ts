@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { dynamicKind } from "../api/index.ts";
+import { UnknownKindError } from "../client/index.ts";
+import type { KindResolver } from "../client/index.ts";
+import { makeCloneSet } from "../testing/index.ts";
+import { createServedKinds, inServedVersion } from "./served-kinds.ts";
+
+const v1alpha1 = dynamicKind({ group: "apps.kruise.io", version: "v1alpha1", kind: "CloneSet", plural: "clonesets", scope: "Namespaced" });
+const member = (): KindResolver & { asked: string[] } => {
+  const asked: string[] = [];
+  return {
+    asked,
+    known: () => undefined,
+    forget: () => {},
+    async resolve({ apiVersion, kind }) {
+      asked.push(apiVersion);
+      if (apiVersion !== "apps.kruise.io/v1alpha1" || kind !== "CloneSet") throw new UnknownKindError("paris", apiVersion, kind);
+      return v1alpha1;
+    },
+  };
+};
+const ref = { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" };
+
+test("a kind is taken in another version where the member lacks the one asked for, and that is remembered", async () => {
+  const asked = member();
+  const kinds = createServedKinds(asked);
+
+  expect(await kinds.resolve(ref)).toBe(v1alpha1);
+  expect(kinds.known(ref)).toBe(v1alpha1);
+  await kinds.resolve(ref);
+  expect(asked.asked).toEqual(["apps.kruise.io/v1beta1", "apps.kruise.io/v1alpha1"]);
+
+  kinds.forget(ref);
+  expect(kinds.known(ref)).toBeUndefined();
+});
+
+test("a kind that cannot be converted is unknown in the version asked for", async () => {
+  await expect(createServedKinds(member()).resolve({ apiVersion: "example.dev/v1", kind: "Widget" })).rejects.toThrow("does not serve Widget in example.dev/v1");
+});
+
+test("a manifest is converted as its kind says, once", () => {
+  const manifest = makeCloneSet("shop/web").with(({ spec }) => (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { partition: 2 } } as never)).build();
+
+  const converted = inServedVersion(manifest, v1alpha1);
+
+  expect(converted).toMatchObject({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", spec: { updateStrategy: { partition: 2 } } });
+  expect(inServedVersion(manifest, v1alpha1)).toBe(converted);
+});

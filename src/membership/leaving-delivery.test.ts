@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { UnreachableError } from "../client/index.ts";
+import type { Delivery, RemovePolicy } from "../delivery/index.ts";
+import { internalError } from "../machinery/index.ts";
+import { makeCluster } from "../testing/index.ts";
+import { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
+import type { Farewell } from "./leaving-delivery.ts";
+
+const REF = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+const DELETE: RemovePolicy = { mode: "delete" };
+const signal = new AbortController().signal;
+
+function createMember(failure?: Error): { delivery: Delivery; removed: string[] } {
+  const removed: string[] = [];
+  const delivery: Delivery = {
+    apply: () => Promise.resolve({ result: "absent" }),
+    observe: () => ({ get: () => undefined, resourceOf: () => undefined, isFresh: () => true, onChange: () => {}, close: () => {} }),
+    async remove({ name }, { mode }) {
+      if (failure) throw failure;
+      removed.push(`${mode} ${name}`);
+    },
+  };
+  return { delivery, removed };
+}
+
+describe("removing an object", () => {
+  const cases: Record<string, { farewell: Farewell; ref?: typeof REF; want: string[] }> = {
+    "deletes it on a member that stays": { farewell: "stays", want: ["delete web"] },
+    "leaves it running on one that leaves": { farewell: "release", want: ["release web"] },
+    "deletes it on one that is purged": { farewell: "purge", want: ["delete web"] },
+    "does nothing on one that is let go without its answer": { farewell: "abandon", want: [] },
+    "deletes the hub's own rights also where everything else stays": { farewell: "release", ref: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", namespace: "", name: "karmada-impersonator" }, want: ["delete karmada-impersonator"] },
+  };
+  for (const [behaviour, { farewell, ref = REF, want }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const { delivery, removed } = createMember();
+
+      await createLeavingDelivery(delivery, "paris", () => farewell).remove(ref, DELETE, signal);
+
+      expect(removed).toEqual(want);
+    });
+  }
+
+  test("is over when a member that leaves does not answer", async () => {
+    const { delivery } = createMember(new UnreachableError("no route"));
+
+    await expect(createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal)).resolves.toBeUndefined();
+    await expect(createLeavingDelivery(undefined, "paris", () => "release").remove(REF, DELETE, signal)).resolves.toBeUndefined();
+  });
+
+  test("fails when a member that is purged does not answer, or refuses", async () => {
+    const { delivery } = createMember(internalError("broken"));
+
+    await expect(createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal)).rejects.toThrow("broken");
+    await expect(createLeavingDelivery(undefined, "paris", () => "purge").remove(REF, DELETE, signal)).rejects.toThrow("no connection to cluster paris");
+  });
+});
+
+test("how a member leaves is what its annotations say, and force goes first", () => {
+  const cluster = makeCluster("paris");
+  const leaving = (annotations: Record<string, string>): Farewell => farewellOf({ ...cluster, metadata: { ...cluster.metadata, deletionTimestamp: "2024-05-01T12:00:00Z", annotations } });
+
+  expect(farewellOf(cluster)).toBe("stays");
+  expect(leaving({})).toBe("release");
+  expect(leaving({ "flotilla.dev/purge": "true" })).toBe("purge");
+  expect(leaving({ "flotilla.dev/purge": "true", "flotilla.dev/force-unjoin": "true" })).toBe("abandon");
+});

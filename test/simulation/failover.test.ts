@@ -1,0 +1,249 @@
+/** Workloads leave members on which they fail, and members that must be left; nothing is lost on the way. */
+import { afterEach, expect, test } from "vitest";
+import { Cluster, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import type { Taint } from "../../src/api/index.ts";
+import { copy, type DeepReadonly } from "../../src/base/index.ts";
+import { createMemoryEngine } from "../../src/store/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
+import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const KEY = { cluster: "hub", namespace: "shop", name: "web-deployment" };
+
+let fleet: TestFleet;
+afterEach(() => fleet.stop());
+
+type Failover = NonNullable<PropagationPolicy["spec"]["failover"]>;
+const APPLICATION: Failover = { application: { decisionConditions: { tolerationSeconds: 120 } } };
+
+/** One copy of all replicas, on one of the members. */
+const onOneOf = (members: string[], failover: Failover): PropagationPolicy =>
+  makePolicy("shop/web")
+    .selects("apps/v1", "Deployment")
+    .with(({ spec }) => {
+      spec.propagateDeps = true;
+      spec.failover = failover;
+      spec.placement = { clusterAffinity: { clusterNames: members }, spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] };
+    })
+    .build();
+
+async function start(policy: PropagationPolicy, options: Partial<TestFleetOptions> = {}): Promise<void> {
+  fleet = await startTestFleet({ members: ["member1", "member2"], ...options });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(PropagationPolicy, "hub", policy);
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
+  await fleet.run(10 * SECOND);
+}
+
+/** What the member's own controllers would report. */
+async function report(cluster: string, available: number): Promise<void> {
+  const deployment = await fleet.client.get(Deployment, { cluster, namespace: "shop", name: "web" });
+  const replicas = deployment.spec.replicas ?? 0;
+  await fleet.client.updateStatus(Deployment, cluster, { ...copy(deployment), status: { observedGeneration: deployment.metadata.generation, replicas, updatedReplicas: replicas, readyReplicas: available, availableReplicas: available } });
+  await fleet.run(5 * SECOND);
+}
+const binding = (): Promise<DeepReadonly<ResourceBinding>> => fleet.client.get(ResourceBinding, KEY);
+const targets = async (): Promise<string[]> => ((await binding()).spec.clusters ?? []).map(({ name }) => name);
+const tasks = async () => (await binding()).spec.gracefulEvictionTasks ?? [];
+const moves = async () => JSON.parse((await binding()).metadata.annotations?.["flotilla.dev/moves"] ?? "[]") as { from: string; ending: string; began: string; ended: string }[];
+const copies = async (): Promise<string[]> => (await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) => metadata.name.startsWith("web-")).map(({ metadata }) => metadata.namespace?.slice("karmada-es-".length) ?? "").sort();
+const eventsOf = async (reason: string): Promise<(string | undefined)[]> => (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter((event) => event.reason === reason && event.involvedObject.kind === "ResourceBinding").map(({ message }) => message);
+const taint = async (cluster: string, ...taints: Partial<Taint>[]): Promise<void> => {
+  await fleet.client.patch(Cluster, { cluster: "hub", name: cluster }, { spec: { taints } } as never, { type: "merge" });
+  await fleet.run(SECOND);
+};
+async function expectSilence(ms: number): Promise<void> {
+  fleet.resetWrites();
+  await fleet.run(ms);
+  expect(fleet.writes().filter(({ part }) => part !== "membership")).toEqual([]);
+}
+
+test("an application that stays unhealthy moves, and its old copy goes when the new one is healthy", async () => {
+  await start(onOneOf(["member1", "member2"], APPLICATION));
+  const [from = ""] = await targets();
+  const to = from === "member1" ? "member2" : "member1";
+  await report(from, 2);
+  await report(from, 0);
+  await fleet.run(100 * SECOND);
+  expect(await targets()).toEqual([from]);
+
+  await fleet.run(30 * SECOND);
+  expect(await targets()).toEqual([to]);
+  expect(await copies()).toEqual(["member1", "member2"]);
+  expect(await tasks()).toMatchObject([{ fromCluster: from, purgeMode: "Gracefully", reason: "ApplicationFailure", producer: "resource-binding-application-failover-controller", gracePeriodSeconds: 600, replicas: 2, clustersBeforeFailover: [from] }]);
+
+  await report(to, 2);
+  expect(await copies()).toEqual([to]);
+  expect(await tasks()).toEqual([]);
+  expect(await moves()).toMatchObject([
+    { from, replicas: 2, cause: "ApplicationFailure", actor: "resource-binding-application-failover-controller", before: [from], after: [`${to}=2`], ending: "Replaced" },
+  ]);
+  expect(await eventsOf("EvictWorkloadFromClusterSucceed")).toEqual([`Evict from cluster ${from} succeed.`]);
+  await expectSilence(HOUR);
+  expect(await targets()).toEqual([to]);
+});
+
+test("a restart in the middle of a toleration, or of an eviction, does not start the time again", async () => {
+  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  await start(onOneOf(["member1", "member2"], APPLICATION), { engine });
+  const [from = ""] = await targets();
+  await report(from, 0);
+  await fleet.run(60 * SECOND);
+  const restart = async (): Promise<void> => {
+    const atMs = fleet.clock.now();
+    await fleet.stop();
+    fleet = await startTestFleet({ members: ["member1", "member2"], engine });
+    await fleet.run(atMs - fleet.clock.now());
+  };
+
+  await restart();
+  expect(await targets()).toEqual([from]);
+  await fleet.run(60 * SECOND);
+  expect(await targets()).not.toEqual([from]);
+
+  await fleet.run(5 * MINUTE);
+  await restart();
+  expect(await copies()).toEqual(["member1", "member2"]);
+  await fleet.run(6 * MINUTE);
+  const [move] = await moves();
+  expect(move).toMatchObject({ from, ending: "TimedOut" });
+  expect(Date.parse(move?.ended ?? "") - Date.parse(move?.began ?? "")).toBe(10 * MINUTE);
+});
+
+test("an application that comes and goes is not moved", async () => {
+  await start(onOneOf(["member1", "member2"], APPLICATION));
+  const [from = ""] = await targets();
+  await report(from, 2);
+  await fleet.run(MINUTE);
+  for (let time = 0; time < 20; time++) {
+    await report(from, 0);
+    await fleet.run(60 * SECOND);
+    await report(from, 2);
+  }
+
+  expect(await targets()).toEqual([from]);
+  expect(await tasks()).toEqual([]);
+});
+
+test("a fault that is everywhere takes the application off no cluster, and a fix still reaches it", async () => {
+  await start(onOneOf(["member1"], APPLICATION));
+  await report("member1", 0);
+  await fleet.run(30 * MINUTE);
+
+  expect(await targets()).toEqual(["member1"]);
+  expect(await tasks()).toEqual([]);
+  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toEqual([expect.stringContaining("Evict from cluster member1 failed: there is no other place: 0/2 clusters are available")]);
+  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { paused: true } }, { type: "merge" });
+  await fleet.run(10 * SECOND);
+  expect((await fleet.client.get(Deployment, { cluster: "member1", namespace: "shop", name: "web" })).spec.paused).toBe(true);
+  await expectSilence(3 * HOUR);
+
+  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { placement: { clusterAffinity: { clusterNames: ["member1", "member2"] } } } }, { type: "merge" });
+  await fleet.run(MINUTE);
+  expect(await targets()).toEqual(["member2"]);
+});
+
+const DRAIN: Taint = { key: "drain", effect: "NoExecute" };
+
+test("a member that must be left is left gracefully: the old copy stays, however long, until the new one is healthy", async () => {
+  await start(onOneOf(["member1", "member2"], { cluster: {} }));
+  const [from = ""] = await targets();
+  const to = from === "member1" ? "member2" : "member1";
+  await report(from, 2);
+
+  await taint(from, DRAIN);
+  expect(await targets()).toEqual([to]);
+  expect(await tasks()).toMatchObject([{ fromCluster: from, reason: "TaintUntolerated", producer: "TaintManager", message: "the cluster has the taint drain:NoExecute, which the policy does not tolerate" }]);
+  await fleet.run(3 * HOUR);
+  expect(await copies()).toEqual(["member1", "member2"]);
+
+  await report(to, 2);
+  expect(await copies()).toEqual([to]);
+  await expectSilence(HOUR);
+});
+
+test("a taint is tolerated for as long as the policy says, counted from when it was added, also across a restart", async () => {
+  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const policy = onOneOf(["member1", "member2"], { cluster: { purgeMode: "Gracefully" } });
+  if (policy.spec.placement) policy.spec.placement.clusterTolerations = [{ key: "drain", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }];
+  await start(policy, { engine });
+  const [from = ""] = await targets();
+  await report(from, 2);
+  await taint(from, DRAIN);
+  await fleet.run(4 * MINUTE);
+  const atMs = fleet.clock.now();
+  await fleet.stop();
+  fleet = await startTestFleet({ members: ["member1", "member2"], engine });
+  await fleet.run(atMs - fleet.clock.now());
+  expect(await targets()).toEqual([from]);
+
+  await fleet.run(MINUTE);
+  expect(await targets()).not.toEqual([from]);
+});
+
+test("a policy that does not speak of cluster failover is not moved by taints, and neither is one that tolerates them for ever", async () => {
+  const policy = onOneOf(["member1", "member2"], { cluster: {} });
+  if (policy.spec.placement) policy.spec.placement.clusterTolerations = [{ key: "drain", operator: "Exists" }];
+  await start(policy);
+  const [from = ""] = await targets();
+  await taint(from, DRAIN);
+  await fleet.run(HOUR);
+  expect(await targets()).toEqual([from]);
+
+  const { failover: _gone, ...spec } = policy.spec;
+  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { ...spec, failover: null, placement: { ...spec.placement, clusterTolerations: null } } } as never, { type: "merge" });
+  await fleet.run(HOUR);
+  expect(await targets()).toEqual([from]);
+});
+
+test("where all members must be left nothing is, until one may be used again", async () => {
+  await start(onOneOf(["member1", "member2"], { cluster: {} }));
+  const [from = ""] = await targets();
+  const to = from === "member1" ? "member2" : "member1";
+  await report(from, 2);
+  await taint(to, DRAIN);
+  await taint(from, DRAIN);
+  await fleet.run(HOUR);
+  expect(await targets()).toEqual([from]);
+  expect(await tasks()).toEqual([]);
+
+  await taint(to);
+  expect(await targets()).toEqual([to]);
+  expect(await copies()).toEqual(["member1", "member2"]);
+});
+
+test("purged directly, the old copy is gone before the new one is made, which knows the state of the old one", async () => {
+  await start(onOneOf(["member1", "member2"], { cluster: { purgeMode: "Directly", statePreservation: { rules: [{ aliasLabelName: "shop/ready", jsonPath: "{ .readyReplicas }" }] } } }));
+  const [from = ""] = await targets();
+  const to = from === "member1" ? "member2" : "member1";
+  await report(from, 2);
+
+  await taint(from, DRAIN);
+  await fleet.run(10 * SECOND);
+  expect(await copies()).toEqual([to]);
+  expect(await tasks()).toMatchObject([{ fromCluster: from, purgeMode: "Directly", preservedLabelState: { "shop/ready": "2" } }]);
+  expect((await fleet.client.get(Deployment, { cluster: to, namespace: "shop", name: "web" })).metadata.labels).toMatchObject({ "shop/ready": "2" });
+  await expect(fleet.client.get(Deployment, { cluster: from, namespace: "shop", name: "web" })).rejects.toThrow("not found");
+});
+
+test("workloads leave a tainted member one after the other", async () => {
+  await start(onOneOf(["member1", "member2"], { cluster: {} }));
+  for (const name of ["a", "b", "c", "d"]) await fleet.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).build());
+  await fleet.run(10 * SECOND);
+  const leaving = async (): Promise<number> => (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(({ spec }) => spec.gracefulEvictionTasks?.length).length;
+  const counts: number[] = [];
+  const on = async (cluster: string): Promise<number> => (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(({ spec }) => spec.clusters?.some(({ name }) => name === cluster)).length;
+  const busiest = (await on("member1")) >= (await on("member2")) ? "member1" : "member2";
+  const many = await on(busiest);
+  await taint(busiest, DRAIN);
+  for (let turn = 0; turn < many; turn++) {
+    counts.push(await leaving());
+    await fleet.run(2 * SECOND);
+  }
+
+  expect(many).toBeGreaterThan(2);
+  expect(counts).toEqual(Array.from({ length: many }, (_each, index) => index + 1));
+});
