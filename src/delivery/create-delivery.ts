@@ -11,12 +11,12 @@ import { isObject } from "../base/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
 import { find, UnknownKindError } from "../client/index.ts";
 import type { AnyKind, Client, KindResolver, ObjectKey } from "../client/index.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
+import { ApiError, isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
 import { holdsIn, withoutPath } from "./compare.ts";
 import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef, RemovePolicy } from "./delivery.ts";
 import { findDrift, withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";
-import { APPLIED_DIGEST, isOurs, isReleasedFrom, mark, ownerOf, RELEASED_FROM, releasePatch } from "./marks.ts";
+import { APPLIED_DIGEST, digestOf, isOurs, isReleasedFrom, mark, ownerOf, RELEASED_FROM, releasePatch } from "./marks.ts";
 import { groupKind } from "./observer.ts";
 import type { Observer } from "./observer.ts";
 import { planTakeover } from "./plan-takeover.ts";
@@ -47,13 +47,21 @@ interface Task {
   signal: AbortSignal;
 }
 
+interface Settled {
+  generation: number | undefined;
+  /** What was found in place; manifests are shared, so that a look at the reference mostly tells. */
+  found?: Manifest;
+  /**
+   * A digest of what was written. A member whose ownership records are incomplete and that spells values differently (`1000m`, `1`)
+   * would otherwise be written to for ever.
+   */
+  written?: string;
+}
+
 export function createDelivery({ client, cluster, kinds: asked, observer }: DeliveryDependencies): Delivery {
   const kinds = createServedKinds(asked);
-  /**
-   * The generation at which a manifest was last found applied. A member whose ownership records are incomplete and that spells values
-   * differently (`1000m`, `1`) would otherwise be written to for ever.
-   */
-  const settled = new Map<string, { digest: string; generation: number | undefined }>();
+  /** By object, the generation at which it was last found as wanted, or written. */
+  const settled = new Map<string, Settled>();
 
   const keyOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): ObjectKey => ({ cluster, ...(namespace && { namespace }), name });
 
@@ -107,13 +115,15 @@ export function createDelivery({ client, cluster, kinds: asked, observer }: Deli
     const retained = await retain(task, observed);
     const drift = driftOf(retained, observed, policy);
     if (drift === "settled") return { result: "unchanged", object: observed };
-    const isDrifted = isOurs(observed) && drift.length > 0 && { drift };
-    if (isDrifted && policy.drift === "report" && isApplied(retained, observed)) return { result: "unchanged", object: observed, ...isDrifted };
+    const isReport = policy.drift === "report" && isOurs(observed);
+    if (isReport && isApplied(retained, observed)) return { result: "unchanged", object: observed, drift };
     policy.beforeRequest?.();
-    const left = policy.drift === "report" ? drift.filter(({ by }) => by !== undefined) : [];
+    // What nobody owns is not there because the manifest is new.
+    const left = isReport ? drift.filter(({ by }) => by !== undefined) : [];
+    const told = isReport ? left : drift;
     const object = policy.mode === "update" ? await client.update(kind, cluster, planPut(retained, observed), { signal }) : await apply(task, retained, observed, left);
-    settle(object);
-    return { result: "updated", object, ...isDrifted };
+    settled.set(placeOf(object), { generation: object.metadata.generation, written: digestOf(retained) });
+    return { result: "updated", object, ...(isOurs(observed) && told.length > 0 && { drift: told }) };
   }
 
   /** The manifest with what the member decides: what its kind says, and its replicas while they are scaled there. */
@@ -137,7 +147,8 @@ export function createDelivery({ client, cluster, kinds: asked, observer }: Deli
       const { items } = await client.list(HorizontalPodAutoscaler, { cluster, ...(key.namespace && { namespace: key.namespace }), signal });
       return items.some(({ spec: { scaleTargetRef } }) => scaleTargetRef.name === key.name && groupKind(scaleTargetRef) === `${kind.group}/${kind.kind}`);
     } catch (error) {
-      if (isNotFound(error)) return false; // A member that does not know autoscalers has none.
+      // A member that does not know autoscalers has none; one that does not show them decides itself who may scale.
+      if (isNotFound(error) || (error instanceof ApiError && error.status.code === 403)) return false;
       throw error;
     }
   }
@@ -151,37 +162,36 @@ export function createDelivery({ client, cluster, kinds: asked, observer }: Deli
     const left = [...applied.left, ...ignored.map((path) => path.split("."))];
     const isAdopted = !isOurs(observed) && !isReleasedFrom(observed, policy.owner);
     const managedFields = planTakeover({ manager: fieldManager, manifest: wanted, observed, isAdopted, left });
-    const { resourceVersion } = (managedFields ? await setOwners(kind, observed, managedFields, signal) : observed).metadata;
+    const isReleased = observed.metadata.annotations?.[RELEASED_FROM] !== undefined;
+    const { resourceVersion } = (managedFields || isReleased ? await prepare(kind, observed, managedFields, signal) : observed).metadata;
     // Only what was judged is changed: an object that somebody put in its place since then is a conflict, and judged anew.
     const judged = { ...wanted, metadata: { ...wanted.metadata, ...(resourceVersion && { resourceVersion }) } };
     return client.apply(kind, cluster, judged, { force, fieldManager, signal });
   }
 
-  /** With the note of a release, which has served its purpose, taken off. */
-  function setOwners(kind: AnyKind, { metadata }: Manifest, managedFields: object, signal: AbortSignal): Promise<Manifest> {
-    const isReleased = metadata.annotations?.[RELEASED_FROM] !== undefined;
-    const patch = { metadata: { managedFields, resourceVersion: metadata.resourceVersion ?? null, ...(isReleased && { annotations: { [RELEASED_FROM]: null } }) } };
+  /** Says who owns which fields, and takes the note of a release off, which has served its purpose. */
+  function prepare(kind: AnyKind, { metadata }: Manifest, managedFields: object | undefined, signal: AbortSignal): Promise<Manifest> {
+    const patch = { metadata: { ...(managedFields && { managedFields }), resourceVersion: metadata.resourceVersion ?? null, annotations: { [RELEASED_FROM]: null } } };
     return client.patch(kind, keyOf(metadata), patch as unknown as Json, { type: "merge", signal });
   }
 
   /** `settled` when nothing is to be done; otherwise what somebody on the member changed, which may be nothing. */
   function driftOf(wanted: Manifest, observed: Manifest, policy: ApplyPolicy): FieldDrift[] | "settled" {
+    const { generation } = observed.metadata;
     const last = settled.get(placeOf(observed));
+    // Nobody changed more than metadata and status since then.
+    const isQuiet = generation !== undefined && last?.generation === generation && holdsIn(wanted.metadata, observed.metadata);
     if (isApplied(wanted, observed)) {
-      const digest = wanted.metadata.annotations?.[APPLIED_DIGEST];
-      const isSame = last !== undefined && last.digest === digest && last.generation !== undefined && last.generation === observed.metadata.generation;
-      if (isSame && holdsIn(wanted.metadata, observed.metadata)) return "settled";
+      if (isQuiet && last?.found === wanted) return "settled";
       if (holdsIn(wanted, observed)) {
-        settle(observed);
+        settled.set(placeOf(observed), { generation, found: wanted });
         return "settled";
       }
     } else if (policy.drift !== "report" || !isOurs(observed)) return [];
     const drift = findDrift(wanted, observed, observed.metadata.managedFields ?? [], policy.fieldManager).filter(({ steps }) => !isIgnored(steps, policy));
-    return drift.length === 0 && isApplied(wanted, observed) ? "settled" : drift;
-  }
-
-  function settle(object: Manifest): void {
-    settled.set(placeOf(object), { digest: object.metadata.annotations?.[APPLIED_DIGEST] ?? "", generation: object.metadata.generation });
+    if (!isApplied(wanted, observed)) return drift;
+    const isWritten = policy.drift !== "report" && isQuiet && last?.written === digestOf(wanted);
+    return drift.length === 0 || isWritten ? "settled" : drift;
   }
 
   async function removeOne(kind: AnyKind, ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void> {

@@ -45,7 +45,7 @@ export interface ApplyPolicy {
 }
 
 export type ApplyOutcome =
-  /** `drift` is what was found changed on the member: repaired when the object was updated, left as it is otherwise. */
+  /** `drift` is what was found changed on the member, and repaired, or left as it is with `report`. */
   | { result: "created" | "updated" | "unchanged"; object: DeepReadonly<KubernetesObject>; drift?: readonly FieldDrift[] }
   /** It exists, is not ours, and `adopt` is off. Nothing was written. */
   | { result: "conflict"; message: string }

@@ -25,6 +25,12 @@ test("what lies inside a field that is owned as a whole is owned with it", () =>
   expect(paths(desired, { spec: { selector: { matchLabels: { app: "other" } } } }, [entry("ann", spec("selector"))], "flotilla")).toEqual(["spec.selector.matchLabels.app"]);
 });
 
+test("a map that is ours says nothing about a key in it that is somebody else's", () => {
+  const managers = [entry("flotilla", { "f:data": {} }), entry("ann", { "f:data": { "f:colour": {} } })];
+
+  expect(findDrift({ data: { colour: "blue" } }, { data: { colour: "red" } }, managers, "flotilla")).toMatchObject([{ theirs: "red", by: { manager: "ann" } }]);
+});
+
 test("a field that somebody removed is drift by nobody that is known", () => {
   expect(findDrift({ spec: { replicas: 3 } }, { spec: {} }, [entry("flotilla", {})], "flotilla")).toEqual([{ steps: ["f:spec", "f:replicas"], ours: 3, theirs: undefined }]);
 });
@@ -64,4 +70,10 @@ test("fields are left out by their way, also inside lists, and the original stay
   expect(withoutSteps(object, ["f:spec", "f:containers", 'k:{"name":"web"}', "f:image"])).toEqual({ spec: { replicas: 3, containers: [{ name: "web" }, { name: "side" }] } });
   expect(withoutSteps(object, ["f:spec", "f:containers", 'k:{"name":"web"}'])).toEqual({ spec: { replicas: 3, containers: [{ name: "side" }] } });
   expect(withoutSteps(object, ["f:absent", "f:deeper"])).toBe(object);
+});
+
+test("records that make no sense are no reason to fail", () => {
+  const managers = [entry("flotilla", { "f:list": { "k:{nonsense": {}, "k:1": {} } }), entry("ann", { "f:list": "nothing" })];
+
+  expect(paths({ list: [{ name: "a" }] }, { list: [{ name: "b" }] }, managers, "flotilla")).toEqual(["list"]);
 });

@@ -34,7 +34,7 @@ export function findDrift(desired: unknown, observed: unknown, managedFields: re
 
   function visit(wanted: unknown, shown: unknown, own: FieldSet | undefined, known: FieldSet | undefined, steps: readonly string[]): void {
     if (isObject(wanted) && isObject(shown)) {
-      for (const key of Object.keys(wanted)) visit(wanted[key], ownValue(shown, key), below(own, `f:${key}`), below(known, `f:${key}`), [...steps, `f:${key}`]);
+      for (const key of Object.keys(wanted)) visit(wanted[key], ownValue(shown, key), below(own, `f:${key}`, known), below(known, `f:${key}`, known), [...steps, `f:${key}`]);
       return;
     }
     if (Array.isArray(wanted) && Array.isArray(shown)) {
@@ -43,15 +43,18 @@ export function findDrift(desired: unknown, observed: unknown, managedFields: re
       if (isOfValues(known) && wanted.every((item) => shown.some((other) => equalJson(item, other)))) return;
     }
     if (holdsIn(wanted, shown) || (shown !== undefined && own !== undefined && isMember(own))) return;
-    const by = ownerOf(others, steps);
+    const by = ownerOf(others, steps, all);
     found.push({ steps, ours: wanted as Json, theirs: shown as Json | undefined, ...(by && { by }) });
   }
 
   function visitElements(wanted: readonly unknown[], shown: readonly unknown[], keys: readonly string[], own: FieldSet | undefined, known: FieldSet | undefined, steps: readonly string[]): void {
+    const stepOf = (item: unknown): string => `k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, ownValue(item, key)])))}`;
+    const byStep = new Map(shown.map((item) => [stepOf(item), item]));
     for (const item of wanted) {
-      const match = shown.find((other) => isSameElement(item, other, keys));
-      const step = `k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, ownValue(match ?? item, key)])))}`;
-      visit(item, match, below(own, step), below(known, step), [...steps, step]);
+      // Only an element whose key is incomplete needs a search.
+      const match = byStep.get(stepOf(item)) ?? (keys.every((key) => ownValue(item, key) !== undefined) ? undefined : shown.find((other) => isSameElement(item, other, keys)));
+      const step = stepOf(match ?? item);
+      visit(item, match, below(own, step, known), below(known, step, known), [...steps, step]);
     }
   }
 
@@ -63,7 +66,7 @@ export function findDrift(desired: unknown, observed: unknown, managedFields: re
 export function withoutSteps<T>(object: T, steps: readonly string[]): T {
   const [first = "", ...rest] = steps;
   if (first.startsWith("k:") && Array.isArray(object)) {
-    const key = JSON.parse(first.slice(2)) as JsonObject;
+    const key = parseKey(first) ?? {};
     const isIt = (item: unknown): boolean => isSameElement(item, key, Object.keys(key));
     const items: unknown[] = rest.length === 0 ? object.filter((item) => !isIt(item)) : object.map((item: unknown) => (isIt(item) ? withoutSteps(item, rest) : item));
     return items as T;
@@ -76,17 +79,21 @@ export function withoutSteps<T>(object: T, steps: readonly string[]): T {
 
 /** `spec.template.spec.containers[name=web].image`. */
 export function formatSteps(steps: readonly string[]): string {
-  return steps.map((step) => (step.startsWith("k:") ? `[${formatKey(JSON.parse(step.slice(2)) as JsonObject)}]` : `.${step.slice("f:".length)}`)).join("").slice(1);
+  return steps.map((step) => (step.startsWith("k:") ? `[${formatKey(parseKey(step) ?? {})}]` : `.${step.slice("f:".length)}`)).join("").slice(1);
 }
 
 const formatKey = (key: JsonObject): string => Object.entries(key).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(",");
 /** An entry that lists nothing owns nothing. */
-const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => (isObject(fieldsV1) && !isWhole(fieldsV1 as FieldSet) ? (fieldsV1 as FieldSet) : undefined);
+const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => (isObject(fieldsV1) && !isWhole(fieldsV1) ? fieldsV1 : undefined);
 const ownValue = (object: unknown, key: string): unknown => (isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined);
 
-/** What lies below a field that is owned as a whole is owned with it. */
-function below(set: FieldSet | undefined, step: string): FieldSet | undefined {
-  if (set === undefined || isWhole(set)) return set;
+/**
+ * What lies below a field that is owned as a whole is owned with it. A map of which nothing but itself is owned looks alike; that
+ * somebody else owns something in it tells the two apart.
+ */
+function below(set: FieldSet | undefined, step: string, known: FieldSet | undefined): FieldSet | undefined {
+  if (set === undefined) return undefined;
+  if (isWhole(set)) return known !== undefined && isWhole(known) ? set : undefined;
   return Object.hasOwn(set, step) ? (set[step] as FieldSet) : undefined;
 }
 
@@ -97,10 +104,12 @@ function isWhole(set: FieldSet): boolean {
 
 const isMember = (set: FieldSet): boolean => isWhole(set) || Object.hasOwn(set, ".");
 
-function ownerOf(entries: readonly Entry[], steps: readonly string[]): FieldDrift["by"] {
+function ownerOf(entries: readonly Entry[], steps: readonly string[], all: FieldSet | undefined): FieldDrift["by"] {
   let newest: Entry | undefined;
   for (const entry of entries) {
-    const set = steps.reduce(below, fieldsOf(entry));
+    let set = fieldsOf(entry);
+    let known = all;
+    for (const step of steps) [set, known] = [below(set, step, known), below(known, step, known)];
     if (set !== undefined && (newest === undefined || (entry.time ?? "") > (newest.time ?? ""))) newest = entry;
   }
   return newest && { manager: newest.manager ?? "", ...(newest.time && { time: newest.time }) };
@@ -108,8 +117,22 @@ function ownerOf(entries: readonly Entry[], steps: readonly string[]): FieldDrif
 
 /** The fields by which the elements of a list are told apart; undefined when they are not. */
 function elementKeys(set: FieldSet | undefined): string[] | undefined {
-  for (const step in set) if (step.startsWith("k:")) return Object.keys(JSON.parse(step.slice(2)) as JsonObject);
+  for (const step in set) {
+    const keys = step.startsWith("k:") ? Object.keys(parseKey(step) ?? {}) : [];
+    if (keys.length > 0) return keys;
+  }
   return undefined;
+}
+
+/** The key of an element, `k:{"name":"web"}`. Records come from members; what is no key there names no element. */
+export function parseKey(step: string): JsonObject | undefined {
+  try {
+    const key: unknown = JSON.parse(step.slice("k:".length));
+    return isObject(key) ? key : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function isOfValues(set: FieldSet | undefined): boolean {

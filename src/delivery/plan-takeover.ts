@@ -4,10 +4,11 @@
  */
 import type { KubernetesObject, ManagedFieldsEntry } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
-import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
 import { fieldSetDifference, hasField, singleField, unionOf } from "../machinery/index.ts";
 import type { FieldSet } from "../machinery/index.ts";
 import { holdsIn } from "./compare.ts";
+import { parseKey } from "./drift.ts";
 
 /** Who delivered to members before us: what they wrote was the template, so it is ours when we take over. */
 const PREDECESSORS: ReadonlySet<string> = new Set(["karmada-controller-manager", "karmada-agent"]);
@@ -102,8 +103,8 @@ function elementAt(value: unknown, step: string): unknown {
   if (step.startsWith("f:")) return childOf(value, step.slice("f:".length));
   if (!Array.isArray(value)) return undefined;
   if (!step.startsWith("k:")) return value;
-  const key = JSON.parse(step.slice("k:".length)) as JsonObject;
-  return value.find((item) => Object.entries(key).every(([name, wanted]) => childOf(item, name) === undefined || equalJson(childOf(item, name), wanted)));
+  const key = parseKey(step);
+  return key && value.find((item) => Object.entries(key).every(([name, wanted]) => childOf(item, name) === undefined || equalJson(childOf(item, name), wanted)));
 }
 
 function orNothing(set: FieldSet): FieldSet | undefined {

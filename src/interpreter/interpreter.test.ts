@@ -69,3 +69,18 @@ test("a user's rule that revises as the kind's own does leaves the division to t
 
   expect(copies.get("a")?.kind).toBe("Divided");
 });
+
+test("counted replicas that no rule sets are not copied to several members", async () => {
+  const interpreter = createInterpreter([createLevel("native", [counting(6)])]);
+  const all = [{ cluster: "a", replicas: 6 }];
+
+  await expect(interpreter.divide(widget, [{ cluster: "a", replicas: 4 }, { cluster: "b", replicas: 2 }])).rejects.toThrow("its 6 replicas are counted and no rule sets them");
+  expect((await interpreter.divide(widget, all)).get("a")).toBe(widget);
+  expect((await interpreter.divide(widget, [{ cluster: "a", replicas: 4, isWhole: true }])).get("a")).toBe(widget);
+});
+
+test("a rule that leaves the replicas as they are has failed", async () => {
+  const interpreter = createInterpreter([createLevel("webhook", [counting(6, { reviseReplicas: (object) => ({ ...object }) })])]);
+
+  await expect(interpreter.divide(widget, [{ cluster: "a", replicas: 4 }])).rejects.toThrow("ReviseReplica to 4 of 6 replicas for a changes nothing");
+});

@@ -5,6 +5,7 @@
 import type { KubernetesObject } from "../api/index.ts";
 import { equalJson, isObject, messageOf } from "../base/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
+import { DivideError } from "./divide/divide-error.ts";
 import { InterpretError } from "./interpret-error.ts";
 import type { Component, Dependency, KindInterpreter, Replicas, Share, StatusItem } from "./kind-interpreter.ts";
 import { createLevel, LEVEL_ORDER } from "./level.ts";
@@ -67,6 +68,18 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     return explained(rule, object, () => carryOut.call(rules, object, ...rest));
   }
 
+  /** Counted replicas that nobody sets would run in full on every member. */
+  async function refuseMultiplied(object: AnyObject, shares: readonly Share[], copies: ReadonlyMap<string, AnyObject>, hasRule: boolean): Promise<void> {
+    const unrevised = shares.filter(({ cluster, isWhole }) => !isWhole && equalJson(copies.get(cluster), object));
+    if (unrevised.length === 0) return;
+    const total = (await ask("replicas", object))?.replicas;
+    const wrong = unrevised.find(({ replicas }) => replicas !== total);
+    if (!wrong) return;
+    const doing = `dividing ${object.kind} ${object.metadata.name}`;
+    if (!hasRule) throw new DivideError(`${doing}: its ${total} replicas are counted and no rule sets them; add ReviseReplica (replicaRevision of a customization), or have them duplicated`);
+    throw new InterpretError(`${doing}: ReviseReplica to ${wrong.replicas} of ${total} replicas for ${wrong.cluster} changes nothing`);
+  }
+
   return {
     replicas: (object) => ask("replicas", object),
     components: async (object) => (await ask("components", object)) ?? [],
@@ -76,9 +89,10 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       const divides = rulesOf(object, ({ divide }) => divide);
       if (rules?.divide) return divided(divides, object, shares);
       // Replicas that nobody counts are not divided.
-      const isCounted = rules && rulesOf(object, ({ replicas }) => replicas);
+      const isCounted = rulesOf(object, ({ replicas }) => replicas) !== undefined;
       const staying = shares.filter(({ leaving }) => !leaving);
-      const copies = new Map(await Promise.all(staying.map(async ({ cluster, replicas }) => [cluster, (isCounted && (await ask("reviseReplicas", object, replicas))) ?? object] as const)));
+      const copies = new Map(await Promise.all(staying.map(async ({ cluster, replicas }) => [cluster, (isCounted ? await ask("reviseReplicas", object, replicas) : undefined) ?? object] as const)));
+      if (isCounted) await refuseMultiplied(object, staying, copies, rules !== undefined);
       // A user's rule comes before a lower level that divides, unless it revises as that level does: then it says nothing against dividing.
       const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
       return isSame ? divided(divides, object, shares) : copies;

@@ -51,16 +51,16 @@ describe("a guard", () => {
     const member = createMember();
     const clock = createFakeClock();
     const guard = createGuard(member.transport, "far", clock);
-    const failures = Array.from({ length: 3 }, () => expect(guard.send(REQUEST)).rejects.toThrow("no route"));
+    const failures = Array.from({ length: 3 }, () => expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer"));
     await settle();
     member.waiting.splice(0).forEach(({ fail }) => fail(new UnreachableError("no route")));
     await Promise.all(failures);
 
-    await expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer: no route");
+    await expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer; the condition Ready of its Cluster says why");
     const whileAway = member.sent();
     clock.advance(500);
     const probing = guard.send(REQUEST);
-    await expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer: no route");
+    await expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer; the condition Ready of its Cluster says why");
     await settle();
     member.waiting[0]?.answer();
     await probing;
@@ -70,6 +70,21 @@ describe("a guard", () => {
 
     expect(whileAway).toBe(3);
     await expect(after).resolves.toEqual({});
+  });
+
+  test("lets nobody wait for long for a member that is slow", async () => {
+    const member = createMember();
+    const clock = createFakeClock();
+    const guard = createGuard(member.transport, "far", clock);
+    const all = Array.from({ length: 17 }, () => guard.send(REQUEST).catch((error: unknown) => (error as Error).message));
+    await settle();
+
+    clock.advance(1_000);
+    const refused = await all[16];
+    member.waiting.splice(0).forEach(({ answer }) => answer());
+
+    expect(refused).toBe("cluster far is slow: it has 16 requests to answer");
+    expect((await Promise.all(all)).slice(0, 16)).toEqual(Array.from({ length: 16 }, () => ({})));
   });
 
   test("takes a refusal for an answer", async () => {
@@ -93,7 +108,7 @@ describe("a guard", () => {
 
     member.waiting.splice(0).forEach(({ fail }) => fail(new UnreachableError("no route")));
 
-    expect((await Promise.all(all)).slice(-2)).toEqual(["cluster far does not answer: no route", "cluster far does not answer: no route"]);
+    expect((await Promise.all(all)).slice(-2)).toEqual(["cluster far does not answer; the condition Ready of its Cluster says why", "cluster far does not answer; the condition Ready of its Cluster says why"]);
     expect(member.sent()).toBe(16);
   });
 });

@@ -59,7 +59,7 @@ export function createMemberTransport(open: () => Promise<Transport>, log: Log):
 function begin(open: () => Promise<Transport>): Epoch {
   const transport = open();
   // A failure belongs to whoever sends the next request; until then nobody waits for it.
-  transport.catch(() => {});
+  void Promise.allSettled([transport]);
   return { transport, ending: new AbortController() };
 }
 

@@ -13,7 +13,7 @@ import type { Delivery } from "../delivery/index.ts";
 import { createInformers, createWriteThroughClient } from "../runtime/index.ts";
 import type { Informers } from "../runtime/index.ts";
 import { openConnection, planAddress, tokenIn } from "./connection.ts";
-import type { Address } from "./connection.ts";
+import type { Address, AddressPlan } from "./connection.ts";
 import { createGuard } from "./guard.ts";
 import { createMemberTransport } from "./member-transport.ts";
 import type { MemberTransport } from "./member-transport.ts";
@@ -93,6 +93,18 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
 
   const secretOf = (namespace: string, name: string): DeepReadonly<Secret> | undefined => secrets.get({ cluster: hub, namespace, name });
 
+  /** Asked for with every delivery; read again only when the Cluster or its Secret is another object. */
+  const plans = new WeakMap<object, { secret: object | undefined; plan: AddressPlan }>();
+  function addressOf(cluster: DeepReadonly<Cluster>): AddressPlan {
+    const { secretRef } = cluster.spec;
+    const secret = secretRef && secretOf(secretRef.namespace, secretRef.name);
+    const known = plans.get(cluster);
+    if (known && known.secret === secret) return known.plan;
+    const plan = planAddress(cluster, () => secret);
+    plans.set(cluster, { secret, plan });
+    return plan;
+  }
+
   /** The token that the Secret holds at this moment. */
   function credentialsOf(cluster: string, field: SecretField): CredentialSource {
     const now = (): Credentials => {
@@ -145,7 +157,7 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
 
   function use(cluster: string, address: Address): RemoteMember {
     const present = opened.get(cluster);
-    if (present && equalJson(present.member.address, address)) return present.member;
+    if (present && (present.member.address === address || equalJson(present.member.address, address))) return present.member;
     if (!present) {
       const fresh = open(cluster, address);
       opened.set(cluster, fresh);
@@ -169,13 +181,13 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
 
   return {
     of(cluster) {
-      const plan = planAddress(cluster, secretOf);
+      const plan = addressOf(cluster);
       return "problem" in plan ? plan.problem : use(cluster.metadata.name, plan.address);
     },
     named(cluster) {
       const object = clusters.get({ cluster: hub, name: cluster });
       if (!object?.spec.secretRef) return undefined;
-      const plan = planAddress(object, secretOf);
+      const plan = addressOf(object);
       // A member whose Secret is missing for a moment keeps its connection, which says what is wrong with each request.
       return "problem" in plan ? opened.get(cluster)?.member : use(cluster, plan.address);
     },

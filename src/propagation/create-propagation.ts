@@ -81,12 +81,12 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const workStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: Work, lister: works });
   const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies: [policies, clusterPolicies], bindings: [bindings, clusterBindings], definitions: informers.of(CustomResourceDefinition), clock, log });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works });
-  const tellFailure = createTellRuleFailure(hub, events("flotilla-interpreter"));
+  const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
   const memberObjects = createMemberObjects({ works, deliveryFor, hub });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
   const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
   const tally = createPolicyTally();
-  for (const informer of [bindings, clusterBindings]) informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
+  for (const informer of deps.policyStatus ? [bindings, clusterBindings] : []) informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
   const statusNews = events("flotilla-aggregate");
 
   const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
@@ -126,7 +126,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         scope,
         client: clientFor("dependencies"),
         templates,
-        templateChanges: templates.source(bindingOf),
+        templateChanges: templates.source((event) => bindingOf(event).filter((key) => ofScope.get(key)?.spec.propagateDeps)),
         ruleChanges: ruleChanges.bindings(ofScope),
         interpreter,
         tellFailure,
@@ -141,6 +141,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         templateChanges: templates.source(bindingOf),
         interpreter,
         ruleChanges: ruleChanges.bindings(ofScope),
+        tellFailure,
         render,
         worksOf,
         removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),

@@ -17,7 +17,7 @@ test("every field has one writer, and nobody writes inside another's field", () 
 });
 
 test("every stage reads something that a stage before it, a user or a member wrote", () => {
-  const given = ["template", "PropagationPolicy", "OverridePolicy", "ClusterOverridePolicy", "Cluster", "member.status"];
+  const given = ["template", "PropagationPolicy", "OverridePolicy", "ClusterOverridePolicy", "PriorityClass", "Cluster", "WorkloadRebalancer", "member.status"];
   for (const [place, { reads }] of pipeline.entries()) {
     const known = [...given, ...pipeline.slice(0, place).flatMap(({ name, writes }) => [name, ...writes])];
 
@@ -67,7 +67,7 @@ describe("in a running fleet", () => {
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
     await fleet.run(20_000);
 
-    const plurals: Record<string, string> = { ResourceBinding: "resourcebindings.work.karmada.io", Work: "works.work.karmada.io", template: "deployments.apps" };
+    const plurals: Record<string, string> = { ResourceBinding: "resourcebindings.work.karmada.io", attached: "resourcebindings.work.karmada.io", WorkloadRebalancer: "workloadrebalancers.apps.karmada.io", Work: "works.work.karmada.io", template: "deployments.apps" };
     for (const { name, writes } of pipeline) {
       const named = new Set(writes.map((field) => plurals[field.split(".")[0] ?? ""]));
       const written = new Set(fleet.writes().filter(({ part, cluster }) => part === name && cluster === "hub").map(({ resource }) => resource));

@@ -2,7 +2,8 @@
  * The pipeline: the life of an object from a user's apply to pods on members and back. Start reading here.
  *
  * Stages never call each other. They meet in the API objects: each reads what the ones before it wrote, and every field has
- * one writer. `pipeline.test.ts` holds this table against a running fleet.
+ * one writer. `pipeline.test.ts` holds this table against a running fleet. ResourceBinding stands for ClusterResourceBinding too, and
+ * PropagationPolicy for ClusterPropagationPolicy: the stages run for both scopes.
  */
 export interface Stage {
   /** Also the folder under `propagation`. */
@@ -17,11 +18,11 @@ export const pipeline: readonly Stage[] = [
   {
     name: "match",
     does: "finds the policy for a template and keeps the binding of the two",
-    reads: ["template", "PropagationPolicy"],
+    reads: ["template", "PropagationPolicy", "OverridePolicy", "PriorityClass"],
     writes: [
       "template.metadata.labels[propagationpolicy.karmada.io]",
       "template.metadata.annotations[propagationpolicy.karmada.io]",
-      "ResourceBinding.metadata.labels",
+      "ResourceBinding.metadata.labels[propagationpolicy.karmada.io]",
       "ResourceBinding.metadata.annotations[propagationpolicy.karmada.io]",
       "ResourceBinding.metadata.ownerReferences",
       "ResourceBinding.metadata.finalizers",
@@ -31,6 +32,14 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.spec.placement",
       "ResourceBinding.spec.schedulerName",
       "ResourceBinding.spec.conflictResolution",
+      "ResourceBinding.spec.propagateDeps",
+      "ResourceBinding.spec.failover",
+      "ResourceBinding.spec.suspension.dispatching",
+      "ResourceBinding.spec.suspension.dispatchingOnClusters",
+      "ResourceBinding.spec.preserveResourcesOnDeletion",
+      "ResourceBinding.spec.schedulePriority",
+      "ResourceBinding.spec.workloadAffinityGroups",
+      "PropagationPolicy.status",
     ],
   },
   {
@@ -39,13 +48,48 @@ export const pipeline: readonly Stage[] = [
     reads: ["ResourceBinding.spec", "Cluster"],
     writes: [
       "ResourceBinding.spec.clusters",
-      "ResourceBinding.spec.gracefulEvictionTasks",
+      "ResourceBinding.spec.gracefulEvictionTasks[Scheduler]",
       "ResourceBinding.metadata.annotations[policy.karmada.io/applied-placement]",
       "ResourceBinding.status.conditions[Scheduled]",
       "ResourceBinding.status.schedulerObservedGeneration",
       "ResourceBinding.status.schedulerObservingAffinityName",
       "ResourceBinding.status.lastScheduledTime",
     ],
+  },
+  {
+    // Orders to leave a cluster are a list: whoever has the reason adds one, named by its producer, and `eviction` alone ends them.
+    name: "failover",
+    does: "orders a resource to leave a member on which it stays unhealthy, or whose taints it does not tolerate",
+    reads: ["ResourceBinding", "Cluster"],
+    writes: [
+      "ResourceBinding.spec.gracefulEvictionTasks[ApplicationFailover]",
+      "ResourceBinding.spec.gracefulEvictionTasks[TaintManager]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/unhealthy-since]",
+    ],
+  },
+  {
+    name: "eviction",
+    does: "ends an order to leave a member once the resource is healthy where it went",
+    reads: ["ResourceBinding"],
+    writes: ["ResourceBinding.spec.gracefulEvictionTasks[ended]", "ResourceBinding.metadata.annotations[flotilla.dev/moves]"],
+  },
+  {
+    // What a resource needs, such as a ConfigMap, has a binding too; where no policy propagates it as well, it is `attached`.
+    name: "dependencies",
+    does: "takes what a resource needs to where the resource runs",
+    reads: ["ResourceBinding", "template"],
+    writes: [
+      "ResourceBinding.metadata.annotations[resourcebinding.karmada.io/dependencies]",
+      "ResourceBinding.metadata.labels[resourcebinding.karmada.io/depended-by]",
+      "ResourceBinding.spec.requiredBy",
+      "attached",
+    ],
+  },
+  {
+    name: "rebalance",
+    does: "has resources scheduled afresh when a WorkloadRebalancer says so",
+    reads: ["WorkloadRebalancer", "ResourceBinding"],
+    writes: ["ResourceBinding.spec.rescheduleTriggeredAt", "WorkloadRebalancer.status"],
   },
   {
     // It has no object of its own to write, so dispatch is its controller: `changes.ts` says which bindings to look at again,

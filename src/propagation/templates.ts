@@ -113,11 +113,11 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
       if (!deleted) follow(object.spec.resource);
     });
   }
-  definitions.subscribe(({ object: { spec }, deleted }) => {
+  definitions.subscribe(({ object: { spec, metadata }, old, deleted }) => {
+    // One that changed or is gone is asked for again: it may have got a status, or come back under another name or in other versions.
+    if (deleted || (old && old.metadata.generation !== metadata.generation)) for (const { name } of spec.versions) kinds.forget({ apiVersion: formatApiVersion(spec.group, name), kind: spec.names.kind });
     // A new definition may be the one that a policy has been waiting for.
     if (!deleted) return missing.forEach(follow);
-    // One that is gone is asked for again: it may come back under another name, or in other versions.
-    for (const { name } of spec.versions) kinds.forget({ apiVersion: formatApiVersion(spec.group, name), kind: spec.names.kind });
     const known = followed.get(idOf(spec.group, spec.names.kind));
     if (!known) return;
     followed.delete(idOf(spec.group, spec.names.kind));

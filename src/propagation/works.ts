@@ -6,6 +6,7 @@ import type { DeepReadonly } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { Informer, ObjectEvent } from "../runtime/index.ts";
 import { bindingId, bindingKeyOf, clusterScope, namespacedScope, scopeOf } from "./binding-scope.ts";
+import { targetsOf } from "./targets.ts";
 import { NAMESPACE_LABEL } from "./well-known.ts";
 
 const BY_BINDING = "binding";
@@ -23,7 +24,7 @@ export function worksOfBinding(works: Informer<Work>, binding: DeepReadonly<Reso
   const found = id ? works.by(BY_BINDING, id) : [];
   if (binding.spec.resource.kind !== "Namespace") return found;
   // The Work of a synced namespace goes back to the namespaces stage when its member is no target any more, and is not ours to delete.
-  const targets = new Set(binding.spec.clusters?.map(({ name }) => executionNamespace(name)));
+  const targets = new Set(targetsOf(binding.spec).map(({ name }) => executionNamespace(name)));
   return found.filter(({ metadata }) => !metadata.labels?.[NAMESPACE_LABEL] || targets.has(metadata.namespace ?? ""));
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { dynamicKind, inVersion, type KubernetesObject } from "../api/index.ts";
 import { createFakeClock, silentLog, type DeepReadonly } from "../base/index.ts";
-import { CHANGED_MEANWHILE, conflict, forbidden } from "../machinery/index.ts";
+import { CHANGED_MEANWHILE, conflict, forbidden, invalid } from "../machinery/index.ts";
 import { createFakeClient } from "../testing/index.ts";
-import { createStatusWriter } from "./create-status-writer.ts";
+import { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
 
 interface Widget extends KubernetesObject {
   status?: Record<string, string>;
@@ -17,13 +17,13 @@ const setting =
   (field: string, value: string) =>
   (object: DeepReadonly<Widget>): DeepReadonly<Widget> => ({ ...object, status: { ...object.status, [field]: value } });
 
-async function setUp({ windowMs = 0 }: { windowMs?: number } = {}) {
+async function setUp({ windowMs = 0, ...options }: Partial<Pick<StatusWriterOptions<Widget>, "windowMs" | "onRefused">> = {}) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   const seen: { object: DeepReadonly<Widget> | undefined } = {
     object: await client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop" } }),
   };
-  const writer = createStatusWriter<Widget>({ client, kind: Widget, lister: { get: () => seen.object }, clock, windowMs, log: silentLog });
+  const writer = createStatusWriter<Widget>({ client, kind: Widget, lister: { get: () => seen.object }, clock, windowMs, log: silentLog, ...options });
   const status = async (): Promise<unknown> => (await client.get(Widget, key)).status;
   /** Lets what the clock or the next turn started come to its end. */
   const settle = async (): Promise<void> => {
@@ -174,6 +174,20 @@ describe("failing", () => {
 
     expect(await status()).toEqual({ a: "1", b: "2" });
     expect(client.count("updateStatus")).toBe(2);
+  });
+
+  test("a status that the server refuses is told once, in its words", async () => {
+    const told: string[] = [];
+    const { client, clock, writer, settle } = await setUp({ windowMs: 10, onRefused: ({ metadata }, { message }) => told.push(`${metadata.name}: ${message}`) });
+    const refusal = invalid("example.dev", "Widget", "a", [{ type: "Invalid", field: "status.replicas", message: "Invalid value: too many" }]);
+    client.failNext("updateStatus", refusal, refusal);
+    writer.set(key, "aggregate", setting("replicas", "3"));
+    clock.advance(10);
+    await settle();
+    clock.advance(100);
+    await settle();
+
+    expect(told).toEqual([`a: ${refusal.message}`]);
   });
 
   test("conflicts without end wait for the back-off instead of spinning", async () => {

@@ -20,6 +20,7 @@ async function open(fleet: TestFleet, transport: Transport, informers: SharedInf
   return {
     delivery: createDelivery({ client, cluster: CLUSTER, kinds: createKindResolver({ client, cluster: CLUSTER }), observer: createObserver(informers) }),
     member: fleet.client,
+    as: (fieldManager) => createClient({ transport: fleet.hub.server.transport({ name: "somebody", groups: ["system:masters"] }), fieldManager }),
     cluster: CLUSTER,
     settle,
     writes: () => counted.total(),

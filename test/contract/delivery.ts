@@ -1,6 +1,6 @@
 /** What every `Delivery` promises, whatever reaches the member. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Deployment } from "../../src/api/index.ts";
+import { Deployment, HorizontalPodAutoscaler } from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find } from "../../src/client/index.ts";
@@ -12,6 +12,8 @@ export interface OpenDelivery {
   delivery: Delivery;
   /** Another client of the same member: the member's own users. */
   member: Client;
+  /** The same, writing under another name. */
+  as(fieldManager: string): Client;
   cluster: string;
   /** Resolves when the delivery has seen everything that happened. */
   settle(): Promise<void>;
@@ -190,6 +192,119 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
 
       expect(seen.at(-1)).toEqual({ ref: web0, object: undefined });
       expect(subscription.get(web0)).toBeUndefined();
+      subscription.close();
+    });
+
+    test("tells which fields somebody changed, who did it, and what it was and is", async () => {
+      await apply(web());
+      await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
+      await member.settle();
+
+      const outcome = await apply(web());
+
+      expect(outcome).toMatchObject({ result: "updated", drift: [{ steps: ["f:spec", "f:replicas"], ours: 3, theirs: 7, by: { manager: expect.stringMatching(/./), time: expect.stringMatching(/Z$/) } }] });
+    });
+
+    test("leaves such a field alone when it shall only report, also when the rest changes", async () => {
+      await apply(web());
+      await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
+      await member.settle();
+      const before = member.writes();
+
+      expect(await apply(web(), { drift: "report" })).toMatchObject({ result: "unchanged", drift: [{ theirs: 7 }] });
+      expect(member.writes()).toBe(before);
+      await apply(web(({ spec }) => (spec.paused = true)), { drift: "report" });
+
+      expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
+    });
+
+    test("finds no drift in values that the member spells differently", async () => {
+      const manifest = web(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { limits: { cpu: "1000m" } } }));
+      await apply(manifest);
+      const before = member.writes();
+
+      expect((await apply(manifest)).result).toBe("unchanged");
+      expect(member.writes()).toBe(before);
+    });
+
+    test("keeps a value that was ours when it is left to the member", async () => {
+      await apply(web());
+      await apply(web(({ spec }) => (spec.minReadySeconds = 1)));
+
+      await apply(web(({ spec }) => ((spec.replicas = 1), (spec.paused = true))), { replicas: "theirs" });
+      expect((await stored())?.spec).toMatchObject({ replicas: 3, paused: true });
+
+      await apply(web(({ spec }) => ((spec.replicas = 1), (spec.paused = true))));
+      expect((await stored())?.spec.replicas).toBe(1);
+    });
+
+    test("leaves replicas to an autoscaler of the member for as long as there is one", async () => {
+      await apply(web());
+      await member.member.create(HorizontalPodAutoscaler, member.cluster, { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { namespace: "default", name: "web" }, spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 9 } });
+      await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
+      await member.settle();
+
+      expect((await apply(web(), { replicas: "autoscaled" })).result).toBe("unchanged");
+      expect((await apply(web(({ spec }) => (spec.replicas = 5)))).result).toBe("updated");
+
+      expect((await stored())?.spec.replicas).toBe(5);
+    });
+
+    test("takes over what Karmada wrote by PUT, so that a field of it that the manifest lacks disappears", async () => {
+      const karmada = member.as("karmada-controller-manager");
+      await karmada.create(Deployment, member.cluster, web(({ metadata, spec }) => ((metadata.labels = { "karmada.io/managed": "true" }), (spec.minReadySeconds = 5))));
+      await member.settle();
+
+      await apply(web());
+
+      const object = await stored();
+      expect(object?.spec.minReadySeconds).toBeUndefined();
+      expect(object?.metadata.managedFields?.map(({ manager }) => manager)).not.toContain("karmada-controller-manager");
+    });
+
+    test("removes labels in mode update that an earlier manifest recorded and this one lacks", async () => {
+      const labelled = (labels: Record<string, string>): Deployment => web(({ metadata }) => Object.assign(metadata, { labels, annotations: { "resourcetemplate.karmada.io/managed-labels": Object.keys(labels).join(",") } }));
+      await apply(labelled({ colour: "blue", size: "1" }), { mode: "update" });
+
+      await apply(labelled({ colour: "red" }), { mode: "update" });
+
+      expect((await stored())?.metadata.labels).toEqual({ colour: "red", "karmada.io/managed": "true" });
+    });
+
+    test("gives its fields up with a release, and may take the object back only for the same owner", async () => {
+      await apply(web(), { owner: "works/web" });
+      await apply(web(({ spec }) => (spec.paused = true)), { owner: "works/web" });
+
+      await member.delivery.remove(web0, { mode: "release", owner: "works/web", mayReturn: true }, signal);
+      await member.settle();
+      expect((await stored())?.metadata.managedFields?.map(({ operation }) => operation) ?? []).not.toContain("Apply");
+      expect((await apply(web(), { owner: "works/other" })).result).toBe("conflict");
+      expect((await apply(web(), { owner: "works/web" })).result).toBe("updated");
+
+      expect((await stored())?.metadata.annotations).not.toHaveProperty("flotilla.dev/released-from");
+    });
+
+    test("removes nothing that another owner delivered", async () => {
+      await apply(web(({ metadata }) => (metadata.annotations = { "work.karmada.io/namespace": "works", "work.karmada.io/name": "web" })));
+
+      await member.delivery.remove(web0, { mode: "delete", owner: "works/other" }, signal);
+      expect(await stored()).toBeDefined();
+
+      await member.delivery.remove(web0, { mode: "delete", owner: "works/web" }, signal);
+      expect(await stored()).toBeUndefined();
+    });
+
+    test("asks before its first request, and not at all when none is needed", async () => {
+      const beforeRequest = (): void => {
+        throw new Error("not now");
+      };
+      await expect(apply(web(), { beforeRequest })).rejects.toThrow("not now");
+      expect(await stored()).toBeUndefined();
+      await apply(web());
+      const subscription = member.delivery.observe([web0]);
+      await member.settle();
+
+      expect((await apply(web(), { beforeRequest })).result).toBe("unchanged");
       subscription.close();
     });
 

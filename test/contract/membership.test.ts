@@ -87,9 +87,9 @@ async function join(): Promise<void> {
   await run(2_000);
 }
 
-async function propagate(): Promise<void> {
+async function propagate(weights: Record<string, number> = { [FAR]: 1 }): Promise<void> {
   await hub.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await hub.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ [FAR]: 1 }).build());
+  await hub.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights(weights).build());
   await hub.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
   await run(5_000);
 }
@@ -98,7 +98,7 @@ beforeEach(async () => {
   wire = createWire();
   member = await startTestFleet({ members: [THERE], nodes: 2 });
   wire.member = member;
-  hub = await startTestFleet({ members: [], connectMember: (...how) => wire.connect(...how) });
+  hub = await startTestFleet({ members: ["near"], connectMember: (...how) => wire.connect(...how) });
 });
 afterEach(async () => {
   await hub.stop();
@@ -243,6 +243,19 @@ describe("a member that does not answer", () => {
     expect(await deploymentThere()).toMatchObject({ spec: { replicas: 4 } });
   });
 
+  test("costs no writes for what waits for it, once that is said", async () => {
+    await join();
+    await propagate();
+    wire.isCut = true;
+    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 4 } }, { type: "merge" });
+    await run(120_000);
+    hub.resetWrites();
+
+    await run(300_000);
+
+    expect(hub.writes().filter(({ part }) => part !== "events")).toEqual([]);
+  });
+
   test("costs two writes for the outage and none while it lasts", async () => {
     await join();
     await run(60_000);
@@ -274,7 +287,7 @@ describe("a member that leaves", () => {
     expect(await isGone()).toBe(true);
     expect((await deploymentThere())?.metadata).toMatchObject({ uid });
     expect((await deploymentThere())?.metadata.labels ?? {}).not.toHaveProperty(["karmada.io/managed"]);
-    expect((await hub.client.list(Work, { cluster: "hub" })).items).toEqual([]);
+    expect((await hub.client.list(Work, { cluster: "hub", namespace: "karmada-es-far" })).items).toEqual([]);
     expect(wire.closed).toBe(2);
   });
 
@@ -318,15 +331,15 @@ describe("a member that leaves", () => {
     expect(await deploymentThere()).toBeDefined();
   });
 
-  test("is no longer named by bindings", async () => {
+  test("is no longer named by bindings that fit elsewhere", async () => {
     await join();
-    await propagate();
+    await propagate({ [FAR]: 1, near: 1 });
 
     await leave();
     await run(40_000);
 
     const { items } = await hub.client.list(ResourceBinding, { cluster: "hub" });
-    expect(items.flatMap(({ spec }) => (spec.clusters ?? []).map(({ name }) => name))).toEqual([]);
+    expect(items.flatMap(({ spec }) => (spec.clusters ?? []).map(({ name }) => name))).toEqual(["near"]);
   });
 });
 

@@ -36,22 +36,22 @@ const statefulSet: StatefulSet = {
   kind: "StatefulSet",
   metadata: { namespace: "shop", name: "web" },
   spec: { replicas: 3, serviceName: "web", selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } } },
-} as StatefulSet;
+};
 
 const workloads: Record<string, [Kind, KubernetesObject]> = {
-  Deployment: [Deployment as Kind, makeDeployment("shop/web").replicas(3).build()],
-  StatefulSet: [StatefulSet as Kind, statefulSet],
-  CloneSet: [CloneSet as Kind, makeCloneSet("shop/web").replicas(3).build()],
+  Deployment: [Deployment, makeDeployment("shop/web").replicas(3).build()],
+  StatefulSet: [StatefulSet, statefulSet],
+  CloneSet: [CloneSet, makeCloneSet("shop/web").replicas(3).build()],
 };
 for (const [name, [kind, object]] of Object.entries(workloads)) {
   test(`a ${name} that is taken over keeps its pods and its revision`, async () => {
     await start();
-    await fleet.client.create(kind, "member1", copy(object) as never);
+    await fleet.client.create(kind, "member1", copy(object));
     await fleet.run(SETTLED_MS);
     const before = await running();
     expect((await fleet.client.list(Pod, onMember)).items).toHaveLength(3);
 
-    await adopt(kind, copy(object) as never);
+    await adopt(kind, copy(object));
 
     expect((await fleet.client.get(kind, onMember)).metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
     expect(await running()).toEqual(before);
@@ -68,7 +68,7 @@ test("a Deployment that was restarted on the member is not restarted again by be
   await adopt(Deployment, makeDeployment("shop/web").replicas(3).build());
   expect(await running()).toEqual(before);
 
-  await fleet.client.patch(Deployment, { ...onMember, cluster: "hub" }, { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } } as never, { type: "merge" });
+  await fleet.client.patch(Deployment, { ...onMember, cluster: "hub" }, { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } }, { type: "merge" });
   await fleet.run(SETTLED_MS);
   expect((await fleet.client.get(Deployment, onMember)).spec.template.spec?.containers[0]?.image).toBe("web:2");
 });

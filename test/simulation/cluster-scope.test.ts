@@ -13,7 +13,7 @@ afterEach(() => fleet.stop());
 const start = async (): Promise<void> => void (fleet = await startTestFleet({ members: ["member1", "member2"] }));
 
 function makeClusterPolicy(name: string, spec: Partial<PropagationSpec>, ...clusters: string[]): ClusterPropagationPolicy {
-  return { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name }, spec: { resourceSelectors: [], placement: { clusterAffinity: { clusterNames: clusters } }, ...spec } } as ClusterPropagationPolicy;
+  return { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name }, spec: { resourceSelectors: [], placement: { clusterAffinity: { clusterNames: clusters } }, ...spec } };
 }
 const role = (name: string): ClusterRole => ({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] });
 const selectsRole = (name: string) => ({ resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name }] });
@@ -77,7 +77,7 @@ test("a policy of a namespace may select the SidecarSet of that name", async () 
   await start();
   await fleet.client.create(Namespace, "hub", namespace("shop"));
   await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/logs").selects("apps.kruise.io/v1beta1", "SidecarSet", "logs").duplicates("member1").build());
-  await fleet.client.create(SidecarSet, "hub", { apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet", metadata: { name: "logs" }, spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "tail", image: "tail:1" }] } } as unknown as SidecarSet);
+  await fleet.client.create(SidecarSet, "hub", { apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet", metadata: { name: "logs" }, spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "tail", image: "tail:1" }] } });
   await fleet.run(SETTLED_MS);
 
   expect(await has("member1", SidecarSet, "logs")).toBe(true);

@@ -1,6 +1,6 @@
 /** OpenKruise's definitions travel to the members like any other object, and what depends on them waits. */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, ClusterPropagationPolicy, CustomResourceDefinition, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
+import { CloneSet, ClusterPropagationPolicy, CustomResourceDefinition, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization } from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
@@ -66,4 +66,23 @@ test("what members report of a kind without a status subresource stays on the bi
   fleet.resetWrites();
   await fleet.run(10 * MINUTE_MS);
   expect(fleet.writes()).toEqual([]);
+});
+
+test("a sum that the template's schema refuses is told on the template, once and in the server's words", async () => {
+  fleet = await startTestFleet({ members: ["member1"] });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  const luaScript = 'function AggregateStatus(desiredObj, statusItems)\n  desiredObj.status = { replicas = "many" }\n  return desiredObj\nend';
+  await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    metadata: { name: "wrong" },
+    spec: { target: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }, customizations: { statusAggregation: { luaScript } } },
+  });
+  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").duplicates("member1").build());
+  await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/web").build());
+  await fleet.run(10 * MINUTE_MS);
+
+  const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(({ reason, involvedObject }) => reason === "AggregateStatusFailed" && involvedObject.kind === "CloneSet");
+  expect(told).toMatchObject([{ count: 1, type: "Warning" }]);
+  expect(told[0]?.message).toContain("status.replicas");
 });

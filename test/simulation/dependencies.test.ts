@@ -1,8 +1,10 @@
 /** What workloads need follows them to their members, and goes when nobody needs it any more. */
 import { afterEach, expect, test } from "vitest";
-import { ClusterPropagationPolicy, ClusterRole, ConfigMap, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Secret } from "../../src/api/index.ts";
+import { Cluster, ClusterPropagationPolicy, ClusterRole, ConfigMap, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Secret } from "../../src/api/index.ts";
+import { UnreachableError } from "../../src/client/index.ts";
+import { createMemoryEngine } from "../../src/store/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
 const SETTLED_MS = 20_000;
@@ -29,8 +31,8 @@ const policy = (name: string, workload: string, clusters: string[], change: (spe
     })
     .build();
 
-async function start(): Promise<void> {
-  fleet = await startTestFleet({ members: ["member1", "member2", "member3"] });
+async function start(options: Partial<TestFleetOptions> = {}): Promise<void> {
+  fleet = await startTestFleet({ members: ["member1", "member2", "member3"], ...options });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
 }
 const where = async (name: string): Promise<string[]> => {
@@ -156,4 +158,56 @@ test("what is in no namespace needs things too, by labels as well; what belongs 
   await fleet.client.patch(ConfigMap, { cluster: "hub", namespace: "shop", name: "other" }, { metadata: { labels: { for: "role" } } }, { type: "merge" });
   await fleet.run(SETTLED_MS);
   expect([await where("first"), await where("other")]).toEqual([[], ["member2"]]);
+});
+
+test("what a workload needs stays on a member that is being left until the workload is gone from there", async () => {
+  await start();
+  await fleet.client.create(ConfigMap, "hub", configMap("settings"));
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    policy("web", "web", [], (spec) => {
+      spec.failover = { cluster: { purgeMode: "Gracefully" } };
+      spec.placement = { clusterAffinity: { clusterNames: ["member1", "member2"] }, spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] };
+    }),
+  );
+  await fleet.client.create(Deployment, "hub", needing("shop/web", "settings"));
+  await fleet.run(SETTLED_MS);
+  const [from = ""] = await where("settings");
+  const to = from === "member1" ? "member2" : "member1";
+
+  await fleet.client.patch(Cluster, { cluster: "hub", name: from }, { spec: { taints: [{ key: "drain", effect: "NoExecute" }] } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+  expect(await where("settings")).toEqual(["member1", "member2"]);
+
+  await fleet.run(600_000);
+  expect(await where("settings")).toEqual([to]);
+});
+
+test("a fleet that is started again finds what is needed in place, and lets go of what was no longer needed when it stopped", async () => {
+  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  await start({ engine });
+  await fleet.client.create(ConfigMap, "hub", configMap("settings"));
+  await fleet.client.create(PropagationPolicy, "hub", policy("web", "web", ["member1"]));
+  await fleet.client.create(Deployment, "hub", needing("shop/web", "settings"));
+  await fleet.run(SETTLED_MS);
+  await fleet.stop();
+
+  fleet = await startTestFleet({ members: ["member1", "member2", "member3"], engine });
+  await fleet.run(60_000);
+  expect(fleet.writes()).toEqual([]);
+
+  const web = { cluster: "hub", namespace: "shop", name: "web-deployment" };
+  await fleet.stop();
+  // The note goes while nobody looks.
+  fleet = await startTestFleet({ members: ["member1", "member2", "member3"], engine, wrap: (transport, part) => (part === "dependencies" ? { ...transport, send: () => Promise.resolve().then(() => Promise.reject(new UnreachableError("not yet"))) } : transport) });
+  await fleet.client.patch(ResourceBinding, web, { metadata: { annotations: { "resourcebinding.karmada.io/dependencies": null } }, spec: { propagateDeps: false } }, { type: "merge" });
+  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { propagateDeps: false } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+  expect(await where("settings")).toEqual(["member1"]);
+  await fleet.stop();
+
+  fleet = await startTestFleet({ members: ["member1", "member2", "member3"], engine });
+  await fleet.run(SETTLED_MS);
+  expect(await where("settings")).toEqual([]);
 });

@@ -68,6 +68,7 @@ describe("a field that somebody changes on a member", () => {
     await fleet.run(SETTLED_MS);
 
     expect((await fleet.client.get(Deployment, onMember)).spec).toMatchObject({ replicas: 9, minReadySeconds: 5 });
+    expect(await conditionOf("web", "Drifted")).toMatchObject({ status: "True", reason: "ReportOnly", message: expect.stringContaining("spec.replicas is 9 instead of 3 (ann,") });
   });
 
   test("stays when the template itself says to report, whatever its policy says", async () => {
@@ -99,7 +100,7 @@ describe("nothing is written", () => {
     await start();
     const limits = { cpu: "1000m", memory: "1024Mi" };
     await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/cart").with(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { limits, requests: limits } })).build());
-    await fleet.client.patch(Deployment, onHub, { spec: { template: { spec: { containers: [{ name: "web", image: "web:1", resources: { limits } }] } } } } as never, { type: "merge" });
+    await fleet.client.patch(Deployment, onHub, { spec: { template: { spec: { containers: [{ name: "web", image: "web:1", resources: { limits } }] } } } }, { type: "merge" });
     await fleet.run(SETTLED_MS);
     fleet.resetWrites();
 

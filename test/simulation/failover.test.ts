@@ -1,8 +1,9 @@
 /** Workloads leave members on which they fail, and members that must be left; nothing is lost on the way. */
 import { afterEach, expect, test } from "vitest";
-import { Cluster, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
-import type { Taint } from "../../src/api/index.ts";
+import { Cluster, ClusterPropagationPolicy, ClusterResourceBinding, ClusterRole, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
 import { copy, type DeepReadonly } from "../../src/base/index.ts";
+import { UnreachableError } from "../../src/client/index.ts";
+import type { Transport } from "../../src/client/index.ts";
 import { createMemoryEngine } from "../../src/store/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
@@ -51,8 +52,8 @@ const tasks = async () => (await binding()).spec.gracefulEvictionTasks ?? [];
 const moves = async () => JSON.parse((await binding()).metadata.annotations?.["flotilla.dev/moves"] ?? "[]") as { from: string; ending: string; began: string; ended: string }[];
 const copies = async (): Promise<string[]> => (await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) => metadata.name.startsWith("web-")).map(({ metadata }) => metadata.namespace?.slice("karmada-es-".length) ?? "").sort();
 const eventsOf = async (reason: string): Promise<(string | undefined)[]> => (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter((event) => event.reason === reason && event.involvedObject.kind === "ResourceBinding").map(({ message }) => message);
-const taint = async (cluster: string, ...taints: Partial<Taint>[]): Promise<void> => {
-  await fleet.client.patch(Cluster, { cluster: "hub", name: cluster }, { spec: { taints } } as never, { type: "merge" });
+const taint = async (cluster: string, ...taints: { key: string; effect: string }[]): Promise<void> => {
+  await fleet.client.patch(Cluster, { cluster: "hub", name: cluster }, { spec: { taints } }, { type: "merge" });
   await fleet.run(SECOND);
 };
 async function expectSilence(ms: number): Promise<void> {
@@ -146,7 +147,7 @@ test("a fault that is everywhere takes the application off no cluster, and a fix
   expect(await targets()).toEqual(["member2"]);
 });
 
-const DRAIN: Taint = { key: "drain", effect: "NoExecute" };
+const DRAIN = { key: "drain", effect: "NoExecute" };
 
 test("a member that must be left is left gracefully: the old copy stays, however long, until the new one is healthy", async () => {
   await start(onOneOf(["member1", "member2"], { cluster: {} }));
@@ -193,8 +194,7 @@ test("a policy that does not speak of cluster failover is not moved by taints, a
   await fleet.run(HOUR);
   expect(await targets()).toEqual([from]);
 
-  const { failover: _gone, ...spec } = policy.spec;
-  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { ...spec, failover: null, placement: { ...spec.placement, clusterTolerations: null } } } as never, { type: "merge" });
+  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { failover: null, placement: { clusterTolerations: null } } }, { type: "merge" });
   await fleet.run(HOUR);
   expect(await targets()).toEqual([from]);
 });
@@ -246,4 +246,118 @@ test("workloads leave a tainted member one after the other", async () => {
 
   expect(many).toBeGreaterThan(2);
   expect(counts).toEqual(Array.from({ length: many }, (_each, index) => index + 1));
+});
+
+test("a divided workload whose pods really run never has fewer of them ready while it leaves a member", async () => {
+  const policy = makePolicy("shop/web")
+    .selects("apps/v1", "Deployment")
+    .weights({ member1: 1, member2: 1, member3: 1 })
+    .with(({ spec }) => (spec.failover = { cluster: { purgeMode: "Gracefully" } }))
+    .build();
+  fleet = await startTestFleet({ members: ["member1", "member2", "member3"], nodes: 2 });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(PropagationPolicy, "hub", policy);
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
+  await fleet.run(20 * SECOND);
+  const ready = async (): Promise<number> => {
+    let sum = 0;
+    for (const cluster of ["member1", "member2", "member3"]) for (const { status } of (await fleet.client.list(Deployment, { cluster, namespace: "shop" })).items) sum += status?.readyReplicas ?? 0;
+    return sum;
+  };
+  expect(await ready()).toBe(6);
+
+  for (const member of ["member1", "member2"]) {
+    await fleet.client.patch(Cluster, { cluster: "hub", name: member }, { spec: { taints: [DRAIN] } }, { type: "merge" });
+    for (let step = 0; step < 100; step++) {
+      await fleet.run(200);
+      expect(await ready()).toBeGreaterThanOrEqual(6);
+    }
+    expect(await targets()).not.toContain(member);
+    expect(await copies()).not.toContain(member);
+  }
+  expect(await ready()).toBe(6);
+});
+
+test("a member that cannot be reached keeps what it runs; the workload runs elsewhere, and the old copy goes when the member is back", async () => {
+  const away = new Set<string>();
+  const wrap = (transport: Transport, part: string): Transport => ({
+    ...transport,
+    send: (request, signal) => (part === "execute" && away.has(request.path.cluster) ? Promise.resolve().then(() => Promise.reject(new UnreachableError(`${request.path.cluster} is away`))) : transport.send(request, signal)),
+  });
+  await start(onOneOf(["member1", "member2"], { cluster: {} }), { wrap });
+  const [from = ""] = await targets();
+  const to = from === "member1" ? "member2" : "member1";
+  await report(from, 2);
+  away.add(from);
+  await taint(from, DRAIN);
+  await fleet.run(3 * HOUR);
+  expect([await targets(), await copies()]).toEqual([[to], ["member1", "member2"]]);
+
+  await report(to, 2);
+  await fleet.run(3 * HOUR);
+  const there = { cluster: from, namespace: "shop", name: "web" };
+  expect((await fleet.client.get(Deployment, there)).spec.replicas).toBe(2);
+  expect(await tasks()).toEqual([]);
+
+  away.clear();
+  await fleet.run(10 * MINUTE);
+  await expect(fleet.client.get(Deployment, there)).rejects.toThrow("not found");
+  expect(await copies()).toEqual([to]);
+});
+
+test("a copy that was moved off a tainted member does not come back while the taint is there, although it was tolerated for a while", async () => {
+  const policy = makePolicy("shop/web").selects("apps/v1", "Deployment").duplicates("member1", "member2").build();
+  policy.spec.failover = { cluster: {} };
+  if (policy.spec.placement) policy.spec.placement.clusterTolerations = [{ key: "drain", operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }];
+  await start(policy);
+  await report("member1", 2);
+  await report("member2", 2);
+  await taint("member1", DRAIN);
+  await fleet.run(MINUTE + 10 * SECOND);
+  expect([await targets(), await copies()]).toEqual([["member2"], ["member2"]]);
+
+  await expectSilence(HOUR);
+  await taint("member1");
+  await fleet.run(10 * SECOND);
+  expect(await targets()).toEqual(["member1", "member2"]);
+});
+
+test("nothing is ordered that nobody would carry out: while scheduling is suspended a workload stays, and says so", async () => {
+  await start(onOneOf(["member1", "member2"], { cluster: { purgeMode: "Directly" } }));
+  const [from = ""] = await targets();
+  await fleet.client.patch(ResourceBinding, KEY, { spec: { suspension: { scheduling: true } } }, { type: "merge" });
+  await taint(from, DRAIN);
+  await fleet.run(HOUR / 2);
+  expect([await targets(), await tasks(), await copies()]).toEqual([[from], [], [from]]);
+  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toEqual([`Evict from cluster ${from} failed: its scheduling is suspended`]);
+
+  await fleet.client.patch(ResourceBinding, KEY, { spec: { suspension: { scheduling: false } } }, { type: "merge" });
+  await fleet.run(10 * SECOND);
+  expect(await copies()).not.toContain(from);
+});
+
+test("what is in no namespace leaves a tainted member too", async () => {
+  fleet = await startTestFleet({ members: ["member1", "member2"] });
+  await fleet.client.create(ClusterPropagationPolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "roles" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "shopper" }],
+      failover: { cluster: {} },
+      placement: { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] },
+    },
+  });
+  await fleet.client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "shopper" }, rules: [] });
+  await fleet.run(10 * SECOND);
+  const read = (): Promise<DeepReadonly<ClusterResourceBinding>> => fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "shopper-clusterrole" });
+  const [before] = (await read()).spec.clusters ?? [];
+
+  await taint(before?.name ?? "", DRAIN);
+  await fleet.run(10 * SECOND);
+
+  const { spec, metadata } = await read();
+  expect(spec.clusters).toEqual([{ name: before?.name === "member1" ? "member2" : "member1" }]);
+  expect(spec.gracefulEvictionTasks ?? []).toEqual([]);
+  expect(JSON.parse(metadata.annotations?.["flotilla.dev/moves"] ?? "[]")).toMatchObject([{ from: before?.name, cause: "TaintUntolerated", actor: "TaintManager", ending: "Replaced" }]);
 });

@@ -29,7 +29,7 @@ async function start(options = {}): Promise<void> {
     spec.placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: { dynamicWeight: "AvailableReplicas" } } };
   });
   // Nothing can go to member2 at first.
-  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { spec: { taints: [{ key: "repair", effect: "NoSchedule" }] } } as never, { type: "merge" });
+  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { spec: { taints: [{ key: "repair", effect: "NoSchedule" }] } }, { type: "merge" });
   await fleet.client.create(PropagationPolicy, "hub", policy.build());
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
   await fleet.run(20 * SECOND);

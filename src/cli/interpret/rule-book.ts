@@ -3,28 +3,28 @@ import type { ResourceInterpreterCustomization } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Clock, DeepReadonly, FlotillaError } from "../../base/index.ts";
 import { createCustomizationLevel, createInterpreter, createLuaEngine, InterpretError, OPERATIONS } from "../../interpreter/index.ts";
-import type { AnyObject, Interpreter, Operation } from "../../interpreter/index.ts";
+import type { AnyObject, Operation } from "../../interpreter/index.ts";
 import { nameOf, scriptOf, scriptTextOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import type { RunOperation } from "./rules.ts";
 import { NoRuleError, objectOf } from "./run-rule.ts";
-import type { RuleInput } from "./run-rule.ts";
+import type { AskedRules, RuleInput } from "./run-rule.ts";
 import { withPlace } from "./script-place.ts";
 
-export interface RuleBook {
-  readonly interpreter: Interpreter;
+export interface RuleBook extends AskedRules {
   /** What went wrong, with the place in the file and its line where they are known. */
   explain(error: FlotillaError, operation: RunOperation, input: RuleInput): string;
   close(): Promise<void>;
 }
 
 export function createRuleBook(customizations: readonly Manifest[], clock: Clock): RuleBook {
-  if (customizations.length === 0) return { interpreter: createInterpreter(), explain: ({ message }) => message, close: () => Promise.resolve() };
+  if (customizations.length === 0) return { interpreter: createInterpreter(), isBuiltIn: true, explain: ({ message }) => message, close: () => Promise.resolve() };
   const engine = createLuaEngine({ clock });
   const level = createCustomizationLevel({ engine });
   for (const manifest of customizations) level.set(named(manifest));
   return {
     interpreter: createInterpreter([level]),
+    isBuiltIn: false,
     explain(error, operation, input) {
       if (error instanceof NoRuleError) return `${error.message} in ${filesOf(customizations)}${whoElse(error)}`;
       if (!(error instanceof InterpretError)) return error.message;

@@ -25,6 +25,12 @@ export interface Answer {
   results: readonly NamedResult[];
 }
 
+/** Whose rules are asked: Flotilla's own, or those of customizations alone. */
+export interface AskedRules {
+  readonly interpreter: Interpreter;
+  readonly isBuiltIn: boolean;
+}
+
 type Run = (interpreter: Interpreter, object: AnyObject, input: RuleInput) => Promise<NamedResult[]>;
 
 const json = (value: unknown): Json => (value ?? null) as Json;
@@ -60,12 +66,12 @@ const runs: Readonly<Record<RunOperation, Run>> = {
 };
 
 /** Throws `InterpretError` when the rule fails or there is none, and `UsageError` when an object is missing or one too many. */
-export async function runRule(interpreter: Interpreter, operation: RunOperation, input: RuleInput): Promise<Answer> {
+export async function runRule({ interpreter, isBuiltIn }: AskedRules, operation: RunOperation, input: RuleInput): Promise<Answer> {
   const object = objectOf(operation, input);
   if (operation === "Divide" && (input.shares ?? []).length === 0) throw new UsageError("Divide needs the members and how many replicas each runs");
   const level = operation === "Divide" ? (interpreter.levelOf("divide", object) ?? interpreter.levelOf("reviseReplicas", object)) : interpreter.levelOf(OPERATIONS[operation], object);
-  // Reading the whole status is a rule for all kinds that nobody has written one for.
-  if (level === undefined && operation !== "InterpretStatus") throw new NoRuleError(operation, object);
+  // Reading the whole status is Flotilla's rule for all kinds that nobody has written one for; customizations have no such rule.
+  if (level === undefined && !(isBuiltIn && operation === "InterpretStatus")) throw new NoRuleError(operation, object);
   const results = await runs[operation](interpreter, object, input);
   return { level, results: input.desired?.["metadata"] ?? input.observed?.["metadata"] ? results : results.map(withoutAddedMetadata) };
 }

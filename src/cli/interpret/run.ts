@@ -86,7 +86,7 @@ async function run(operation: RunOperation, request: InterpretRequest, sources: 
     const input = await readInput(request, sources);
     let answer: Answer;
     try {
-      answer = await runRule(rules.interpreter, operation, input);
+      answer = await runRule(rules, operation, input);
     } catch (error) {
       if (!(error instanceof InterpretError)) throw error;
       throw new RulesError(`Execute ${operation} error: ${rules.explain(error, operation, input)}`);

@@ -19,7 +19,7 @@ export const hasPassed = ({ differences, problem }: Outcome): boolean => differe
 export async function runFixture(fixture: Fixture, rules: RuleBook): Promise<Outcome> {
   const { operation, input, wantError } = fixture;
   try {
-    const { results } = await runRule(rules.interpreter, operation, input);
+    const { results } = await runRule(rules, operation, input);
     if (wantError !== undefined) return { fixture, differences: [], problem: `want an error with ${JSON.stringify(wantError)}, have ${JSON.stringify(Object.fromEntries(results.map(({ name, value }) => [name, value])))}` };
     return { fixture, differences: differencesOf(fixture.want, new Map(results.map(({ name, value }) => [name, value]))), problem: undefined };
   } catch (error) {

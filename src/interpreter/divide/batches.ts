@@ -1,4 +1,4 @@
-/** Batches of a rollout by weight, such as 1:2:7: how many pods of the fleet are updated after each of them. */
+/** Batches of a rollout by weight, such as 1:2:7: how many pods of the fleet are updated after each of them, which is what a partition is set by. */
 
 /** Every batch updates at least one pod more than the one before it while there are any left, and the last updates all. */
 export function batchTargets(weights: readonly number[], replicas: number): number[] {

@@ -51,7 +51,8 @@ export function readResponse(answer: Buffer, uid: string): JsonObject {
   const { uid: answered, successful = null, status } = response;
   if (typeof successful !== "boolean" && successful !== null) throw new WebhookError("answer", "response.successful is neither true nor false");
   // A webhook that could not read the request does not know its uid, and what it says about that is worth more.
-  if (answered !== uid && (successful === true || answered)) throw new WebhookError("answer", `the answer is for another request: response.uid is ${shown(answered)} instead of ${shown(uid)}`);
+  // Without the uids themselves: the same failure must read the same each time, or telling it would be news again and again.
+  if (answered !== uid && (successful === true || answered)) throw new WebhookError("answer", `the answer is for another request: response.uid must be the uid of the request and is ${answered === "" || answered === undefined ? "not there" : "another"}`);
   if (!successful) throw refusal(status);
   return response;
 }

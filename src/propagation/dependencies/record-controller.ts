@@ -9,9 +9,10 @@ import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import type { Dependency, Interpreter } from "../../interpreter/index.ts";
-import { defineController, done, unlessChanged } from "../../runtime/index.ts";
+import { done, unlessChanged } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Source } from "../../runtime/index.ts";
-import { stageName, type BindingScope } from "../binding-scope.ts";
+import type { BindingScope } from "../binding-scope.ts";
+import { defineForBindings } from "../define-for-bindings.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
@@ -22,7 +23,7 @@ export interface RecordDependencies {
   scope: BindingScope;
   client: Client;
   templates: Pick<Templates, "get">;
-  /** Keys of the bindings whose template changed. */
+  /** Keys of the bindings that ask for dependencies and whose template changed. */
   templateChanges: Source<ObjectKey>;
   /** Bindings whose kind is understood differently now. */
   ruleChanges: Source<ObjectKey>;
@@ -41,11 +42,11 @@ export function createRecordController({ scope, client, templates, templateChang
     }
   }
 
-  return defineController({
-    name: stageName("dependencies", scope),
-    for: scope.kind,
+  return defineForBindings({
+    stage: "dependencies",
+    scope,
+    concerns: ({ metadata, spec }) => Boolean(spec.propagateDeps) || metadata.annotations?.[DEPENDENCIES] !== undefined,
     watches: [{ source: ruleChanges }, { source: templateChanges }],
-    writes: [scope.kind],
 
     async reconcile(binding, { key, log, signal }) {
       const before = binding.metadata.annotations?.[DEPENDENCIES];
@@ -62,8 +63,8 @@ export function createRecordController({ scope, client, templates, templateChang
         text = needed.length > 0 ? formatReferences(needed) : null;
       }
       if (text === (before ?? null)) return done;
-      await unlessChanged(client.patch(scope.kind, key, { metadata: { resourceVersion: binding.metadata.resourceVersion ?? "", annotations: { [DEPENDENCIES]: text } } }, { type: "merge", signal }));
-      log.info("dependencies noted", {});
+      const written = await unlessChanged(client.patch(scope.kind, key, { metadata: { resourceVersion: binding.metadata.resourceVersion ?? "", annotations: { [DEPENDENCIES]: text } } }, { type: "merge", signal }));
+      if (written) log.info("dependencies noted", { change: text === null ? "removed" : "written" });
       return done;
     },
   });

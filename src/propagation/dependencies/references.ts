@@ -2,12 +2,12 @@
  * What a binding says that its resource needs: references by name or by labels, kept as JSON in an annotation that Karmada
  * defined. They are filed by what they name, so that a change of an object leads to the bindings that need it.
  */
-import { isReservedNamespace, parseApiVersion } from "../../api/index.ts";
+import { parseApiVersion } from "../../api/index.ts";
 import type { ResourceBinding } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Dependency } from "../../interpreter/index.ts";
 import { compileLabelSelector } from "../label-selector.ts";
-import { isTemplateGroup } from "../templates.ts";
+import { isOwnNamespace, isTemplateGroup } from "../templates.ts";
 import { DEPENDENCIES } from "../well-known.ts";
 
 export type Reference = DeepReadonly<Dependency>;
@@ -16,11 +16,11 @@ export type Reference = DeepReadonly<Dependency>;
 const MAX_REFERENCES = 1000;
 
 /**
- * Only what may leave the hub: neither the control planes' own kinds, nor anything in their namespaces, where the members'
- * credentials are. A reference without a name and without labels is about nothing.
+ * Only what may leave the hub: neither the control planes' own kinds, nor anything in the namespaces that are every cluster's
+ * own business, or hold the members' credentials. A reference without a name and without labels is about nothing.
  */
 export function mayBeNeeded({ apiVersion, namespace = "", name, labelSelector }: Reference): boolean {
-  return isTemplateGroup(parseApiVersion(apiVersion).group) && !isReservedNamespace(namespace) && (Boolean(name) || labelSelector !== undefined);
+  return isTemplateGroup(parseApiVersion(apiVersion).group) && !isOwnNamespace(namespace) && (Boolean(name) || labelSelector !== undefined);
 }
 
 /** In the order and with the fields that Karmada writes. */

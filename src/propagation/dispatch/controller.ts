@@ -16,6 +16,7 @@ import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, Source, StatusWriter } from "../../runtime/index.ts";
 import { bindingKeyOf, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
+import type { TellRuleFailure } from "../rule-failures.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";
@@ -34,6 +35,7 @@ export interface DispatchDependencies {
   interpreter: Pick<Interpreter, "divide">;
   /** Bindings whose kind is understood differently now. */
   ruleChanges: Source<ObjectKey>;
+  tellFailure: TellRuleFailure;
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   bindingStatus: StatusWriter<ResourceBinding>;
@@ -57,6 +59,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       return planWorks(binding, template, { copies: await deps.interpreter.divide(bare, shares), render: deps.render });
     } catch (error) {
       if (!(error instanceof InterpretError)) throw error;
+      deps.tellFailure(template, "DivideFailed", error);
       return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })) };
     }
   }

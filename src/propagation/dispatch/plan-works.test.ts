@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createInterpreter } from "../../interpreter/index.ts";
 import { makeBinding, makeDeployment, makeWork } from "../../testing/index.ts";
-import { planDivision, planWorks } from "./plan-works.ts";
+import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 
 /** Divides as the interpreter does; overrides change nothing unless the test says so. */
@@ -145,4 +145,59 @@ test.each([
     { cluster: "oslo", replicas: 4, isWhole },
     { cluster: "rome", replicas: 4, isWhole },
   ]);
+});
+
+test("the Work of an object in no namespace names its ClusterResourceBinding", async () => {
+  const template = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader" } };
+  const binding = makeBinding(template)
+    .targets("paris")
+    .with((draft) => Object.assign(draft, { kind: "ClusterResourceBinding", metadata: { name: "reader-clusterrole", labels: { "clusterresourcebinding.karmada.io/permanent-id": "id-1" } } }))
+    .build();
+
+  const [work] = (await plan(binding, template)).works;
+
+  expect(work?.metadata.labels).toEqual({ "clusterresourcebinding.karmada.io/permanent-id": "id-1" });
+  expect(work?.metadata.annotations).toEqual({ "clusterresourcebinding.karmada.io/name": "reader-clusterrole" });
+});
+
+describe("a cluster that is being left", () => {
+  const template = makeDeployment("shop/web").replicas(4).build();
+  const leaving = (purgeMode: "Directly" | "Gracefully", preservedLabelState?: Record<string, string>) =>
+    makeBinding(template)
+      .targets({ rome: 4 })
+      .with(({ spec }) => (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", purgeMode, reason: "Test", producer: "test", clustersBeforeFailover: ["oslo"], ...(preservedLabelState && { preservedLabelState }) }]))
+      .build();
+  const works = ["oslo", "rome"].map((cluster) => makeWork(cluster, "web").build());
+  const namespaces = (kept: readonly { readonly metadata: { readonly namespace?: string } }[] | undefined) => kept?.map(({ metadata }) => metadata.namespace);
+  const labelsOf = async (binding: Parameters<typeof planWorks>[0]) => (await plan(binding, template)).works.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Manifest[]).map(({ metadata }) => metadata.labels);
+
+  test("keeps its Work as it is while it is left gracefully, unless it has to shut down first", () => {
+    expect(namespaces(keptWorks(leaving("Gracefully"), works, []))).toEqual(["karmada-es-oslo"]);
+    expect(keptWorks(leaving("Gracefully"), works, [makeWork("oslo", "web").build()])).toEqual([]);
+    expect(keptWorks(leaving("Directly"), works, [])).toEqual([]);
+  });
+
+  test("holds up the others until its Work is gone when it is left directly", () => {
+    expect(namespaces(handingOver(leaving("Directly"), works))).toEqual(["karmada-es-rome"]);
+    expect(handingOver(leaving("Directly"), [makeWork("rome", "web").build()])).toBeUndefined();
+    expect(handingOver(leaving("Gracefully"), works)).toBeUndefined();
+  });
+
+  test("hands its state to the one copy that replaces it, once it is gone", async () => {
+    expect(await labelsOf(leaving("Directly", { "shop/state": "3" }))).toEqual([expect.objectContaining({ "shop/state": "3" })]);
+    expect(await labelsOf(leaving("Gracefully", { "shop/state": "3" }))).not.toEqual([expect.objectContaining({ "shop/state": "3" })]);
+    const several = leaving("Directly", { "shop/state": "3" });
+    several.spec.clusters = [{ name: "rome", replicas: 2 }, { name: "bonn", replicas: 2 }];
+    expect((await labelsOf(several)).every((labels) => labels["shop/state"] === undefined)).toBe(true);
+  });
+});
+
+test("what others need goes where they are", async () => {
+  const template = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: {} };
+  const binding = makeBinding(template)
+    .targets("paris")
+    .with(({ spec }) => (spec.requiredBy = [{ namespace: "shop", name: "web-deployment", clusters: [{ name: "paris", replicas: 1 }, { name: "oslo", replicas: 3 }] }]))
+    .build();
+
+  expect((await plan(binding, template)).works.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-paris", "karmada-es-oslo"]);
 });

@@ -8,9 +8,10 @@
 import type { ResourceBinding } from "../../api/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { defineController, done, unlessChanged } from "../../runtime/index.ts";
+import { done, unlessChanged } from "../../runtime/index.ts";
 import type { Controller, EventRecorder } from "../../runtime/index.ts";
-import { stageName, type BindingScope } from "../binding-scope.ts";
+import type { BindingScope } from "../binding-scope.ts";
+import { defineForBindings } from "../define-for-bindings.ts";
 import { resourceOf } from "../resource-of.ts";
 import { MOVES } from "../well-known.ts";
 import { moveOf, withMoves } from "./moves.ts";
@@ -29,10 +30,10 @@ const TIMEOUT_MS = 600_000;
 
 export function createEvictionController({ scope, client, events, clock, timeoutMs = TIMEOUT_MS }: EvictionDependencies): Controller<ObjectKey> {
   const { kind } = scope;
-  return defineController({
-    name: stageName("eviction", scope),
-    for: kind,
-    writes: [kind],
+  return defineForBindings({
+    stage: "eviction",
+    scope,
+    concerns: ({ spec }) => Boolean(spec.gracefulEvictionTasks?.length),
 
     async reconcile(binding, { key, log, signal }) {
       if (!binding.spec.gracefulEvictionTasks?.length || binding.metadata.deletionTimestamp) return done;

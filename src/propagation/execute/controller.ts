@@ -53,7 +53,7 @@ const CONCURRENCY = 64;
 /** A Work that is being deleted and waits for its member comes back with it; this is for what nobody tells. */
 const LOOK_AGAIN_MS = 60_000;
 
-type ManifestAttempt = { kind: string; name: string; attempt: Attempt };
+type ManifestAttempt = { kind: string; name: string; repairs: boolean; attempt: Attempt };
 
 export function createExecuteController({ hub, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
   const lanes = createMemberLanes({ clock, random });
@@ -80,7 +80,7 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
     const beforeRequest = (): void => passage.enter();
     for (const manifest of manifestsOf(work)) {
       const policy = planApplyPolicy(work, manifest, autoscaledWorks.has(work.metadata.namespace ?? "", manifest));
-      const note = (attempt: Attempt): void => void attempts.push({ kind: manifest.kind, name: manifest.metadata.name, attempt });
+      const note = (attempt: Attempt): void => void attempts.push({ kind: manifest.kind, name: manifest.metadata.name, repairs: policy.drift === "repair", attempt });
       try {
         if (isUnmanaged(manifest, clusterOf(work))) {
           await release(work, refOf(manifest), passage, signal);
@@ -120,9 +120,10 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
   }
 
   function tellDrift(work: DeepReadonly<Work>, key: ObjectKey, attempts: readonly ManifestAttempt[], now: string): void {
-    const drift = attempts.flatMap(({ kind, name, attempt }): ObjectDrift[] => ("drift" in attempt && attempt.drift ? [{ kind, name, isRepaired: attempt.result === "updated", fields: attempt.drift }] : []));
+    const drift = attempts.flatMap(({ kind, name, repairs, attempt }): ObjectDrift[] => ("drift" in attempt && attempt.drift ? [{ kind, name, isRepaired: repairs, fields: attempt.drift }] : []));
     if (planDrifted(work, drift, now) === work) return;
-    workStatus.set(key, "drift", (newest) => planDrifted(newest, drift, now));
+    // That it is over comes after what was found, which may not be written yet, and does not replace it.
+    workStatus.set(key, drift.length > 0 ? "drift" : "drift-over", (newest) => planDrifted(newest, drift, now));
     for (const each of drift) events.record(hub, work, { type: "Warning", reason: each.isRepaired ? "DriftRepaired" : "DriftFound", message: renderDrift(each) });
   }
 

@@ -1,5 +1,5 @@
 /** What stands in the way of a manifest, and so when it is worth another try. Pure. */
-import { UnknownKindError, UnreachableError } from "../../client/index.ts";
+import { CredentialsError, UnknownKindError, UnreachableError } from "../../client/index.ts";
 import { ApiError, isNamespaceTerminating } from "../../machinery/index.ts";
 import { BusyMemberError } from "./member-lanes.ts";
 
@@ -10,11 +10,12 @@ import { BusyMemberError } from "./member-lanes.ts";
 export type Obstacle = "busy" | "unreachable" | "missing-kind" | "refused" | "passing";
 
 /** Answers that mean no, whoever in the member said it: validation, a webhook, a quota, missing rights, a verb that is not there. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 405, 406, 413, 415, 422, 501]);
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422, 501]);
 
 export function obstacleOf(error: unknown): Obstacle {
   if (error instanceof BusyMemberError) return "busy";
-  if (error instanceof UnreachableError) return "unreachable";
+  // A member that does not let us in is asked no more often than one that is away: every Work would hear the same.
+  if (error instanceof UnreachableError || error instanceof CredentialsError || (error instanceof ApiError && error.status.code === 401)) return "unreachable";
   if (error instanceof UnknownKindError) return "missing-kind";
   if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return "passing";
   // A webhook answers with whatever code it likes.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { UnknownKindError, UnreachableError } from "../../client/index.ts";
-import { conflict, deniedByWebhook, forbidden, internalError, invalid, notFound, tooManyRequests } from "../../machinery/index.ts";
+import { conflict, deniedByWebhook, forbidden, internalError, invalid, notFound, tooManyRequests, unauthorized } from "../../machinery/index.ts";
 import { BusyMemberError } from "./member-lanes.ts";
 import { obstacleOf } from "./obstacles.ts";
 import { createRefusals } from "./refusals.ts";
@@ -35,6 +35,7 @@ test("Works that wait for a kind are found by their member, once", () => {
 
 const errors: Record<string, [unknown, ReturnType<typeof obstacleOf>]> = {
   "a member that does not answer": [new UnreachableError("no route"), "unreachable"],
+  "a member that does not let us in": [unauthorized(), "unreachable"],
   "a member with enough to do": [new BusyMemberError("paris"), "busy"],
   "a kind that is not served": [new UnknownKindError("paris", "a/v1", "B"), "missing-kind"],
   "a field that is not valid": [invalid("apps", "Deployment", "web", []), "refused"],

@@ -12,10 +12,12 @@ import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
 import { equalJson, type Clock, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
-import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
+import { done, idOfKey, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informer, Lister } from "../../runtime/index.ts";
-import { stageName, type BindingScope } from "../binding-scope.ts";
+import type { BindingScope } from "../binding-scope.ts";
+import { defineForBindings } from "../define-for-bindings.ts";
 import { resourceOf } from "../resource-of.ts";
+import { SCHEDULER_NAME } from "../schedule/controller.ts";
 import { createFleet } from "../schedule/fleet.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
 import { UNHEALTHY_SINCE } from "../well-known.ts";
@@ -78,7 +80,7 @@ export function createFailoverController({ scope, client, bindings, clusters, in
       const soFar = { ...binding, spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] } };
       // A taint with the mode Directly is an order to leave at once, also without a place to go to.
       const isUnconditional = departure.reason === "TaintUntolerated" && departure.purgeMode === "Directly";
-      const problem = "problem" in planned ? planned.problem : isUnconditional ? undefined : replacementProblem(soFar, planned.task, fleet, nowMs);
+      const problem = schedulingProblem(binding) ?? ("problem" in planned ? planned.problem : isUnconditional ? undefined : replacementProblem(soFar, planned.task, fleet, nowMs));
       if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
       else if ("task" in planned) {
         const waitMs = departure.reason === "TaintUntolerated" ? pace.waitMs(id, nowMs) : 0;
@@ -99,9 +101,10 @@ export function createFailoverController({ scope, client, bindings, clusters, in
     for (const object of [binding, resourceOf(binding)]) events.record(hub, object, { type, reason, message });
   }
 
-  return defineController({
-    name: stageName("failover", scope),
-    for: kind,
+  return defineForBindings({
+    stage: "failover",
+    scope,
+    concerns: ({ metadata, spec }) => spec.failover !== undefined || unasked !== undefined || metadata.annotations?.[UNHEALTHY_SINCE] !== undefined,
     watches: [
       watch(Cluster, ({ cluster: hub, object, old, deleted }) => {
         // What has found no other place may have one now.
@@ -111,7 +114,6 @@ export function createFailoverController({ scope, client, bindings, clusters, in
         return [...waiting, ...bindings.by(BY_TARGET, object.metadata.name).map((binding) => keyOf(hub, binding))];
       }),
     ],
-    writes: [kind],
 
     async reconcile(binding, { key, log, signal }) {
       const { metadata, spec } = binding;
@@ -152,6 +154,13 @@ export function createFailoverController({ scope, client, bindings, clusters, in
 
     forget,
   });
+}
+
+/** Why nobody would carry out an order to leave a cluster; then it is not given. */
+function schedulingProblem({ spec }: Binding): string | undefined {
+  if (spec.suspension?.scheduling) return "its scheduling is suspended";
+  const { schedulerName = SCHEDULER_NAME } = spec;
+  return schedulerName === SCHEDULER_NAME ? undefined : `failover of what the scheduler ${schedulerName} places is not supported by Flotilla`;
 }
 
 /** A merge patch of the binding; undefined when there is nothing to say. */

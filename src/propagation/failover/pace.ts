@@ -9,8 +9,11 @@ export interface Pace {
   release(id: string): void;
 }
 
+/** What a rate of nothing comes to, as in Karmada. */
+const SLOWEST_MS = 1_800_000;
+
 export function createPace(perSecond: number): Pace {
-  const intervalMs = perSecond > 0 ? 1000 / perSecond : Infinity;
+  const intervalMs = perSecond > 0 ? 1000 / perSecond : SLOWEST_MS;
   const turns = new Map<string, number>();
   let nextMs = -Infinity;
   return {

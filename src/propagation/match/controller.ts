@@ -9,7 +9,7 @@
  */
 import { bindingName, ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, OverridePolicy, PriorityClass, PropagationPolicy, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { TerminalError } from "../../base/index.ts";
+import { equalJson, TerminalError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { Interpreter, Replicas } from "../../interpreter/index.ts";
 import { defineKeyedController, done, watch } from "../../runtime/index.ts";
@@ -102,11 +102,11 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       watch<OverridePolicy, TemplateKey>(OverridePolicy, ({ object: { metadata }, old, deleted }) => (old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name, metadata.namespace)))),
       watch<ClusterOverridePolicy, TemplateKey>(ClusterOverridePolicy, ({ object: { metadata }, old, deleted }) => (old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name)))),
       watch<PriorityClass, TemplateKey>(PriorityClass, ({ object: { metadata } }) => affectedBy(policies.withPriorityClass(metadata.name))),
-      // A binding that somebody deleted or changed is put right.
+      // A binding that somebody deleted or changed is put right; its status is no business of ours.
       ...[namespacedScope, clusterScope].map((scope) =>
-        watch<ResourceBinding, TemplateKey>(scope.kind, ({ object: { spec }, old, deleted }) => {
-          const { apiVersion, kind, namespace, name } = spec.resource;
-          return deleted || old ? [keyOfTemplate({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } })] : [];
+        watch<ResourceBinding, TemplateKey>(scope.kind, ({ object, old, deleted }) => {
+          const { apiVersion, kind, namespace, name } = object.spec.resource;
+          return deleted || (old && !equalJson(marksOf(old), marksOf(object))) ? [keyOfTemplate({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } })] : [];
         }),
       ),
     ],
@@ -166,4 +166,9 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       return done;
     },
   });
+}
+
+/** What changes when anything but the status does. */
+function marksOf({ metadata }: DeepReadonly<ResourceBinding>): unknown {
+  return [metadata.uid, metadata.generation, metadata.deletionTimestamp, metadata.labels, metadata.annotations, metadata.ownerReferences, metadata.finalizers];
 }

@@ -43,6 +43,23 @@ describe("a planned binding", () => {
     expect(spec.replicaRequirements).toEqual({ resourceRequest: { cpu: "1" }, namespace: "shop" });
   });
 
+  test("of a template in no namespace is a ClusterResourceBinding", () => {
+    const role: KubernetesObject = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "shop:reader", uid: "uid-2" } };
+
+    const { kind, metadata } = planBinding({ template: role, policy });
+
+    expect({ kind, name: metadata.name, namespace: metadata.namespace, finalizers: metadata.finalizers }).toEqual({ kind: "ClusterResourceBinding", name: "shop.reader-clusterrole", namespace: undefined, finalizers: ["karmada.io/cluster-resource-binding-controller"] });
+  });
+
+  test("carries the policy's priority and the groups of the template's labels", () => {
+    const grouping: DeepReadonly<PropagationPolicy> = { ...policy, spec: { ...policy.spec, placement: { workloadAffinity: { affinity: { groupByLabelKey: "team" }, antiAffinity: { groupByLabelKey: "tier" } } } } };
+
+    const { spec } = planBinding({ template: { ...template, metadata: { ...template.metadata, labels: { team: "blue" } } }, policy: grouping, schedulePriority: 0 });
+
+    expect(spec).toMatchObject({ schedulePriority: { priority: 0 }, workloadAffinityGroups: { affinityGroup: "team=blue" } });
+    expect(spec.workloadAffinityGroups).not.toHaveProperty("antiAffinityGroup");
+  });
+
   test("has no replicas for a kind without any", () => {
     expect(planBinding({ template, policy }).spec).not.toHaveProperty("replicas");
   });

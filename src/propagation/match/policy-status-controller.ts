@@ -52,7 +52,7 @@ export function createPolicyStatusController<T extends AnyPolicy>({ hub, kind, p
     async reconcile(policy, { key }) {
       const id = policyIdOf((policy as AnyPolicy).metadata.labels);
       if (id === undefined || (policy as AnyPolicy).metadata.deletionTimestamp) return done;
-      const plan = (newest: DeepReadonly<T>): DeepReadonly<T> => planPolicyStatus(newest as Policy, tally.read(id), formatTime(clock.now())) as DeepReadonly<T>;
+      const plan = (newest: DeepReadonly<T>): DeepReadonly<T> => planPolicyStatus<Policy>(newest, tally.read(id), formatTime(clock.now())) as DeepReadonly<T>;
       if (plan(policy) === policy) return done;
       // The sums are read when they are written: what moves meanwhile costs nothing.
       policyStatus.set(key, "match", plan, { patienceMs: PATIENCE_MS });

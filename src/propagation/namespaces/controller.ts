@@ -13,6 +13,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { defineKeyedController, done, idOfKey, watch } from "../../runtime/index.ts";
 import type { Controller, Lister } from "../../runtime/index.ts";
+import { targetsOf } from "../targets.ts";
 import { NAMESPACE_LABEL } from "../well-known.ts";
 import { isTouched } from "../works.ts";
 import { planNamespaceWorks } from "./plan-namespace-works.ts";
@@ -39,7 +40,7 @@ export function createNamespacesController({ namespaces, clusters, clusterBindin
   function boundMembers(key: ObjectKey): ReadonlySet<string> {
     const binding = clusterBindings.get({ cluster: key.cluster, name: bindingName("Namespace", key.name) });
     const isLive = binding && !binding.metadata.deletionTimestamp && binding.spec.resource.kind === "Namespace";
-    return new Set(isLive ? binding.spec.clusters?.map(({ name }) => name) : []);
+    return new Set(isLive ? targetsOf(binding.spec).map(({ name }) => name) : []);
   }
 
   return defineKeyedController<ObjectKey>({
@@ -66,7 +67,7 @@ export function createNamespacesController({ namespaces, clusters, clusterBindin
         return names.includes("") ? all(cluster) : names.map((name) => ({ cluster, name }));
       }),
       watch<ResourceBinding>(ClusterResourceBinding, ({ cluster, object: { spec }, old, deleted }) =>
-        spec.resource.kind !== "Namespace" || (old && !deleted && equalJson(old.spec.clusters, spec.clusters)) ? [] : [{ cluster, name: spec.resource.name }],
+        spec.resource.kind !== "Namespace" || (old && !deleted && equalJson(targetsOf(old.spec), targetsOf(spec))) ? [] : [{ cluster, name: spec.resource.name }],
       ),
     ],
 

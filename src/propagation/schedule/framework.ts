@@ -42,6 +42,7 @@ export interface SchedulingView {
   readonly served: string;
   /** Clusters that the resource already runs on, with the replicas there. */
   readonly targets: ReadonlyMap<string, number>;
+  readonly nowMs: number;
   /** Clusters that the resource is being moved away from. */
   readonly evicting: ReadonlySet<string>;
   /**
@@ -53,7 +54,7 @@ export interface SchedulingView {
 
 const EVERYWHERE = (): number => 0;
 
-export function createView(spec: BindingSpecView, affinity: CycleAffinity | undefined): SchedulingView {
+export function createView(spec: BindingSpecView, affinity: CycleAffinity | undefined, nowMs = 0): SchedulingView {
   const { apiVersion, kind } = spec.resource;
   return Object.freeze({
     spec,
@@ -61,6 +62,7 @@ export function createView(spec: BindingSpecView, affinity: CycleAffinity | unde
     served: servedKey(apiVersion, kind),
     targets: new Map(spec.clusters?.map(({ name, replicas = 0 }) => [name, replicas])),
     evicting: new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster)),
+    nowMs,
     tierOf: affinity ? compileTiers(affinity, isWorkload(spec)) : EVERYWHERE,
   });
 }

@@ -209,3 +209,19 @@ describe("a workload of several components", () => {
     expect(plan({ spec: { components, placement, clusters: [{ name: "oslo" }] }, applied: placement, clusters: [cluster("oslo"), cluster("paris")] })).toEqual({ outcome: "unchanged" });
   });
 });
+
+describe("an order to leave a cluster", () => {
+  const spec: Partial<BindingSpecView> = { replicas: 4, placement: byWeight, clusters: [{ name: "oslo", replicas: 2 }, { name: "rome", replicas: 2 }], gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "Test", producer: "test" }] };
+
+  test("is carried out by choosing others, although nothing else has changed", () => {
+    const result = plan({ spec, applied: byWeight, clusters: [cluster("oslo"), cluster("rome")] });
+
+    expect(targets(result)).toEqual([{ name: "rome", replicas: 4 }]);
+  });
+
+  test("changes nothing once it is carried out", () => {
+    const result = plan({ spec: { ...spec, clusters: [{ name: "rome", replicas: 4 }] }, applied: byWeight, clusters: [cluster("oslo"), cluster("rome")] });
+
+    expect(result.outcome).toBe("unchanged");
+  });
+});

@@ -24,6 +24,7 @@ export interface CycleInput extends ScheduleOptions {
   readonly status?: BindingStatusView | undefined;
   readonly affinity: CycleAffinity | undefined;
   readonly fleet: Fleet;
+  readonly nowMs?: number | undefined;
 }
 
 /** Reasons of the condition `Scheduled`. */
@@ -35,7 +36,7 @@ export type CycleResult =
 
 export function scheduleCycle(input: CycleInput): CycleResult {
   const { spec, affinity, fleet } = input;
-  const view = createView(spec, affinity);
+  const view = createView(spec, affinity, input.nowMs);
   const verdicts: ClusterVerdict[] = [];
   const candidates = findCandidates(view, fleet.clusters, createEstimate(input), verdicts);
   if (candidates.length === 0) return { ok: false, reason: "NoClusterFit", message: renderFitError(verdicts), verdicts };

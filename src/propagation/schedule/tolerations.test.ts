@@ -55,3 +55,11 @@ describe("the time a workload may stay", () => {
     });
   }
 });
+
+test("a toleration whose time is over does not let a workload in again", () => {
+  const taint = { key: "drain", effect: "NoExecute", timeAdded: "2024-05-01T12:00:00Z" } as const;
+  const toleration = { key: "drain", operator: "Exists", tolerationSeconds: 60 } as const;
+
+  expect(findUntoleratedTaint([taint], [toleration], Date.parse("2024-05-01T12:00:59Z"))).toBeUndefined();
+  expect(findUntoleratedTaint([taint], [toleration], Date.parse("2024-05-01T12:01:00Z"))).toBe(taint);
+});

@@ -17,9 +17,16 @@ export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
   return operator === "Equal" && (toleration.value ?? "") === (taint.value ?? "");
 }
 
-/** The first taint that keeps the workload out, if any. */
-export function findUntoleratedTaint(taints: readonly Taint[], tolerations: readonly Toleration[]): Taint | undefined {
-  return taints.find((taint) => PREVENTS_PLACEMENT.has(taint.effect) && !tolerations.some((toleration) => toleratesTaint(toleration, taint)));
+/**
+ * The first taint that keeps the workload out, if any. A toleration whose time is over counts no longer: what failover has
+ * just moved away would come back, and be moved again.
+ */
+export function findUntoleratedTaint(taints: readonly Taint[], tolerations: readonly Toleration[], nowMs = 0): Taint | undefined {
+  return taints.find((taint) => PREVENTS_PLACEMENT.has(taint.effect) && !tolerations.some((toleration) => toleratesTaint(toleration, taint) && !isOver(toleration, taint, nowMs)));
+}
+
+function isOver({ tolerationSeconds }: Toleration, { effect, timeAdded }: Taint, nowMs: number): boolean {
+  return effect === "NoExecute" && tolerationSeconds !== undefined && timeAdded !== undefined && Date.parse(timeAdded) + tolerationSeconds * 1000 <= nowMs;
 }
 
 /** `key=value:effect`, as people write taints. */

@@ -1,6 +1,6 @@
 /**
  * OpenKruise BroadcastJob: one pod on every node. Its parallelism counts as replicas when it is a number; a percentage is of
- * each member's own nodes and stays as it is.
+ * each member's own nodes and stays as it is, and so does no limit.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -15,13 +15,17 @@ interface BroadcastJob extends KubernetesObject {
   status?: JsonObject;
 }
 
+/** What OpenKruise fills in where nothing is said: as many as there are nodes. */
+const NO_LIMIT = 2 ** 31 - 1;
+const isLimited = (spec: DeepReadonly<BroadcastJob>["spec"]): spec is { parallelism: number } => typeof spec?.parallelism === "number" && spec.parallelism < NO_LIMIT;
+
 const COUNTERS = ["active", "succeeded", "failed", "desired"];
 
 export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
   group: "apps.kruise.io",
   kind: "BroadcastJob",
-  replicas: ({ spec }) => templateReplicas(typeof spec?.parallelism === "number" ? spec.parallelism : 1, spec?.template),
-  reviseReplicas: (job, replicas) => (typeof job.spec?.parallelism === "string" ? job : withSpecField(job, "parallelism", replicas)),
+  replicas: ({ spec }) => templateReplicas(isLimited(spec) ? spec.parallelism : 1, spec?.template),
+  reviseReplicas: (job, replicas) => (job.spec?.parallelism !== undefined && !isLimited(job.spec) ? job : withSpecField(job, "parallelism", replicas)),
   retain(desired, observed) {
     const labels = observed.spec?.template?.metadata?.labels;
     if (!labels) return desired;

@@ -4,10 +4,10 @@ import { findUntoleratedTaint, formatTaint } from "../tolerations.ts";
 /** Keeps new workloads off tainted clusters. What already runs there stays; evicting it is the business of NoExecute. */
 export const taintToleration: FilterPlugin = {
   name: "TaintToleration",
-  filter({ placement, targets }, { name, spec }) {
+  filter({ placement, targets, nowMs }, { name, spec }) {
     const taints = spec?.taints;
     if (!taints?.length || targets.has(name)) return fits;
-    const taint = findUntoleratedTaint(taints, placement.clusterTolerations ?? []);
+    const taint = findUntoleratedTaint(taints, placement.clusterTolerations ?? [], nowMs);
     return taint ? rejects(`cluster(s) had untolerated taint {${formatTaint(taint)}}`) : fits;
   },
 };

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import type { Cluster, ConnectRequest, ConnectResponse } from "../api/index.ts";
+import { UnreachableError } from "../client/index.ts";
+import type { RawRequest } from "../client/index.ts";
+import { createClusterProxy } from "./proxy.ts";
+import type { RemoteMember } from "./remote-members.ts";
+
+const signal = new AbortController().signal;
+const clusterWith = (name: string, spec: Partial<Cluster["spec"]> = {}): Cluster => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push", ...spec } });
+const FAR = clusterWith("far", { secretRef: { namespace: "karmada-cluster", name: "far" }, impersonatorSecretRef: { namespace: "karmada-cluster", name: "far-impersonator" } });
+const request = (more: Partial<ConnectRequest> = {}): ConnectRequest => ({
+  cluster: "hub",
+  name: "far",
+  method: "GET",
+  path: "api/v1/pods",
+  rawPath: "api/v1/pods",
+  query: new URLSearchParams(),
+  headers: { accept: "application/json" },
+  user: { name: "ann", groups: ["ops", "system:authenticated"] },
+  ...more,
+});
+
+function createProxy(answer: () => Promise<{ status: number; headers: Record<string, string> }> = async () => ({ status: 200, headers: { "content-type": "application/json", "content-length": "2", connection: "close" } })): { ask(more?: Partial<ConnectRequest>): Promise<ConnectResponse>; sent: RawRequest[] } {
+  const sent: RawRequest[] = [];
+  const raw = async (asked: RawRequest): ReturnType<RemoteMember["asOthers"]["raw"]> => {
+    sent.push(asked);
+    return { ...(await answer()), body: (async function* () { yield Buffer.from("{}"); })() };
+  };
+  const clusters = [FAR, clusterWith("near"), clusterWith("mute", { secretRef: { namespace: "a", name: "b" } })];
+  const proxy = createClusterProxy({
+    hub: "hub",
+    clusters: { get: ({ name }) => clusters.find(({ metadata }) => metadata.name === name), list: () => [], by: () => [] },
+    simulated: ({ metadata }, { path }) => (metadata.name === "near" ? Promise.resolve({ status: 200, headers: {}, body: Buffer.from(path) }) : undefined),
+    remote: { of: () => ({ asOthers: { raw } }) as unknown as RemoteMember },
+  });
+  return { ask: (more) => proxy(request(more), signal), sent };
+}
+
+describe("a request to a member through the hub", () => {
+  test("is sent as the caller, with his groups but those that everybody is in", async () => {
+    const { ask, sent } = createProxy();
+
+    await ask({ method: "POST", rawPath: "api/v1/namespaces/a%2Fb/pods", query: new URLSearchParams("limit=5"), body: Buffer.from("x") });
+
+    expect(sent).toMatchObject([{ method: "POST", path: "/api/v1/namespaces/a%2Fb/pods?limit=5", cluster: "far", headers: { accept: "application/json" }, impersonate: { user: "ann", groups: ["ops"] }, body: Buffer.from("x") }]);
+  });
+
+  test("is answered as the member answers, without what was about its connection", async () => {
+    const { status, headers } = await createProxy().ask();
+
+    expect({ status, headers }).toEqual({ status: 200, headers: { "content-type": "application/json" } });
+  });
+
+  test("goes straight to a simulated member", async () => {
+    const { ask, sent } = createProxy();
+
+    expect(Buffer.from((await ask({ name: "near" })).body as Uint8Array).toString()).toBe("api/v1/pods");
+    expect(sent).toEqual([]);
+  });
+
+  const refusals: Record<string, { name?: string; answer?: () => Promise<never>; code: number; message: string }> = {
+    "is 404 for a cluster that is not there": { name: "nowhere", code: 404, message: 'clusters.cluster.karmada.io "nowhere" not found' },
+    "is refused where the hub may not act as others": { name: "mute", code: 500, message: "the impersonatorSecretRef of cluster mute is nil" },
+    "is 503 for a member that does not answer": { answer: () => Promise.reject(new UnreachableError("no route")), code: 503, message: "error trying to reach service: no route" },
+    "is not there for all clusters at once": { name: "*", code: 501, message: "the proxy of all clusters at once" },
+  };
+  for (const [behaviour, { name = "far", answer, code, message }] of Object.entries(refusals)) {
+    test(behaviour, async () => {
+      const asking = createProxy(answer).ask({ name });
+
+      await expect(asking).rejects.toMatchObject({ status: { code, message: expect.stringContaining(message) as string } });
+    });
+  }
+});

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "../base/index.ts";
+import { InterpretError } from "../interpreter/index.ts";
+import { createTellRuleFailure } from "./rule-failures.ts";
+
+const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "1" } };
+
+function setUp() {
+  const clock = createFakeClock();
+  const told: string[] = [];
+  const tell = createTellRuleFailure({ hub: "hub", clock, events: { record: (_cluster, _regarding, { reason, message }) => void told.push(`${reason}: ${message}`) } });
+  return { clock, told, tell };
+}
+
+test("a failure that goes on is told once in a while, and another one at once", () => {
+  const { clock, told, tell } = setUp();
+
+  for (const message of ["a", "a", "b"]) tell(object, "GetReplicasFailed", new InterpretError(message));
+  clock.advance(5 * 60_000);
+  tell(object, "GetReplicasFailed", new InterpretError("b"));
+
+  expect(told).toEqual(["GetReplicasFailed: a", "GetReplicasFailed: b", "GetReplicasFailed: b"]);
+});
+
+test("what is not a rule's failure is nobody's event", () => {
+  const { told, tell } = setUp();
+
+  tell(object, "GetReplicasFailed", new Error("connection lost"));
+
+  expect(told).toEqual([]);
+});
