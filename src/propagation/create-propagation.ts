@@ -47,8 +47,6 @@ export interface PropagationDependencies {
   deliveryFor: DeliveryFor;
   interpreter: Interpreter;
   events: EventRecorders;
-  /** Whether policies tell in their status what became of their objects: one write per policy and period, beside those of the workloads. Unset is no. */
-  policyStatus?: boolean;
   /** What no policy says about leaving members. */
   failover?: FailoverOptions;
   clock: Clock;
@@ -86,7 +84,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
   const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
   const tally = createPolicyTally();
-  for (const informer of deps.policyStatus ? [bindings, clusterBindings] : []) informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
+  for (const informer of [bindings, clusterBindings]) informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
   const statusNews = events("flotilla-aggregate");
 
   const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
@@ -195,7 +193,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       news: createPolicyNews(hub, events("flotilla-match")),
       tally,
     }),
-    ...(deps.policyStatus ? [statusOf(PropagationPolicy), statusOf(ClusterPropagationPolicy)] : []),
+    statusOf(PropagationPolicy),
+    statusOf(ClusterPropagationPolicy),
     ...stagesOf(namespacedScope),
     ...stagesOf(clusterScope),
     createAttachController({ hub, client: clientFor("dependencies"), bindings, clusterBindings, templates, events: events("flotilla-dependencies") }),

@@ -18,7 +18,7 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-/** A fleet whose policies have a status, which a hub has where `policyStatus` is on. */
+/** A fleet with a second writer of the policies' status on a clock of its own, so that its writes are counted apart. */
 async function start(): Promise<void> {
   stopping = new AbortController();
   fleet = await startTestFleet({ members: ["member1", "member2"] });

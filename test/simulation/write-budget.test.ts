@@ -26,10 +26,10 @@ async function reportReady({ client }: TestFleet, cluster: string, name: string)
 
 /**
  * What the pipeline wrote: everything but the members' own business, which is to run pods and report status, and what they have free,
- * which is written at most once per member and period however many workloads moved.
+ * which is written at most once per member and period however many workloads moved, and the status of policies, likewise.
  */
 function pipelineWrites(fleet: TestFleet): { total: number; text: string } {
-  const writes = fleet.writes().filter(({ part, cluster, resource, subresource }) => part !== "member" && part !== "membership" && !(cluster !== "hub" && (subresource === "status" || resource === "events")));
+  const writes = fleet.writes().filter(({ part, cluster, resource, subresource }) => part !== "member" && part !== "membership" && part !== "policies" && !(cluster !== "hub" && (subresource === "status" || resource === "events")));
   return {
     total: writes.reduce((sum, { count }) => sum + count, 0),
     text: writes.map(({ part, cluster, verb, resource, subresource, count }) => `${count} × ${part} ${verb} ${resource}${subresource && `/${subresource}`} on ${cluster}`).join("\n"),
