@@ -25,8 +25,10 @@ export const layers: Record<string, readonly string[]> = {
   system: upToRuntime,
   workloads: upToRuntime,
   simulation: upToRuntime,
-  // `flotilla interpret` runs rules without a server.
-  cli: [...upToClient, "interpreter"],
+  // Why and what if: it reads, and asks the pure planners of the pipeline.
+  explain: [...upToDelivery, "propagation"],
+  // `flotilla interpret` runs rules without a server, and `flotilla plan` the planners.
+  cli: [...upToClient, "interpreter", "explain"],
   // The only place that wires.
   cmd: ["*"],
   // Builders and harnesses for tests; no other folder's code may import it.

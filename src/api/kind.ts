@@ -110,7 +110,8 @@ export interface KindTraits {
 
 /** Objects that code makes up whenever somebody reads them, such as the usage of nodes and pods; nobody can write them, and nothing is stored. */
 export interface ObjectSource {
-  get(cluster: string, namespace: string | undefined, name: string): JsonObject | undefined;
+  /** A promise for what takes more than looking it up. */
+  get(cluster: string, namespace: string | undefined, name: string): JsonObject | undefined | Promise<JsonObject | undefined>;
   /** In key order: by namespace, then by name. */
   list(cluster: string, namespace: string | undefined): JsonObject[];
 }

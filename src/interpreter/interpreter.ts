@@ -12,6 +12,7 @@ import { createLevel, LEVEL_ORDER } from "./level.ts";
 import type { Awaitable, ChangedKind, KindRules, Level, LevelName } from "./level.ts";
 import { nativeKinds } from "./native/index.ts";
 import type { Rule } from "./operations.ts";
+import { newestItems } from "./thirdparty/apps.kruise.io/newest-items.ts";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
 
 export type AnyObject = DeepReadonly<KubernetesObject>;
@@ -68,6 +69,16 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     return explained(rule, object, () => carryOut.call(rules, object, ...rest));
   }
 
+  /** What the sum would be without users' scripts, as the members that have seen the newest template tell it. */
+  async function sumBeneath(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined> {
+    const { apiVersion, kind } = object;
+    for (const level of levels) {
+      const rules = level.name === "customization" ? undefined : level.rulesFor(apiVersion, kind);
+      if (rules?.aggregateStatus) return explained("aggregateStatus", object, () => rules.aggregateStatus?.(object, level.name === "thirdparty" ? newestItems(object, items) : items));
+    }
+    return undefined;
+  }
+
   /** Counted replicas that nobody sets would run in full on every member. */
   async function refuseMultiplied(object: AnyObject, shares: readonly Share[], copies: ReadonlyMap<string, AnyObject>, hasRule: boolean): Promise<void> {
     const unrevised = shares.filter(({ cluster, isWhole }) => !isWhole && equalJson(copies.get(cluster), object));
@@ -101,7 +112,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     async reflectStatus(object) {
       return rulesOf(object, ({ reflectStatus }) => reflectStatus) ? ask("reflectStatus", object) : wholeStatus(object);
     },
-    aggregateStatus: (object, items) => ask("aggregateStatus", object, items),
+    aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => sumBeneath(object, items)),
     health: async (object) => ((await ask("isHealthy", object)) ?? true ? "Healthy" : "Unhealthy"),
     dependencies: async (object) => (await ask("dependencies", object)) ?? [],
     levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,

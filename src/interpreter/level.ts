@@ -3,6 +3,8 @@
  * configured comes before what Flotilla knows by itself, in Karmada's order.
  */
 import { parseApiVersion } from "../api/index.ts";
+import type { KubernetesObject } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
 import type { KindInterpreter } from "./kind-interpreter.ts";
 import type { Rule } from "./operations.ts";
 
@@ -11,8 +13,13 @@ export type LevelName = (typeof LEVEL_ORDER)[number];
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** Rules of a kind, some of which may have to be asked for over the network. */
-export type KindRules = { readonly [R in Rule]?: (...input: Parameters<NonNullable<KindInterpreter[R]>>) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>> };
+/** What the levels after this one would answer; undefined when they know nothing. */
+export type Beneath = () => Promise<DeepReadonly<KubernetesObject> | undefined>;
+
+type Input<R extends Rule> = Parameters<NonNullable<KindInterpreter[R]>>;
+
+/** Rules of a kind, some of which may have to be asked for over the network. A sum that is only part of a status is completed from beneath. */
+export type KindRules = { readonly [R in Rule]?: (...input: R extends "aggregateStatus" ? [...Input<R>, beneath?: Beneath] : Input<R>) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>> };
 
 /** What a change of a level's rules concerns. */
 export interface ChangedKind {

@@ -33,6 +33,8 @@ import { createReflectController } from "./reflect/controller.ts";
 import { createScheduleController } from "./schedule/controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createTellRuleFailure } from "./rule-failures.ts";
+import type { PlanningViews } from "./planning-views.ts";
+import type { SchedulePlan } from "./schedule/plan-schedule.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, DRIFT } from "./well-known.ts";
@@ -49,6 +51,8 @@ export interface PropagationDependencies {
   events: EventRecorders;
   /** What no policy says about leaving members. */
   failover?: FailoverOptions;
+  /** Hears every decision of the scheduler that was carried out, for those who explain it. */
+  onDecision?(key: ObjectKey, plan: SchedulePlan): void;
   clock: Clock;
   random: Random;
   log: Log;
@@ -57,6 +61,8 @@ export interface PropagationDependencies {
 export interface Propagation {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
+  /** What the stages read, for planning without them. */
+  views: PlanningViews;
   /** No status write is under way. */
   isQuiet(): boolean;
   close(): Promise<void>;
@@ -117,7 +123,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     const isOfScope = ({ object }: ObjectEvent): boolean => Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
     const bindingOf = (event: ObjectEvent): ObjectKey[] => (isOfScope(event) ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }] : []);
     return [
-      createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, bindingStatus, clock }),
+      createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, bindingStatus, clock, ...(deps.onDecision && { onDecision: deps.onDecision }) }),
       createFailoverController({ scope, client: clientFor("failover"), bindings: ofScope, clusters, interpreter, events: events("flotilla-failover"), clock, ...(deps.failover && { options: deps.failover }) }),
       createEvictionController({ scope, client: clientFor("eviction"), events: events("flotilla-eviction"), clock }),
       createRecordController({
@@ -162,6 +168,20 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     ];
   }
 
+  const views: PlanningViews = {
+    hub,
+    policies: createPolicyIndex(hub, policies, clusterPolicies),
+    bindings,
+    clusterBindings,
+    overridePolicies,
+    clusterOverridePolicies,
+    priorityClasses: informers.of(PriorityClass),
+    clusters,
+    worksOf,
+    render,
+    templates,
+  };
+
   const controllers = [
     createNamespacesController({
       namespaces,
@@ -178,15 +198,9 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       }),
     }),
     createMatchController({
-      hub,
+      ...views,
       client: clientFor("match"),
       templates,
-      policies: createPolicyIndex(hub, policies, clusterPolicies),
-      bindings,
-      clusterBindings,
-      overridePolicies,
-      clusterOverridePolicies,
-      priorityClasses: informers.of(PriorityClass),
       interpreter,
       ruleChanges: ruleChanges.templates(),
       tellFailure,
@@ -216,6 +230,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, ...policyWriters, ...bindingWriters, ...templateWriters.values()];
   return {
     controllers,
+    views,
     isQuiet: () => writers().every((writer) => writer.isQuiet()),
     async close() {
       await Promise.all(writers().map((writer) => writer.close()));

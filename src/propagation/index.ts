@@ -1,3 +1,28 @@
 export { matchesAffinity } from "./cluster-affinity.ts";
 export * from "./create-propagation.ts";
 export * from "./pipeline.ts";
+
+// The planners and what they read, for `explain`. They write nothing.
+export { planDispatch, type DispatchPlan } from "./dispatch/plan-dispatch.ts";
+export { planDivision } from "./dispatch/plan-works.ts";
+export { movesOf } from "./eviction/moves.ts";
+export { DRIFTED } from "./execute/plan-drift.ts";
+export { askedVersion } from "./match/align-selectors.ts";
+export { planActivation } from "./match/lazy-activation.ts";
+export { bindingConflict, mergeBinding, planBinding } from "./match/plan-binding.ts";
+export { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch, type MatchPlan, type Policy } from "./match/plan-match.ts";
+export { createPolicyIndex } from "./match/policy-index.ts";
+export { planPrerequisites } from "./match/prerequisites.ts";
+export { planNamespaceWorks } from "./namespaces/plan-namespace-works.ts";
+export { planOverrides } from "./override/plan-overrides.ts";
+export { createRenderer } from "./override/renderer.ts";
+export type { PlanningViews, Rendered, Template } from "./planning-views.ts";
+export { implicitPriority } from "./resource-selector.ts";
+export { createFleet } from "./schedule/fleet.ts";
+export { isToBeScheduled, planPatch } from "./schedule/plan-patch.ts";
+export { planSchedule, type SchedulePlan } from "./schedule/plan-schedule.ts";
+export { planScheduled } from "./schedule/plan-scheduled.ts";
+export { summariseDecision, type DecisionSummary } from "./schedule/summarise-decision.ts";
+export { isTemplate, type TemplateRef } from "./templates.ts";
+export * as wellKnown from "./well-known.ts";
+export { indexWorks, worksOfBinding } from "./works.ts";

@@ -11,9 +11,9 @@ import { encodeObject, ordered, viewOfWritten } from "./render.ts";
 type Where = Pick<RequestContext, "cluster" | "served" | "namespace" | "name">;
 
 /** Throws 404 when there is no such object. */
-export function madeUpEntry(context: Where, source: ObjectSource): CachedEntry {
+export async function madeUpEntry(context: Where, source: ObjectSource): Promise<CachedEntry> {
   const { cluster, served, namespace, name = "" } = context;
-  const object = source.get(cluster.name, namespace, name);
+  const object = await source.get(cluster.name, namespace, name);
   if (!object) throw notFound(served.resource.name, name);
   return entryOf(context, object);
 }

@@ -2,7 +2,8 @@
  * The rules that all customizations of one target make together: of each operation the first script by name, and of the
  * dependencies every script.
  */
-import type { KindRules } from "../level.ts";
+import type { JsonObject } from "../../base/index.ts";
+import type { Beneath, KindRules } from "../level.ts";
 import type { LuaEngine } from "../lua/index.ts";
 import { checkedDependencies, mergeDependencies } from "./dependencies.ts";
 import { OwnedProgram } from "./owned-program.ts";
@@ -18,8 +19,19 @@ const reviseReplicas: Make<"reviseReplicas"> = (script) => (object, count) => sc
 const retain: Make<"retain"> = (script) => (desired, observed) => script.run(desired, async (program) => stillThe(desired, await program.retain(asInput(desired), asInput(observed))));
 const reflectStatus: Make<"reflectStatus"> = (script) => (object) => script.run(object, (program) => program.reflectStatus(asInput(object)));
 const isHealthy: Make<"isHealthy"> = (script) => (object) => script.run(object, (program) => program.interpretHealth(asInput(object)));
-// Who has no list of statuses at all hands over none, and the script sees nil.
-const aggregateStatus: Make<"aggregateStatus"> = (script) => (object, items) => script.run(object, async (program) => withStatusOf(object, await program.aggregateStatus(asInput(object), items?.map(asItem))));
+const aggregateStatus: Make<"aggregateStatus"> = (script) => async (object, items, beneath) => {
+  // Who has no list of statuses at all hands over none, and the script sees nil.
+  const sum = await script.run(object, (program) => program.aggregateStatus(asInput(object), items?.map(asItem)));
+  return withStatusOf(object, isObjectWithKind(sum) ? sum : { status: await completed(sum, beneath) });
+};
+
+const isObjectWithKind = (sum: JsonObject): boolean => sum["kind"] !== undefined;
+
+/** A status alone names what its author thought of; a kind's schema may insist on more. */
+async function completed(status: JsonObject, beneath?: Beneath): Promise<JsonObject> {
+  const rest = (await beneath?.()) as { status?: JsonObject } | undefined;
+  return { ...rest?.status, ...status };
+}
 
 function dependencies(scripts: readonly OwnedProgram[]): KindRules["dependencies"] {
   return async (object) => mergeDependencies(await Promise.all(scripts.map((script) => script.run(object, async (program) => checkedDependencies(await program.getDependencies(asInput(object)))))));

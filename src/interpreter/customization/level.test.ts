@@ -144,6 +144,17 @@ describe("what scripts see and return", () => {
     expect(await interpreter.aggregateStatus(web({ spec: { b: 1 } }), items)).toEqual(web({ spec: { b: 1 }, status: { replicas: 2 } }));
   });
 
+  test("fields that a status alone does not name are those of the next level; a whole object is taken as it is", async () => {
+    const next = createLevel("native", [{ group: "example.com", kind: "Web", aggregateStatus: (object) => ({ ...object, status: { replicas: 7, revision: "web-1" } }) }]);
+    const asked = async (script: string): Promise<unknown> => {
+      const { level } = make(makeCustomization("a", { statusAggregation: `function AggregateStatus(o, items) ${script} end` }));
+      return createInterpreter([level, next]).aggregateStatus(web(), items);
+    };
+
+    expect(await asked("return {replicas = #items}")).toEqual(web({ status: { replicas: 2, revision: "web-1" } }));
+    expect(await asked("o.status = {replicas = #items} return o")).toEqual(web({ status: { replicas: 2 } }));
+  });
+
   test("components have the interpreter's names, and nil is none", async () => {
     const script = "function GetComponents(o) if o.empty then return nil end return {{name='driver', replicas=1, replicaRequirements={resourceRequest={cpu='1'}}}, {name='worker', replicas=2}} end";
     const { interpreter } = make(makeCustomization("a", { componentResource: script }));

@@ -77,12 +77,12 @@ export function aggregateStatus(script: CompiledScript, object: Input, items: re
 
 /**
  * The same for a script that returns the status alone, as many people write it: anything that says something and has none of an
- * object's own fields. Everything else must be a whole object.
+ * object's own fields. It is answered as it is; everything else must be a whole object.
  */
 export function aggregateStatusOrBare(script: CompiledScript, object: Input, items: readonly Input[] | undefined, budget?: LuaBudget): JsonObject {
   const [aggregated] = script.call("AggregateStatus", [object, items], budget);
   const json = anyObject(aggregated);
-  return isBareStatus(json) ? { ...(object as JsonObject), status: json } : requireKind(json);
+  return isBareStatus(json) ? json : requireKind(json);
 }
 
 const OBJECT_FIELDS = ["apiVersion", "kind", "metadata", "spec", "status"];

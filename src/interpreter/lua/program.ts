@@ -19,7 +19,7 @@ export interface LuaProgram {
   getComponents(object: LuaInput): Awaitable<Json | undefined>;
   reviseReplica(object: LuaInput, replicas: number): Awaitable<JsonObject>;
   retain(desired: LuaInput, observed: LuaInput): Awaitable<JsonObject>;
-  /** `items` absent is nil to the script, which is not the same as an empty list. A script may return the status alone. */
+  /** `items` absent is nil to the script, which is not the same as an empty list. A script may return the status alone, which has no `kind`. */
   aggregateStatus(object: LuaInput, items: readonly LuaInput[] | undefined): Awaitable<JsonObject>;
   interpretHealth(object: LuaInput): Awaitable<boolean>;
   reflectStatus(object: LuaInput): Awaitable<Json>;

@@ -73,7 +73,8 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const works = deps.worksOf(binding);
       if (isTooEarly(binding, works)) return done;
       const items = planItems(works);
-      const isFirst = binding.status?.aggregatedStatus === undefined;
+      // Of a ConfigMap members report nothing, so nothing is missing on it.
+      const hadReports = binding.status?.aggregatedStatus?.some(({ status }) => status);
       const now = formatTime(deps.clock.now());
       // A failure is told at once, and so is the end of a rollout; what lies between may wait for it.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
@@ -84,7 +85,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
         // Written as an ordinary field it would be a new version of the template, and every report of a member a rollout.
-        if (isFirst) deps.tellNoStatus(template, binding);
+        if (!hadReports && items.some(({ status }) => status)) deps.tellNoStatus(template, binding);
         return done;
       }
       // Rules that users bring see what the members reported, as in Karmada.

@@ -5,12 +5,12 @@
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding where that failed.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
-import { executionNamespace, Work } from "../../api/index.ts";
+import { Work } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { formatTime, TerminalError } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { DivideError, InterpretError } from "../../interpreter/index.ts";
+import { DivideError } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, Source, StatusWriter } from "../../runtime/index.ts";
@@ -20,8 +20,8 @@ import type { TellRuleFailure } from "../rule-failures.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";
+import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, planDispatched } from "./plan-dispatched.ts";
-import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { WorksPlan } from "./plan-works.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
@@ -49,21 +49,6 @@ export interface DispatchDependencies {
 const CONCURRENCY = 64;
 
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
-  async function plan(binding: DeepReadonly<ResourceBinding>, template: DeepReadonly<KubernetesObject>): Promise<WorksPlan> {
-    const { bare, shares } = planDivision(binding, template, deps.worksOf(binding));
-    // What is only needed elsewhere was never counted, so there is nothing to divide.
-    if (binding.spec.placement === undefined && binding.spec.requiredBy?.length) {
-      return planWorks(binding, template, { copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])), render: deps.render });
-    }
-    try {
-      return planWorks(binding, template, { copies: await deps.interpreter.divide(bare, shares), render: deps.render });
-    } catch (error) {
-      if (!(error instanceof InterpretError)) throw error;
-      deps.tellFailure(template, "DivideFailed", error);
-      return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })) };
-    }
-  }
-
   /** A template that cannot be divided, or an override that cannot be applied, leaves the Work of its cluster as it is, and the binding says why. */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failures: WorksPlan["failures"]): void {
     const failure = failureOf(failures);
@@ -94,17 +79,15 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
-      const current = deps.worksOf(binding);
-      const staying = handingOver(binding, current);
-      if (staying) {
+      const plan = await planDispatch(binding, template, { works: deps.worksOf(binding), divide: (...what) => deps.interpreter.divide(...what), render: deps.render });
+      const { desired, failures } = plan;
+      if (plan.isHandingOver) {
         // The end of the last Work that has to go brings the key back.
-        await deps.works.replace(binding, staying, signal);
+        await deps.works.replace(binding, desired, signal);
         return done;
       }
-      const { works, failures } = await plan(binding, template);
+      if (plan.indivisible) deps.tellFailure(template, "DivideFailed", plan.indivisible);
       report(binding, key, failures);
-      const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
-      const desired = [...works, ...keptWorks(binding, current, works), ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? ""))];
       const changes = await deps.works.replace(binding, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) log.info("works dispatched", { clusters: desired.length, ...changes });
       // Told on the binding. What the template itself asks for wrongly waits for a change; the rest is tried again with back-off.

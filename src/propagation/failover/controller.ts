@@ -17,7 +17,7 @@ import type { Controller, EventRecorder, Informer, Lister } from "../../runtime/
 import type { BindingScope } from "../binding-scope.ts";
 import { defineForBindings } from "../define-for-bindings.ts";
 import { resourceOf } from "../resource-of.ts";
-import { SCHEDULER_NAME } from "../schedule/controller.ts";
+import { SCHEDULER_NAME } from "../schedule/plan-patch.ts";
 import { createFleet } from "../schedule/fleet.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
 import { UNHEALTHY_SINCE } from "../well-known.ts";

@@ -12,12 +12,12 @@ export function planPolicyStatus<P extends Policy>(policy: P, totals: Totals, no
   const observedGeneration = policy.metadata.generation ?? 0;
   const all = (type: string, count: number, verb: string): NextCondition =>
     matched > 0 && count === matched
-      ? { type, status: "True", reason: `All${type}`, message: `All ${matched} objects are ${verb}.` }
+      ? { type, status: "True", reason: `All${type}`, message: matched === 1 ? `Its object is ${verb}.` : `All ${matched} objects are ${verb}.` }
       : { type, status: "False", reason: matched > 0 ? `Not${type}` : "NothingMatched", message: matched > 0 ? `${count} of ${matched} objects are ${verb}.` : "No object is matched." };
   const next: NextCondition[] = [
-    matched > 0 ? { type: "Matched", status: "True", reason: "Matched", message: `${matched} objects are claimed by this policy.` } : { type: "Matched", status: "False", reason: "NothingMatched", message: "No object is matched." },
+    matched > 0 ? { type: "Matched", status: "True", reason: "Matched", message: matched === 1 ? "1 object is claimed by this policy." : `${matched} objects are claimed by this policy.` } : { type: "Matched", status: "False", reason: "NothingMatched", message: "No object is matched." },
     all("Scheduled", scheduled, "scheduled"),
-    all("FullyApplied", applied, "on all their members"),
+    all("FullyApplied", applied, matched === 1 ? "on all its members" : "on all their members"),
   ];
   const conditions = next.reduce<PolicyStatus["conditions"] | readonly NonNullable<PolicyStatus["conditions"]>[number][]>((list, condition) => withCondition(list, { ...condition, observedGeneration }, now), policy.status?.conditions as PolicyStatus["conditions"]);
   const problems = worst(totals.problems);

@@ -9,15 +9,15 @@
 import { Cluster, ResourceBinding } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
-import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { defineController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, StatusWriter } from "../../runtime/index.ts";
 import { hasGrown } from "../estimate/index.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
-import { APPLIED_PLACEMENT, CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
 import { createDecisions } from "./decisions.ts";
 import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
+import { isToBeScheduled, planPatch } from "./plan-patch.ts";
 import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";
 import { planScheduled } from "./plan-scheduled.ts";
 import type { ScheduleOptions } from "./schedule-cycle.ts";
@@ -35,7 +35,6 @@ export interface ScheduleDependencies {
   onDecision?(key: ObjectKey, plan: SchedulePlan): void;
 }
 
-export const SCHEDULER_NAME = "default-scheduler";
 const CONCURRENCY = 64;
 
 export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, bindingStatus, clock, options = {}, onDecision }: ScheduleDependencies): Controller<ObjectKey> {
@@ -66,8 +65,7 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { key, log, signal }) {
-      const { spec, metadata } = binding;
-      if (metadata.deletionTimestamp || spec.suspension?.scheduling || (spec.schedulerName ?? SCHEDULER_NAME) !== SCHEDULER_NAME || isOnlyNeeded(binding)) return done;
+      if (!isToBeScheduled(binding)) return done;
       const id = idOfKey(key);
       const nowMs = clock.now();
       const turn = decisions.turn(id, binding, nowMs);
@@ -90,32 +88,6 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
 
     forget: (key) => decisions.forget(idOfKey(key)),
   });
-}
-
-/** No policy propagates it: it goes where other bindings need it, and nowhere by itself. */
-function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBinding>): boolean {
-  return spec.placement === undefined && labels?.[POLICY_ID] === undefined && labels?.[CLUSTER_POLICY_ID] === undefined;
-}
-
-/** A merge patch of the binding; undefined when it says already what the plan says. */
-function planPatch({ metadata, spec }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): Json | undefined {
-  if (plan.outcome !== "scheduled") return undefined;
-  const { clusters, evictions = [] } = plan;
-  const placement = JSON.stringify(spec.placement ?? {});
-  if (evictions.length === 0 && isSameResult(clusters, spec.clusters ?? []) && metadata.annotations?.[APPLIED_PLACEMENT] === placement) return undefined;
-  return {
-    metadata: { resourceVersion: metadata.resourceVersion, annotations: { [APPLIED_PLACEMENT]: placement } },
-    spec: { clusters, ...(evictions.length > 0 && { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...evictions] }) },
-  } as unknown as Json;
-}
-
-type Targets = readonly { readonly name: string; readonly replicas?: number }[];
-
-/** The order of the clusters means nothing; what another scheduler wrote in its own order is not written again. */
-function isSameResult(next: Targets, before: Targets): boolean {
-  if (next.length !== before.length) return false;
-  const replicas = new Map(before.map((target) => [target.name, target.replicas ?? 0]));
-  return next.every((target) => replicas.get(target.name) === (target.replicas ?? 0));
 }
 
 /**

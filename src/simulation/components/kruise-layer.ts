@@ -19,7 +19,10 @@ export interface LayerOptions {
   nowMs: number;
 }
 
-export const nodeLayer = ({ nodes, nowMs }: LayerOptions): KubernetesObject[] => planNodes({ count: nodes, nowMs }) as unknown as KubernetesObject[];
+/** As the zones are called in the guides that people follow: what they copy from there finds nodes. */
+const ZONES = ["zone-a", "zone-b", "zone-c"];
+
+export const nodeLayer = ({ nodes, nowMs }: LayerOptions): KubernetesObject[] => planNodes({ count: nodes, nowMs, zones: ZONES }) as unknown as KubernetesObject[];
 
 /** Nothing without nodes to run on. */
 export function kruiseLayer({ nodes, nowMs }: LayerOptions): KubernetesObject[] {

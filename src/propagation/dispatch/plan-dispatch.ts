@@ -1,0 +1,55 @@
+/**
+ * Decides which Works a binding has next: those of its targets, those that stay for a while, and those whose copy cannot be made
+ * and that are therefore left as they are. Writes nothing; `divide` may ask a user's rules.
+ */
+import { executionNamespace } from "../../api/index.ts";
+import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { InterpretError } from "../../interpreter/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
+import type { PlanWorks, WorksPlan } from "./plan-works.ts";
+
+type Binding = DeepReadonly<ResourceBinding>;
+type Template = DeepReadonly<KubernetesObject>;
+
+export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpreter, "divide"> {
+  /** Those of the binding as they are. */
+  works: readonly DeepReadonly<Work>[];
+}
+
+export interface DispatchPlan {
+  desired: readonly DeepReadonly<Work>[];
+  failures: WorksPlan["failures"];
+  /** The template cannot be divided at all. */
+  indivisible?: InterpretError;
+  /** A Work must be gone before another is made. */
+  isHandingOver?: true;
+}
+
+export async function planDispatch(binding: Binding, template: Template, input: DispatchInput): Promise<DispatchPlan> {
+  const { works: current } = input;
+  const staying = handingOver(binding, current);
+  if (staying) return { desired: staying, failures: [], isHandingOver: true };
+  const { works, failures, indivisible } = await planCopies(binding, template, input);
+  const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
+  return {
+    desired: [...works, ...keptWorks(binding, current, works), ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? ""))],
+    failures,
+    ...(indivisible && { indivisible }),
+  };
+}
+
+async function planCopies(binding: Binding, template: Template, { works, divide, render }: DispatchInput): Promise<WorksPlan & Pick<DispatchPlan, "indivisible">> {
+  const { bare, shares } = planDivision(binding, template, works);
+  // What is only needed elsewhere was never counted, so there is nothing to divide.
+  if (binding.spec.placement === undefined && binding.spec.requiredBy?.length) {
+    return planWorks(binding, template, { copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])), render });
+  }
+  try {
+    return planWorks(binding, template, { copies: await divide(bare, shares), render });
+  } catch (error) {
+    if (!(error instanceof InterpretError)) throw error;
+    return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })), indivisible: error };
+  }
+}

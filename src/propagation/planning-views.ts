@@ -1,0 +1,24 @@
+/**
+ * What the planners of the pipeline read, gathered for whoever asks them without being a stage: `explain` runs them on a running
+ * hub, with these views of it, and on a snapshot, with views of its own.
+ */
+import type { Cluster, KubernetesObject, ResourceBinding, Work } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { Lister } from "../runtime/index.ts";
+import type { PolicyIndex } from "./match/policy-index.ts";
+import type { PrerequisiteListers } from "./match/prerequisites.ts";
+import type { Rendered } from "./override/renderer.ts";
+import type { Template, Templates } from "./templates.ts";
+
+export interface PlanningViews extends PrerequisiteListers {
+  hub: string;
+  policies: PolicyIndex;
+  bindings: Lister<ResourceBinding>;
+  clusterBindings: Lister<ResourceBinding>;
+  clusters: Lister<Cluster>;
+  worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
+  render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
+  templates: Pick<Templates, "get">;
+}
+
+export type { Rendered, Template };

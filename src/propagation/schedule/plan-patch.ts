@@ -1,0 +1,39 @@
+/** Decides whether a binding is scheduled at all, and what a decision changes in it. Pure. */
+import type { ResourceBinding } from "../../api/index.ts";
+import type { DeepReadonly, Json } from "../../base/index.ts";
+import { APPLIED_PLACEMENT, CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
+import type { SchedulePlan } from "./plan-schedule.ts";
+
+export const SCHEDULER_NAME = "default-scheduler";
+
+/** Not while it is suspended or on its way out, nor where another scheduler is asked for. */
+export function isToBeScheduled(binding: DeepReadonly<ResourceBinding>): boolean {
+  const { spec, metadata } = binding;
+  return !metadata.deletionTimestamp && !spec.suspension?.scheduling && (spec.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME && !isOnlyNeeded(binding);
+}
+
+/** No policy propagates it: it goes where other bindings need it, and nowhere by itself. */
+function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBinding>): boolean {
+  return spec.placement === undefined && labels?.[POLICY_ID] === undefined && labels?.[CLUSTER_POLICY_ID] === undefined;
+}
+
+/** A merge patch of the binding; undefined when it says already what the plan says. */
+export function planPatch({ metadata, spec }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): Json | undefined {
+  if (plan.outcome !== "scheduled") return undefined;
+  const { clusters, evictions = [] } = plan;
+  const placement = JSON.stringify(spec.placement ?? {});
+  if (evictions.length === 0 && isSameResult(clusters, spec.clusters ?? []) && metadata.annotations?.[APPLIED_PLACEMENT] === placement) return undefined;
+  return {
+    metadata: { resourceVersion: metadata.resourceVersion, annotations: { [APPLIED_PLACEMENT]: placement } },
+    spec: { clusters, ...(evictions.length > 0 && { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...evictions] }) },
+  } as unknown as Json;
+}
+
+type Targets = readonly { readonly name: string; readonly replicas?: number }[];
+
+/** The order of the clusters means nothing; what another scheduler wrote in its own order is not written again. */
+function isSameResult(next: Targets, before: Targets): boolean {
+  if (next.length !== before.length) return false;
+  const replicas = new Map(before.map((target) => [target.name, target.replicas ?? 0]));
+  return next.every((target) => replicas.get(target.name) === (target.replicas ?? 0));
+}
