@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Cluster, ClusterRole, ClusterTaintPolicy, Deployment, Namespace, PropagationPolicy, ResourceBinding, Secret, ServiceAccount, Work } from "../../src/api/index.ts";
+import { createSigningKey } from "../../src/apiserver/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find, UnreachableError } from "../../src/client/index.ts";
 import type { CredentialSource, Transport } from "../../src/client/index.ts";
@@ -58,6 +59,8 @@ function createWire(): { connect(cluster: string, address: unknown, credentials:
   return wire;
 }
 
+/** Made once, and before any test begins. */
+const signingKey = Promise.resolve(await createSigningKey());
 let wire: ReturnType<typeof createWire>;
 let member: TestFleet;
 let hub: TestFleet;
@@ -96,7 +99,7 @@ async function propagate(weights: Record<string, number> = { [FAR]: 1 }): Promis
 
 beforeEach(async () => {
   wire = createWire();
-  member = await startTestFleet({ members: [THERE], nodes: 2 });
+  member = await startTestFleet({ signingKey: () => signingKey, members: [THERE], nodes: 2 });
   wire.member = member;
   hub = await startTestFleet({ members: ["near"], connectMember: (...how) => wire.connect(...how) });
 });

@@ -48,7 +48,8 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
   });
 
   test("applying again writes nothing", async () => {
-    const versions = (): Promise<string> => hub("get", "-f", EXAMPLE, "-o", "jsonpath={.items[*].metadata.resourceVersion}");
+    // A policy's status may still be on its way; its generation tells whether the policy was written.
+    const versions = (): Promise<string> => hub("get", "-f", EXAMPLE, "-o", 'jsonpath={.items[?(@.kind!="PropagationPolicy")].metadata.resourceVersion} {.items[?(@.kind=="PropagationPolicy")].metadata.generation}');
     const before = await versions();
 
     // kubectl says "configured" where a default was filled into a list; what counts is that nothing was written.

@@ -1,24 +1,200 @@
-/** The guide for OpenKruise with Karmada, section by section: every file as it is written there, in that order, and what it promises. */
+/**
+ * The guide to OpenKruise with Karmada, section by section: every file as it is written there, in the order of the text, and what
+ * the text says of it. Where a section describes an object in words, the object is written out here.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Event, AdvancedStatefulSet, CloneSet, PropagationPolicy, ResourceBinding, SidecarSet, UnitedDeployment } from "../../src/api/index.ts";
-import { walkThrough, type WalkThrough } from "./walk-through.ts";
+import { AdvancedStatefulSet, CloneSet, Cluster, ClusterResourceBinding, CustomResourceDefinition, PersistentVolumeClaim, PropagationPolicy, ResourceBinding, SidecarSet, UnitedDeployment } from "../../src/api/index.ts";
+import type { Kind, Pod } from "../../src/api/index.ts";
+import type { DeepReadonly } from "../../src/base/index.ts";
+import { read, walkThrough, type WalkThrough } from "./walk-through.ts";
+
+const MEMBERS = ["member1", "member2"];
+const INTERPRETERS = ["cloneset", "statefulset", "sidecarset", "uniteddeployment"].map((kind) => `interpreters/guide-${kind}`);
+const WORKLOADS = ["cloneset", "advancedstatefulset", "sidecarset", "uniteddeployment"].map((kind) => `workloads/guide-sample-${kind}`);
+const POLICIES = ["sample-cloneset", "advancedstatefulset", "sidecarset", "uniteddeployment"].map((name) => `policies/guide-${name}-propagation`);
 
 let walk: WalkThrough;
-beforeEach(async () => {
-  walk = await walkThrough();
-});
-afterEach(() => walk.fleet.stop());
+const statusOf = async (kind: Kind, cluster: string, name: string): Promise<unknown> => ((await walk.get(kind, cluster, name)) as { status?: unknown }).status;
+const names = (pods: readonly DeepReadonly<Pod>[]): (string | undefined)[] => pods.map(({ spec }) => spec.containers.map(({ name }) => name).join(" "));
+const ready = (pods: readonly DeepReadonly<Pod>[]): number => pods.filter(({ status }) => status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True")).length;
+const isFull = async (kind: Kind, name: string): Promise<unknown> => ((await walk.get(kind, "hub", name)) as { status?: { conditions?: { type: string; status: string }[] } }).status?.conditions?.find(({ type }) => type === "FullyApplied")?.status;
 
-test("explore", async () => {
-  console.log(await walk.apply("interpreters/guide-cloneset", "interpreters/guide-statefulset", "interpreters/guide-sidecarset", "interpreters/guide-uniteddeployment"));
-  console.log(await walk.apply("workloads/guide-sample-cloneset", "workloads/guide-sample-advancedstatefulset", "workloads/guide-sample-sidecarset", "workloads/guide-sample-uniteddeployment"));
-  console.log(await walk.apply("policies/guide-sample-cloneset-propagation", "policies/guide-advancedstatefulset-propagation", "policies/guide-sidecarset-propagation", "policies/guide-uniteddeployment-propagation"));
-  await walk.settle();
-  for (const [kind, name] of [[CloneSet, "sample-cloneset"], [AdvancedStatefulSet, "sample-advancedstatefulset"], [SidecarSet, "sample-sidecarset"], [UnitedDeployment, "sample-uniteddeployment"]] as const) {
-    for (const c of ["hub", "member1", "member2"]) console.log(c, JSON.stringify((await walk.find(kind as never, c, name) as any)?.status));
-  }
-  for (const p of ["/apis/policy.karmada.io/v1alpha1/propagationpolicies", "/apis/work.karmada.io/v1alpha2/resourcebindings","/apis/work.karmada.io/v1alpha2/clusterresourcebindings", "/apis/cluster.karmada.io/v1alpha1/clusters", "/apis/apps.kruise.io/v1alpha1/clonesets", "/apis/apps.kruise.io/v1beta1/statefulsets", "/apis/apps.kruise.io/v1alpha1/sidecarsets", "/apis/apps.kruise.io/v1alpha1/uniteddeployments"]) console.log(p, JSON.stringify(await walk.rows("hub", p)));
-  console.log(JSON.stringify(await walk.rows("member1", "/api/v1/namespaces/default/pods")));
-  console.log(JSON.stringify((await walk.get(PropagationPolicy, "hub", "sidecarset-propagation")).status));
-  console.log(JSON.stringify((await walk.fleet.client.list(Event, {cluster:"hub"})).items.map((e)=>e.message)));//.map((r)=>r.slice(0,5))));
+/** A policy for one workload of the chapter on recommended configurations, which leaves policies to the reader. */
+const policyFor = (apiVersion: string, kind: string, name: string): object => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "PropagationPolicy",
+  metadata: { name, namespace: "default" },
+  spec: { resourceSelectors: [{ apiVersion, kind, name }], placement: { clusterAffinity: { clusterNames: MEMBERS } } },
+});
+/** "Use OverridePolicy for …": one value at one place of one workload on one member. */
+const override = (apiVersion: string, kind: string, name: string, cluster: string, path: string, value: unknown, operator = "add"): object => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: kind === "SidecarSet" ? "ClusterOverridePolicy" : "OverridePolicy",
+  metadata: { name: `${name}-${cluster}`, ...(kind !== "SidecarSet" && { namespace: "default" }) },
+  spec: { resourceSelectors: [{ apiVersion, kind, name }], overrideRules: [{ targetCluster: { clusterNames: [cluster] }, overriders: { plaintext: [{ path, operator, value }] } }] },
+});
+
+describe("with two members", () => {
+  beforeEach(async () => {
+    walk = await walkThrough();
+  });
+  afterEach(() => walk.fleet.stop());
+
+  test("Verification: the clusters are ready, OpenKruise runs on them, and its definitions are there", async () => {
+    const clusters = await walk.rows("hub", "/apis/cluster.karmada.io/v1alpha1/clusters");
+    const kruise = await walk.rows("member1", "/api/v1/namespaces/kruise-system/pods");
+    const definitions = await walk.rows("member1", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
+
+    expect(clusters.map(([name, , mode, isReady]) => [name, mode, isReady])).toEqual(MEMBERS.map((name) => [name, "Push", "True"]));
+    expect(kruise.map(([, containers, phase]) => [containers, phase])).toEqual(Array.from({ length: 4 }, () => ["1/1", "Running"]));
+    expect(definitions.map(([name]) => name)).toEqual(expect.arrayContaining(["clonesets.apps.kruise.io", "sidecarsets.apps.kruise.io", "statefulsets.apps.kruise.io", "uniteddeployments.apps.kruise.io"]));
+  });
+
+  test("OpenKruise Workload Integration: the interpreters of four kinds are accepted, and are told what is shorthand", async () => {
+    const warnings = await walk.apply(...INTERPRETERS);
+
+    const rows = await walk.rows("hub", "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations");
+    expect(rows.map(([name, apiVersion, kind]) => [name, apiVersion, kind])).toEqual([
+      ["openkruise-advancedstatefulset-interpreter", "apps.kruise.io/v1beta1", "StatefulSet"],
+      ["openkruise-cloneset-interpreter", "apps.kruise.io/v1alpha1", "CloneSet"],
+      ["openkruise-sidecarset-interpreter", "apps.kruise.io/v1alpha1", "SidecarSet"],
+      ["openkruise-uniteddeployment-interpreter", "apps.kruise.io/v1alpha1", "UnitedDeployment"],
+    ]);
+    expect(warnings.filter((text) => text.includes("shorthand"))).toHaveLength(4);
+    expect(warnings.filter((text) => text.includes("returns a status alone"))).toHaveLength(3);
+  });
+
+  test("Deploying CloneSet: both members run it, and the hub shows the sum", async () => {
+    await walk.apply("interpreters/guide-cloneset", "workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
+    await walk.settle();
+
+    for (const member of MEMBERS) {
+      expect(await statusOf(CloneSet, member, "sample-cloneset")).toMatchObject({ replicas: 2, readyReplicas: 2, updatedReplicas: 2 });
+      expect(ready(await walk.pods(member, "sample"))).toBe(2);
+    }
+    expect(await statusOf(CloneSet, "hub", "sample-cloneset")).toMatchObject({ replicas: 4, updatedReplicas: 4, readyReplicas: 4, availableReplicas: 4, updatedReadyReplicas: 4, expectedUpdatedReplicas: 4 });
+    expect((await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.aggregatedStatus?.map(({ clusterName, applied, health }) => [clusterName, applied, health])).toEqual(MEMBERS.map((name) => [name, true, "Healthy"]));
+  });
+
+  test("Deploying Advanced StatefulSet: its pods are numbered and have volumes on both members, and the hub shows the sum", async () => {
+    await walk.apply("interpreters/guide-statefulset", "workloads/guide-sample-advancedstatefulset", "policies/guide-advancedstatefulset-propagation");
+    await walk.settle();
+
+    for (const member of MEMBERS) {
+      expect((await walk.pods(member, "sample-advancedstatefulset")).map(({ metadata }) => metadata.name)).toEqual(["sample-advancedstatefulset-0", "sample-advancedstatefulset-1"]);
+      expect((await walk.get(PersistentVolumeClaim, member, "data-sample-advancedstatefulset-1")).status?.phase).toBe("Bound");
+    }
+    expect(await statusOf(AdvancedStatefulSet, "hub", "sample-advancedstatefulset")).toMatchObject({ replicas: 4, readyReplicas: 4, currentReplicas: 4, updatedReplicas: 4 });
+  });
+
+  test("Deploying SidecarSet: pods get the sidecar on both members, though file and policy speak of a namespace", async () => {
+    await walk.apply("interpreters/guide-sidecarset", "workloads/guide-sample-sidecarset");
+    const warnings = await walk.apply("policies/guide-sidecarset-propagation");
+    await walk.settle();
+    await walk.apply("workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
+    await walk.settle();
+
+    expect(warnings).toEqual(["spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy"]);
+    for (const member of MEMBERS) expect(names(await walk.pods(member, "sample"))).toEqual(["nginx sidecar", "nginx sidecar"]);
+    expect((await walk.get(SidecarSet, "hub", "sample-sidecarset")).metadata.namespace).toBeUndefined();
+    expect(await statusOf(SidecarSet, "hub", "sample-sidecarset")).toEqual({ matchedPods: 4, updatedPods: 4, readyPods: 4 });
+    expect(await isFull(ClusterResourceBinding, "sample-sidecarset-sidecarset")).toBe("True");
+  });
+
+  test("Deploying UnitedDeployment: two pods in each of two zones of both members, and the hub shows the sum", async () => {
+    await walk.apply("interpreters/guide-uniteddeployment", "workloads/guide-sample-uniteddeployment", "policies/guide-uniteddeployment-propagation");
+    await walk.settle();
+
+    for (const member of MEMBERS) {
+      const zones = (await walk.pods(member, "sample-uniteddeployment")).map(({ metadata }) => metadata.labels?.["topology.kubernetes.io/zone"]);
+      expect(zones.sort()).toEqual(["zone-a", "zone-a", "zone-b", "zone-b"]);
+      expect(await statusOf(UnitedDeployment, member, "sample-uniteddeployment")).toMatchObject({ replicas: 4, readyReplicas: 4 });
+    }
+    expect(await statusOf(UnitedDeployment, "hub", "sample-uniteddeployment")).toMatchObject({ replicas: 8, readyReplicas: 8 });
+  });
+
+  test("Apply the Resources, Verify the Status: workloads first and policies after them, and what is printed adds up", async () => {
+    await walk.apply(...INTERPRETERS, ...WORKLOADS, ...POLICIES);
+    await walk.settle();
+
+    const kruise = (version: string, plural: string) => walk.rows("hub", `/apis/apps.kruise.io/${version}/${plural}`);
+    expect((await kruise("v1alpha1", "clonesets")).map((cells) => cells.slice(0, 4))).toEqual([["sample-cloneset", "2", "4", "4"]]);
+    expect((await kruise("v1beta1", "statefulsets")).map((cells) => cells.slice(0, 3))).toEqual([["sample-advancedstatefulset", "2", "4"]]);
+    expect((await kruise("v1alpha1", "sidecarsets")).map(([name]) => name)).toEqual(["sample-sidecarset"]);
+    expect((await kruise("v1alpha1", "uniteddeployments")).map((cells) => cells.slice(0, 3))).toEqual([["sample-uniteddeployment", "4", "8"]]);
+    for (const member of MEMBERS) {
+      const pods = await walk.rows(member, "/api/v1/namespaces/default/pods");
+      expect(pods).toHaveLength(8);
+      expect(new Set(pods.map(([, , phase]) => phase))).toEqual(new Set(["Running"]));
+    }
+    walk.fleet.resetWrites();
+    await walk.settle();
+    expect(walk.fleet.writes()).toEqual([]);
+  });
+
+  test("Testing & Verification: a policy tells what it matched and where that went", async () => {
+    await walk.apply(...WORKLOADS, ...POLICIES);
+    await walk.settle();
+
+    for (const file of POLICIES) {
+      const { status } = await walk.get(PropagationPolicy, "hub", (read(file)["metadata"] as { name: string }).name);
+      expect(status, file).toMatchObject({ matched: 1, scheduled: 1, applied: 1, clusters: MEMBERS });
+    }
+  });
+
+  test("Best practices, CloneSet: without a selector it runs, and an OverridePolicy gives one member a partition of its own", async () => {
+    const warnings = await walk.apply("workloads/guide-recommended-cloneset");
+    await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset"));
+    await walk.applyObject(override("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset", "member2", "/spec/updateStrategy/partition", 2));
+    await walk.settle();
+    const before = (await walk.pods("member1", "my-app")).map(({ metadata }) => metadata.uid);
+
+    await walk.change(CloneSet, "my-cloneset", { spec: { template: { spec: { containers: [{ name: "app", image: "my-app:v2.0.0" }] } } } });
+
+    const images = async (member: string) => (await walk.pods(member, "my-app")).map(({ spec }) => spec.containers[0]?.image).sort();
+    expect(warnings).toEqual([expect.stringContaining("spec.selector")]);
+    expect(before).toHaveLength(3);
+    expect(await images("member1")).toEqual(["my-app:v2.0.0", "my-app:v2.0.0", "my-app:v2.0.0"]);
+    expect(await images("member2")).toEqual(["my-app:v1.0.0", "my-app:v1.0.0", "my-app:v2.0.0"]);
+    expect(await statusOf(CloneSet, "hub", "my-cloneset")).toMatchObject({ replicas: 6, readyReplicas: 6, updatedReplicas: 4 });
+  });
+
+  test("Best practices, Advanced StatefulSet: without a selector it runs in order with its volumes, and a member keeps a partition of its own", async () => {
+    const warnings = await walk.apply("workloads/guide-recommended-statefulset");
+    await walk.applyObject(policyFor("apps.kruise.io/v1beta1", "StatefulSet", "my-statefulset"));
+    await walk.applyObject(override("apps.kruise.io/v1beta1", "StatefulSet", "my-statefulset", "member1", "/spec/updateStrategy/rollingUpdate/partition", 2));
+    await walk.settle();
+
+    await walk.change(AdvancedStatefulSet, "my-statefulset", { spec: { template: { spec: { containers: [{ name: "app", image: "my-app:v2.0.0" }] } } } });
+
+    const images = async (member: string) => (await walk.pods(member, "my-app")).map(({ spec }) => spec.containers[0]?.image);
+    expect(warnings).toEqual([expect.stringContaining("spec.selector")]);
+    expect(await images("member1")).toEqual(["my-app:v1.0.0", "my-app:v1.0.0", "my-app:v2.0.0"]);
+    expect(await images("member2")).toEqual(["my-app:v2.0.0", "my-app:v2.0.0", "my-app:v2.0.0"]);
+    expect((await walk.get(PersistentVolumeClaim, "member1", "data-my-statefulset-2")).status?.phase).toBe("Bound");
+  });
+
+  test("Best practices, SidecarSet: an override makes its selector fit one member", async () => {
+    await walk.apply("workloads/guide-recommended-sidecarset");
+    await walk.applyObject({ ...policyFor("apps.kruise.io/v1alpha1", "SidecarSet", "my-sidecarset"), kind: "ClusterPropagationPolicy", metadata: { name: "my-sidecarset" } });
+    await walk.applyObject(override("apps.kruise.io/v1alpha1", "SidecarSet", "my-sidecarset", "member2", "/spec/selector/matchLabels/app", "other", "replace"));
+    await walk.settle();
+
+    await walk.apply("workloads/guide-recommended-cloneset");
+    await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset"));
+    await walk.settle();
+
+    expect(names(await walk.pods("member1", "my-app"))).toEqual(["app sidecar", "app sidecar", "app sidecar"]);
+    expect(names(await walk.pods("member2", "my-app"))).toEqual(["app", "app", "app"]);
+    expect(await statusOf(SidecarSet, "hub", "my-sidecarset")).toMatchObject({ matchedPods: 3, updatedPods: 3 });
+  });
+
+  test("Best practices, UnitedDeployment: zones within a cluster are its own, clusters are the policy's", async () => {
+    await walk.apply("workloads/guide-recommended-uniteddeployment");
+    await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "UnitedDeployment", "my-uniteddeployment"));
+    await walk.settle();
+
+    for (const member of MEMBERS) expect(ready(await walk.pods(member, "my-app"))).toBe(4);
+    expect(await statusOf(UnitedDeployment, "hub", "my-uniteddeployment")).toMatchObject({ replicas: 8, readyReplicas: 8 });
+  });
 });

@@ -68,6 +68,18 @@ test("what members report of a kind without a status subresource stays on the bi
   expect(fleet.writes()).toEqual([]);
 });
 
+test("a ConfigMap, of which members have nothing to report, is told nothing", async () => {
+  fleet = await startTestFleet({ members: ["member1"] });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build());
+  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" } });
+
+  await fleet.run(SETTLED_MS);
+
+  expect((await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "settings-configmap" })).status?.aggregatedStatus).toMatchObject([{ clusterName: "member1", applied: true }]);
+  expect((await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items).toEqual([]);
+});
+
 test("a sum that the template's schema refuses is told on the template, once and in the server's words", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });

@@ -19,6 +19,7 @@ function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBindi
 
 /** A merge patch of the binding; undefined when it says already what the plan says. */
 export function planPatch({ metadata, spec }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): Json | undefined {
+  if (plan.outcome === "unschedulable" && plan.staying) return { metadata: { resourceVersion: metadata.resourceVersion }, spec: { clusters: plan.staying } } as unknown as Json;
   if (plan.outcome !== "scheduled") return undefined;
   const { clusters, evictions = [] } = plan;
   const placement = JSON.stringify(spec.placement ?? {});

@@ -70,6 +70,14 @@ describe("when no cluster fits", () => {
     });
   });
 
+  test("it stays where it runs, but for clusters that have left the fleet", () => {
+    const placement: Placement = { clusterAffinity: { clusterNames: ["rome"] } };
+    const clusters = [{ name: "oslo", replicas: 2 }, { name: "gone", replicas: 1 }];
+
+    expect(plan({ spec: { placement, clusters }, clusters: [cluster("oslo")] })).toMatchObject({ outcome: "unschedulable", staying: [{ name: "oslo", replicas: 2 }] });
+    expect(plan({ spec: { placement, clusters: clusters.slice(0, 1) }, clusters: [cluster("oslo")] })).not.toHaveProperty("staying");
+  });
+
   test("a fleet without clusters says so", () => {
     expect(plan({ spec: { replicas: 1 }, clusters: [] })).toMatchObject({ message: "0/0 clusters are available: no cluster exists." });
   });

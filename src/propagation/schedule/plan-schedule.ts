@@ -9,7 +9,7 @@ import type { GracefulEvictionTask } from "../../api/index.ts";
 import { isFresh, type AssignedCluster } from "./assign.ts";
 import type { ClusterVerdict } from "./candidate.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
-import { affinityOf, type ClusterView, type CycleAffinity } from "./framework.ts";
+import { affinityOf, type BindingSpecView, type ClusterView, type CycleAffinity } from "./framework.ts";
 import { needsScheduling, type BindingView } from "./needs-scheduling.ts";
 import { leaveGracefully, wayBack } from "./return-to-affinity.ts";
 import { scheduleCycle, type CycleResult, type ScheduleOptions, type UnschedulableReason } from "./schedule-cycle.ts";
@@ -51,8 +51,11 @@ export type SchedulePlan =
     })
   /** Nothing that scheduling depends on has changed: the clusters stay. */
   | (Waiting & { readonly outcome: "unchanged" })
-  /** What runs stays where it is: a label that is wrong for a moment must not stop it, and it leaves a cluster for another one only. */
-  | (Decision & { readonly outcome: "unschedulable"; readonly reason: UnschedulableReason; readonly message: string });
+  /**
+   * What runs stays where it is: a label that is wrong for a moment must not stop it, and it leaves a cluster for another one only.
+   * `staying`: some of its clusters have left the fleet, and these have not.
+   */
+  | (Decision & { readonly outcome: "unschedulable"; readonly reason: UnschedulableReason; readonly message: string; readonly staying?: NonNullable<BindingSpecView["clusters"]> });
 
 export function planSchedule(input: ScheduleInput): SchedulePlan {
   const { binding, clusters = [], fleet = createFleet(clusters), nowMs = 0 } = input;
@@ -101,7 +104,11 @@ function tryTerms(input: ScheduleInput & { readonly fleet: Fleet }, terms: reado
     failure ??= result;
   }
   const { reason, message, verdicts }: Omit<typeof NO_TERM, "ok"> = failure ?? NO_TERM;
-  return { outcome: "unschedulable", reason, message, verdicts, failedTerms };
+  const { clusters = [] } = input.binding.spec;
+  const staying = clusters.filter((target) => input.fleet.isStaying(target.name));
+  // A fleet without any cluster is more likely a view that is wrong.
+  const isLeft = staying.length < clusters.length && input.fleet.clusters.length > 0;
+  return { outcome: "unschedulable", reason, message, verdicts, failedTerms, ...(isLeft && { staying }) };
 }
 
 const NO_TERM: Extract<CycleResult, { ok: false }> = { ok: false, reason: "SchedulerError", message: "the placement has no cluster affinity to follow", verdicts: [] };

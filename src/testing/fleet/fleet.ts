@@ -18,6 +18,8 @@ export interface TestFleetOptions {
   seed?: number;
   log?: Log;
   engine?: Engine;
+  /** With which service accounts' tokens are signed. One that is made when it is first needed takes real time, which no fake clock waits for. */
+  signingKey?: HubOptions["signingKey"];
   /** How members are reached that are not simulated in this fleet. */
   connectMember?: HubOptions["connectMember"];
   /** Stands between a part of the fleet and the server, for example to hold it up. */
@@ -51,6 +53,7 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     kruise,
     nodes,
     freeze: true,
+    ...(options.signingKey && { signingKey: options.signingKey }),
     ...(options.connectMember && { connectMember: options.connectMember }),
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);

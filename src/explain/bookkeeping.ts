@@ -1,0 +1,27 @@
+/** Labels and annotations that the stages write for each other: they differ between copies and mean nothing to people. */
+import { TEMPLATE_GENERATION } from "../interpreter/index.ts";
+import { CLAIM_ANNOTATIONS, CLAIM_LABELS, wellKnown } from "../propagation/index.ts";
+
+const LABELS = new Set([...CLAIM_LABELS, wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID]);
+const ANNOTATIONS = new Set([
+  ...CLAIM_ANNOTATIONS,
+  wellKnown.ACTIVATED_TEMPLATE,
+  wellKnown.BINDING_NAMESPACE,
+  wellKnown.BINDING_NAME,
+  wellKnown.CLUSTER_BINDING_NAME,
+  wellKnown.WORK_NAMESPACE,
+  wellKnown.WORK_NAME,
+  wellKnown.TEMPLATE_UID,
+  wellKnown.MANAGED_LABELS,
+  wellKnown.MANAGED_ANNOTATIONS,
+  TEMPLATE_GENERATION,
+  // kubectl's own memory of what was applied repeats the whole object.
+  "kubectl.kubernetes.io/last-applied-configuration",
+]);
+
+const PATHS = new Set([...[...LABELS].map((key) => `metadata.labels[${key}]`), ...[...ANNOTATIONS].map((key) => `metadata.annotations[${key}]`)]);
+
+/** Whether a path of `compareFields` is one of them. */
+export function isBookkeeping(path: string): boolean {
+  return PATHS.has(path);
+}

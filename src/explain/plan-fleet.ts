@@ -1,0 +1,113 @@
+/** What the pipeline would make of a whole snapshot, and how that differs from the Works that there are. */
+import { clusterNameOf, gvkOf } from "../api/index.ts";
+import type { Namespace, Work } from "../api/index.ts";
+import { compareText, isObject } from "../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../base/index.ts";
+import type { Interpreter } from "../interpreter/index.ts";
+import { isTemplate, planNamespaceWorks } from "../propagation/index.ts";
+import type { Template } from "../propagation/index.ts";
+import { compareFields } from "./field-changes.ts";
+import type { FieldChange } from "./field-changes.ts";
+import { isBookkeeping } from "./bookkeeping.ts";
+import { planTemplate } from "./plan-template.ts";
+import type { TemplatePlan } from "./plan-template.ts";
+import { placeOf, viewsOf } from "./snapshot.ts";
+import type { FleetSnapshot } from "./snapshot.ts";
+
+export interface FleetPlan {
+  /** Sorted by kind, namespace and name. */
+  templates: TemplatePlan[];
+  /** Every Work that the fleet would have, for the templates of the snapshot. */
+  works: DeepReadonly<Work>[];
+}
+
+export interface PlanFleetOptions {
+  interpreter: Pick<Interpreter, "replicas" | "divide">;
+  nowMs: number;
+}
+
+/** Reads the snapshot and writes nothing. The same snapshot gives the same plan. */
+export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }: PlanFleetOptions): Promise<FleetPlan> {
+  const views = viewsOf(snapshot);
+  const templates: TemplatePlan[] = [];
+  for (const template of eachOnce(snapshot.templates)) {
+    const plan = await planTemplate({ views, interpreter, nowMs }, template);
+    // What nothing takes to members is an object of the hub alone.
+    if (plan.binding || plan.match.outcome === "matched") templates.push(plan);
+  }
+  templates.sort((a, b) => compareText(`${a.template.kind} ${placeOf(a.template)}`, `${b.template.kind} ${placeOf(b.template)}`));
+  return { templates, works: templates.flatMap(({ works }) => [...works.after]) };
+}
+
+/** An object that was read in several versions is one template; the first that was read stands for it. */
+function eachOnce(templates: readonly Template[]): Template[] {
+  const seen = new Map<string, Template>();
+  for (const template of templates) {
+    const { group, kind } = gvkOf(template);
+    const id = `${group}/${kind}/${placeOf(template)}`;
+    if (!seen.has(id) && !template.metadata.deletionTimestamp && isTemplate(template)) seen.set(id, template);
+  }
+  return [...seen.values()];
+}
+
+/** A change of one object on one member. */
+export interface MemberChange {
+  cluster: string;
+  action: "create" | "update" | "delete";
+  object: { apiVersion: string; kind: string; namespace?: string; name: string };
+  /** Of an update what changes; of a new copy how it differs from its template. */
+  fields: FieldChange[];
+  more?: number;
+  note?: string;
+}
+
+export function planChanges(plan: FleetPlan): MemberChange[] {
+  return plan.templates.flatMap(({ template, works }) => compareWorks(works.before, works.after, template)).sort((a, b) => compareText(keyOf(a), keyOf(b)));
+}
+
+/** Namespaces go to every member by themselves, so a new one is a change too. */
+export function planNamespaceChanges(snapshot: FleetSnapshot, namespaces: readonly DeepReadonly<Namespace>[]): MemberChange[] {
+  const { render } = viewsOf(snapshot);
+  return namespaces.flatMap((namespace) => {
+    const plan = planNamespaceWorks(namespace, snapshot.clusters, render);
+    if (plan === "leave") return [];
+    const names = new Set(plan.works.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`));
+    return compareWorks(snapshot.works.filter((work) => names.has(placeOf(work))), plan.works, namespace);
+  });
+}
+
+const keyOf = ({ cluster, object }: MemberChange): string => `${cluster} ${object.kind} ${object.namespace ?? ""}/${object.name}`;
+
+function compareWorks(before: readonly DeepReadonly<Work>[], after: readonly DeepReadonly<Work>[], template: Template): MemberChange[] {
+  const [old, next] = [new Map(before.map((work) => [placeOf(work), work])), new Map(after.map((work) => [placeOf(work), work]))];
+  return [...new Set([...old.keys(), ...next.keys()])].flatMap((place) => compareWork(old.get(place), next.get(place), template));
+}
+
+function compareWork(before: DeepReadonly<Work> | undefined, after: DeepReadonly<Work> | undefined, template: Template): MemberChange[] {
+  const work = after ?? before;
+  const manifest = work && manifestOf(work);
+  const cluster = clusterNameOf(work?.metadata.namespace ?? "");
+  if (!manifest || cluster === undefined) return [];
+  const { apiVersion, kind, metadata } = manifest;
+  const head = { cluster, object: { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name } };
+  if (!after) return [{ ...head, action: "delete", fields: [], ...(work?.spec.preserveResourcesOnDeletion && { note: "it keeps running there: the policy preserves resources on deletion" }) }];
+  const suspended = after.spec.suspendDispatching ? { note: "dispatching is suspended: the member sees it when that ends" } : {};
+  const { fields, more } = compareFields(before ? shown(before) : comparable(template), before ? shown(after) : comparable(manifest), isBookkeeping);
+  if (!before) return [{ ...head, action: "create", fields, ...(more > 0 && { more }), ...suspended }];
+  return fields.length === 0 ? [] : [{ ...head, action: "update", fields, ...(more > 0 && { more }), ...suspended }];
+}
+
+const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined => spec.workload?.manifests?.[0] as unknown as Template | undefined;
+
+/** The manifest, and how the Work is delivered. */
+function shown(work: DeepReadonly<Work>): JsonObject {
+  const { suspendDispatching, preserveResourcesOnDeletion } = work.spec;
+  return { ...(manifestOf(work) as unknown as JsonObject), ...(suspendDispatching && { suspendDispatching }), ...(preserveResourcesOnDeletion && { preserveResourcesOnDeletion }) };
+}
+
+/** Of a template only what its copies have as well. */
+function comparable(template: Template): JsonObject {
+  const { status: _, metadata, ...rest } = template as unknown as JsonObject;
+  const { labels, annotations } = isObject(metadata) ? metadata : {};
+  return { ...rest, metadata: { ...(isObject(labels) && { labels }), ...(isObject(annotations) && { annotations }) } };
+}

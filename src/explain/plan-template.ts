@@ -1,0 +1,119 @@
+/**
+ * What the pipeline would make of one template: its policy, its binding, its clusters and its Works. Nothing is written, and
+ * every decision is the stage's own `plan*` function; this only hands on what one decides to the next.
+ *
+ * It shows the next step. What members report later, such as a replacement becoming healthy, leads to further steps.
+ */
+import { bindingName } from "../api/index.ts";
+import type { ResourceBinding, Work } from "../api/index.ts";
+import { formatTime, messageOf } from "../base/index.ts";
+import type { DeepReadonly, Json } from "../base/index.ts";
+import { InterpretError } from "../interpreter/index.ts";
+import type { Interpreter } from "../interpreter/index.ts";
+import { applyMergePatch } from "../machinery/index.ts";
+import { askedVersion, bindingConflict, CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, createFleet, isToBeScheduled, mergeBinding, planActivation, planBinding, planDispatch, planMatch, planPatch, planPrerequisites, planSchedule, planScheduled } from "../propagation/index.ts";
+import type { DispatchPlan, MatchPlan, PlanningViews, Policy, SchedulePlan, Template } from "../propagation/index.ts";
+
+export type Binding = DeepReadonly<ResourceBinding>;
+
+export interface PlanningDependencies {
+  views: PlanningViews;
+  interpreter: Pick<Interpreter, "replicas" | "divide">;
+  nowMs: number;
+}
+
+export interface TemplatePlan {
+  /** With the claim of its policy. */
+  template: Template;
+  match: MatchPlan;
+  before?: Binding;
+  /** Unset when there is none and none would be made. */
+  binding?: Binding;
+  /** Unset when the binding is not scheduled, for example because that is suspended. */
+  schedule?: SchedulePlan;
+  works: { before: readonly DeepReadonly<Work>[]; after: readonly DeepReadonly<Work>[] };
+  /** What keeps it from going on, in sentences. */
+  problems: string[];
+}
+
+export async function planTemplate(deps: PlanningDependencies, given: Template): Promise<TemplatePlan> {
+  const { views } = deps;
+  const match = planMatch({ template: given, ...views.policies.candidates(given) });
+  const before = bindingOf(views, given);
+  const problems: string[] = [];
+  const bound = match.outcome === "matched" ? await bind(deps, given, match.policy, before, problems) : { template: given, binding: before };
+  const { template, binding } = bound;
+  const worksBefore = before ? views.worksOf(before) : [];
+  const plan: TemplatePlan = { template, match, ...(before && { before }), works: { before: worksBefore, after: worksBefore }, problems };
+  if (!binding) return plan;
+
+  const schedule = isToBeScheduled(binding) ? planSchedule({ binding, fleet: createFleet(views.clusters.list({ cluster: views.hub })), nowMs: deps.nowMs }) : undefined;
+  if (schedule?.outcome === "unschedulable") problems.push(`${schedule.message}; what runs stays where it is`);
+  const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
+  const dispatch = await dispatched(deps, scheduled, template, worksBefore, problems);
+  return { ...plan, binding: scheduled, ...(schedule && { schedule }), works: { before: worksBefore, after: dispatch?.desired ?? worksBefore } };
+}
+
+export function bindingOf(views: PlanningViews, { kind, metadata: { namespace, name } }: Template): Binding | undefined {
+  return (namespace ? views.bindings : views.clusterBindings).get({ cluster: views.hub, ...(namespace && { namespace }), name: bindingName(kind, name) });
+}
+
+/** What match would write: the claim on the template, and the binding. */
+async function bind({ views, interpreter }: PlanningDependencies, given: Template, policy: Policy, before: Binding | undefined, problems: string[]): Promise<{ template: Template; binding: Binding | undefined }> {
+  const asked = views.policies.original(policy);
+  const version = asked ? askedVersion(asked, given) : given.apiVersion;
+  const { kind, metadata } = given;
+  const spoken = version === given.apiVersion ? given : await views.templates.get({ apiVersion: version, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name });
+  if (!spoken || spoken === "unknown") {
+    problems.push(`policy ${policy.metadata.name} asks for ${kind} in ${version}, in which ${metadata.name} was not read; write it in that version`);
+    return { template: given, binding: before };
+  }
+  const template = claimed(spoken, policy);
+  const needs = planPrerequisites(views.hub, policy, views);
+  if (!needs.met) {
+    problems.push(`policy ${policy.metadata.name} is ${needs.message}`);
+    return { template, binding: before };
+  }
+  const conflict = before && bindingConflict(before, template);
+  if (conflict === "other") {
+    problems.push(`binding ${before?.metadata.name ?? ""} belongs to another object of the same kind and name in another API group; rename one of the two`);
+    return { template, binding: before };
+  }
+  const own = conflict ? undefined : before;
+  const activation = planActivation(policy, spoken, own);
+  if (activation.when === "later") {
+    problems.push(`policy ${policy.metadata.name} activates lazily: it takes effect with the next change of the template`);
+    return { template, binding: own };
+  }
+  try {
+    const desired = planBinding({ template, policy, replicas: await interpreter.replicas(template), schedulePriority: needs.schedulePriority, activated: activation.digest });
+    return { template, binding: own ? mergeBinding(own, desired) : desired };
+  } catch (error) {
+    if (!(error instanceof InterpretError)) throw error;
+    problems.push(error.message);
+    return { template, binding: own };
+  }
+}
+
+function claimed(template: Template, policy: Policy): Template {
+  const { metadata } = template;
+  const claim = claimMetadata(policy);
+  const without = (entries: Readonly<Record<string, string>> = {}, keys: readonly string[]): Record<string, string> => Object.fromEntries(Object.entries(entries).filter(([key]) => !keys.includes(key)));
+  return { ...template, metadata: { ...metadata, labels: { ...without(metadata.labels, CLAIM_LABELS), ...claim.labels }, annotations: { ...without(metadata.annotations, CLAIM_ANNOTATIONS), ...claim.annotations } } };
+}
+
+function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Binding {
+  const patch = planPatch(binding, schedule);
+  const patched = patch === undefined ? binding : (applyMergePatch(binding as unknown as Json, patch) as unknown as Binding);
+  return planScheduled(patched, schedule, patched.metadata.generation ?? 0, formatTime(nowMs));
+}
+
+async function dispatched({ views, interpreter }: PlanningDependencies, binding: Binding, template: Template, works: readonly DeepReadonly<Work>[], problems: string[]): Promise<DispatchPlan | undefined> {
+  // A namesake of a deleted object gets its own binding once that of the other is gone.
+  if (template.metadata.uid !== binding.spec.resource.uid) return undefined;
+  const plan = await planDispatch(binding, template, { works, divide: (...what) => interpreter.divide(...what), render: views.render });
+  if (plan.indivisible) problems.push(plan.indivisible.message);
+  else problems.push(...plan.failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}; it keeps what it has`));
+  if (plan.isHandingOver) problems.push("a copy must be gone from the cluster that it leaves before another is made; this shows that first step");
+  return plan;
+}

@@ -1,0 +1,59 @@
+/** A hub at one moment: everything that the pipeline decides from, and nothing that moves. */
+import { Cluster, ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, OverridePolicy, PriorityClass, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { createPolicyIndex, createRenderer, indexWorks, worksOfBinding } from "../propagation/index.ts";
+import type { PlanningViews, Template } from "../propagation/index.ts";
+import { createStaticInformer } from "./static-informer.ts";
+
+export interface FleetSnapshot {
+  readonly clusters: readonly DeepReadonly<Cluster>[];
+  readonly policies: readonly DeepReadonly<PropagationPolicy>[];
+  readonly clusterPolicies: readonly DeepReadonly<ClusterPropagationPolicy>[];
+  readonly overridePolicies: readonly DeepReadonly<OverridePolicy>[];
+  readonly clusterOverridePolicies: readonly DeepReadonly<ClusterOverridePolicy>[];
+  readonly priorityClasses: readonly DeepReadonly<PriorityClass>[];
+  readonly bindings: readonly DeepReadonly<ResourceBinding>[];
+  readonly clusterBindings: readonly DeepReadonly<ResourceBinding>[];
+  readonly works: readonly DeepReadonly<Work>[];
+  /** Objects of the kinds that policies and bindings name; one object may be there in several versions. */
+  readonly templates: readonly Template[];
+}
+
+/** The kinds of a snapshot besides the templates. */
+export const SNAPSHOT_KINDS = {
+  clusters: Cluster,
+  policies: PropagationPolicy,
+  clusterPolicies: ClusterPropagationPolicy,
+  overridePolicies: OverridePolicy,
+  clusterOverridePolicies: ClusterOverridePolicy,
+  priorityClasses: PriorityClass,
+  bindings: ResourceBinding,
+  clusterBindings: ClusterResourceBinding as unknown as Kind<ResourceBinding>,
+  works: Work,
+} as const satisfies Record<Exclude<keyof FleetSnapshot, "templates">, unknown>;
+
+/** Where an object is in its kind, whatever version it is spoken in. */
+export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string => `${namespace}/${name}`;
+
+export function viewsOf(snapshot: FleetSnapshot, hub = "hub"): PlanningViews {
+  const clusters = createStaticInformer(Cluster, snapshot.clusters);
+  const overridePolicies = createStaticInformer(OverridePolicy, snapshot.overridePolicies);
+  const clusterOverridePolicies = createStaticInformer(ClusterOverridePolicy, snapshot.clusterOverridePolicies);
+  const works = createStaticInformer(Work, snapshot.works);
+  indexWorks(works);
+  const templates = new Map(snapshot.templates.map((template) => [`${template.apiVersion}/${template.kind}/${placeOf(template)}`, template]));
+  return {
+    hub,
+    policies: createPolicyIndex(hub, createStaticInformer(PropagationPolicy, snapshot.policies), createStaticInformer(ClusterPropagationPolicy, snapshot.clusterPolicies)),
+    bindings: createStaticInformer(SNAPSHOT_KINDS.bindings, snapshot.bindings),
+    clusterBindings: createStaticInformer(SNAPSHOT_KINDS.clusterBindings, snapshot.clusterBindings),
+    overridePolicies,
+    clusterOverridePolicies,
+    priorityClasses: createStaticInformer(PriorityClass, snapshot.priorityClasses),
+    clusters,
+    worksOf: (binding) => worksOfBinding(works, binding),
+    render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
+    templates: { get: ({ apiVersion, kind, namespace = "", name }) => Promise.resolve(templates.get(`${apiVersion}/${kind}/${namespace}/${name}`)) },
+  };
+}

@@ -1,0 +1,34 @@
+/** Objects that were listed once, behind the interface that the stages read a running hub through. */
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { ObjectKey } from "../client/index.ts";
+import type { Informer } from "../runtime/index.ts";
+
+/** The clusters of keys do not matter: a snapshot is of one hub. */
+export function createStaticInformer<T extends KubernetesObject>(kind: Kind<T>, objects: readonly DeepReadonly<T>[]): Informer<T> {
+  const idOf = ({ namespace = "", name }: Pick<ObjectKey, "namespace" | "name">): string => `${namespace}/${name}`;
+  const byId = new Map(objects.map((object) => [idOf(object.metadata), object]));
+  const indexes = new Map<string, Map<string, DeepReadonly<T>[]>>();
+  return {
+    kind,
+    synced: true,
+    fresh: true,
+    whenSynced: () => Promise.resolve(),
+    isQuiet: () => true,
+    subscribe: () => () => {},
+    get: (key) => byId.get(idOf(key)),
+    list: ({ namespace } = {}) => (namespace === undefined ? [...byId.values()] : [...byId.values()].filter(({ metadata }) => metadata.namespace === namespace)),
+    by: (index, value) => [...(indexes.get(index)?.get(value) ?? [])],
+    addIndex(name, valuesOf) {
+      const index = new Map<string, DeepReadonly<T>[]>();
+      for (const object of byId.values()) {
+        for (const value of valuesOf(object, "")) {
+          const filed = index.get(value);
+          if (filed) filed.push(object);
+          else index.set(value, [object]);
+        }
+      }
+      indexes.set(name, index);
+    },
+  };
+}
