@@ -82,8 +82,10 @@ export interface Command<F extends Record<string, Flag> = Record<string, Flag>> 
   example: readonly string[];
   args: readonly Argument[];
   flags: F;
-  /** Throws an error whose message says what was being done and what to try; `UsageError` for wrong usage. */
-  run(context: CommandContext<F>): Promise<void>;
+  /** The exit code of a failure; unset is 1. For a command that says something else with 1, as `kubectl diff` does. */
+  failureCode?: number;
+  /** Resolves with the exit code where it is not 0. Throws an error whose message says what was being done and what to try; `UsageError` for wrong usage. */
+  run(context: CommandContext<F>): Promise<number | void>;
 }
 
 export function defineCommand<F extends Record<string, Flag>>(command: Command<F>): Command {

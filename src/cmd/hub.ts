@@ -11,6 +11,7 @@ import { createClient, createKindResolver } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
 import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
+import { createExplainer, createLastDecisions } from "../explain/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
 import { createMembership, createMembershipAdmissions, joinCluster } from "../membership/index.ts";
 import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
@@ -87,7 +88,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), nodes, nowMs: clock.now(), ...(nodes > 0 && { metrics: () => simulation.metrics }), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }), clusterProxy: (request, signal) => membership.proxy(request, signal) });
+  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), nodes, nowMs: clock.now(), ...(nodes > 0 && { metrics: () => simulation.metrics }), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }), clusterProxy: (request, signal) => membership.proxy(request, signal), explanation: (namespace, name) => explainer.get(namespace, name) });
   const server = await createApiServer({
     cache,
     clock,
@@ -156,7 +157,9 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     ...(options.membershipTimes && { times: options.membershipTimes }),
     ...(options.connectMember && { connectMember: options.connectMember }),
   });
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, random, log });
+  const decisions = createLastDecisions(clock);
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, random, log, onDecision: (key, plan) => decisions.record(key, plan) });
+  const explainer = createExplainer({ views: propagation.views, interpreter: configured.interpreter, decisions, clock });
   hubManager.add(...propagation.controllers, ...membership.controllers);
 
   const { manager: memberManager, simulation } = createMembers({

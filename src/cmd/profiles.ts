@@ -25,6 +25,7 @@ import { HUB } from "../apiserver/index.ts";
 import type { Profile } from "../apiserver/index.ts";
 import { methodNotAllowed, pathNotFound } from "../machinery/index.ts";
 import { kruiseLayer, kruiseNamespace, metricsKinds, nodeLayer, standardStorageClass } from "../simulation/index.ts";
+import { explanationKinds } from "../explain/index.ts";
 import { clusterProxyAdministrators } from "../membership/index.ts";
 import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
 
@@ -41,6 +42,8 @@ export interface ProfileOptions {
   clusterKubeconfig?(cluster: string): Promise<string>;
   /** The API of a member through its Cluster; unset leaves the subresource out. */
   clusterProxy?: ConnectHandler;
+  /** Why things are where they are, by the name of the binding; unset leaves it out. */
+  explanation?: Parameters<typeof explanationKinds>[0];
   /** How many simulated nodes every member has, and since when. */
   nodes?: number;
   nowMs?: number;
@@ -61,7 +64,7 @@ function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): 
  * A kind is listed here only when its controller works; docs/compatibility.md says what is missing. What controllers put into every
  * namespace is there from the start, so that an empty cluster stores nothing.
  */
-export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, clusterProxy, nodes = 0, nowMs = 0, metrics }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
+export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, clusterProxy, explanation, nodes = 0, nowMs = 0, metrics }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
   const namespaces = (...given: (string | Namespace)[]): KubernetesObject[] =>
     given.flatMap((item) => {
       const namespace = typeof item === "string" ? { apiVersion: "v1", kind: "Namespace", metadata: { name: item } } : item;
@@ -76,7 +79,7 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, 
   const simulated: Profile = metrics ? { ...memberBare, builtIns: [...kubernetesKinds, ...metricsKinds(metrics)], objects: [...memberBare.objects, standardStorageClass(), ...nodeLayer({ nodes, nowMs })] } : memberBare;
   return {
     hub: {
-      builtIns: [...kubernetesKinds, clusterProxy ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } } : Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig))],
+      builtIns: [...kubernetesKinds, clusterProxy ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } } : Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)), ...(explanation ? explanationKinds(explanation) : [])],
       customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both say `admin`.
       objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster"), ...apiServer, ...shared, ...clusterProxyAdministrators(["admin"])],

@@ -24,6 +24,7 @@ export function guardProcess(): void {
 }
 
 export async function main([name, ...rest]: string[]): Promise<number> {
+  let command: Command | undefined;
   try {
     if (name === "help" && rest[0] !== undefined) return await main([rest[0], "--help"]);
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
@@ -33,11 +34,12 @@ export async function main([name, ...rest]: string[]): Promise<number> {
     if (name === "--version") return await main(["version", ...rest]);
     const entry = commands.find((command) => command.name === name);
     if (!entry) throw new UsageError(`there is no command '${name}'; 'flotilla help' lists them`);
-    return await run(await entry.load(), rest);
+    command = await entry.load();
+    return await run(command, rest);
   } catch (error) {
     process.stderr.write(`flotilla${name ? ` ${name}` : ""}: ${messageOf(error)}\n`);
     if (!(error instanceof FlotillaError) && process.env["FLOTILLA_DEBUG"] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-    return error instanceof UsageError ? WRONG_USAGE : FAILED;
+    return error instanceof UsageError ? WRONG_USAGE : (command?.failureCode ?? FAILED);
   }
 }
 
@@ -53,7 +55,7 @@ async function run(command: Command, argv: string[]): Promise<number> {
   process.once("SIGTERM", stop);
   const progress = createProgress(process.stderr, systemClock);
   try {
-    await command.run({
+    const code = await command.run({
       args,
       flags: flags as never,
       output: createOutput({ format, write: (text) => void process.stdout.write(text), warn: (text) => void process.stderr.write(text), showProgress: progress.show }),
@@ -69,7 +71,7 @@ async function run(command: Command, argv: string[]): Promise<number> {
       environment: process.env,
       readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
     });
-    return OK;
+    return code ?? OK;
   } finally {
     progress.show("");
     process.off("SIGINT", stop);

@@ -12,6 +12,7 @@ import type { DeepReadonly, Json } from "../base/index.ts";
 import { find, UnknownKindError } from "../client/index.ts";
 import type { AnyKind, Client, KindResolver, ObjectKey } from "../client/index.ts";
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
+import type { FieldSet } from "../machinery/index.ts";
 import { holdsIn, withoutPath } from "./compare.ts";
 import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef, RemovePolicy } from "./delivery.ts";
 import { findDrift, withoutSteps } from "./drift.ts";
@@ -155,7 +156,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer }: Deli
 
   async function apply({ kind, manifest, policy, signal }: Task, retained: Manifest, observed: Manifest, leftToThem: readonly FieldDrift[]): Promise<Manifest> {
     const { fieldManager, force } = policy;
-    const applied = withoutRetained(manifest, retained);
+    const applied = withoutRetained(manifest, retained, observed.metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1 as FieldSet | undefined));
     const ignored = policy.ignoreFields ?? [];
     let wanted = ignored.reduce(withoutPath, applied.wanted);
     for (const { steps } of leftToThem) wanted = withoutSteps(wanted, steps);

@@ -14,3 +14,14 @@ test("a list that the member has a part in is stated with that part, so that our
 
   expect(withoutRetained({ spec: { containers: [{ name: "web" }] } }, retained)).toEqual({ wanted: retained, left: [] });
 });
+
+test("a map that managers own as a whole is stated as it was retained, because leaving out a part would remove it", () => {
+  const desired = { spec: { entrypoint: "main" } };
+  const retained = { spec: { entrypoint: "main", suspend: true } };
+
+  const whole = withoutRetained(desired, retained, [{ "f:metadata": {} }, { "f:spec": {} }]);
+  const parts = withoutRetained(desired, retained, [{ "f:spec": { "f:entrypoint": {} } }, { "f:spec": { "f:suspend": {} } }]);
+
+  expect(whole).toEqual({ wanted: retained, left: [] });
+  expect(parts).toEqual({ wanted: desired, left: [] });
+});

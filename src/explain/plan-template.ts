@@ -108,9 +108,15 @@ function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Bind
   return planScheduled(patched, schedule, patched.metadata.generation ?? 0, formatTime(nowMs));
 }
 
-async function dispatched({ views, interpreter }: PlanningDependencies, binding: Binding, template: Template, works: readonly DeepReadonly<Work>[], problems: string[]): Promise<DispatchPlan | undefined> {
+async function dispatched({ views, interpreter }: PlanningDependencies, binding: Binding, known: Template, works: readonly DeepReadonly<Work>[], problems: string[]): Promise<DispatchPlan | undefined> {
+  const { resource } = binding.spec;
   // A namesake of a deleted object gets its own binding once that of the other is gone.
-  if (template.metadata.uid !== binding.spec.resource.uid) return undefined;
+  if (known.metadata.uid !== resource.uid) return undefined;
+  const template = resource.apiVersion === known.apiVersion ? known : await views.templates.get(resource);
+  if (!template || template === "unknown") {
+    problems.push(`${resource.kind} ${resource.name} was not read in ${resource.apiVersion}, in which members have it`);
+    return undefined;
+  }
   const plan = await planDispatch(binding, template, { works, divide: (...what) => interpreter.divide(...what), render: views.render });
   if (plan.indivisible) problems.push(plan.indivisible.message);
   else problems.push(...plan.failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}; it keeps what it has`));

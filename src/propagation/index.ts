@@ -14,6 +14,7 @@ export { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch, type MatchPl
 export { createPolicyIndex } from "./match/policy-index.ts";
 export { planPrerequisites } from "./match/prerequisites.ts";
 export { planNamespaceWorks } from "./namespaces/plan-namespace-works.ts";
+export { OverrideError } from "./override/override-error.ts";
 export { planOverrides } from "./override/plan-overrides.ts";
 export { createRenderer } from "./override/renderer.ts";
 export type { PlanningViews, Rendered, Template } from "./planning-views.ts";

@@ -1,6 +1,6 @@
 /** OpenKruise's definitions travel to the members like any other object, and what depends on them waits. */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, ClusterPropagationPolicy, CustomResourceDefinition, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization } from "../../src/api/index.ts";
+import { CloneSet, ClusterPropagationPolicy, ConfigMap, CustomResourceDefinition, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization } from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";

@@ -36,7 +36,7 @@ export const completeCloneSet =
         spec = change(spec, "template", completeTemplate);
         spec = change(spec, "volumeClaimTemplates", completeClaims);
       }
-      return change(spec, "updateStrategy", isAlpha(cloneSet) ? completeAlpha : (strategy) => completeBeta(inBetaForm(strategy, review.warn)));
+      return change(spec, "updateStrategy", isAlpha(cloneSet) ? (strategy) => completeAlpha(inAlphaForm(strategy as AlphaStrategy, review)) : (strategy) => completeBeta(inBetaForm(strategy, review.warn)));
     });
 
 /** What v1alpha1 has in `updateStrategy` and v1beta1 in `rollingUpdate`. */
@@ -58,6 +58,13 @@ function inBetaForm(strategy: Read<CloneSetUpdateStrategy>, warn: (message: stri
   return { ...others, type: policy ? "RollingUpdate" : type, rollingUpdate: { ...rollingUpdate, ...values, ...(policy && { podUpdatePolicy: policy }) } } as Read<CloneSetUpdateStrategy>;
 }
 
+/** Every other workload calls it RollingUpdate, and so do people: on the hub it is taken for what it means. */
+function inAlphaForm(strategy: AlphaStrategy, review: Review<CloneSet>): AlphaStrategy {
+  if (strategy.type !== "RollingUpdate" || !isHub(review)) return strategy;
+  review.warn('spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly');
+  return { ...strategy, type: "ReCreate" };
+}
+
 function completeBeta(strategy: Read<CloneSetUpdateStrategy>): Read<CloneSetUpdateStrategy> {
   const typed: Read<CloneSetUpdateStrategy> = fill(strategy, { type: "RollingUpdate" });
   if (typed.type === "OnDelete") return typed;
@@ -67,8 +74,8 @@ function completeBeta(strategy: Read<CloneSetUpdateStrategy>): Read<CloneSetUpda
   });
 }
 
-function completeAlpha(strategy: Read<CloneSetUpdateStrategy>): Read<CloneSetUpdateStrategy> {
-  const typed: AlphaStrategy = fill(strategy as AlphaStrategy, { type: "ReCreate" });
+function completeAlpha(strategy: AlphaStrategy): Read<CloneSetUpdateStrategy> {
+  const typed: AlphaStrategy = fill(strategy, { type: "ReCreate" });
   return completeRolling(typed, typed.type) as Read<CloneSetUpdateStrategy>;
 }
 

@@ -129,6 +129,19 @@ test("a missing selector is taken from the template, with a warning", () => {
   expect(warnings).toEqual(["spec.selector is missing and was taken from spec.template.metadata.labels; write it as spec.selector.matchLabels"]);
 });
 
+test("RollingUpdate in v1alpha1, as other workloads call it, is taken for ReCreate on the hub, with a warning, and refused on members", () => {
+  const warnings: string[] = [];
+  const sent = cloneSet("v1alpha1", { updateStrategy: { type: "RollingUpdate" } });
+
+  const onHub = completed(sent, warnings);
+  const onMember = admission?.mutate?.({ ...review(sent), cluster: "member1" }) as CloneSet;
+
+  expect(onHub.spec.updateStrategy).toMatchObject({ type: "ReCreate" });
+  expect(problems(onHub)).toEqual([]);
+  expect(warnings).toEqual(['spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly']);
+  expect(problems(onMember)).toEqual(['spec.updateStrategy.type: Invalid value: "RollingUpdate": must be \'ReCreate\', InPlaceIfPossible or \'InPlaceOnly\'']);
+});
+
 const refusals: Record<string, [version: string, spec: object, want: string[]]> = {
   "OnDelete in v1alpha1": ["v1alpha1", { updateStrategy: { type: "OnDelete" } }, ['spec.updateStrategy.type: Invalid value: "OnDelete": must be \'ReCreate\', InPlaceIfPossible or \'InPlaceOnly\'']],
   "a partition that is no share": ["v1alpha1", { updateStrategy: { partition: "abc" } }, ['spec.updateStrategy.partition: Invalid value: "abc": failed GetScaledValueFromIntOrPercent for partition: invalid type: string is not a percentage']],

@@ -1,14 +1,19 @@
 /** What OpenKruise's webhook fills in for a SidecarSet, and the hashes that it writes. */
 import type { DeepReadonly } from "../../base/index.ts";
+import type { Review } from "../admission.ts";
 import { defaultContainer, defaultVolume } from "../core/pod-defaults.ts";
 import type { Volume } from "../facts/core-v1.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, sidecarSetHashes } from "./sidecar-set-hash.ts";
 import type { SidecarContainer, SidecarSet, SidecarSetPatchPodMetadata, SidecarSetSpec, TransferEnvVar } from "./sidecar-set-types.ts";
+import { isHub } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-export function completeSidecarSet(set: Read<SidecarSet>): Read<SidecarSet> {
+export function completeSidecarSet(set: Read<SidecarSet>, review: Review<SidecarSet>): Read<SidecarSet> {
+  // The hub cannot know the members' history; of a new set there usually is none.
+  const version = set.spec?.injectionStrategy?.revision?.customVersion;
+  if (version !== undefined && isHub(review) && !review.oldObject) review.warn(`spec.injectionStrategy.revision.customVersion: members refuse the set unless they have a revision of it with the version ${JSON.stringify(version)}; leave it out to inject what the set says`);
   return withHashes(change(set, "spec", completeSpec));
 }
 

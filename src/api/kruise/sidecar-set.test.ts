@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../base/index.ts";
 import type { ClusterReader } from "../admission.ts";
-import { completedBy, emptyCluster, makeReview, problemsOf } from "../test-review.ts";
+import { completedBy, emptyCluster, makeReview, problemsOf, warningsOf } from "../test-review.ts";
 import { DEFAULT_KRUISE_GATES } from "./gates.ts";
 import { admissions as admissionsWith, type SidecarSet } from "./sidecar-set.ts";
 
@@ -36,6 +36,13 @@ test("the hub takes a set that refers to what only members have", () => {
   const spec = { injectionStrategy: { revision: { customVersion: "v1" } }, patchPodMetadata: [{ annotations: { a: "b" } }] };
 
   expect(problemsOf(admissions, completedBy(admissions, set(spec)) as SidecarSet)).toEqual([]);
+});
+
+test("who names a version for a new set is told on the hub that members refuse it, and not once there is an older one", () => {
+  const sent = set({ injectionStrategy: { revision: { customVersion: "v1" } } });
+
+  expect(warningsOf(admissions, sent)).toEqual(['spec.injectionStrategy.revision.customVersion: members refuse the set unless they have a revision of it with the version "v1"; leave it out to inject what the set says']);
+  expect(warningsOf(admissions, sent, set())).toEqual([]);
 });
 
 test("a member refuses a set whose containers another one brings to the same pods", () => {

@@ -69,6 +69,12 @@ describe("an author is told", () => {
     ]);
   });
 
+  test("of names that mean nothing", () => {
+    const script = "function InterpretHealth(o)\n  os.execute('id')\n  helper(o)\n  return io.open('x') ~= nil and math.pi > os.time()\nend";
+
+    expect(warnings({ healthInterpretation: script })).toEqual(["line 2: the script uses os.execute", "line 3: the script uses helper", "line 4: the script uses io"].map((said) => `${AT}: ${said}, which is not there for it`));
+  });
+
   test("of hidden names of Lua's own", () => {
     expect(warnings({ healthInterpretation: "function InterpretHealth(o)\n  type = ''\n  return true\nend\nfunction tostring() end" })).toEqual([
       `${AT}: line 2: the script sets type, which hides what Lua has under that name`,

@@ -33,9 +33,10 @@ function checkScript({ errors, warnings }: CustomizationFindings, { field, opera
   const refuse = (why: string): void => void errors.push({ type: "Invalid", field: at, message: `Invalid value: InterpreterOperation(${operation}) Lua script error: ${why}` });
   const problem = loadProblem(source, functionName);
   if (problem !== undefined) return refuse(problem);
-  const { disabledCalls, shadowed, assigned, bareReturns } = inspectScript(source, functionName);
+  const { disabledCalls, shadowed, assigned, absent, bareReturns } = inspectScript(source, functionName);
   for (const { name, line } of disabledCalls.slice(0, MAX_FINDINGS)) refuse(`line ${line}: ${name} must not be called by interpreter scripts; Karmada disables it, so the call always fails`);
   for (const { name, line } of shadowed.slice(0, MAX_FINDINGS)) warnings.push(`${at}: line ${line}: the script sets ${name}, which hides what Lua has under that name`);
+  for (const { name, line } of absent.slice(0, MAX_FINDINGS)) warnings.push(`${at}: line ${line}: the script uses ${name}, which is not there for it`);
   if (assigned.length > 0) warnings.push(`${at}: line ${assigned[0]?.line}: the script sets global variables (${namesOf(assigned)}); declare them with "local", because in Karmada they leak into other scripts`);
   if (operation === "AggregateStatus" && bareReturns.length > 0) {
     warnings.push(`${at}: line ${bareReturns[0]}: AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj`);

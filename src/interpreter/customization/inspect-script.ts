@@ -1,6 +1,6 @@
 /** What can be seen in a script without running it, and what its author should know of. */
 import type { Expression, FunctionBody, Statement } from "../lua/ast.ts";
-import { DISABLED_FUNCTIONS, LIBRARY_NAMES } from "../lua/index.ts";
+import { DISABLED_FUNCTIONS, libraryHas, LIBRARY_NAMES } from "../lua/index.ts";
 import { parse } from "../lua/parser.ts";
 
 interface Use {
@@ -15,6 +15,8 @@ export interface ScriptFacts {
   shadowed: Use[];
   /** Other global variables that are set; functions are not counted. */
   assigned: Use[];
+  /** Names that are called or looked into, and mean nothing: they are nil. */
+  absent: Use[];
   /** Lines on which the function returns a table that is no whole object. */
   bareReturns: number[];
 }
@@ -23,10 +25,12 @@ export interface ScriptFacts {
 export function inspectScript(source: string, functionName: string): ScriptFacts {
   const { main, globals } = parse(source, "<string>");
   const set = new Set(globals.filter(({ assigned }) => assigned).map(({ name }) => name));
-  const facts: ScriptFacts = { disabledCalls: [], shadowed: [], assigned: [], bareReturns: [] };
+  const facts: ScriptFacts = { disabledCalls: [], shadowed: [], assigned: [], absent: [], bareReturns: [] };
   for (const node of nodesIn(main)) {
     const called = node.kind === "call" && "callee" in node ? libraryFunction(node.callee) : undefined;
     if (called !== undefined && DISABLED.has(called.name) && !set.has(called.global)) facts.disabledCalls.push({ name: called.name, line: node.line });
+    const absent = absentIn(node, set);
+    if (absent !== undefined) facts.absent.push({ name: absent, line: node.line });
     if (node.kind !== "assign") continue;
     for (const [index, target] of node.targets.entries()) {
       if (target.kind !== "global") continue;
@@ -37,7 +41,7 @@ export function inspectScript(source: string, functionName: string): ScriptFacts
       if (target.name === functionName && value?.kind === "function") facts.bareReturns.push(...bareReturnsOf(value.body));
     }
   }
-  return { disabledCalls: firstUses(facts.disabledCalls), shadowed: firstUses(facts.shadowed), assigned: firstUses(facts.assigned), bareReturns: facts.bareReturns.sort((a, b) => a - b) };
+  return { disabledCalls: firstUses(facts.disabledCalls), shadowed: firstUses(facts.shadowed), assigned: firstUses(facts.assigned), absent: firstUses(facts.absent), bareReturns: facts.bareReturns.sort((a, b) => a - b) };
 }
 
 const DISABLED: ReadonlySet<string> = new Set([...DISABLED_FUNCTIONS, "string.dump", "string.gsub", "string.rep"]);
@@ -47,6 +51,15 @@ function libraryFunction(callee: Expression): { name: string; global: string } |
   if (callee.kind === "global") return { name: callee.name, global: callee.name };
   if (callee.kind !== "index" || callee.object.kind !== "global" || callee.key.kind !== "string") return undefined;
   return { name: `${callee.object.name}.${callee.key.value}`, global: callee.object.name };
+}
+
+/** What a call or a look into a table needs and nobody gives: a global that is not set, or a function that its library lacks. */
+function absentIn(node: Node, set: ReadonlySet<string>): string | undefined {
+  const asked = node.kind === "call" && "callee" in node ? node.callee : node.kind === "index" ? node.object : undefined;
+  if (asked?.kind === "global") return set.has(asked.name) || LIBRARY_NAMES.has(asked.name) ? undefined : asked.name;
+  const called = asked && libraryFunction(asked);
+  if (node.kind !== "call" || called === undefined || set.has(called.global) || DISABLED.has(called.name)) return undefined;
+  return libraryHas(called.global, called.name.slice(called.global.length + 1)) === false ? called.name : undefined;
 }
 
 /** By line, each name once. */

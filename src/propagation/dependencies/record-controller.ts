@@ -59,7 +59,8 @@ export function createRecordController({ scope, client, templates, templateChang
         if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
         const all = await ask(template);
         const needed = all.filter(mayBeNeeded);
-        if (needed.length < all.length) events.record(key.cluster, template, { type: "Warning", reason: "GetDependenciesFailed", message: "A dependency on an object of the control plane itself, or on nothing, is left out." });
+        const refused = all.find((dependency) => !mayBeNeeded(dependency));
+        if (refused) events.record(key.cluster, template, { type: "Warning", reason: "GetDependenciesFailed", message: renderRefused(refused) });
         text = needed.length > 0 ? formatReferences(needed) : null;
       }
       if (text === (before ?? null)) return done;
@@ -68,4 +69,9 @@ export function createRecordController({ scope, client, templates, templateChang
       return done;
     },
   });
+}
+
+function renderRefused({ kind, namespace, name, labelSelector }: Dependency): string {
+  if (!name && !labelSelector) return `A dependency on ${kind} is left out: it has neither a name nor a labelSelector.`;
+  return `The dependency on ${kind} ${[namespace, name].filter(Boolean).join("/")} is left out: what belongs to the hub or to each cluster itself is not taken to members.`;
 }

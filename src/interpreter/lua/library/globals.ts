@@ -21,6 +21,12 @@ const LIBRARIES: ReadonlyMap<string, Readonly<Record<string, LibraryFunction>>> 
 /** Names that mean something before a script has said so. */
 export const LIBRARY_NAMES: ReadonlySet<string> = new Set([...Object.keys(baseFunctions), ...LIBRARIES.keys(), "package", "require", "_G", "_VERSION"]);
 
+/** Whether a library has a function or constant of this name; undefined for what is no library. */
+export function libraryHas(library: string, name: string): boolean | undefined {
+  const functions = LIBRARIES.get(library);
+  return functions && (Object.hasOwn(functions, name) || (library === "math" && Object.hasOwn(MATH_CONSTANTS, name)));
+}
+
 export class Globals {
   readonly #machine: Machine;
   #tables: Map<string, Table> | undefined;

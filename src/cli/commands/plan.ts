@@ -1,0 +1,48 @@
+/** `flotilla plan`: what would change on each member if manifests were applied, or a cluster were away. Nothing is written. */
+import { UsageError } from "../../base/index.ts";
+import type { Json } from "../../base/index.ts";
+import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+/** As `kubectl diff`: 0 nothing changes, 1 something does, more is a failure. */
+const CHANGES = 1;
+const FAILED = 2;
+
+export const planCommand = defineCommand({
+  name: "plan",
+  summary: "show what would change on each member before you apply it",
+  example: ["flotilla plan -f web.yaml", "flotilla plan -f shop/ --recursive -o json", "flotilla plan --without-cluster member2", "cat policy.yaml | flotilla plan -f - -n shop"],
+  args: [],
+  failureCode: FAILED,
+  flags: {
+    filename: { type: "string", short: "f", value: "FILE", repeated: true, description: "manifests that you would apply: a file, folder, pattern, address, or - for standard input; may be repeated" },
+    recursive: { type: "boolean", short: "R", description: "also look in the folders of a folder" },
+    "without-cluster": { type: "string", value: "NAME", repeated: true, description: "as if this member had left the fleet; may be repeated" },
+    namespace: { type: "string", short: "n", value: "NS", default: "default", description: "for manifests that name no namespace" },
+    ...hubFlags,
+  },
+  async run({ flags, output, signal, clock, connect, environment, readInput }) {
+    const without = flags["without-cluster"];
+    if (flags.filename.length + without.length === 0) throw new UsageError("say what would change: -f FILE, or --without-cluster NAME");
+    // Loaded here, so that neither another command nor the help pays for the planners.
+    const [{ planInput }, { renderPlan }, { download, Sources }, { readDocuments }, { manifestsOf }] = await Promise.all([
+      import("../explain/plan-input.ts"),
+      import("../explain/render-plan.ts"),
+      import("../interpret/sources.ts"),
+      import("../interpret/documents.ts"),
+      import("../interpret/customizations.ts"),
+    ]);
+    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, { recursive: flags.recursive });
+    const manifests = manifestsOf(sources.flatMap(readDocuments)).map(({ object }) => object);
+    const { client, close } = await connect(hubKubeconfig(flags, environment));
+    try {
+      output.progress("planning");
+      const plan = await planInput(client, { manifests, without, namespace: flags.namespace }, clock, signal);
+      output.progress("");
+      output.result(plan as unknown as Json, () => renderPlan(plan));
+      return plan.changes.length > 0 ? CHANGES : 0;
+    } finally {
+      await close();
+    }
+  },
+});

@@ -1,0 +1,27 @@
+/** The interpreter of a hub, without the hub: the customizations that it has, and what Flotilla knows by itself. */
+import { gvkOf } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
+import { createCustomizationLevel, createInterpreter, createLuaEngine, knownLevels } from "../../interpreter/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import type { HubState } from "./read-snapshot.ts";
+
+export interface HubInterpreter {
+  interpreter: Interpreter;
+  close(): Promise<void>;
+}
+
+export function createHubInterpreter({ customizations }: Pick<HubState, "customizations">, clock: Clock): HubInterpreter {
+  const engine = createLuaEngine({ clock });
+  const level = createCustomizationLevel({ engine });
+  for (const customization of customizations) level.set(customization);
+  return { interpreter: createInterpreter([level, ...knownLevels]), close: () => engine.close() };
+}
+
+/** The webhook configuration that the hub asks about objects like this one. Only the hub can reach it. */
+export function webhookFor({ webhooks }: Pick<HubState, "webhooks">, object: DeepReadonly<KubernetesObject>): string | undefined {
+  const { group, version, kind } = gvkOf(object);
+  const has = (list: readonly string[] | undefined, value: string): boolean => list === undefined || list.includes("*") || list.includes(value);
+  const asks = ({ apiGroups, apiVersions, kinds }: { readonly apiGroups?: readonly string[]; readonly apiVersions?: readonly string[]; readonly kinds?: readonly string[] }): boolean => has(apiGroups, group) && has(apiVersions, version) && has(kinds, kind);
+  return webhooks.find((configuration) => configuration.webhooks.some(({ rules = [] }) => rules.some(asks)))?.metadata.name;
+}

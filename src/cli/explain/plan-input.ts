@@ -1,0 +1,79 @@
+/** Plans on a snapshot of the hub with manifests added and clusters taken away. */
+import { gvkOf } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import { FlotillaError, UsageError } from "../../base/index.ts";
+import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import { planChanges, planFleet, planNamespaceChanges } from "../../explain/index.ts";
+import type { FleetPlan, MemberChange, TemplatePlan } from "../../explain/index.ts";
+import { dryRun, withObjects } from "./apply-input.ts";
+import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
+import { readHub } from "./read-snapshot.ts";
+import type { HubState } from "./read-snapshot.ts";
+
+export interface PlanInput {
+  manifests: readonly JsonObject[];
+  /** Members that count as gone. */
+  without: readonly string[];
+  /** For manifests that name none. */
+  namespace: string;
+}
+
+export interface PlanResult {
+  /** Sorted by cluster. */
+  changes: MemberChange[];
+  /** What would keep resources from going on. */
+  problems: { resource: string; message: string }[];
+  /** What this plan does not show. */
+  notes: string[];
+}
+
+type Object = DeepReadonly<KubernetesObject>;
+
+export async function planInput(client: Client, { manifests, without, namespace }: PlanInput, clock: Clock, signal: AbortSignal): Promise<PlanResult> {
+  const given = await dryRun(client, manifests, namespace, signal);
+  const selected = given.flatMap((object) => (object as { spec?: { resourceSelectors?: { apiVersion: string; kind: string }[] } }).spec?.resourceSelectors ?? []);
+  const before = await readHub(client, selected, signal);
+  const state = withoutClusters(withObjects(before, given), without);
+  const asking = state.snapshot.templates.filter((template) => webhookFor(state, template) !== undefined);
+  refuseWebhooks(state, given);
+  const snapshot = { ...state.snapshot, templates: state.snapshot.templates.filter((template) => !asking.includes(template)) };
+
+  const { interpreter, close } = createHubInterpreter(state, clock);
+  try {
+    const plan = await planFleet(snapshot, { interpreter, nowMs: clock.now() });
+    const namespaces = given.filter((object) => object.kind === "Namespace" && gvkOf(object).group === "" && !plan.templates.some(({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name));
+    const changes = [...planChanges(plan), ...planNamespaceChanges(snapshot, namespaces)];
+    return {
+      changes: changes.map((change) => (without.includes(change.cluster) && change.action === "delete" ? { ...change, note: `${change.cluster} is away` } : change)),
+      problems: plan.templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message }))),
+      notes: [...dependencyNotes(plan), ...(asking.length > 0 ? [`${asking.length} resources are left out: what they mean is asked of a webhook that only the hub can reach`] : [])],
+    };
+  } finally {
+    await close();
+  }
+}
+
+const titleOf = ({ kind, metadata: { namespace, name } }: Object): string => `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+
+function refuseWebhooks(state: HubState, given: readonly Object[]): void {
+  for (const object of given) {
+    const webhook = webhookFor(state, object);
+    if (webhook !== undefined) throw new FlotillaError("WebhookInterpreter", `planning ${titleOf(object)}: the hub asks webhook ${webhook} what this kind means, and only the hub can reach it; leave the object out of the plan`);
+  }
+}
+
+function withoutClusters(state: HubState, names: readonly string[]): HubState {
+  const { clusters } = state.snapshot;
+  const unknown = names.find((name) => !clusters.some(({ metadata }) => metadata.name === name));
+  if (unknown !== undefined) throw new UsageError(`there is no member '${unknown}'; the fleet has ${clusters.map(({ metadata }) => metadata.name).join(", ") || "none"}`);
+  return names.length === 0 ? state : { ...state, snapshot: { ...state.snapshot, clusters: clusters.filter(({ metadata }) => !names.includes(metadata.name)) } };
+}
+
+/** What a resource needs goes where the resource goes; that follows from the bindings once they are written. */
+function dependencyNotes({ templates }: FleetPlan): string[] {
+  const clustersOf = (binding: TemplatePlan["binding"]): string => JSON.stringify((binding?.spec.clusters ?? []).map(({ name }) => name).sort());
+  return templates
+    .filter(({ before, binding }) => binding?.spec.propagateDeps && clustersOf(before) !== clustersOf(binding))
+    .map(({ template }) => `${titleOf(template)} takes what it needs along (propagateDeps); those objects are not shown`);
+}

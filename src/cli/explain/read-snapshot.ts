@@ -1,0 +1,49 @@
+/** Reads a hub's snapshot through its API. Nothing is written. */
+import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
+import type { Kind, KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { createKindResolver, UnknownKindError } from "../../client/index.ts";
+import type { Client, KindResolver } from "../../client/index.ts";
+import { SNAPSHOT_KINDS } from "../../explain/index.ts";
+import type { FleetSnapshot } from "../../explain/index.ts";
+
+export interface HubState {
+  snapshot: FleetSnapshot;
+  customizations: readonly DeepReadonly<ResourceInterpreterCustomization>[];
+  webhooks: readonly DeepReadonly<ResourceInterpreterWebhookConfiguration>[];
+}
+
+interface KindRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** `more` are kinds to read besides those that policies and bindings name. */
+export async function readHub(client: Client, more: readonly KindRef[], signal: AbortSignal): Promise<HubState> {
+  const list = async <T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]> => (await client.list(kind, { cluster: "hub", signal })).items;
+  const names = Object.keys(SNAPSHOT_KINDS) as (keyof typeof SNAPSHOT_KINDS)[];
+  const lists = await Promise.all(names.map(async (name) => [name, await list(SNAPSHOT_KINDS[name] as Kind)] as const));
+  const known = Object.fromEntries(lists) as unknown as Omit<FleetSnapshot, "templates">;
+  const [customizations, webhooks] = await Promise.all([list(ResourceInterpreterCustomization), list(ResourceInterpreterWebhookConfiguration)]);
+  const selected = [...known.policies, ...known.clusterPolicies].flatMap(({ spec }) => spec.resourceSelectors);
+  const bound = [...known.bindings, ...known.clusterBindings].map(({ spec }) => spec.resource);
+  const kinds = await servedKinds(createKindResolver({ client, cluster: "hub" }), [...selected, ...bound, ...more]);
+  const templates = (await Promise.all(kinds.map(async (kind) => list(kind)))).flat();
+  return { snapshot: { ...known, templates }, customizations, webhooks };
+}
+
+/** A kind that the hub does not serve has no objects; policies may wait for it. */
+async function servedKinds(resolver: KindResolver, refs: readonly KindRef[]): Promise<Kind[]> {
+  const each = new Map(refs.map((ref) => [`${ref.apiVersion}/${ref.kind}`, ref]));
+  const found = await Promise.all(
+    [...each.values()].map(async (ref) => {
+      try {
+        return [await resolver.resolve(ref)];
+      } catch (error) {
+        if (error instanceof UnknownKindError) return [];
+        throw error;
+      }
+    }),
+  );
+  return found.flat();
+}

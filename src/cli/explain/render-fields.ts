@@ -1,0 +1,17 @@
+/** Changed fields as lines for people. */
+import type { DeepReadonly, Json } from "../../base/index.ts";
+import type { FieldChange } from "../../explain/index.ts";
+
+const MAX_CHARACTERS = 100;
+
+/** `spec.replicas: 6 → 4` */
+export function renderField({ path, before, after }: DeepReadonly<FieldChange>): string {
+  if (before === undefined) return `${path}: ${renderValue(after)} (new)`;
+  if (after === undefined) return `${path}: ${renderValue(before)} (removed)`;
+  return `${path}: ${renderValue(before)} → ${renderValue(after)}`;
+}
+
+function renderValue(value: DeepReadonly<Json> | undefined): string {
+  const text = typeof value === "string" && /^[^\s"]+$/.test(value) ? value : (JSON.stringify(value) ?? "");
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+}

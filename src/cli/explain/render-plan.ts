@@ -1,0 +1,28 @@
+/** A plan as text: by cluster, what is created, changed and deleted. Pure. */
+import type { DeepReadonly } from "../../base/index.ts";
+import type { MemberChange } from "../../explain/index.ts";
+import type { PlanResult } from "./plan-input.ts";
+import { renderField } from "./render-fields.ts";
+
+const SIGNS = { create: "+", update: "~", delete: "-" } as const;
+
+export function renderPlan({ changes, problems, notes }: DeepReadonly<PlanResult>): string {
+  const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
+  const sections = [
+    changes.length === 0 ? "Nothing would change on any member." : `${count(changes.length, "change")} on ${count(byCluster.size, "cluster")}:`,
+    ...[...byCluster].map(([cluster, ofCluster]) => [cluster, ...ofCluster.flatMap(renderChange)].join("\n")),
+    ...(problems.length > 0 ? [["Problems:", ...problems.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")] : []),
+    ...(notes.length > 0 ? [["Not shown:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
+  ];
+  return sections.join("\n\n");
+}
+
+function renderChange({ action, object: { kind, namespace, name }, fields, more = 0, note }: DeepReadonly<MemberChange>): string[] {
+  return [
+    `  ${SIGNS[action]} ${kind} ${namespace ? `${namespace}/` : ""}${name}${note ? ` (${note})` : ""}`,
+    ...fields.map((field) => `      ${renderField(field)}`),
+    ...(more > 0 ? [`      and ${more} more fields`] : []),
+  ];
+}
+
+const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;

@@ -1,0 +1,42 @@
+/** Finds the kind that a person means by `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io`, from the hub's discovery. */
+import { dynamicKind } from "../../api/index.ts";
+import { FlotillaError, UsageError } from "../../base/index.ts";
+import type { AnyKind, Client } from "../../client/index.ts";
+
+interface Resource {
+  resource: string;
+  responseKind: { kind: string };
+  scope: "Namespaced" | "Cluster";
+  singularResource?: string;
+  shortNames?: string[];
+}
+interface Discovery {
+  items: { metadata: { name?: string }; versions: { version: string; resources?: Resource[] }[] }[];
+}
+
+/** Throws `UsageError` for a type that the hub does not serve. */
+export async function resolveType(client: Client, type: string, signal: AbortSignal): Promise<AnyKind> {
+  const wanted = type.toLowerCase();
+  for (const path of ["/api", "/apis"]) {
+    const { items } = await discover(client, path, signal);
+    for (const { metadata, versions } of items) {
+      const group = metadata.name ?? "";
+      // The first version is the one that the server prefers.
+      for (const { version, resources = [] } of versions) {
+        const found = resources.find((resource) => namesOf(resource).some((name) => wanted === name || (group !== "" && wanted === `${name}.${group}`)));
+        if (found) return dynamicKind({ group, version, kind: found.responseKind.kind, plural: found.resource, scope: found.scope });
+      }
+    }
+  }
+  throw new UsageError(`the hub does not serve a resource type '${type}'; 'kubectl api-resources' lists them`);
+}
+
+const namesOf = ({ resource, responseKind, singularResource, shortNames = [] }: Resource): string[] => [resource, responseKind.kind.toLowerCase(), ...(singularResource ? [singularResource] : []), ...shortNames];
+
+async function discover(client: Client, path: string, signal: AbortSignal): Promise<Discovery> {
+  const { status, body } = await client.raw({ method: "GET", path, cluster: "hub", headers: { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" } }, signal);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  if (status !== 200) throw new FlotillaError("Discovery", `asking the hub what it serves: it answered ${status}`);
+  return JSON.parse(Buffer.concat(chunks).toString()) as Discovery;
+}

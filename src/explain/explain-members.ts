@@ -1,0 +1,82 @@
+/** What each member got and says: its share, what dividing and overrides made of the template, and how it went. */
+import { clusterNameOf } from "../api/index.ts";
+import type { Work } from "../api/index.ts";
+import { isObject, messageOf } from "../base/index.ts";
+import type { DeepReadonly, Json } from "../base/index.ts";
+import { InterpretError } from "../interpreter/index.ts";
+import type { Interpreter } from "../interpreter/index.ts";
+import { findCondition } from "../machinery/index.ts";
+import { DRIFTED, OverrideError, planDivision } from "../propagation/index.ts";
+import type { PlanningViews, Template } from "../propagation/index.ts";
+import { isBookkeeping } from "./bookkeeping.ts";
+import type { ExplainedMember } from "./explanation.ts";
+import { compareFields } from "./field-changes.ts";
+import type { Binding } from "./plan-template.ts";
+
+/** A binding may go to thousands of clusters; the first hundred are told one by one. */
+const MAX_MEMBERS = 100;
+
+export async function explainMembers(views: PlanningViews, interpreter: Pick<Interpreter, "divide">, binding: Binding, template: Template): Promise<ExplainedMember[]> {
+  const works = views.worksOf(binding);
+  const { bare, shares } = planDivision(binding, template, works);
+  const isOnlyNeeded = binding.spec.placement === undefined && Boolean(binding.spec.requiredBy?.length);
+  const copies = isOnlyNeeded ? new Map(shares.map(({ cluster }) => [cluster, bare])) : await divide(interpreter, bare, shares);
+  const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
+  const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
+  return shares.slice(0, MAX_MEMBERS).map(({ cluster, replicas, leaving }) => {
+    const copy = copies instanceof Error ? undefined : copies.get(cluster);
+    const item = said.get(cluster);
+    const message = item?.appliedMessage || (copies instanceof Error ? copies.message : undefined) || deliveryMessage(workOf.get(cluster));
+    return {
+      cluster,
+      ...(binding.spec.replicas !== undefined && { replicas }),
+      state: leaving ? "leaving" : "target",
+      divided: copy ? compareFields(bare, copy, isBookkeeping).fields : [],
+      ...overrides(views, copy, leaving ? undefined : cluster),
+      ...(item?.applied !== undefined && { applied: item.applied }),
+      ...(item?.health !== undefined && { health: item.health }),
+      ...(message && { message }),
+      ...(isObject(item?.status) && { status: item.status as Json }),
+      ...driftOf(workOf.get(cluster)),
+    };
+  });
+}
+
+async function divide(interpreter: Pick<Interpreter, "divide">, bare: Template, shares: Parameters<Interpreter["divide"]>[1]): Promise<ReadonlyMap<string, Template> | InterpretError> {
+  try {
+    return await interpreter.divide(bare, shares);
+  } catch (error) {
+    if (error instanceof InterpretError) return error;
+    throw error;
+  }
+}
+
+function overrides(views: PlanningViews, copy: Template | undefined, cluster: string | undefined): Pick<ExplainedMember, "overridden" | "overridePolicies" | "message"> {
+  if (!copy || cluster === undefined) return { overridden: [], overridePolicies: [] };
+  try {
+    const { object, appliedClusterOverrides, appliedOverrides } = views.render(copy, cluster);
+    return { overridden: compareFields(copy, object, isBookkeeping).fields, overridePolicies: [...policyNames(appliedClusterOverrides), ...policyNames(appliedOverrides)] };
+  } catch (error) {
+    if (!(error instanceof OverrideError)) throw error;
+    return { overridden: [], overridePolicies: [], message: messageOf(error) };
+  }
+}
+
+/** The record that override policies leave on a Work. */
+function policyNames(applied: string | undefined): string[] {
+  return applied === undefined ? [] : [...new Set((JSON.parse(applied) as { policyName: string }[]).map(({ policyName }) => policyName))];
+}
+
+function deliveryMessage(work: DeepReadonly<Work> | undefined): string | undefined {
+  if (!work) return undefined;
+  const conditions = work.status?.conditions ?? [];
+  const failed = findCondition(conditions, "Applied");
+  if (failed?.status === "False") return failed.message;
+  const released = findCondition(conditions, "Managed");
+  return released?.status === "False" ? released.message : undefined;
+}
+
+function driftOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "drift"> {
+  const drifted = findCondition(work?.status?.conditions ?? [], DRIFTED);
+  return drifted && drifted.reason !== "NoDrift" ? { drift: `${drifted.reason}: ${drifted.message ?? ""}` } : {};
+}

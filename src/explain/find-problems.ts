@@ -1,0 +1,64 @@
+/** What is wrong with a resource's way to its members, and what a person can try. Pure. */
+import type { Cluster } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { findCondition } from "../machinery/index.ts";
+import type { Explanation, Problem } from "./explanation.ts";
+import type { Binding } from "./plan-template.ts";
+
+/** What helps against a refusal of a scheduler's plugin. */
+const AGAINST: Readonly<Record<string, string>> = {
+  APIEnablement: "install the kind's CustomResourceDefinition on those members, or wait for the hub to see it there",
+  ClusterAffinity: "compare the placement of the policy with the names, labels, provider, region and zones of the clusters",
+  TaintToleration: "take the taint off the cluster, or add a toleration to placement.clusterTolerations",
+  SpreadConstraint: "give the clusters the provider, region or zone that the spread constraint asks for, or change the constraint",
+  ClusterEviction: "wait for the eviction to end, or fix what the resource was moved away for",
+};
+const MAX_PROBLEMS = 50;
+
+export interface ProblemInput {
+  explanation: Pick<Explanation, "resource" | "policy" | "otherPolicies" | "decision" | "members">;
+  binding: Binding | undefined;
+  clusterOf(name: string): DeepReadonly<Cluster> | undefined;
+  /** What the planners could not do. */
+  found: readonly string[];
+}
+
+export function findProblems({ explanation, binding, clusterOf, found }: ProblemInput): Problem[] {
+  const { resource, policy, decision, members } = explanation;
+  const problems: Problem[] = [];
+  if (!policy && !binding?.spec.requiredBy?.length) {
+    problems.push({
+      what: binding ? "no policy selects it any more; what runs stays as it is" : "no policy selects it, so it stays on the hub",
+      try: `apply a ${resource.namespace ? `PropagationPolicy in namespace ${resource.namespace}` : "ClusterPropagationPolicy"} whose resourceSelectors name ${resource.apiVersion} ${resource.kind} ${resource.name}`,
+    });
+  }
+  const unscheduled = decision?.message;
+  if (decision && unscheduled !== undefined) {
+    problems.push({ what: `it cannot be scheduled: ${unscheduled}`, try: decision.refused.flatMap(({ by }) => AGAINST[by] ?? [])[0] ?? "give the clusters more room, or the policy more clusters" });
+  }
+  for (const what of found) if (!what.startsWith(unscheduled ?? "\0")) problems.push({ what, try: "correct the object that it names; the hub goes on by itself" });
+  if (binding) problems.push(...bindingProblems(binding));
+  for (const member of members) problems.push(...memberProblems(member, clusterOf(member.cluster)));
+  return problems.slice(0, MAX_PROBLEMS);
+}
+
+function bindingProblems({ metadata, spec, status }: Binding): Problem[] {
+  const problems: Problem[] = [];
+  const dispatched = findCondition(status?.conditions ?? [], "Dispatched");
+  if (dispatched?.status === "False") problems.push({ what: `copies cannot be made: ${dispatched.message ?? dispatched.reason}`, try: "correct the override policy or the template" });
+  if (spec.suspension?.scheduling) problems.push({ what: "scheduling is suspended", try: `set spec.suspension.scheduling of binding ${metadata.name} to false` });
+  if (spec.suspension?.dispatching) problems.push({ what: "dispatching is suspended: members do not see changes", try: "set spec.suspension.dispatching of the policy to false" });
+  return problems;
+}
+
+function memberProblems({ cluster, applied, health, message, drift, state }: Explanation["members"][number], object: DeepReadonly<Cluster> | undefined): Problem[] {
+  const problems: Problem[] = [];
+  const ready = findCondition(object?.status?.conditions ?? [], "Ready");
+  if (!object) problems.push({ what: `${cluster} is not a member of the fleet`, try: "join it again, or choose other clusters in the policy" });
+  else if (ready && ready.status !== "True") problems.push({ what: `${cluster} is not ready: ${ready.message ?? ready.reason ?? "unknown"}`, try: `look at 'kubectl describe cluster ${cluster}'; it keeps what it runs` });
+  if (applied === false) problems.push({ what: `${cluster} did not take it: ${message ?? "no reason given"}`, try: "correct what the member refuses; the hub tries again by itself" });
+  else if (health === "Unhealthy") problems.push({ what: `it is not healthy on ${cluster}`, try: `look at it there: kubectl --kubeconfig ${cluster}.kubeconfig describe` });
+  if (drift?.startsWith("ReportOnly")) problems.push({ what: `somebody changed it on ${cluster}: ${drift.slice("ReportOnly: ".length)}`, try: "take the change back there, put it into the template, or set flotilla.dev/drift: repair" });
+  if (state === "leaving") problems.push({ what: `its copy on ${cluster} is being left`, try: "it goes when its replacement is healthy" });
+  return problems;
+}

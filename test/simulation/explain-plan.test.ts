@@ -1,0 +1,153 @@
+/** A plan says what applying will do: each case is planned on a running hub, then applied, and the Works compared. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Cluster, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import type { KubernetesObject } from "../../src/api/index.ts";
+import { copy } from "../../src/base/index.ts";
+import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
+import { dryRun, withObjects } from "../../src/cli/explain/apply-input.ts";
+import { createHubInterpreter } from "../../src/cli/explain/hub-interpreter.ts";
+import { planInput } from "../../src/cli/explain/plan-input.ts";
+import type { PlanResult } from "../../src/cli/explain/plan-input.ts";
+import { readHub } from "../../src/cli/explain/read-snapshot.ts";
+import { createKindResolver } from "../../src/client/index.ts";
+import { planFleet } from "../../src/explain/index.ts";
+import { isBookkeeping } from "../../src/explain/bookkeeping.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+
+const SETTLED_MS = 60_000;
+const { signal } = new AbortController();
+
+let fleet: TestFleet;
+beforeEach(async () => {
+  fleet = await startTestFleet({ members: ["member1", "member2", "member3"] });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await apply(makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 2, member2: 1 }).build(), makeDeployment("shop/web").replicas(6).build());
+});
+afterEach(() => fleet.stop());
+
+async function apply(...objects: KubernetesObject[]): Promise<void> {
+  const kinds = createKindResolver({ client: fleet.client, cluster: "hub" });
+  for (const object of objects) await fleet.client.apply(await kinds.resolve(object), "hub", object as never, { force: true, fieldManager: "kubectl" });
+  await fleet.run(SETTLED_MS);
+}
+const plan = (objects: KubernetesObject[], without: string[] = []): Promise<PlanResult> => planInput(fleet.client, { manifests: objects as unknown as JsonObject[], without, namespace: "default" }, fleet.clock, signal);
+const shortly = ({ changes }: PlanResult): unknown[] => changes.map(({ cluster, action, object, fields }) => [cluster, action, object.name, ...fields.map(({ path, before, after }) => `${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`)]);
+
+/** Manifests by cluster, without what the stages write for each other. */
+function shown(works: readonly DeepReadonly<Work>[]): unknown[] {
+  return works
+    .filter(({ metadata }) => metadata.labels?.["flotilla.dev/namespace"] === undefined)
+    .map(({ metadata, spec }) => {
+      const manifest = copy(spec.workload?.manifests?.[0]) as unknown as { metadata: { labels?: Record<string, string>; annotations?: Record<string, string> } };
+      for (const part of ["labels", "annotations"] as const) for (const key of Object.keys(manifest.metadata[part] ?? {})) if (isBookkeeping(`metadata.${part}[${key}]`)) delete manifest.metadata[part]?.[key];
+      return { where: `${metadata.namespace}/${metadata.name}`, manifest, suspended: spec.suspendDispatching ?? false };
+    })
+    .sort((a, b) => (a.where < b.where ? -1 : 1));
+}
+
+async function plannedWorks(objects: KubernetesObject[]): Promise<unknown[]> {
+  const state = withObjects(await readHub(fleet.client, objects, signal), await dryRun(fleet.client, objects as unknown as JsonObject[], "default", signal));
+  const { interpreter, close } = createHubInterpreter(state, fleet.clock);
+  try {
+    return shown((await planFleet(state.snapshot, { interpreter, nowMs: fleet.clock.now() })).works);
+  } finally {
+    await close();
+  }
+}
+
+describe("applying does exactly what was planned", () => {
+  const mirror = {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { namespace: "shop", name: "mirror" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
+      overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { imageOverrider: [{ component: "Registry", operator: "add", value: "mirror.example.com" }] } }],
+    },
+  };
+  const cases: Record<string, { objects: () => KubernetesObject[]; want: unknown[] }> = {
+    "when a template is scaled": {
+      objects: () => [makeDeployment("shop/web").replicas(9).build()],
+      want: [
+        ["member1", "update", "web", "spec.replicas: 4 → 6"],
+        ["member2", "update", "web", "spec.replicas: 2 → 3"],
+      ],
+    },
+    "when an image changes": {
+      objects: () => [makeDeployment("shop/web").replicas(6).image("web:2").build()],
+      want: ["member1", "member2"].map((cluster) => [cluster, "update", "web", 'spec.template.spec.containers[web].image: "web:1" → "web:2"']),
+    },
+    "when a policy moves what runs": {
+      objects: () => [makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member3: 1 }).build()],
+      want: [
+        ["member1", "update", "web", "spec.replicas: 4 → 3"],
+        ["member2", "delete", "web"],
+        ["member3", "create", "web", "spec.replicas: 6 → 3"],
+      ],
+    },
+    "when an override comes": { objects: () => [mirror], want: [["member2", "update", "web", 'spec.template.spec.containers[web].image: "web:1" → "mirror.example.com/web:1"']] },
+    "when a new workload comes with its own policy": {
+      objects: () => [makePolicy("shop/sets").selects("apps.kruise.io/v1beta1", "CloneSet", "api").weights({ member1: 1, member2: 1 }).build(), makeCloneSet("shop/api").replicas(4).build()],
+      want: [
+        ["member1", "create", "api", "spec.replicas: 4 → 2"],
+        ["member2", "create", "api", "spec.replicas: 4 → 2"],
+      ],
+    },
+    "when no cluster fits any more, and what runs stays": { objects: () => [makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build()], want: [] },
+    "when nothing changes": { objects: () => [makeDeployment("shop/web").replicas(6).build()], want: [] },
+  };
+  for (const [behaviour, { objects, want }] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const planned = await plan(objects());
+      const works = await plannedWorks(objects());
+
+      await apply(...objects());
+
+      expect(shortly(planned)).toEqual(want);
+      expect(shown((await fleet.client.list(Work, { cluster: "hub" })).items)).toEqual(works);
+    });
+  }
+});
+
+describe("a plan", () => {
+  test("writes nothing", async () => {
+    const { resourceVersion } = await fleet.client.list(Work, { cluster: "hub" });
+
+    await plan([makeDeployment("shop/web").replicas(9).build(), makePolicy("shop/new").selects("apps/v1", "Deployment", "web").duplicates("member3").build()]);
+
+    expect((await fleet.client.list(Work, { cluster: "hub" })).resourceVersion).toBe(resourceVersion);
+    expect((await fleet.client.list(PropagationPolicy, { cluster: "hub" })).items).toHaveLength(1);
+  });
+
+  test("says where replicas go when a cluster is away, as leaving the fleet then shows", async () => {
+    const planned = await plan([], ["member2"]);
+
+    expect(shortly(planned)).toEqual([
+      ["member1", "update", "web", "spec.replicas: 4 → 6"],
+      ["member2", "delete", "web"],
+    ]);
+    expect(planned.changes[1]?.note).toBe("member2 is away");
+
+    await fleet.client.delete(Cluster, { cluster: "hub", name: "member2" });
+    await fleet.run(SETTLED_MS);
+    const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" });
+    expect(items.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as { kind: string; spec: { replicas?: number } }[]).find(({ kind }) => kind === "Deployment")?.spec.replicas).toBe(6);
+  });
+
+  test("tells what would keep a resource from going on", async () => {
+    const { problems } = await plan([makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build()]);
+
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatchObject({ resource: "Deployment shop/web", message: expect.stringContaining("0/3 clusters are available") as string });
+  });
+
+  test("fails as applying would", async () => {
+    const broken = makeDeployment("shop/web").with(({ spec }) => (spec.replicas = -1)).build();
+
+    await expect(plan([broken])).rejects.toThrow("trying Deployment shop/web on the hub");
+    await expect(plan([makeDeployment("nowhere/web").build()])).rejects.toThrow("namespace nowhere is not there");
+    await expect(plan([], ["atlantis"])).rejects.toThrow("there is no member 'atlantis'");
+  });
+});

@@ -1,0 +1,117 @@
+/** Why a resource is where it is, asked of a running hub as clients ask it. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Deployment, Namespace, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
+import { Explanation } from "../../src/explain/index.ts";
+import { createMemoryEngine } from "../../src/store/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+
+const SETTLED_MS = 20_000;
+const MEMBERS = ["member1", "member2", "member3"];
+const web = { cluster: "hub", namespace: "shop", name: "web-deployment" };
+
+// The process goes and comes back in some tests; the store stays.
+let engine: ReturnType<typeof createMemoryEngine>;
+let fleet: TestFleet;
+beforeEach(async () => {
+  engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  fleet = await startTestFleet({ members: MEMBERS, engine });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+});
+afterEach(() => fleet.stop());
+
+const why = () => fleet.client.get(Explanation, web);
+async function deploy(policy: PropagationPolicy, ...others: PropagationPolicy[]): Promise<void> {
+  for (const object of [policy, ...others]) await fleet.client.create(PropagationPolicy, "hub", object);
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
+  await fleet.run(SETTLED_MS);
+}
+const weighted = (name = "all"): PropagationPolicy => makePolicy(`shop/${name}`).selects("apps/v1", "Deployment", "web").weights({ member1: 2, member2: 1 }).build();
+
+describe("an explanation", () => {
+  test("names the policy that won, and what the others lack", async () => {
+    const everything = makePolicy("shop/everything").selects("apps/v1", "Deployment").duplicates("member3").build();
+    const other = makePolicy("shop/other").selects("apps/v1", "Deployment", "db").duplicates("member3").build();
+
+    await deploy(weighted(), everything, other);
+
+    const { policy, otherPolicies } = await why();
+    expect(policy).toMatchObject({ kind: "PropagationPolicy", name: "all", priority: 0, selectsBy: "name" });
+    expect(otherPolicies.map(({ name, selectsBy }) => [name, selectsBy])).toEqual([
+      ["everything", "kind"],
+      ["other", "nothing"],
+    ]);
+  });
+
+  test("says of each cluster what the scheduler said", async () => {
+    await deploy(weighted());
+
+    expect((await why()).decision).toMatchObject({
+      source: "recorded",
+      kept: [
+        { cluster: "member1", replicas: 4 },
+        { cluster: "member2", replicas: 2 },
+      ],
+      refused: [{ by: "ClusterAffinity", count: 1, clusters: ["member3"] }],
+    });
+  });
+
+  test("is computed anew after a restart, and says so", async () => {
+    await deploy(weighted());
+    await fleet.stop();
+    fleet = await startTestFleet({ members: MEMBERS, engine });
+
+    const { decision } = await why();
+
+    // What runs there already counts for a cluster by now.
+    expect(decision).toMatchObject({
+      source: "recomputed",
+      kept: [
+        { cluster: "member1", score: 100, replicas: 4 },
+        { cluster: "member2", score: 100, replicas: 2 },
+      ],
+      refused: [{ by: "ClusterAffinity", count: 1, clusters: ["member3"] }],
+    });
+  });
+
+  test("shows what dividing and overrides changed on each member, and what the member says", async () => {
+    await fleet.client.create(OverridePolicy, "hub", {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "OverridePolicy",
+      metadata: { namespace: "shop", name: "mirror" },
+      spec: {
+        resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
+        overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { imageOverrider: [{ component: "Registry", operator: "add", value: "mirror.example.com" }] } }],
+      },
+    });
+
+    await deploy(weighted());
+
+    const { members } = await why();
+    expect(members).toMatchObject([
+      { cluster: "member1", replicas: 4, state: "target", divided: [{ path: "spec.replicas", before: 6, after: 4 }], overridden: [], applied: true },
+      { cluster: "member2", replicas: 2, divided: [{ path: "spec.replicas", before: 6, after: 2 }], overridePolicies: ["mirror"], overridden: [{ path: "spec.template.spec.containers[web].image", before: "web:1", after: "mirror.example.com/web:1" }] },
+    ]);
+  });
+
+  test("tells what is wrong and what to try when no cluster fits", async () => {
+    await deploy(makePolicy("shop/nowhere").selects("apps/v1", "Deployment", "web").duplicates("atlantis").build());
+
+    const { problems, decision } = await why();
+
+    expect(decision?.message).toContain("0/3 clusters are available");
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.try).toContain("placement of the policy");
+  });
+
+  test("is not there for a binding that is not there, and costs no writes", async () => {
+    await deploy(weighted());
+    fleet.resetWrites();
+
+    await why();
+
+    await expect(fleet.client.get(Explanation, { ...web, name: "db-deployment" })).rejects.toThrow('explanations.explain.flotilla.dev "db-deployment" not found');
+    expect(fleet.writes()).toEqual([]);
+  });
+});
