@@ -2,7 +2,7 @@
 import { clusterNameOf } from "../api/index.ts";
 import type { Work } from "../api/index.ts";
 import { isObject, messageOf } from "../base/index.ts";
-import type { DeepReadonly, Json } from "../base/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { findCondition } from "../machinery/index.ts";
@@ -36,7 +36,7 @@ export async function explainMembers(views: PlanningViews, interpreter: Pick<Int
       ...(item?.applied !== undefined && { applied: item.applied }),
       ...(item?.health !== undefined && { health: item.health }),
       ...(message && { message }),
-      ...(isObject(item?.status) && { status: item.status as Json }),
+      ...(isObject(item?.status) && { status: item.status }),
       ...driftOf(workOf.get(cluster)),
     };
   });

@@ -1,15 +1,15 @@
 /** Puts an explanation together: asks the planners what they see now, and takes the scheduler's last decision where it is known. */
+import { bindingName } from "../api/index.ts";
 import { formatTime, type JsonObject } from "../base/index.ts";
-import { createFleet, isToBeScheduled, movesOf, planSchedule, summariseDecision, wellKnown } from "../propagation/index.ts";
+import { isToBeScheduled, movesOf, planSchedule, summariseDecision, wellKnown } from "../propagation/index.ts";
 import type { Template } from "../propagation/index.ts";
 import { explainMembers } from "./explain-members.ts";
 import { explainPolicies } from "./explain-policies.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "./explanation.ts";
 import { findProblems } from "./find-problems.ts";
 import type { RecordedDecision } from "./last-decisions.ts";
-import { planTemplate } from "./plan-template.ts";
+import { fleetOf, planTemplate } from "./plan-template.ts";
 import type { Binding, PlanningDependencies } from "./plan-template.ts";
-import { bindingName } from "../api/index.ts";
 
 export interface ExplainInput extends PlanningDependencies {
   template: Template;
@@ -17,7 +17,8 @@ export interface ExplainInput extends PlanningDependencies {
   recorded?: RecordedDecision | undefined;
 }
 
-export async function explain({ template, recorded, ...deps }: ExplainInput): Promise<Explanation> {
+export async function explain({ template, recorded, ...given }: ExplainInput): Promise<Explanation> {
+  const deps: PlanningDependencies = { ...given, fleet: fleetOf(given) };
   const { views, interpreter, nowMs } = deps;
   const plan = await planTemplate(deps, template);
   const { before: binding, match } = plan;
@@ -37,12 +38,12 @@ export async function explain({ template, recorded, ...deps }: ExplainInput): Pr
   return { ...base, problems: findProblems({ explanation: base, binding, clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }), found: plan.problems }) };
 }
 
-function decide({ views, nowMs }: PlanningDependencies, binding: Binding | undefined, recorded: RecordedDecision | undefined): Explanation["decision"] {
+function decide(deps: PlanningDependencies, binding: Binding | undefined, recorded: RecordedDecision | undefined): Explanation["decision"] {
   if (recorded) return { source: "recorded", at: recorded.at, ...recorded.summary };
   if (!binding || !isToBeScheduled(binding)) return undefined;
   // Without the record of what was decided, the scheduler decides from what runs now instead of answering that nothing has changed.
   const { [wellKnown.APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
   const asked = { ...binding, metadata: { ...binding.metadata, annotations } };
-  const summary = summariseDecision(planSchedule({ binding: asked, fleet: createFleet(views.clusters.list({ cluster: views.hub })), nowMs }));
-  return summary && { source: "recomputed", at: formatTime(nowMs), ...summary };
+  const summary = summariseDecision(planSchedule({ binding: asked, fleet: fleetOf(deps), nowMs: deps.nowMs }));
+  return summary && { source: "recomputed", at: formatTime(deps.nowMs), ...summary };
 }

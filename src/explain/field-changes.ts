@@ -21,6 +21,8 @@ const MAX_FIELDS = 50;
 /** Manifests that the server takes are less deep; what lies below is compared as a whole. */
 const MAX_DEPTH = 64;
 const HIDDEN = "(hidden)";
+/** Compared key by key also where one side has none of them: among labels and annotations are some that nobody wants to see. */
+const METADATA = /^metadata(\.labels|\.annotations)?$/;
 
 /** `isHidden` names paths that differ in every copy and mean nothing to people. */
 export function compareFields(before: DeepReadonly<unknown>, after: DeepReadonly<unknown>, isHidden: (path: string) => boolean = () => false): FieldDifference {
@@ -31,10 +33,8 @@ export function compareFields(before: DeepReadonly<unknown>, after: DeepReadonly
 
   function walk(path: string, left: unknown, right: unknown, depth: number): void {
     if (isHidden(path) || equalJson(left, right)) return;
-    if (depth < MAX_DEPTH && isObject(left) && isObject(right)) {
-      for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) walk(join(path, key), own(left, key), own(right, key), depth + 1);
-      return;
-    }
+    if (METADATA.test(path)) return compareKeys(path, left ?? {}, right ?? {}, depth);
+    if (depth < MAX_DEPTH && isObject(left) && isObject(right)) return compareKeys(path, left, right, depth);
     const [leftByName, rightByName] = [byName(left), byName(right)];
     if (depth < MAX_DEPTH && leftByName && rightByName) {
       for (const name of new Set([...leftByName.keys(), ...rightByName.keys()])) walk(`${path}[${name}]`, leftByName.get(name), rightByName.get(name), depth + 1);
@@ -43,6 +43,11 @@ export function compareFields(before: DeepReadonly<unknown>, after: DeepReadonly
       return;
     }
     note(path, left, right);
+  }
+
+  function compareKeys(path: string, left: unknown, right: unknown, depth: number): void {
+    if (!isObject(left) || !isObject(right)) return note(path, left, right);
+    for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) walk(join(path, key), own(left, key), own(right, key), depth + 1);
   }
 
   function note(path: string, left: unknown, right: unknown): void {

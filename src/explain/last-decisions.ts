@@ -30,8 +30,8 @@ export function createLastDecisions(clock: Clock, max = MAX_DECISIONS): LastDeci
       decisions.delete(id);
       if (!summary) return;
       decisions.set(id, { at: formatTime(clock.now()), summary });
-      if (decisions.size <= max) return;
-      for (const oldest of decisions.keys()) return void decisions.delete(oldest);
+      const [oldest] = decisions.size > max ? decisions.keys() : [];
+      if (oldest !== undefined) decisions.delete(oldest);
     },
     get: (key) => decisions.get(idOf(key)),
   };

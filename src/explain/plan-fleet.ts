@@ -1,14 +1,15 @@
 /** What the pipeline would make of a whole snapshot, and how that differs from the Works that there are. */
-import { clusterNameOf, gvkOf } from "../api/index.ts";
+import { clusterNameOf } from "../api/index.ts";
 import type { Namespace, Work } from "../api/index.ts";
 import { compareText, isObject } from "../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
-import { isTemplate, planNamespaceWorks } from "../propagation/index.ts";
+import { createFleet, isTemplate, planNamespaceWorks, wellKnown } from "../propagation/index.ts";
 import type { Template } from "../propagation/index.ts";
 import { compareFields } from "./field-changes.ts";
 import type { FieldChange } from "./field-changes.ts";
 import { isBookkeeping } from "./bookkeeping.ts";
+import { idOf, planDependencies } from "./plan-dependencies.ts";
 import { planTemplate } from "./plan-template.ts";
 import type { TemplatePlan } from "./plan-template.ts";
 import { placeOf, viewsOf } from "./snapshot.ts";
@@ -22,20 +23,23 @@ export interface FleetPlan {
 }
 
 export interface PlanFleetOptions {
-  interpreter: Pick<Interpreter, "replicas" | "divide">;
+  interpreter: Pick<Interpreter, "replicas" | "divide" | "dependencies">;
   nowMs: number;
 }
 
 /** Reads the snapshot and writes nothing. The same snapshot gives the same plan. */
 export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }: PlanFleetOptions): Promise<FleetPlan> {
   const views = viewsOf(snapshot);
-  const templates: TemplatePlan[] = [];
-  for (const template of eachOnce(snapshot.templates)) {
-    const plan = await planTemplate({ views, interpreter, nowMs }, template);
+  const fleet = createFleet(snapshot.clusters);
+  const objects = eachOnce(snapshot.templates);
+  const plans = new Map<string, TemplatePlan>();
+  for (const template of objects) {
+    const plan = await planTemplate({ views, interpreter, nowMs, fleet }, template);
     // What nothing takes to members is an object of the hub alone.
-    if (plan.binding || plan.match.outcome === "matched") templates.push(plan);
+    if (plan.binding || plan.match.outcome === "matched") plans.set(idOf(template), plan);
   }
-  templates.sort((a, b) => compareText(`${a.template.kind} ${placeOf(a.template)}`, `${b.template.kind} ${placeOf(b.template)}`));
+  await planDependencies({ views, interpreter, nowMs, fleet }, plans, objects);
+  const templates = [...plans.values()].sort((a, b) => compareText(`${a.template.kind} ${placeOf(a.template)}`, `${b.template.kind} ${placeOf(b.template)}`));
   return { templates, works: templates.flatMap(({ works }) => [...works.after]) };
 }
 
@@ -43,8 +47,7 @@ export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }:
 function eachOnce(templates: readonly Template[]): Template[] {
   const seen = new Map<string, Template>();
   for (const template of templates) {
-    const { group, kind } = gvkOf(template);
-    const id = `${group}/${kind}/${placeOf(template)}`;
+    const id = idOf(template);
     if (!seen.has(id) && !template.metadata.deletionTimestamp && isTemplate(template)) seen.set(id, template);
   }
   return [...seen.values()];
@@ -92,10 +95,13 @@ function compareWork(before: DeepReadonly<Work> | undefined, after: DeepReadonly
   const head = { cluster, object: { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name } };
   if (!after) return [{ ...head, action: "delete", fields: [], ...(work?.spec.preserveResourcesOnDeletion && { note: "it keeps running there: the policy preserves resources on deletion" }) }];
   const suspended = after.spec.suspendDispatching ? { note: "dispatching is suspended: the member sees it when that ends" } : {};
-  const { fields, more } = compareFields(before ? shown(before) : comparable(template), before ? shown(after) : comparable(manifest), isBookkeeping);
+  const { fields, more } = compareFields(before ? shown(before) : comparable(template), before ? shown(after) : comparable(manifest), before ? isBookkeeping : isStamp);
   if (!before) return [{ ...head, action: "create", fields, ...(more > 0 && { more }), ...suspended }];
   return fields.length === 0 ? [] : [{ ...head, action: "update", fields, ...(more > 0 && { more }), ...suspended }];
 }
+
+/** On a new copy the stamp with what happens to an object that is there already is no difference either. */
+const isStamp = (path: string): boolean => isBookkeeping(path) || path === `metadata.annotations[${wellKnown.CONFLICT_RESOLUTION}]`;
 
 const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined => spec.workload?.manifests?.[0] as unknown as Template | undefined;
 

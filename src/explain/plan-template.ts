@@ -20,7 +20,11 @@ export interface PlanningDependencies {
   views: PlanningViews;
   interpreter: Pick<Interpreter, "replicas" | "divide">;
   nowMs: number;
+  /** What was read of the clusters, where many templates are planned; made of the views otherwise. */
+  fleet?: ReturnType<typeof createFleet>;
 }
+
+export const fleetOf = ({ views, fleet }: PlanningDependencies): ReturnType<typeof createFleet> => fleet ?? createFleet(views.clusters.list({ cluster: views.hub }));
 
 export interface TemplatePlan {
   /** With the claim of its policy. */
@@ -47,10 +51,10 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   const plan: TemplatePlan = { template, match, ...(before && { before }), works: { before: worksBefore, after: worksBefore }, problems };
   if (!binding) return plan;
 
-  const schedule = isToBeScheduled(binding) ? planSchedule({ binding, fleet: createFleet(views.clusters.list({ cluster: views.hub })), nowMs: deps.nowMs }) : undefined;
+  const schedule = isToBeScheduled(binding) ? planSchedule({ binding, fleet: fleetOf(deps), nowMs: deps.nowMs }) : undefined;
   if (schedule?.outcome === "unschedulable") problems.push(`${schedule.message}; what runs stays where it is`);
   const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
-  const dispatch = await dispatched(deps, scheduled, template, worksBefore, problems);
+  const dispatch = await planCopies(deps, scheduled, template, worksBefore, problems);
   return { ...plan, binding: scheduled, ...(schedule && { schedule }), works: { before: worksBefore, after: dispatch?.desired ?? worksBefore } };
 }
 
@@ -108,7 +112,8 @@ function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Bind
   return planScheduled(patched, schedule, patched.metadata.generation ?? 0, formatTime(nowMs));
 }
 
-async function dispatched({ views, interpreter }: PlanningDependencies, binding: Binding, known: Template, works: readonly DeepReadonly<Work>[], problems: string[]): Promise<DispatchPlan | undefined> {
+/** What dispatch would make of the binding; undefined when it would leave everything as it is. */
+export async function planCopies({ views, interpreter }: PlanningDependencies, binding: Binding, known: Template, works: readonly DeepReadonly<Work>[], problems: string[]): Promise<DispatchPlan | undefined> {
   const { resource } = binding.spec;
   // A namesake of a deleted object gets its own binding once that of the other is gone.
   if (known.metadata.uid !== resource.uid) return undefined;

@@ -4,6 +4,7 @@ export { checkCustomization, type CustomizationFindings } from "./customization/
 export { createCustomizationLevel, type CustomizationLevel } from "./customization/level.ts";
 export { convertShorthand } from "./customization/shorthand.ts";
 export { DivideError } from "./divide/divide-error.ts";
+export { ROLLOUT_STAGE } from "./divide/release.ts";
 export * from "./interpret-error.ts";
 export * from "./interpreter.ts";
 export * from "./kind-interpreter.ts";

@@ -3,6 +3,8 @@ export * from "./create-propagation.ts";
 export * from "./pipeline.ts";
 
 // The planners and what they read, for `explain`. They write nothing.
+export { planAttached } from "./dependencies/plan-attached.ts";
+export { formatReferences, mayBeNeeded, placeOf, placesOf, referencesOf, refersTo } from "./dependencies/references.ts";
 export { planDispatch, type DispatchPlan } from "./dispatch/plan-dispatch.ts";
 export { planDivision } from "./dispatch/plan-works.ts";
 export { movesOf } from "./eviction/moves.ts";

@@ -77,6 +77,8 @@ describe.runIf(noCommands === undefined)("the guide with kubectl", { timeout: 60
   });
 
   test("Testing & Verification: a policy can be described, with what it matched", async () => {
+    await until("1", "hub", "get", "propagationpolicy", "sample-cloneset-propagation", "-n", "default", "-o", "jsonpath={.status.applied}");
+
     expect(await kubectl("hub", "get", "propagationpolicy", "-n", "default")).toMatch(/sidecarset-propagation .*\n.*uniteddeployment-propagation /);
     expect(await kubectl("hub", "describe", "propagationpolicy", "sample-cloneset-propagation", "-n", "default")).toMatch(/Matched: +1\n/);
   });
@@ -85,8 +87,20 @@ describe.runIf(noCommands === undefined)("the guide with kubectl", { timeout: 60
     const { code, stderr } = await commands.hub.run(["apply", ...files("workloads/guide-recommended-cloneset", "workloads/guide-recommended-statefulset", "workloads/guide-recommended-sidecarset", "workloads/guide-recommended-uniteddeployment")]);
 
     expect(code, stderr).toBe(0);
-    expect(stderr.match(/Warning: spec.selector is missing/g)).toHaveLength(2);
+    expect(stderr).toContain("Warning: spec.selector is missing");
     expect(stderr).toContain('"RollingUpdate" was taken for "ReCreate"');
+  });
+
+  test("what was applied can be applied again, and no spec changes", async () => {
+    // A UnitedDeployment is left out: as with OpenKruise's webhook, empty fields that it filled in once go when a file without them is applied.
+    const all = files(...["cloneset", "statefulset", "sidecarset"].flatMap((kind) => [`interpreters/guide-${kind}`, `workloads/guide-recommended-${kind}`]), "workloads/guide-sample-sidecarset", "policies/guide-sidecarset-propagation");
+    const generations = (): Promise<string> => kubectl("hub", "get", ...all, "-o", "jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}{'\\n'}{end}");
+    const before = await generations();
+
+    await kubectl("hub", "apply", ...all);
+
+    expect(before.trim().split("\n")).toHaveLength(8);
+    expect(await generations()).toBe(before);
   });
 
   test("Debugging Techniques: the commands answer", async () => {

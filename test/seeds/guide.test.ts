@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AdvancedStatefulSet, CloneSet, ClusterResourceBinding, CustomResourceDefinition, Event, PersistentVolumeClaim, PropagationPolicy, ResourceBinding, SidecarSet, UnitedDeployment } from "../../src/api/index.ts";
 import type { Kind, Pod } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
+import { UnreachableError, type Transport } from "../../src/client/index.ts";
 import { read, walkThrough, type WalkThrough } from "./walk-through.ts";
 
 const MEMBERS = ["member1", "member2"];
@@ -106,7 +107,7 @@ describe("with two members", () => {
     await walk.settle();
 
     for (const member of MEMBERS) {
-      const zones = (await walk.pods(member, "sample-uniteddeployment")).map(({ metadata }) => metadata.labels?.["topology.kubernetes.io/zone"]);
+      const zones = (await walk.pods(member, "sample-uniteddeployment")).map(({ metadata }) => metadata.labels?.["topology.kubernetes.io/zone"] ?? "");
       expect(zones.sort()).toEqual(["zone-a", "zone-a", "zone-b", "zone-b"]);
       expect(await statusOf(UnitedDeployment, member, "sample-uniteddeployment")).toMatchObject({ replicas: 4, readyReplicas: 4 });
     }
@@ -150,7 +151,7 @@ describe("with two members", () => {
 
     await walk.change(CloneSet, "my-cloneset", { spec: { template: { spec: { containers: [{ name: "app", image: "my-app:v2.0.0" }] } } } });
 
-    const images = async (member: string) => (await walk.pods(member, "my-app")).map(({ spec }) => spec.containers[0]?.image).sort();
+    const images = async (member: string) => (await walk.pods(member, "my-app")).map(({ spec }) => spec.containers[0]?.image ?? "").sort();
     expect(warnings).toEqual([expect.stringContaining("spec.selector is missing"), expect.stringContaining('"RollingUpdate" was taken for "ReCreate"')]);
     expect(await images("member1")).toEqual(["my-app:v2.0.0", "my-app:v2.0.0", "my-app:v2.0.0"]);
     expect(await images("member2")).toEqual(["my-app:v1.0.0", "my-app:v1.0.0", "my-app:v2.0.0"]);
@@ -233,7 +234,7 @@ describe("Troubleshooting", () => {
 
   test("ResourceInterpreterCustomization Script Errors: a script that does not compile is refused, and one that fails is told on the object", async () => {
     const script = (luaScript: string): object => ({ ...read("interpreters/guide-cloneset"), metadata: { name: "broken" }, spec: { target: { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" }, customizations: { statusAggregation: { luaScript } } } });
-    await expect(walk.applyObject(script("function AggregateStatus(desiredObj, statusItems"))).rejects.toThrow();
+    await expect(walk.applyObject(script("function AggregateStatus(desiredObj, statusItems"))).rejects.toThrow("spec.customizations.statusAggregation.luaScript");
 
     await walk.applyObject(script("function AggregateStatus(desiredObj, statusItems)\n  return desiredObj.nothing.here\nend"));
     await walk.apply("workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
@@ -268,5 +269,35 @@ describe("Troubleshooting", () => {
     };
     for (const [path, count] of Object.entries(lists)) expect(await walk.rows("hub", path), path).toHaveLength(count);
     expect(await walk.rows("member2", "/api/v1/namespaces/kruise-system/pods")).toHaveLength(4);
+  });
+});
+
+describe("FAQ", () => {
+  afterEach(() => walk.fleet.stop());
+
+  test("What happens if a cluster becomes unavailable: the others go on, the binding says what is wrong, and it gets what it missed", async () => {
+    let isDown = false;
+    const refuse = async <T>(cluster: string, send: () => Promise<T>): Promise<T> => {
+      if (isDown && cluster === "member2") throw new UnreachableError("no route to member2");
+      return send();
+    };
+    const wrap = (transport: Transport, part: string): Transport =>
+      part === "execute" ? { ...transport, send: (request, signal) => refuse(request.path.cluster, () => transport.send(request, signal)), raw: (request, signal) => refuse(request.cluster, () => transport.raw(request, signal)) } : transport;
+    walk = await walkThrough({ wrap });
+    await walk.apply("interpreters/guide-cloneset", "workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
+    await walk.settle();
+    const replicas = () => Promise.all(MEMBERS.map(async (member) => (await walk.get(CloneSet, member, "sample-cloneset")).spec.replicas));
+    const complaints = async () => (await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.aggregatedStatus?.map(({ appliedMessage }) => appliedMessage);
+
+    isDown = true;
+    await walk.change(CloneSet, "sample-cloneset", { spec: { replicas: 3 } });
+    const [told, meanwhile] = [await complaints(), await replicas()];
+    isDown = false;
+    await walk.fleet.run(10 * 60_000);
+
+    expect(told).toEqual([undefined, expect.stringContaining("no route to member2")]);
+    expect(meanwhile).toEqual([3, 2]);
+    expect(await replicas()).toEqual([3, 3]);
+    expect(await complaints()).toEqual([undefined, undefined]);
   });
 });

@@ -28,8 +28,8 @@ async function overrideOn(cluster: string, overriders: object, selector: object 
   await walk.settle();
 }
 const partition = (value: number, image: string): object => ({ plaintext: [{ path: "/spec/updateStrategy/partition", operator: "add", value }, { path: "/spec/template/spec/containers/0/image", operator: "replace", value: image }] });
-const images = async (member: string) => (await walk.pods(member, "sample")).map(({ spec }) => spec.containers[0]?.image).sort();
-const uids = async (member: string) => (await walk.pods(member, "sample")).map(({ metadata }) => metadata.uid).sort();
+const images = async (member: string) => (await walk.pods(member, "sample")).map(({ spec }) => spec.containers[0]?.image ?? "").sort();
+const uids = async (member: string) => (await walk.pods(member, "sample")).map(({ metadata }) => metadata.uid ?? "").sort();
 const fleetStatus = async () => (await walk.get(CloneSet, "hub", "sample-cloneset")).status;
 
 test("update by ImageOverrider: one member gets the new image in the pods that it has", async () => {

@@ -48,7 +48,7 @@ function shown(works: readonly DeepReadonly<Work>[]): unknown[] {
 }
 
 async function plannedWorks(objects: KubernetesObject[]): Promise<unknown[]> {
-  const state = withObjects(await readHub(fleet.client, objects, signal), await dryRun(fleet.client, objects as unknown as JsonObject[], "default", signal));
+  const state = withObjects(await readHub(fleet.client, [], signal), await dryRun(fleet.client, objects as unknown as JsonObject[], "default", signal));
   const { interpreter, close } = createHubInterpreter(state, fleet.clock);
   try {
     return shown((await planFleet(state.snapshot, { interpreter, nowMs: fleet.clock.now() })).works);
@@ -91,8 +91,19 @@ describe("applying does exactly what was planned", () => {
     "when a new workload comes with its own policy": {
       objects: () => [makePolicy("shop/sets").selects("apps.kruise.io/v1beta1", "CloneSet", "api").weights({ member1: 1, member2: 1 }).build(), makeCloneSet("shop/api").replicas(4).build()],
       want: [
-        ["member1", "create", "api", "spec.replicas: 4 → 2"],
-        ["member2", "create", "api", "spec.replicas: 4 → 2"],
+        ["member1", "create", "api", "spec.replicas: 4 → 2", 'spec.updateStrategy.rollingUpdate.maxUnavailable: "20%" → 1'],
+        ["member2", "create", "api", "spec.replicas: 4 → 2", 'spec.updateStrategy.rollingUpdate.maxUnavailable: "20%" → 1'],
+      ],
+    },
+    "when what a workload needs goes along": {
+      objects: () => [
+        { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } } as KubernetesObject,
+        makePolicy("shop/jobs").selects("apps.kruise.io/v1beta1", "CloneSet", "api").duplicates("member3").with(({ spec }) => (spec.propagateDeps = true)).build(),
+        makeCloneSet("shop/api").with(({ spec }) => Object.assign(spec.template.spec ?? {}, { volumes: [{ name: "settings", configMap: { name: "settings" } }] })).build(),
+      ],
+      want: [
+        ["member3", "create", "api"],
+        ["member3", "create", "settings"],
       ],
     },
     "when no cluster fits any more, and what runs stays": { objects: () => [makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build()], want: [] },
@@ -150,4 +161,26 @@ describe("a plan", () => {
     await expect(plan([makeDeployment("nowhere/web").build()])).rejects.toThrow("namespace nowhere is not there");
     await expect(plan([], ["atlantis"])).rejects.toThrow("there is no member 'atlantis'");
   });
+});
+
+test("what a workload takes along leaves with it, as planned", async () => {
+  const policy = (cluster: string): KubernetesObject => makePolicy("shop/jobs").selects("apps.kruise.io/v1beta1", "CloneSet", "api").duplicates(cluster).with(({ spec }) => (spec.propagateDeps = true)).build();
+  await apply(
+    { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } } as KubernetesObject,
+    policy("member3"),
+    makeCloneSet("shop/api").with(({ spec }) => Object.assign(spec.template.spec ?? {}, { volumes: [{ name: "settings", configMap: { name: "settings" } }] })).build(),
+  );
+
+  const planned = await plan([policy("member1")]);
+  await apply(policy("member1"));
+
+  expect(shortly(planned)).toEqual([
+    ["member1", "create", "api"],
+    ["member1", "create", "settings"],
+    ["member3", "delete", "api"],
+    ["member3", "delete", "settings"],
+  ]);
+  const { items } = await fleet.client.list(Work, { cluster: "hub" });
+  const settings = items.filter(({ spec }) => spec.workload?.manifests?.some((manifest) => (manifest as unknown as KubernetesObject).kind === "ConfigMap"));
+  expect(settings.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-member1"]);
 });

@@ -4,11 +4,13 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
+import { InterpretError } from "../../interpreter/index.ts";
+import type { Dependency, Interpreter } from "../../interpreter/index.ts";
 import { planChanges, planFleet, planNamespaceChanges } from "../../explain/index.ts";
-import type { FleetPlan, MemberChange, TemplatePlan } from "../../explain/index.ts";
+import type { MemberChange } from "../../explain/index.ts";
 import { dryRun, withObjects } from "./apply-input.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
-import { readHub } from "./read-snapshot.ts";
+import { readHub, readMore } from "./read-snapshot.ts";
 import type { HubState } from "./read-snapshot.ts";
 
 export interface PlanInput {
@@ -33,21 +35,21 @@ type Object = DeepReadonly<KubernetesObject>;
 export async function planInput(client: Client, { manifests, without, namespace }: PlanInput, clock: Clock, signal: AbortSignal): Promise<PlanResult> {
   const given = await dryRun(client, manifests, namespace, signal);
   const selected = given.flatMap((object) => (object as { spec?: { resourceSelectors?: { apiVersion: string; kind: string }[] } }).spec?.resourceSelectors ?? []);
-  const before = await readHub(client, selected, signal);
-  const state = withoutClusters(withObjects(before, given), without);
-  const asking = state.snapshot.templates.filter((template) => webhookFor(state, template) !== undefined);
-  refuseWebhooks(state, given);
-  const snapshot = { ...state.snapshot, templates: state.snapshot.templates.filter((template) => !asking.includes(template)) };
-
-  const { interpreter, close } = createHubInterpreter(state, clock);
+  const read = await readHub(client, selected, signal);
+  const { interpreter, close } = createHubInterpreter(withObjects(read, given), clock);
   try {
+    const before = await readMore(client, read, await neededKinds(withObjects(read, given), interpreter), signal);
+    const state = withoutClusters(withObjects(before, given), without);
+    refuseWebhooks(state, given);
+    const [asking, known] = partition(state.snapshot.templates, (template) => webhookFor(state, template) !== undefined);
+    const snapshot = { ...state.snapshot, templates: known };
     const plan = await planFleet(snapshot, { interpreter, nowMs: clock.now() });
     const namespaces = given.filter((object) => object.kind === "Namespace" && gvkOf(object).group === "" && !plan.templates.some(({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name));
     const changes = [...planChanges(plan), ...planNamespaceChanges(snapshot, namespaces)];
     return {
       changes: changes.map((change) => (without.includes(change.cluster) && change.action === "delete" ? { ...change, note: `${change.cluster} is away` } : change)),
       problems: plan.templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message }))),
-      notes: [...dependencyNotes(plan), ...(asking.length > 0 ? [`${asking.length} resources are left out: what they mean is asked of a webhook that only the hub can reach`] : [])],
+      notes: asking.length > 0 ? [`${asking.length} resources are left out: what they mean is asked of a webhook that only the hub can reach`] : [],
     };
   } finally {
     await close();
@@ -70,10 +72,25 @@ function withoutClusters(state: HubState, names: readonly string[]): HubState {
   return names.length === 0 ? state : { ...state, snapshot: { ...state.snapshot, clusters: clusters.filter(({ metadata }) => !names.includes(metadata.name)) } };
 }
 
-/** What a resource needs goes where the resource goes; that follows from the bindings once they are written. */
-function dependencyNotes({ templates }: FleetPlan): string[] {
-  const clustersOf = (binding: TemplatePlan["binding"]): string => JSON.stringify((binding?.spec.clusters ?? []).map(({ name }) => name).sort());
-  return templates
-    .filter(({ before, binding }) => binding?.spec.propagateDeps && clustersOf(before) !== clustersOf(binding))
-    .map(({ template }) => `${titleOf(template)} takes what it needs along (propagateDeps); those objects are not shown`);
+/** The kinds of what resources may take along; nothing where no policy asks for that. */
+async function neededKinds({ snapshot }: HubState, interpreter: Pick<Interpreter, "dependencies">): Promise<Dependency[]> {
+  const takers = [...snapshot.policies, ...snapshot.clusterPolicies].filter(({ spec }) => spec.propagateDeps);
+  const kinds = new Set(takers.flatMap(({ spec }) => spec.resourceSelectors.map(({ kind }) => kind)));
+  const found: Dependency[] = [];
+  for (const template of snapshot.templates) {
+    if (!kinds.has(template.kind)) continue;
+    try {
+      found.push(...(await interpreter.dependencies(template)));
+    } catch (error) {
+      // The plan itself says so where it matters.
+      if (!(error instanceof InterpretError)) throw error;
+    }
+  }
+  return found;
+}
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  const [first, second]: [T[], T[]] = [[], []];
+  for (const item of items) (isFirst(item) ? first : second).push(item);
+  return [first, second];
 }

@@ -32,6 +32,15 @@ export async function readHub(client: Client, more: readonly KindRef[], signal: 
   return { snapshot: { ...known, templates }, customizations, webhooks };
 }
 
+/** The state with the objects of more kinds; those that were read are not read again. */
+export async function readMore(client: Client, state: HubState, more: readonly KindRef[], signal: AbortSignal): Promise<HubState> {
+  const known = new Set(state.snapshot.templates.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`));
+  const kinds = await servedKinds(createKindResolver({ client, cluster: "hub" }), more.filter(({ apiVersion, kind }) => !known.has(`${apiVersion}/${kind}`)));
+  if (kinds.length === 0) return state;
+  const lists = await Promise.all(kinds.map(async (kind) => (await client.list(kind, { cluster: "hub", signal })).items));
+  return { ...state, snapshot: { ...state.snapshot, templates: [...state.snapshot.templates, ...lists.flat()] } };
+}
+
 /** A kind that the hub does not serve has no objects; policies may wait for it. */
 async function servedKinds(resolver: KindResolver, refs: readonly KindRef[]): Promise<Kind[]> {
   const each = new Map(refs.map((ref) => [`${ref.apiVersion}/${ref.kind}`, ref]));

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import type { Explanation } from "../../explain/index.ts";
+import { renderPlan } from "./render-plan.ts";
+import { renderWhy } from "./render-why.ts";
+
+const explanation: Explanation = {
+  apiVersion: "explain.flotilla.dev/v1alpha1",
+  kind: "Explanation",
+  metadata: { namespace: "shop", name: "web-deployment" },
+  resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
+  policy: { kind: "PropagationPolicy", namespace: "shop", name: "all", priority: 0, selectsBy: "name", reason: "it won" },
+  otherPolicies: [{ kind: "ClusterPropagationPolicy", name: "base", priority: 9, selectsBy: "kind", reason: "it lost" }],
+  decision: {
+    source: "recomputed",
+    at: "2024-05-01T12:00:00Z",
+    affinityName: "spare",
+    failedTerms: [{ name: "main", message: "no room" }],
+    kept: [{ cluster: "oslo", score: 100, available: 7, replicas: 4 }],
+    refused: [{ by: "TaintToleration", reason: "tainted", count: 12, clusters: ["paris", "rome"] }],
+  },
+  members: [
+    {
+      cluster: "oslo",
+      replicas: 4,
+      state: "target",
+      divided: [{ path: "spec.replicas", before: 6, after: 4 }],
+      overridden: [{ path: "metadata.labels.tier", after: "gold" }],
+      overridePolicies: ["gold"],
+      applied: true,
+      health: "Healthy",
+      drift: "Repaired: spec.paused was true",
+    },
+  ],
+  moves: [{ from: "paris", cause: "Taint", actor: "TaintManager", after: ["oslo=4"], ended: "2024-05-01T11:00:00Z", ending: "replaced" }],
+  leaving: [{ cluster: "rome", reason: "Unhealthy", producer: "ApplicationFailover", since: "2024-05-01T11:59:00Z" }],
+  problems: [{ what: "it is wrong", try: "do this" }],
+};
+
+test("an explanation is told from the policy to what to do", () => {
+  expect(renderWhy(explanation)).toBe(`Deployment shop/web (apps/v1)
+
+POLICY
+  PropagationPolicy shop/all (priority 0, selects it by name): it won
+  not ClusterPropagationPolicy base (priority 9, selects it by kind): it lost
+
+CLUSTERS (computed now: the decision itself is not remembered)
+  follows the affinity spare
+  affinity main did not work: no room
+  CLUSTER                   VERDICT   SCORE   ROOM   SHARE   REASON
+  oslo                      kept      100     7      4
+  paris, rome and 10 more   refused   -       -      -       TaintToleration: tainted
+
+MEMBERS
+  oslo: 4 replicas, applied, healthy
+    divided     spec.replicas: 6 → 4
+    overridden  metadata.labels.tier: gold (new)
+    by          gold
+    drift       Repaired: spec.paused was true
+
+MOVES
+  since 2024-05-01T11:59:00Z: leaving rome: Unhealthy (ApplicationFailover)
+  2024-05-01T11:00:00Z: left paris for oslo=4: Taint (TaintManager), replaced
+
+PROBLEMS
+  it is wrong
+    → do this`);
+});
+
+test("a plan is told by cluster, with what is created, changed and deleted", () => {
+  const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+
+  const text = renderPlan({
+    changes: [
+      { cluster: "oslo", action: "update", object, fields: [{ path: "spec.replicas", before: 4, after: 6 }, { path: "spec.paused", before: true }], more: 2 },
+      { cluster: "paris", action: "delete", object, fields: [], note: "paris is away" },
+    ],
+    problems: [{ resource: "Deployment shop/db", message: "no cluster fits" }],
+    notes: ["something else"],
+  });
+
+  expect(text).toBe(`2 changes on 2 clusters:
+
+oslo
+  ~ Deployment shop/web
+      spec.replicas: 4 → 6
+      spec.paused: true (removed)
+      and 2 more fields
+
+paris
+  - Deployment shop/web (paris is away)
+
+Problems:
+  Deployment shop/db: no cluster fits
+
+Not shown:
+  something else`);
+});
+
+test("a plan without changes says so", () => {
+  expect(renderPlan({ changes: [], problems: [], notes: [] })).toBe("Nothing would change on any member.");
+});

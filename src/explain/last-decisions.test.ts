@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "../base/index.ts";
+import type { SchedulePlan } from "../propagation/index.ts";
+import { createLastDecisions } from "./last-decisions.ts";
+
+const scheduled = (cluster: string): SchedulePlan => ({ outcome: "scheduled", clusters: [{ name: cluster }], verdicts: [{ cluster }], failedTerms: [] });
+const unschedulable: SchedulePlan = { outcome: "unschedulable", reason: "NoClusterFit", message: "no cluster fits", verdicts: [], failedTerms: [] };
+const key = (name: string) => ({ cluster: "hub", namespace: "shop", name });
+
+test("the last decision about a binding counts", () => {
+  const decisions = createLastDecisions(createFakeClock());
+
+  decisions.record(key("web"), scheduled("oslo"));
+  decisions.record(key("web"), scheduled("paris"));
+
+  expect(decisions.get(key("web"))?.summary.kept).toEqual([{ cluster: "paris" }]);
+});
+
+test("looking again without deciding leaves a decision, and ends a failure", () => {
+  const decisions = createLastDecisions(createFakeClock());
+  decisions.record(key("web"), scheduled("oslo"));
+  decisions.record(key("db"), unschedulable);
+
+  for (const name of ["web", "db"]) decisions.record(key(name), { outcome: "unchanged" });
+
+  expect(decisions.get(key("web"))?.summary.kept).toEqual([{ cluster: "oslo" }]);
+  expect(decisions.get(key("db"))).toBeUndefined();
+});
+
+test("the oldest is forgotten when there are too many", () => {
+  const decisions = createLastDecisions(createFakeClock(), 2);
+
+  for (const name of ["a", "b", "a", "c"]) decisions.record(key(name), scheduled("oslo"));
+
+  expect(["a", "b", "c"].filter((name) => decisions.get(key(name)))).toEqual(["a", "c"]);
+});

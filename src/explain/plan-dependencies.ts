@@ -1,0 +1,76 @@
+/**
+ * What resources take along: the second half of a plan. It follows from the bindings that the first half made, as the stage of
+ * that name follows from those that are stored.
+ */
+import { gvkOf } from "../api/index.ts";
+import type { Json } from "../base/index.ts";
+import { InterpretError } from "../interpreter/index.ts";
+import type { Interpreter } from "../interpreter/index.ts";
+import { applyMergePatch } from "../machinery/index.ts";
+import { bindingConflict, formatReferences, mayBeNeeded, placeOf, placesOf, planAttached, referencesOf, refersTo, wellKnown } from "../propagation/index.ts";
+import type { Template } from "../propagation/index.ts";
+import { bindingOf, planCopies } from "./plan-template.ts";
+import type { Binding, PlanningDependencies, TemplatePlan } from "./plan-template.ts";
+import { placeOf as objectPlace } from "./snapshot.ts";
+
+/** Plans by `idOf` their template; those of what is needed are added or replaced. `objects` are all that there are. */
+export async function planDependencies(deps: PlanningDependencies & { interpreter: Pick<Interpreter, "dependencies"> }, plans: Map<string, TemplatePlan>, objects: readonly Template[]): Promise<void> {
+  const byPlace = new Map<string, Binding[]>();
+  for (const plan of plans.values()) {
+    const binding = plan.binding && (await noted(deps.interpreter, plan.binding, plan));
+    if (!binding || !runsSomewhere(binding)) continue;
+    for (const place of placesOf(referencesOf(binding))) {
+      const there = byPlace.get(place);
+      if (there) there.push(binding);
+      else byPlace.set(place, [binding]);
+    }
+  }
+  for (const object of objects) {
+    const id = idOf(object);
+    const plan = await attach(deps, object, plans.get(id), requirersOf(byPlace, object));
+    if (plan) plans.set(id, plan);
+  }
+}
+
+export function idOf(object: Template): string {
+  const { group, kind } = gvkOf(object);
+  return `${group}/${kind}/${objectPlace(object)}`;
+}
+
+/** The binding with a note of what its resource needs. */
+async function noted(interpreter: Pick<Interpreter, "dependencies">, binding: Binding, { template, problems }: TemplatePlan): Promise<Binding> {
+  if (!binding.spec.propagateDeps) return binding;
+  const { [wellKnown.DEPENDENCIES]: _, ...annotations } = binding.metadata.annotations ?? {};
+  try {
+    const needed = (await interpreter.dependencies(template)).filter(mayBeNeeded);
+    return { ...binding, metadata: { ...binding.metadata, annotations: { ...annotations, ...(needed.length > 0 && { [wellKnown.DEPENDENCIES]: formatReferences(needed) }) } } };
+  } catch (error) {
+    if (!(error instanceof InterpretError)) throw error;
+    problems.push(error.message);
+    return binding;
+  }
+}
+
+const runsSomewhere = ({ spec }: Binding): boolean => Boolean(spec.clusters?.length) || Boolean(spec.gracefulEvictionTasks?.length);
+
+function requirersOf(byPlace: ReadonlyMap<string, readonly Binding[]>, object: Template): Binding[] {
+  const where = { apiVersion: object.apiVersion, kind: object.kind, namespace: object.metadata.namespace ?? "" };
+  const near = new Set([...(byPlace.get(placeOf(where, object.metadata.name)) ?? []), ...(byPlace.get(placeOf(where)) ?? [])]);
+  return [...near].filter((binding) => binding.spec.resource.uid !== object.metadata.uid && referencesOf(binding).some((reference) => refersTo(reference, object)));
+}
+
+/** Undefined when nothing about the object's binding changes for those who need it. */
+async function attach(deps: PlanningDependencies, object: Template, plan: TemplatePlan | undefined, requirers: readonly Binding[]): Promise<TemplatePlan | undefined> {
+  const before = plan?.before ?? bindingOf(deps.views, object);
+  const existing = plan?.binding ?? before;
+  if (existing && bindingConflict(existing, object)) return undefined;
+  const attached = planAttached(object, requirers, existing);
+  if (attached.action === "none") return undefined;
+  const problems = [...(plan?.problems ?? [])];
+  const worksBefore = before ? deps.views.worksOf(before) : [];
+  const base: TemplatePlan = { template: object, match: plan?.match ?? { outcome: "none", reason: "no policy selects it" }, ...(before && { before }), works: { before: worksBefore, after: [] }, problems };
+  if (attached.action === "delete" || (attached.action === "update" && !existing)) return base;
+  const binding = attached.action === "create" ? attached.binding : (applyMergePatch(existing as unknown as Json, attached.patch) as unknown as Binding);
+  const copies = await planCopies(deps, binding, plan?.template ?? object, worksBefore, problems);
+  return { ...base, template: plan?.template ?? object, binding, ...(plan?.schedule && { schedule: plan.schedule }), works: { before: worksBefore, after: copies?.desired ?? worksBefore } };
+}

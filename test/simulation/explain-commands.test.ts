@@ -1,0 +1,97 @@
+/** `flotilla why` and `flotilla plan` against a running hub: what they print, and with which code they end. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ClusterPropagationPolicy, ClusterRole, Deployment, PropagationPolicy } from "../../src/api/index.ts";
+import { commands, createOutput, parseCommandLine } from "../../src/cli/index.ts";
+import type { CommandContext } from "../../src/cli/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+
+const SETTLED_MS = 20_000;
+let fleet: TestFleet;
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "explain-"));
+  fleet = await startTestFleet({ members: ["member1", "member2"] });
+  await fleet.client.create(PropagationPolicy, "hub", makePolicy("default/all").selects("apps/v1", "Deployment", "web").weights({ member1: 1, member2: 1 }).build());
+  await fleet.client.create(Deployment, "hub", makeDeployment("default/web").replicas(4).build());
+  await fleet.client.create(Deployment, "hub", makeDeployment("default/lone").build());
+  await fleet.run(SETTLED_MS);
+});
+afterEach(async () => {
+  await fleet.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function run(name: string, ...argv: string[]): Promise<{ code: number; text: string }> {
+  const command = await commands.find((entry) => entry.name === name)?.load();
+  if (!command) throw new Error(`no command ${name}`);
+  const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
+  let text = "";
+  const output = createOutput({ format, write: (part) => (text += part), warn: (part) => (text += part), showProgress: () => {} });
+  const context = { args, flags, output, signal: new AbortController().signal, clock: fleet.clock, connect: () => Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }), environment: {}, readInput: () => Promise.resolve("") };
+  const code = await command.run(context as unknown as CommandContext<never>);
+  return { code: code ?? 0, text };
+}
+function write(object: unknown): string {
+  const file = join(folder, "input.json");
+  writeFileSync(file, JSON.stringify(object));
+  return file;
+}
+
+test("a resource is named as kubectl names it", async () => {
+  const [{ text }, ...others] = [await run("why", "deployment/web"), await run("why", "deploy", "web"), await run("why", "deployments.apps/web", "-n", "default")] as const;
+
+  expect(text).toContain("PropagationPolicy default/all (priority 0, selects it by name)");
+  expect(text).toContain("member1: 2 replicas, applied");
+  expect(others.map((other) => other.text)).toEqual([text, text]);
+});
+
+test("a resource that no policy selects is explained as well", async () => {
+  const { text } = await run("why", "deployment/lone");
+
+  expect(text).toContain("no policy selects it, so it stays on the hub");
+  expect(text).toContain("not PropagationPolicy default/all (priority 0): it selects other objects of this kind");
+});
+
+test("a resource without a namespace is explained as well", async () => {
+  const selects = makePolicy("x/roles").selects("rbac.authorization.k8s.io/v1", "ClusterRole", "reader").duplicates("member2").build();
+  await fleet.client.create(ClusterPropagationPolicy, "hub", { ...selects, kind: "ClusterPropagationPolicy", metadata: { name: "roles" } });
+  await fleet.client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader" }, rules: [] });
+  await fleet.run(SETTLED_MS);
+
+  const { text } = await run("why", "clusterrole/reader");
+
+  expect(text).toContain("ClusterPropagationPolicy roles");
+  expect(text).toMatch(/member2: applied/);
+});
+
+test("what is not there, and what is not a type, is said", async () => {
+  await expect(run("why", "deployment/gone")).rejects.toThrow("there is no Deployment gone in namespace default on the hub");
+  await expect(run("why", "spaceship/gone")).rejects.toThrow("the hub does not serve a resource type 'spaceship'");
+  await expect(run("why", "deployment")).rejects.toThrow("name one resource");
+  await expect(run("plan")).rejects.toThrow("say what would change");
+});
+
+test("a plan ends with 1 when something would change, and with 0 when nothing would", async () => {
+  const changed = await run("plan", "-f", write(makeDeployment("default/web").replicas(6).build()));
+  const same = await run("plan", "-f", write(makeDeployment("default/web").replicas(4).build()));
+
+  expect([changed.code, same.code]).toEqual([1, 0]);
+  expect(changed.text).toContain("spec.replicas: 2 → 3");
+  expect(same.text).toBe("Nothing would change on any member.\n");
+});
+
+test("both give data when asked for it", async () => {
+  const why = JSON.parse((await run("why", "deployment/web", "-o", "json")).text) as { kind: string };
+  const plan = JSON.parse((await run("plan", "--without-cluster", "member2", "-o", "json")).text) as { changes: { cluster: string; action: string }[] };
+
+  expect(why.kind).toBe("Explanation");
+  expect(plan.changes.map(({ cluster, action }) => [cluster, action])).toEqual([
+    ["member1", "update"],
+    ["member2", "delete"],
+  ]);
+});
