@@ -20,12 +20,15 @@ export function explainPolicies(views: PlanningViews, template: DeepReadonly<Kub
   });
   const winner = match.outcome === "matched" ? match.policy : undefined;
   const others = ([...policies, ...clusterPolicies] as Policy[])
-    .filter((policy) => policy !== winner)
+    .filter((policy) => !winner || !isSame(policy, winner))
     .map((policy) => ({ ...described(policy), reason: winner ? whyNot(described(policy), policy, described(winner), match) : notSelecting(described(policy), policy, match) }))
     .sort((a, b) => SELECTS_BY.indexOf(b.selectsBy) - SELECTS_BY.indexOf(a.selectsBy))
     .slice(0, MAX_OTHERS);
   return { ...(winner && { policy: { ...described(winner), reason: why(match) } }), otherPolicies: others };
 }
+
+/** Policies that are read in another version of the kind are made anew each time. */
+const isSame = (a: Policy, b: Policy): boolean => a.kind === b.kind && a.metadata.namespace === b.metadata.namespace && a.metadata.name === b.metadata.name;
 
 function why(match: MatchPlan): string {
   if (match.outcome !== "matched") return match.reason;

@@ -85,13 +85,12 @@ async function bind({ views, interpreter }: PlanningDependencies, given: Templat
   }
   const own = conflict ? undefined : before;
   const activation = planActivation(policy, spoken, own);
-  if (activation.when === "later") {
-    problems.push(`policy ${policy.metadata.name} activates lazily: it takes effect with the next change of the template`);
-    return { template, binding: own };
-  }
   try {
     const desired = planBinding({ template, policy, replicas: await interpreter.replicas(template), schedulePriority: needs.schedulePriority, activated: activation.digest });
-    return { template, binding: own ? mergeBinding(own, desired) : desired };
+    const binding = own ? mergeBinding(own, desired) : desired;
+    if (activation.when === "now") return { template, binding };
+    if (binding !== own) problems.push(`policy ${policy.metadata.name} activates lazily: what it says now takes effect with the next change of the template`);
+    return { template, binding: own };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     problems.push(error.message);

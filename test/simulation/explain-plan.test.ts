@@ -184,3 +184,19 @@ test("what a workload takes along leaves with it, as planned", async () => {
   const settings = items.filter(({ spec }) => spec.workload?.manifests?.some((manifest) => (manifest as unknown as KubernetesObject).kind === "ConfigMap"));
   expect(settings.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-member1"]);
 });
+
+test("a lazy policy moves nothing, and the plan says when it will", async () => {
+  const lazy = (cluster: string): KubernetesObject => makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates(cluster).with(({ spec }) => (spec.activationPreference = "Lazy")).build();
+
+  const first = await plan([lazy("member3")]);
+  await apply(lazy("member3"));
+  const scaled = await plan([makeDeployment("shop/web").replicas(7).build()]);
+
+  expect(shortly(first)).toEqual([]);
+  expect(first.problems[0]?.message).toContain("policy all activates lazily");
+  expect(shortly(scaled).map((change) => (change as string[]).slice(0, 3))).toEqual([
+    ["member1", "delete", "web"],
+    ["member2", "delete", "web"],
+    ["member3", "create", "web"],
+  ]);
+});

@@ -32,3 +32,13 @@ test("a failure says why", () => {
 test("a binding that was left alone has no new decision", () => {
   expect(summariseDecision({ outcome: "unchanged" })).toBeUndefined();
 });
+
+test("of very many reasons the last are told together", () => {
+  const verdicts = Array.from({ length: 60 }, (_, index) => ({ cluster: `t${index}`, refusedBy: "TaintToleration", reason: `tainted ${String(index).padStart(2, "0")}` }));
+  const plan: SchedulePlan = { outcome: "scheduled", clusters: [], failedTerms: [], verdicts };
+
+  const refused = summariseDecision(plan)?.refused ?? [];
+
+  expect(refused).toHaveLength(50);
+  expect(refused.at(-1)).toEqual({ by: "Fleet", reason: "11 other reasons", count: 11, clusters: ["t49", "t50", "t51", "t52", "t53", "t54", "t55", "t56", "t57", "t58"] });
+});

@@ -33,24 +33,40 @@ export interface DecisionSummary {
   readonly message?: string;
 }
 
+/** Taints with a value of their own on each cluster are as many reasons; the rest is told together. */
+const MAX_REASONS = 50;
+
+function largest(groups: Group[]): Group[] {
+  groups.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
+  if (groups.length <= MAX_REASONS) return groups;
+  const rest = groups.splice(MAX_REASONS - 1);
+  return [...groups, { by: "Fleet", reason: `${rest.length} other reasons`, count: rest.reduce((sum, { count }) => sum + count, 0), clusters: rest.flatMap(({ clusters }) => clusters).slice(0, MAX_NAMED) }];
+}
+
+type Group = { by: string; reason: string; count: number; clusters: string[] };
+
 /** Undefined when nothing was decided anew. */
 export function summariseDecision(plan: SchedulePlan): DecisionSummary | undefined {
   if (plan.outcome === "unchanged") return undefined;
   const kept: KeptCluster[] = [];
-  const refused = new Map<string, { by: string; reason: string; count: number; clusters: string[] }>();
+  const refused = new Map<string, Group[]>();
+  // Neighbours are mostly refused alike, which costs no looking.
+  let group: Group | undefined;
   for (const { cluster, refusedBy = "Fleet", reason, score, available, replicas } of plan.verdicts) {
     if (reason === undefined) {
       kept.push({ cluster, ...(score !== undefined && { score }), ...(available !== undefined && { available }), ...(replicas !== undefined && { replicas }) });
       continue;
     }
-    const key = `${refusedBy} ${reason}`;
-    const group = refused.get(key) ?? { by: refusedBy, reason, count: 0, clusters: [] };
+    if (group?.reason !== reason || group.by !== refusedBy) {
+      const alike = refused.get(reason) ?? [];
+      group = alike.find(({ by }) => by === refusedBy);
+      if (!group) refused.set(reason, [...alike, (group = { by: refusedBy, reason, count: 0, clusters: [] })]);
+    }
     if (group.count++ < MAX_NAMED) group.clusters.push(cluster);
-    refused.set(key, group);
   }
   return {
     kept,
-    refused: [...refused.values()].sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)),
+    refused: largest([...refused.values()].flat()),
     ...(plan.outcome === "scheduled" && plan.affinityName !== undefined && { affinityName: plan.affinityName }),
     ...(plan.failedTerms.length > 0 && { failedTerms: plan.failedTerms }),
     ...(plan.outcome === "unschedulable" && { message: plan.message }),
