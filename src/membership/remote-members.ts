@@ -33,7 +33,7 @@ export interface RemoteMember {
 }
 
 export interface RemoteMembers {
-  /** What the Cluster asks for now, opened on first use; a text says why there is none. */
+  /** The connection that the Cluster describes at this moment, opened on first use; a text says why there is none. */
   of(cluster: DeepReadonly<Cluster>): RemoteMember | string;
   /** By name; undefined for a Cluster that is not there, or not reached over a network. */
   named(cluster: string): RemoteMember | undefined;

@@ -2,8 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { Cluster, ClusterPropagationPolicy, ClusterRole, ConfigMap, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Secret } from "../../src/api/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
@@ -185,7 +184,7 @@ test("what a workload needs stays on a member that is being left until the workl
 });
 
 test("a fleet that is started again finds what is needed in place, and lets go of what was no longer needed when it stopped", async () => {
-  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const engine = createLastingEngine();
   await start({ engine });
   await fleet.client.create(ConfigMap, "hub", configMap("settings"));
   await fleet.client.create(PropagationPolicy, "hub", policy("web", "web", ["member1"]));

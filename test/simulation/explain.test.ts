@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Deployment, Namespace, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
 import { Explanation } from "../../src/explain/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
@@ -12,10 +11,10 @@ const MEMBERS = ["member1", "member2", "member3"];
 const web = { cluster: "hub", namespace: "shop", name: "web-deployment" };
 
 // The process goes and comes back in some tests; the store stays.
-let engine: ReturnType<typeof createMemoryEngine>;
+let engine: ReturnType<typeof createLastingEngine>;
 let fleet: TestFleet;
 beforeEach(async () => {
-  engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  engine = createLastingEngine();
   fleet = await startTestFleet({ members: MEMBERS, engine });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
 });

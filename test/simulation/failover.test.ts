@@ -4,8 +4,7 @@ import { Cluster, ClusterPropagationPolicy, ClusterResourceBinding, ClusterRole,
 import { copy, type DeepReadonly } from "../../src/base/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
@@ -88,7 +87,7 @@ test("an application that stays unhealthy moves, and its old copy goes when the 
 });
 
 test("a restart in the middle of a toleration, or of an eviction, does not start the time again", async () => {
-  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const engine = createLastingEngine();
   await start(onOneOf(["member1", "member2"], APPLICATION), { engine });
   const [from = ""] = await targets();
   await report(from, 0);
@@ -167,7 +166,7 @@ test("a member that must be left is left gracefully: the old copy stays, however
 });
 
 test("a taint is tolerated for as long as the policy says, counted from when it was added, also across a restart", async () => {
-  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const engine = createLastingEngine();
   const policy = onOneOf(["member1", "member2"], { cluster: { purgeMode: "Gracefully" } });
   if (policy.spec.placement) policy.spec.placement.clusterTolerations = [{ key: "drain", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }];
   await start(policy, { engine });

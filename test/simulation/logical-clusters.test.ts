@@ -1,8 +1,7 @@
 /** Logical clusters that are no members: Flotilla keeps their API and leaves their workloads to whoever brings controllers. */
 import { expect, test } from "vitest";
 import { Cluster, Deployment, Lease, LogicalCluster, Node, ReplicaSet } from "../../src/api/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
 
@@ -42,7 +41,7 @@ test("a member with a kube-controller-manager of its own is left to it until tha
 });
 
 test("a cluster that was made through the API is no member after a restart either", async () => {
-  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const engine = createLastingEngine();
   const options = { members: ["member1"], nodes: 2, engine };
   const first = await startTestFleet(options);
   await addLogicalCluster(first, "spare");

@@ -10,8 +10,7 @@ import type { DeepReadonly } from "../../src/base/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
 import { isAlreadyExists, isNotFound } from "../../src/machinery/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
 
@@ -58,7 +57,7 @@ test("after any history the fleet comes to rest with every claim, binding, Work 
 
 async function play(steps: Step[]): Promise<void> {
   // The process goes and comes back; the store stays.
-  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const engine = createLastingEngine();
   const away = new Set<string>();
   const wrap = (transport: Transport, part: string): Transport =>
     part !== "execute" ? transport : { ...transport, send: (request, signal) => (away.has(request.path.cluster) ? Promise.resolve().then(() => Promise.reject(new UnreachableError(`${request.path.cluster} is away`))) : transport.send(request, signal)) };

@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { ClusterPropagationPolicy, ClusterResourceBinding, ClusterRole, Deployment, Namespace, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
@@ -15,7 +14,7 @@ const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", 
 
 /** A store that outlives the process, and a part of the hub that gets no answer while it is stuck. */
 function makeHub(): { open(): Promise<TestFleet>; stuck: Set<string> } {
-  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const engine = createLastingEngine();
   const stuck = new Set<string>();
   const wrap = (transport: Transport, part: string): Transport => ({
     ...transport,

@@ -1,8 +1,7 @@
 /** The life of policies: who gets a template, when that changes, what a policy waits for, and what is left when it is gone. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Deployment, Event, Namespace, OverridePolicy, ClusterPropagationPolicy, PriorityClass, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
@@ -12,10 +11,10 @@ const web = { cluster: "hub", namespace: "shop", name: "web" };
 const binding = { cluster: "hub", namespace: "shop", name: "web-deployment" };
 
 // The process goes and comes back in some tests; the store stays.
-let engine: ReturnType<typeof createMemoryEngine>;
+let engine: ReturnType<typeof createLastingEngine>;
 let fleet: TestFleet;
 beforeEach(async () => {
-  engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  engine = createLastingEngine();
   fleet = await startTestFleet({ members: MEMBERS, engine });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
 });

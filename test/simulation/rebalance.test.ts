@@ -1,8 +1,7 @@
 /** A WorkloadRebalancer has workloads scheduled afresh, once, says what came of it, and goes when its time is over. */
 import { afterEach, expect, test } from "vitest";
 import { Cluster, Deployment, Namespace, PropagationPolicy, ResourceBinding, WorkloadRebalancer } from "../../src/api/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
@@ -60,7 +59,7 @@ test("replicas return to a member that is well again, and a workload without a b
 });
 
 test("it goes when its time to live is over, which a restart does not start again", async () => {
-  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const engine = createLastingEngine();
   await start({ engine });
   await fleet.client.create(WorkloadRebalancer, "hub", rebalancer([web], 60));
   await fleet.run(40 * SECOND);

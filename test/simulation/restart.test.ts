@@ -1,13 +1,12 @@
 /** A fleet that starts again on its data continues where it was: it finds everything in place and writes nothing. */
 import { expect, test } from "vitest";
 import { CloneSet, Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
 test("a converged fleet that is started again writes nothing", async () => {
   // The process goes and comes back; the store stays.
-  const engine = { ...createMemoryEngine(), close: () => Promise.resolve() };
+  const engine = createLastingEngine();
   const options = { members: ["member1", "member2"], nodes: 2, engine };
   const first = await startTestFleet(options);
   await first.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });

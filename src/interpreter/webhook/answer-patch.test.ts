@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { deepFreeze, messageOf } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { readPatched } from "./answer-patch.ts";
-import { WebhookError } from "./webhook-error.ts";
+import { failureOf } from "./test-webhook.ts";
 
 const workload = deepFreeze({ apiVersion: "workload.example.io/v1alpha1", kind: "Workload", metadata: { name: "web", namespace: "shop", labels: { app: "web" } }, spec: { replicas: 3, ports: [80, 443], template: { image: "web:1" } } });
 
@@ -10,16 +10,6 @@ const base64 = (operations: Json): string => Buffer.from(JSON.stringify(operatio
 const patching = (...operations: JsonObject[]): JsonObject => ({ patchType: "JSONPatch", patch: base64(operations) });
 /** Parsed, because a key such as `__proto__` cannot be written in a literal. */
 const parsed = (text: string): JsonObject => JSON.parse(text) as JsonObject;
-
-function failureOf(read: () => unknown): WebhookError {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof WebhookError) return error;
-    throw error;
-  }
-  throw new Error("nothing was thrown");
-}
 
 describe("an answer with a patch", () => {
   test("changes a copy that shares what stays the same", () => {

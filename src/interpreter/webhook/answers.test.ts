@@ -1,17 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { readComponents, readDependencies, readHealth, readReplicas, readStatus } from "./answers.ts";
-import { WebhookError } from "./webhook-error.ts";
-
-function failureOf(read: () => unknown): WebhookError {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof WebhookError) return error;
-    throw error;
-  }
-  throw new Error("nothing was thrown");
-}
+import { failureOf } from "./test-webhook.ts";
 
 describe("an answer to InterpretReplica", () => {
   test("gives replicas and what each asks for, with amounts in canonical form", () => {

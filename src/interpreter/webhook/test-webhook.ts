@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
+import { WebhookError } from "./webhook-error.ts";
 
 export interface Asked {
   method: string;
@@ -81,4 +82,15 @@ export function makeConfiguration(name: string, settings: Partial<Webhook> & Pic
       },
     ],
   };
+}
+
+/** How reading an answer fails. */
+export function failureOf(read: () => unknown): WebhookError {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof WebhookError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
 }

@@ -77,7 +77,7 @@ const WORTH_KEEPING_MS = 5_000;
 export interface SinceRecord {
   /** The annotation; null removes it. Unset when it says already what there is to say. */
   readonly text?: string | null;
-  /** When a spell that is too short for now becomes worth keeping. */
+  /** When a spell that has been too short so far becomes worth keeping. */
   readonly requeueAfterMs?: number;
 }
 

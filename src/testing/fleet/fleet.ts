@@ -40,6 +40,11 @@ export interface TestFleet {
   stop(): Promise<void>;
 }
 
+/** A store that outlives the fleets that are started on it, as a disk outlives a process. */
+export function createLastingEngine(): Engine {
+  return { ...createMemoryEngine(), close: () => Promise.resolve() };
+}
+
 export async function startTestFleet(options: TestFleetOptions): Promise<TestFleet> {
   const { members, nodes = 0, kruise = "installed", seed = 1, log = silentLog, engine = createMemoryEngine() } = options;
   const clock = createFakeClock();
