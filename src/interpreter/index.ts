@@ -13,4 +13,3 @@ export { compileScript, createLuaEngine, LuaSyntaxError, type LuaEngine } from "
 export * from "./operations.ts";
 export { prune, withoutTimeToLive } from "./prune.ts";
 export { TEMPLATE_GENERATION } from "./replica-status.ts";
-export { newestItems } from "./thirdparty/apps.kruise.io/newest-items.ts";

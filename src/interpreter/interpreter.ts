@@ -12,7 +12,7 @@ import { createLevel, LEVEL_ORDER } from "./level.ts";
 import type { Awaitable, ChangedKind, KindRules, Level, LevelName } from "./level.ts";
 import { nativeKinds } from "./native/index.ts";
 import type { Rule } from "./operations.ts";
-import { newestItems } from "./thirdparty/apps.kruise.io/newest-items.ts";
+import { summingNewest } from "./thirdparty/apps.kruise.io/newest-items.ts";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
 
 export type AnyObject = DeepReadonly<KubernetesObject>;
@@ -46,7 +46,7 @@ type Answer<R extends Rule> = Awaited<ReturnType<NonNullable<KindRules[R]>>>;
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const knownKinds: readonly KindInterpreter<any>[] = [...thirdPartyKinds, ...nativeKinds];
 
-export const knownLevels: readonly Level[] = [createLevel("thirdparty", thirdPartyKinds), createLevel("native", nativeKinds)];
+export const knownLevels: readonly Level[] = [createLevel("thirdparty", thirdPartyKinds.map(summingNewest)), createLevel("native", nativeKinds)];
 
 /** Asks the levels in their order, whatever the order they are given in. */
 export function createInterpreter(given: readonly Level[] = knownLevels): Interpreter {
@@ -69,12 +69,12 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     return explained(rule, object, () => carryOut.call(rules, object, ...rest));
   }
 
-  /** What the sum would be without users' scripts, as the members that have seen the newest template tell it. */
+  /** What the sum would be without users' scripts. */
   async function sumBeneath(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined> {
     const { apiVersion, kind } = object;
     for (const level of levels) {
       const rules = level.name === "customization" ? undefined : level.rulesFor(apiVersion, kind);
-      if (rules?.aggregateStatus) return explained("aggregateStatus", object, () => rules.aggregateStatus?.(object, level.name === "thirdparty" ? newestItems(object, items) : items));
+      if (rules?.aggregateStatus) return explained("aggregateStatus", object, () => rules.aggregateStatus?.(object, items));
     }
     return undefined;
   }

@@ -11,7 +11,6 @@ import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { newestItems } from "../../interpreter/index.ts";
 import type { Interpreter, StatusItem } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
@@ -21,7 +20,7 @@ import type { TellRuleFailure } from "../rule-failures.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
-import { isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
+import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
   scope: BindingScope;
@@ -29,7 +28,7 @@ export interface AggregateDependencies {
   templates: Pick<Templates, "get" | "kindOf">;
   /** Keys of the bindings whose template changed, its status included. */
   templateChanges: Source<ObjectKey>;
-  interpreter: Pick<Interpreter, "aggregateStatus" | "levelOf">;
+  interpreter: Pick<Interpreter, "aggregateStatus">;
   /** Bindings whose kind is understood differently now. */
   ruleChanges: Source<ObjectKey>;
   tellFailure: TellRuleFailure;
@@ -88,14 +87,11 @@ export function createAggregateController(deps: AggregateDependencies): Controll
         if (!hadReports && items.some(({ status }) => status)) deps.tellNoStatus(template, binding);
         return done;
       }
-      // Rules that users bring see what the members reported, as in Karmada.
-      const isOurs = deps.interpreter.levelOf("aggregateStatus", template) === "thirdparty";
-      const newest = isOurs ? newestItems(template, items) : items;
-      const summed = await sum(template, newest);
+      const summed = await sum(template, items);
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;
-        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", (current) => takeStatus(current, template, summed), newest === items ? timing : { patienceMs: PROGRESS_PATIENCE_MS });
+        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", (newest) => takeStatus(newest, template, summed), isBehind(summed) ? { patienceMs: PROGRESS_PATIENCE_MS } : timing);
       }
       return done;
     },

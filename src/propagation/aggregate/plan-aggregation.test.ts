@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeBinding, makeDeployment, makeWork } from "../../testing/index.ts";
-import { isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
+import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 5, oslo: 3 }).build();
@@ -63,4 +63,12 @@ test("a status that was summed for an earlier spec, or is there already, changes
 
   expect(takeStatus(edited, template, { ...template, status: { ready: 4 } })).toBe(edited);
   expect(takeStatus(template, template, { ...template, status: { ready: 3 } })).toBe(template);
+});
+
+test("a sum is behind while some member has not seen the newest spec", () => {
+  const template = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", generation: 2 } };
+
+  expect(isBehind({ ...template, status: { observedGeneration: 1 } })).toBe(true);
+  expect(isBehind({ ...template, status: { observedGeneration: 2 } })).toBe(false);
+  expect(isBehind({ ...template, status: { ready: 1 } })).toBe(false);
 });

@@ -1,6 +1,6 @@
 /** Sums what the Works of a binding report: one item per target cluster, and whether all of them are applied. Pure. */
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
-import { equalJson } from "../../base/index.ts";
+import { equalJson, isObject } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition, isConditionTrue, withCondition } from "../../machinery/index.ts";
 import { clusterNameOf } from "../../api/index.ts";
@@ -62,4 +62,10 @@ export function takeStatus(newest: Template, { metadata }: Template, summed: Tem
   const isSame = newest.metadata.uid === metadata.uid && newest.metadata.generation === metadata.generation;
   if (!isSame || equalJson(newest.status, summed.status)) return newest;
   return { ...newest, status: summed.status };
+}
+
+/** Whether a sum is still of an earlier spec somewhere: the members that have seen the newest one will say more in a moment. */
+export function isBehind({ metadata: { generation = 0 }, status }: Template): boolean {
+  const observed = isObject(status) ? status["observedGeneration"] : undefined;
+  return typeof observed === "number" && observed < generation;
 }

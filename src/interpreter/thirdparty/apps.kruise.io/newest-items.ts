@@ -8,9 +8,9 @@
  *
  * Rules that users bring get what the members reported.
  */
-import { parseApiVersion, type KubernetesObject } from "../../../api/index.ts";
+import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
-import type { StatusItem } from "../../kind-interpreter.ts";
+import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { countOf, textOf } from "../../replica-status.ts";
 
 /** Counters that speak of the newest template. */
@@ -18,9 +18,15 @@ const UPDATED = ["updatedReplicas", "updatedReadyReplicas", "updatedAvailableRep
 /** Names of the newest revision; those of a member that lags are of an older one. */
 const NEWEST_REVISION = ["updateRevision", "updatedRevision", "daemonSetHash"];
 
+/** The kind with its statuses summed as above; other projects' kinds as they are. The rule itself stays as recorded of Karmada. */
+export function summingNewest<K extends KindInterpreter>(kind: K): K {
+  const { group, aggregateStatus } = kind;
+  if (group !== "apps.kruise.io" || !aggregateStatus) return kind;
+  return { ...kind, aggregateStatus: (template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]) => aggregateStatus(template, newestItems(template, items)) };
+}
+
 /** The items themselves where every member speaks of the newest template. */
 export function newestItems(template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]): readonly StatusItem[] {
-  if (parseApiVersion(template.apiVersion).group !== "apps.kruise.io") return items;
   const isStale = items.map(({ status }) => isObject(status) && lags(status, template.metadata.generation ?? 0));
   const hasFresh = isStale.includes(false);
   const isAhead = items.map(({ status }, index) => !isStale[index] && isObject(status) && hasAdvanced(status));
