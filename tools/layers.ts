@@ -21,6 +21,10 @@ export const layers: Record<string, readonly string[]> = {
   delivery: upToInterpreter,
   propagation: upToDelivery,
   membership: upToDelivery,
+  // Open Cluster Management on the same hub.
+  ocm: upToDelivery,
+  // Pull mode on a member: the controllers that a hub runs for members that it reaches, for one member.
+  agent: [...upToDelivery, "propagation", "membership", "ocm"],
   // Controllers that every cluster has, whoever runs its workloads: service accounts, root certificates, role aggregation, quota.
   system: upToRuntime,
   workloads: upToRuntime,

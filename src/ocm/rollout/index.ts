@@ -1,0 +1,2 @@
+export * from "./plan-rollout.ts";
+export { RolloutError } from "./rollout-error.ts";

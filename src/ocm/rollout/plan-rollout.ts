@@ -1,0 +1,189 @@
+/**
+ * Which clusters a change goes to next, and which have failed: OCM's rollout strategies over the decision groups of a Placement.
+ * Pure: it is given what each cluster has reached so far and the time.
+ *
+ * Two answers differ from OCM's. A tolerated number of failures that is larger than the number of clusters tolerates them all instead of
+ * none. And a group starts only when no cluster of an earlier one is on its way; OCM counts clusters that ran out of time as if
+ * they were, and may start two groups at once.
+ */
+import type { RolloutStrategy } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { parsePatience, sizeOf, UNLIMITED } from "./limits.ts";
+import { RolloutError } from "./rollout-error.ts";
+
+export type RolloutState = "ToApply" | "Progressing" | "Succeeded" | "Failed" | "TimeOut" | "Skip";
+
+/** A group of clusters, as the labels of PlacementDecisions name it. */
+export interface DecisionGroup {
+  name: string;
+  index: number;
+  clusters: readonly string[];
+}
+
+/** What a cluster has reached of the change. */
+export interface ClusterRollout {
+  cluster: string;
+  state: RolloutState;
+  /** Since when; without it the state began now. */
+  sinceMs?: number;
+}
+
+/** A cluster of the result, with the time at which it counts differently although nothing happens. */
+export interface PlannedCluster extends ClusterRollout {
+  recheckMs?: number;
+}
+
+export interface RolloutPlan {
+  /** Clusters that are on their way, and those that start now (`ToApply`). */
+  toRollout: PlannedCluster[];
+  /** Clusters that ran out of time. */
+  timedOut: PlannedCluster[];
+  /** Clusters that have the change but were not chosen. */
+  removed: ClusterRollout[];
+  /** More clusters failed than are tolerated, so that no others start. */
+  isStopped: boolean;
+  recheckAfterMs?: number;
+}
+
+type Found = Omit<RolloutPlan, "removed" | "recheckAfterMs">;
+
+interface Patience {
+  soakMs: number;
+  deadlineMs: number;
+  nowMs: number;
+}
+
+interface Chosen {
+  groups: readonly DecisionGroup[];
+  reached: readonly ClusterRollout[];
+  patience: Patience;
+}
+
+export function planRollout(strategy: DeepReadonly<RolloutStrategy>, groups: readonly DecisionGroup[], existing: readonly ClusterRollout[], nowMs: number): RolloutPlan {
+  const ordered = groups.toSorted((a, b) => a.index - b.index);
+  const clusters = new Set(ordered.flatMap((group) => group.clusters));
+  const reached = existing.filter(({ cluster }) => clusters.has(cluster));
+  const found = follow(strategy, { groups: ordered, reached, nowMs });
+  const recheckMs = Math.min(...found.toRollout.flatMap((each) => (each.recheckMs !== undefined && each.recheckMs > nowMs ? [each.recheckMs] : [])));
+  return {
+    ...found,
+    removed: existing.filter(({ cluster }) => !clusters.has(cluster)),
+    ...(Number.isFinite(recheckMs) && { recheckAfterMs: recheckMs - nowMs }),
+  };
+}
+
+function follow(strategy: DeepReadonly<RolloutStrategy>, { groups, reached, nowMs }: { groups: readonly DecisionGroup[]; reached: readonly ClusterRollout[]; nowMs: number }): Found {
+  const total = countClusters(groups);
+  switch (strategy.type) {
+    case "All": {
+      const patience = { soakMs: 0, deadlineMs: parsePatience(strategy.all?.progressDeadline), nowMs };
+      return byCluster({ groups, reached, patience }, { atOnce: total, maxFailures: total });
+    }
+    case "Progressive": {
+      const { progressive = {} } = strategy;
+      const patience = patienceOf(progressive, nowMs);
+      const maxFailures = sizeOf("maxFailures", progressive.maxFailures, total, 0);
+      const [mandatory, others] = splitMandatory(groups, progressive.mandatoryDecisionGroups);
+      const first = byGroup({ groups: mandatory, reached, patience }, 0);
+      if (mandatory.length > 0 && isBusy(first)) return first;
+      const rest = countClusters(others);
+      return byCluster({ groups: others, reached, patience }, { atOnce: sizeOf("maxConcurrency", progressive.maxConcurrency, rest, rest), maxFailures });
+    }
+    case "ProgressivePerGroup": {
+      const { progressivePerGroup = {} } = strategy;
+      const patience = patienceOf(progressivePerGroup, nowMs);
+      const { maxFailures } = progressivePerGroup;
+      sizeOf("maxFailures", maxFailures, total, 0);
+      const [mandatory, others] = splitMandatory(groups, progressivePerGroup.mandatoryDecisionGroups);
+      const first = byGroup({ groups: mandatory, reached, patience }, 0);
+      return mandatory.length > 0 && isBusy(first) ? first : byGroup({ groups: others, reached, patience }, maxFailures);
+    }
+    default:
+      throw new RolloutError(`incorrect rollout strategy type ${strategy.type ?? ""}`);
+  }
+}
+
+const isBusy = ({ toRollout, timedOut }: Found): boolean => toRollout.length + timedOut.length > 0;
+const countClusters = (groups: readonly DecisionGroup[]): number => new Set(groups.flatMap(({ clusters }) => clusters)).size;
+
+function patienceOf({ minSuccessTime, progressDeadline }: { minSuccessTime?: string; progressDeadline?: string }, nowMs: number): Patience {
+  return { soakMs: minSuccessTime === undefined ? 0 : parsePatience(minSuccessTime), deadlineMs: parsePatience(progressDeadline), nowMs };
+}
+
+/** The groups that must go first without any failure, and the others. A name means every group of that name. */
+function splitMandatory(groups: readonly DecisionGroup[], wanted: readonly { groupName?: string; groupIndex?: number }[] = []): [DecisionGroup[], DecisionGroup[]] {
+  const isWanted = ({ name, index }: DecisionGroup): boolean => wanted.some(({ groupName, groupIndex = 0 }) => (groupName ? groupName === name : groupIndex === index));
+  return [groups.filter(isWanted), groups.filter((group) => !isWanted(group))];
+}
+
+/** So many at a time, in the order of their names. */
+function byCluster({ groups, reached, patience }: Chosen, { atOnce, maxFailures }: { atOnce: number; maxFailures: number }): Found {
+  const found: Found = { toRollout: [], timedOut: [], isStopped: false };
+  const known = new Set<string>();
+  let failures = 0;
+  for (const each of reached.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1))) {
+    known.add(each.cluster);
+    const state = found.isStopped && each.state === "ToApply" ? each.state : judge(each, patience, found);
+    if (isFailure(state)) failures += 1;
+    found.isStopped = failures > maxFailures;
+    if (found.toRollout.length >= atOnce) return found;
+  }
+  if (found.isStopped) return found;
+  const fresh = [...new Set(groups.flatMap(({ clusters }) => clusters))].filter((cluster) => !known.has(cluster)).toSorted();
+  for (const cluster of fresh.slice(0, atOnce - found.toRollout.length)) found.toRollout.push({ cluster, state: "ToApply" });
+  return found;
+}
+
+/** Group after group, each as a whole. */
+function byGroup({ groups, reached, patience }: Chosen, maxFailures: string | number | undefined): Found {
+  const found: Found = { toRollout: [], timedOut: [], isStopped: false };
+  const states = new Map<string, RolloutState>();
+  for (const each of reached) if (each.state !== "ToApply") states.set(each.cluster, judge(each, patience, found));
+
+  /** Clusters that failed and may still recover: they are on their way, and hold up nobody. */
+  let recovering = 0;
+  for (const { clusters } of groups) {
+    const tolerated = sizeOf("maxFailures", maxFailures, clusters.length, 0);
+    let failures = 0;
+    for (const cluster of clusters.toSorted()) {
+      const state = states.get(cluster);
+      if (state === undefined) found.toRollout.push({ cluster, state: "ToApply" });
+      else if (isFailure(state)) failures += 1;
+      if (state === "Failed") recovering += 1;
+    }
+    found.isStopped = failures > tolerated;
+    if (found.isStopped || found.toRollout.length > recovering) return found;
+  }
+  return found;
+}
+
+const isFailure = (state: RolloutState): boolean => state === "Failed" || state === "TimeOut";
+
+/** Files a cluster under what it counts as now, and says what that is. */
+function judge(each: ClusterRollout, { soakMs, deadlineMs, nowMs }: Patience, found: Found): RolloutState {
+  const since = each.sinceMs ?? nowMs;
+  switch (each.state) {
+    case "ToApply":
+      found.toRollout.push(each);
+      return each.state;
+    case "Succeeded":
+      if (soakMs !== UNLIMITED && nowMs < since + soakMs) found.toRollout.push({ ...each, recheckMs: since + soakMs });
+      return each.state;
+    case "Progressing":
+    case "Failed": {
+      if (deadlineMs === UNLIMITED) {
+        found.toRollout.push(each);
+        return each.state;
+      }
+      const judged = { ...each, recheckMs: since + deadlineMs };
+      if (nowMs < judged.recheckMs) {
+        found.toRollout.push(judged);
+        return each.state;
+      }
+      found.timedOut.push({ ...judged, state: "TimeOut" });
+      return "TimeOut";
+    }
+    default:
+      return each.state;
+  }
+}
