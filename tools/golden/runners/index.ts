@@ -12,6 +12,7 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   "lua-semantics": async () => (await import("./lua-semantics.ts")).luaSemantics,
   match: async () => (await import("./match.ts")).match,
   names: async () => (await import("./names.ts")).names,
+  "ocm-placement": async () => (await import("./ocm-placement.ts")).ocmPlacement,
   "ocm-rollout": async () => (await import("./ocm-rollout.ts")).ocmRollout,
   "openkruise-broadcastjob": async () => (await import("./openkruise-functions.ts")).openKruiseBroadcastJob,
   "openkruise-cloneset": async () => (await import("./openkruise-functions.ts")).openKruiseCloneSet,

@@ -1,0 +1,40 @@
+/** What a predicate or a decision group asks of a cluster: its labels, its claims, and expressions about it. All of it must hold. */
+import type { ClusterSelector, ManagedCluster } from "../../api/index.ts";
+import type { DeepReadonly, Json } from "../../base/index.ts";
+import { messageOf } from "../../base/index.ts";
+import { compileClusterSelector, createScoreLibrary, dynamicValueOf, labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
+import { Misconfigured } from "./misconfigured.ts";
+
+type Cluster = DeepReadonly<ManagedCluster>;
+export type ClusterTest = (cluster: Cluster) => boolean;
+export type ScoreLibrary = ReturnType<typeof createScoreLibrary>;
+
+/** What all expressions about one cluster may cost together. */
+const BUDGET = 10_000_000;
+
+/** Throws `Misconfigured` for what cannot be a selector. An expression that fails on a cluster does not select it. */
+export function clusterTest(part: string, selector: DeepReadonly<ClusterSelector>, library?: ScoreLibrary): ClusterTest {
+  const [labels, claims] = [selector.labelSelector ?? {}, { matchExpressions: selector.claimSelector?.matchExpressions }].map((object) => {
+    try {
+      return labelSelectorOf(object);
+    } catch (error) {
+      throw new Misconfigured(part, messageOf(error));
+    }
+  });
+  const programs = (selector.celSelector?.celExpressions ?? []).map((expression) => {
+    const { program, errors } = compileClusterSelector(expression, library);
+    if (!program) throw new Misconfigured(part, errors);
+    return program;
+  });
+  return (cluster) => {
+    if (!labels || !claims || !matchesLabels(labels, cluster.metadata.labels)) return false;
+    if (claims.requirements.length > 0 && !matchesLabels(claims, claimsOf(cluster))) return false;
+    if (programs.length === 0) return true;
+    const budget = { remaining: BUDGET };
+    const managedCluster = dynamicValueOf(cluster as unknown as Json);
+    return programs.every((program) => program.evaluate({ managedCluster }, budget) === true);
+  };
+}
+
+/** Claims by name; the last of a name counts. */
+export const claimsOf = ({ status }: Cluster): Record<string, string> => Object.fromEntries((status?.clusterClaims ?? []).map(({ name = "", value = "" }) => [name, value]));

@@ -1,0 +1,138 @@
+/**
+ * What a Placement decides: candidates, filters, scores, choice, groups, conditions, in this order. Pure.
+ *
+ * A Placement that is misconfigured keeps what it decided before, as far as it may still choose it. OCM empties its decisions, so that
+ * a typing error takes workloads down.
+ */
+import type { DecisionGroupStatus, ManagedCluster, ManagedClusterSet, OcmPlacement } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { NextCondition } from "../../machinery/index.ts";
+import { availableClusters, eligibleSets } from "./candidates.ts";
+import { clusterTest, type ScoreLibrary } from "./cluster-selector.ts";
+import { keepDecided, planGroups, type PlannedDecision } from "./decision-groups.ts";
+import { Misconfigured } from "./misconfigured.ts";
+import { expiredScores, prioritizersOf, type ScoreSources } from "./prioritizers.ts";
+import { chooseSpread } from "./spread.ts";
+import { checkTolerations, toleratedUntil } from "./tolerations.ts";
+
+type Cluster = DeepReadonly<ManagedCluster>;
+type Placement = DeepReadonly<OcmPlacement>;
+
+export interface PlacementInput extends ScoreSources {
+  /** The sets that the namespace is bound to and that exist, by name. */
+  boundSets: ReadonlyMap<string, DeepReadonly<ManagedClusterSet>>;
+  clusters: Iterable<Cluster>;
+  /** Makes `scores()` known to expressions. */
+  library?: ScoreLibrary;
+}
+
+/** Why the clusters are what they are, for those who ask. */
+export interface PlacementRecord {
+  eligibleSets: string[];
+  available: string[];
+  /** Clusters that were left after each filter. */
+  filters: { name: string; clusters: string[] }[];
+  prioritizers: { name: string; weight: number; scores: ReadonlyMap<string, number> }[];
+  scores: ReadonlyMap<string, number>;
+}
+
+export interface PlacementPlan {
+  /** In the order of their choice. */
+  chosen: string[];
+  unscheduled: number;
+  decisions: PlannedDecision[];
+  groups: DecisionGroupStatus[];
+  conditions: NextCondition[];
+  /** Misconfigured: decisions that exist keep their groups, and lose only clusters that are not chosen any more. */
+  isKept?: true;
+  /** Told as a warning; the decisions count. */
+  warning?: string;
+  /** When a toleration ends that a chosen cluster needs. */
+  lookAgainMs?: number;
+  record: PlacementRecord;
+}
+
+export function planPlacement(placement: Placement, input: PlacementInput): PlacementPlan {
+  const { metadata, spec } = placement;
+  const sets = eligibleSets(placement, input.boundSets.keys());
+  const available = availableClusters(sets.flatMap((name) => input.boundSets.get(name) ?? []), input.clusters);
+  const record: PlacementRecord = { eligibleSets: sets, available: available.map(nameOf), filters: [], prioritizers: [], scores: new Map() };
+  const counts = { bound: input.boundSets.size, eligible: sets, available: available.length };
+  try {
+    const fitting = filter(placement, available, input, record);
+    const ordered = order(placement, fitting, input, record);
+    const chosen = chooseSpread(ordered, spec.numberOfClusters ?? ordered.length, spec.spreadPolicy?.spreadConstraints);
+    const unscheduled = spec.numberOfClusters === undefined ? 0 : spec.numberOfClusters - chosen.length;
+    const { decisions, status } = planGroups(metadata.name, spec.decisionStrategy, chosen);
+    const warning = expiredScores(spec.prioritizerPolicy, fitting, input);
+    const lookAgainMs = firstEnd(placement, chosen, input);
+    return {
+      chosen: chosen.map(nameOf),
+      unscheduled,
+      decisions,
+      groups: status,
+      conditions: [wellConfigured, satisfied(placement, { ...counts, chosen: chosen.length, unscheduled })],
+      ...(warning !== undefined && { warning }),
+      ...(lookAgainMs !== undefined && { lookAgainMs }),
+      record,
+    };
+  } catch (error) {
+    if (!(error instanceof Misconfigured)) throw error;
+    const kept = record.available.filter((cluster) => input.chosen.has(cluster));
+    const { decisions, status } = keepDecided(metadata.name, kept);
+    const condition = kept.length > 0 ? keptCondition : satisfied(placement, { ...counts, chosen: 0, unscheduled: 0 });
+    return { chosen: kept, unscheduled: 0, decisions, groups: status, conditions: [misconfigured(error), condition], isKept: true, record };
+  }
+}
+
+const nameOf = ({ metadata }: Cluster): string => metadata.name;
+
+function filter({ spec }: Placement, available: readonly Cluster[], { chosen, library, nowMs }: PlacementInput, record: PlacementRecord): readonly Cluster[] {
+  // As in OCM, nothing is read of a Placement that has nothing to choose from.
+  if (available.length === 0) {
+    record.filters = [{ name: "Predicate", clusters: [] }, { name: "TaintToleration", clusters: [] }];
+    return available;
+  }
+  const predicates = (spec.predicates ?? []).map(({ requiredClusterSelector = {} }) => clusterTest("Predicate", requiredClusterSelector, library));
+  const selected = predicates.length === 0 ? available : available.filter((cluster) => predicates.some((matches) => matches(cluster)));
+  record.filters.push({ name: "Predicate", clusters: selected.map(nameOf) });
+
+  const { tolerations = [] } = spec;
+  if (selected.length > 0) checkTolerations(tolerations);
+  const tolerated = selected.filter((cluster) => toleratedUntil(cluster, tolerations, chosen.has(nameOf(cluster)), nowMs) !== undefined);
+  record.filters.push({ name: "TaintToleration", clusters: tolerated.map(nameOf) });
+  return tolerated;
+}
+
+/** The best first; equals by name. */
+function order({ spec }: Placement, clusters: readonly Cluster[], sources: ScoreSources, record: PlacementRecord): Cluster[] {
+  const total = new Map(clusters.map((cluster) => [nameOf(cluster), 0]));
+  for (const { name, weight, score } of prioritizersOf(spec.prioritizerPolicy)) {
+    const scores = score(clusters, sources);
+    record.prioritizers.push({ name, weight, scores });
+    for (const [cluster, value] of scores) total.set(cluster, (total.get(cluster) ?? 0) + value * weight);
+  }
+  record.scores = total;
+  const scoreOf = (cluster: Cluster): number => total.get(nameOf(cluster)) ?? 0;
+  return clusters.toSorted((a, b) => scoreOf(b) - scoreOf(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+function firstEnd({ spec }: Placement, chosen: readonly Cluster[], { nowMs }: PlacementInput): number | undefined {
+  const ends = chosen.map((cluster) => toleratedUntil(cluster, spec.tolerations ?? [], true, nowMs) ?? Number.POSITIVE_INFINITY);
+  const first = Math.min(...ends);
+  return Number.isFinite(first) ? first : undefined;
+}
+
+const wellConfigured: NextCondition = { type: "PlacementMisconfigured", status: "False", reason: "Succeedconfigured", message: "Placement configurations check pass" };
+const misconfigured = ({ part, message }: Misconfigured): NextCondition => ({ type: "PlacementMisconfigured", status: "True", reason: "Misconfigured", message: `${part}:${message}` });
+const keptCondition: NextCondition = { type: "PlacementSatisfied", status: "False", reason: "NotAllDecisionsScheduled", message: "The placement is misconfigured; the clusters that were decided before are kept" };
+
+function satisfied({ spec }: Placement, { bound, eligible, available, chosen, unscheduled }: { bound: number; eligible: readonly string[]; available: number; chosen: number; unscheduled: number }): NextCondition {
+  const not = (reason: string, message: string): NextCondition => ({ type: "PlacementSatisfied", status: "False", reason, message });
+  if (bound === 0) return not("NoManagedClusterSetBindings", "No valid ManagedClusterSetBindings found in placement namespace");
+  if (eligible.length === 0) return not("NoIntersection", `None of ManagedClusterSets [${(spec.clusterSets ?? []).join(",")}] is bound to placement namespace`);
+  if (available === 0) return not("AllManagedClusterSetsEmpty", `All ManagedClusterSets [${eligible.join(",")}] have no member ManagedCluster`);
+  if (chosen === 0) return not("NoManagedClusterMatched", "No ManagedCluster matches any of the cluster predicate");
+  if (unscheduled !== 0) return not("NotAllDecisionsScheduled", `${unscheduled} cluster decisions unscheduled`);
+  return { type: "PlacementSatisfied", status: "True", reason: "AllDecisionsScheduled", message: "All cluster decisions scheduled" };
+}
