@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timeProblem } from "./go-time.ts";
+import { durationProblem, timeProblem } from "./go-time.ts";
 
 const SECONDS = "2006-01-02T15:04:05Z07:00";
 const MICRO = "2006-01-02T15:04:05.000000Z07:00";
@@ -22,5 +22,23 @@ const cases: Record<string, [value: string, micro: boolean, problem: string | un
 for (const [behaviour, [value, micro, problem]] of Object.entries(cases)) {
   test(behaviour, () => {
     expect(timeProblem(value, micro)).toBe(problem);
+  });
+}
+
+const durations: Record<string, string | undefined> = {
+  "0": undefined,
+  "1h30m": undefined,
+  "-1.5h": undefined,
+  "+.5s3ms": undefined,
+  "10µs": undefined,
+  "": 'time: invalid duration ""',
+  soon: 'time: invalid duration "soon"',
+  "5": 'time: missing unit in duration "5"',
+  "5d": 'time: unknown unit "d" in duration "5d"',
+  "1h x": 'time: unknown unit "h x" in duration "1h x"',
+};
+for (const [value, problem] of Object.entries(durations)) {
+  test(`${JSON.stringify(value)} is ${problem === undefined ? "a duration" : "refused as one in Go's words"}`, () => {
+    expect(durationProblem(value)).toBe(problem);
   });
 }

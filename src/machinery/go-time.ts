@@ -68,3 +68,22 @@ export function timeProblem(value: string, micro: boolean): string | undefined {
 function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 }
+
+const DURATION_UNITS = new Set(["ns", "us", "µs", "μs", "ms", "s", "m", "h"]);
+
+/** Why a text is no duration such as `1h30m`; undefined when it is one. */
+export function durationProblem(value: string): string | undefined {
+  const invalid = `time: invalid duration ${JSON.stringify(value)}`;
+  let rest = value.replace(/^[+-]/, "");
+  if (rest === "0") return undefined;
+  if (rest === "") return invalid;
+  while (rest !== "") {
+    const number = /^(?:\d+\.?\d*|\.\d+)/.exec(rest)?.[0];
+    if (number === undefined) return invalid;
+    const unit = /^[^.\d]*/.exec(rest.slice(number.length))?.[0] ?? "";
+    if (unit === "") return `time: missing unit in duration ${JSON.stringify(value)}`;
+    if (!DURATION_UNITS.has(unit)) return `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(value)}`;
+    rest = rest.slice(number.length + unit.length);
+  }
+  return undefined;
+}

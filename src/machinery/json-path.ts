@@ -20,11 +20,17 @@ const MAX_LOOKED = 100_000;
 
 /** Throws a bad request when the path cannot be understood. The function answers all values that the path leads to. */
 export function compileJsonPath(path: string): JsonPath {
+  const follow = compileStrictJsonPath(path);
+  return (object) => follow(object) ?? [];
+}
+
+/** The same for those who tell a path that leads nowhere from one that makes no sense for an object (undefined). */
+export function compileStrictJsonPath(path: string): (object: unknown) => unknown[] | undefined {
   if (path.length > MAX_LENGTH) throw badRequest(`the JSON path is longer than ${MAX_LENGTH} characters`);
   const nodes = readPath(path);
   if (nodes.length > MAX_STEPS) throw badRequest(`the JSON path ${JSON.stringify(path)} has more than ${MAX_STEPS} steps`);
   const follow = stepsOf(nodes);
-  return (object) => follow([object]) ?? [];
+  return (object) => follow([object]);
 }
 
 function stepsOf(nodes: readonly Node[]): Step {

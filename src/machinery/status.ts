@@ -67,13 +67,14 @@ export const tooLarge = (message: string): ApiError => failure(413, "RequestEnti
 export const unsupportedMediaType = (message: string): ApiError => failure(415, "UnsupportedMediaType", message);
 export const tooManyRequests = (message: string, retryAfterSeconds = 1): ApiError => failure(429, "TooManyRequests", message, { retryAfterSeconds });
 export const internalError = (message: string): ApiError => failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
-export const unavailable = (message: string, retryAfterSeconds = 1): ApiError => failure(503, "ServiceUnavailable", message, { retryAfterSeconds });
+/** Clients ask again, many times, when they are told after how long; with 0 they are not told. */
+export const unavailable = (message: string, retryAfterSeconds = 1): ApiError => failure(503, "ServiceUnavailable", message, retryAfterSeconds > 0 ? { retryAfterSeconds } : undefined);
 export const timedOut = (message: string): ApiError => failure(504, "Timeout", message);
 /** For what Kubernetes has and Flotilla does not serve yet: said, never silent. */
 export const notImplemented = (what: string): ApiError => failure(501, "NotImplemented", `Flotilla does not support ${what} yet`);
 
-/** A webhook's "no", as a server passes it on: the code is the webhook's, and there is a reason only when the webhook gave one. */
-export function deniedByWebhook(webhook: string, code: number, message: string, reason?: string): ApiError {
+/** A webhook's "no", as a server passes it on: the code is the webhook's, and there are a reason and details only when the webhook gave them. */
+export function deniedByWebhook(webhook: string, code: number, message: string, reason?: string, details?: Status["details"]): ApiError {
   return new ApiError({
     kind: "Status",
     apiVersion: "v1",
@@ -81,6 +82,7 @@ export function deniedByWebhook(webhook: string, code: number, message: string, 
     status: "Failure",
     message: `admission webhook ${JSON.stringify(webhook)} denied the request: ${message}`,
     ...(reason !== undefined && { reason }),
+    ...(details && { details }),
     code,
   });
 }

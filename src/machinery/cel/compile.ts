@@ -15,12 +15,12 @@ import type { CelType } from "./types.ts";
 import type { CelError, CelValue } from "./values.ts";
 
 /** Expressions that differ only in what they are used for are compiled each time: callers keep their programs. */
-export function compileCel(text: string, { variables, hasBindings }: CompileCelOptions): CompileCelResult {
+export function compileCel(text: string, { variables, hasBindings, library, mixesTypes }: CompileCelOptions): CompileCelResult {
   const source = new Source(text);
-  const environment = environmentFor(variables);
+  const environment = environmentFor(variables, library);
   const expr = parse(source, hasBindings);
   if (expr) check(expr, source, environment);
-  if (expr && !source.hasErrors) checkLiterals(expr, source);
+  if (expr && !source.hasErrors) checkLiterals(expr, source, mixesTypes);
   if (!expr || source.hasErrors) return { errors: `compilation failed: ${source.render()}` };
   try {
     return { program: new Program(text, expr, variables, environment.functions) };

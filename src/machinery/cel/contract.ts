@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from "../../base/index.ts";
 import type { FieldError } from "../status.ts";
+import type { Row } from "./functions.ts";
 import type { CelType } from "./types.ts";
 import type { CelError, CelValue } from "./values.ts";
 
@@ -39,6 +40,10 @@ export interface CompileCelOptions {
   readonly variables: Readonly<Record<string, CelType>>;
   /** `cel.bind(name, value, expression)` names a part of the expression. Rules of definitions do not have it. */
   readonly hasBindings?: true;
+  /** Elements of a list or a map that is written out may have different types. In rules of definitions they may not. */
+  readonly mixesTypes?: true;
+  /** Functions besides those of Kubernetes; none of them has the name of one of those. */
+  readonly library?: readonly Row[];
 }
 
 /** `errors` reads as cel-go prints it: one `ERROR: <input>:1:8: …` with the line and a caret for each. */

@@ -17,7 +17,11 @@ import { BOOL, BYTES, type CelType, DOUBLE, DURATION, DYN, INT, listOf, mapOf, N
 
 const LIBRARIES: readonly (readonly Row[])[] = [operators, conversions, basics, times, lists, strings, patterns, urls, authorizer, optionals, quantities, addresses, formats, versions];
 
-let functions: Environment["functions"] | undefined;
+type Functions = Environment["functions"];
+
+let functions: Functions | undefined;
+/** With what a caller adds; whoever compiles much keeps one library. */
+const extended = new WeakMap<readonly Row[], Functions>();
 const typeNames = new Map([
   typeName("bool", BOOL),
   typeName("bytes", BYTES),
@@ -36,8 +40,17 @@ const typeNames = new Map([
   typeName("net.CIDR", CIDR),
 ]);
 
-export function environmentFor(variables: Readonly<Record<string, CelType>>): Environment {
-  // Declared when the first expression is compiled: a server without rules need not wait for it.
-  functions ??= declare(LIBRARIES);
-  return { functions, typeNames, variables };
+export function environmentFor(variables: Readonly<Record<string, CelType>>, library?: readonly Row[]): Environment {
+  return { functions: library ? withLibrary(library) : knownFunctions(), typeNames, variables };
+}
+
+/** Declared when the first expression is compiled: a server without rules need not wait for it. */
+function knownFunctions(): Functions {
+  return (functions ??= declare(LIBRARIES));
+}
+
+function withLibrary(library: readonly Row[]): Functions {
+  let found = extended.get(library);
+  if (!found) extended.set(library, (found = new Map([...knownFunctions(), ...declare([library])])));
+  return found;
 }

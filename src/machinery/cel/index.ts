@@ -1,8 +1,10 @@
 export { compileCel } from "./compile.ts";
-export type { CompiledValidations } from "./contract.ts";
+export type { CelBudget, CelProgram, CompileCelResult, CompiledValidations } from "./contract.ts";
+export { clusterSelectorProblem, compileClusterSelector, compileConditionRule, createScoreLibrary, type ScoreSource } from "./cluster-expressions.ts";
+export { dynamicValueOf } from "./dynamic-values.ts";
 export { deviceSelectorProblem, type DeviceSelectorProblem } from "./device-selector.ts";
 export { checkValidationRules } from "./definition-rules.ts";
 export { celValueOf } from "./json-values.ts";
 export { declareSchemaType } from "./schema-type.ts";
 export { compileValidations } from "./validations.ts";
-export { CelError } from "./values.ts";
+export { CelError, typeNameOf, type CelValue } from "./values.ts";

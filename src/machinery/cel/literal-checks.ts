@@ -7,22 +7,22 @@ import type { Source } from "./source.ts";
 import { type CelType, formatType, isEquivalent, unwrapOptional } from "./types.ts";
 import { CelError, type CelValue } from "./values.ts";
 
-export function checkLiterals(root: Expr, source: Source): void {
-  visit(root, false, source);
+export function checkLiterals(root: Expr, source: Source, mixesTypes = false): void {
+  visit(root, mixesTypes, source);
 }
 
-function visit(expr: Expr, isFormatted: boolean, source: Source): void {
+function visit(expr: Expr, mayMix: boolean, source: Source): void {
   if (expr.kind === "call") checkCall(expr, source);
-  if (expr.kind === "list" && !isFormatted) {
+  if (expr.kind === "list" && !mayMix) {
     sameTypes(expr.elements.map((element, index) => ({ expr: element, isOptional: expr.optionals.has(index) })), source, true);
   }
-  if (expr.kind === "map" && !isFormatted) {
+  if (expr.kind === "map" && !mayMix) {
     sameTypes(expr.entries.map(({ key }) => ({ expr: key, isOptional: false })), source, false);
     sameTypes(expr.entries.map(({ value, isOptional }) => ({ expr: value, isOptional })), source, false);
   }
   // Whatever a format is given may be of any type.
-  const isInside = isFormatted || (expr.kind === "call" && expr.name === "format");
-  for (const child of childrenOf(expr)) visit(child, isInside, source);
+  const mayMixInside = mayMix || (expr.kind === "call" && expr.name === "format");
+  for (const child of childrenOf(expr)) visit(child, mayMixInside, source);
 }
 
 /** Elements have the type of the first; of a list only the first that differs is reported. */

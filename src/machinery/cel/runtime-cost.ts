@@ -98,7 +98,18 @@ const BY_FUNCTION: ReadonlyMap<string, (overload: string) => CallCost> = new Map
   ["containsIP", containing(false, "cidr_contains_ip_string")],
   ["containsCIDR", containing(true, "cidr_contains_cidr_string")],
   ...names(validating, "validate"),
+  ...names((_, result) => LIST_COST + (result instanceof CelList ? result.size * (1 + MAP_COST) : 0), "scores"),
+  ...names((args, result) => share(sizeOf(argument(args, 0))) + making(result), "parseJSON"),
 ]);
+
+/** A value that was made of a text, with all that is in it. */
+function making(value: CelValue): number {
+  if (value instanceof CelMap) return value.keys().reduce<number>((cost, key) => cost + making(value.find(key) ?? null), MAP_COST);
+  if (!(value instanceof CelList)) return 0;
+  let cost = LIST_COST;
+  for (let index = 0; index < value.size; index++) cost += making(value.at(index));
+  return cost;
+}
 
 const DEFAULTS: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ...["starts_with_string", "ends_with_string", "string_to_bytes", "bytes_to_string", "strings_quote", "string_format"].map((id): [string, CallCost] => [id, traversal]),

@@ -1,6 +1,6 @@
 /** What a predicate or a decision group asks of a cluster: its labels, its claims, and expressions about it. All of it must hold. */
 import type { ClusterSelector, ManagedCluster } from "../../api/index.ts";
-import type { DeepReadonly, Json } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
 import { messageOf } from "../../base/index.ts";
 import { compileClusterSelector, createScoreLibrary, dynamicValueOf, labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import { Misconfigured } from "./misconfigured.ts";
@@ -31,7 +31,7 @@ export function clusterTest(part: string, selector: DeepReadonly<ClusterSelector
     if (claims.requirements.length > 0 && !matchesLabels(claims, claimsOf(cluster))) return false;
     if (programs.length === 0) return true;
     const budget = { remaining: BUDGET };
-    const managedCluster = dynamicValueOf(cluster as unknown as Json);
+    const managedCluster = dynamicValueOf(cluster);
     return programs.every((program) => program.evaluate({ managedCluster }, budget) === true);
   };
 }

@@ -3,7 +3,7 @@
  * clients look for the current revision by comparing bytes.
  */
 import type { JsonObject } from "../../base/index.ts";
-import { sortedKeys } from "../revisions/go-json.ts";
+import { sortedKeys } from "../../machinery/index.ts";
 import { podTemplateData } from "../revisions/pod-template-data.ts";
 import type { PodTemplate } from "../revisions/pod-template-data.ts";
 

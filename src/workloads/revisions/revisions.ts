@@ -9,8 +9,7 @@ import { controllerReference } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { compareText, equalJson } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { fnv32, safeEncode } from "../../machinery/index.ts";
-import { goJson } from "./go-json.ts";
+import { fnv32, goJson, safeEncode } from "../../machinery/index.ts";
 import type { ReadonlyRevision } from "./pod-template-data.ts";
 
 export const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";

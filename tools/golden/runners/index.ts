@@ -14,6 +14,7 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   names: async () => (await import("./names.ts")).names,
   "ocm-placement": async () => (await import("./ocm-placement.ts")).ocmPlacement,
   "ocm-rollout": async () => (await import("./ocm-rollout.ts")).ocmRollout,
+  "ocm-work": async () => (await import("./ocm-work.ts")).ocmWork,
   "openkruise-broadcastjob": async () => (await import("./openkruise-functions.ts")).openKruiseBroadcastJob,
   "openkruise-cloneset": async () => (await import("./openkruise-functions.ts")).openKruiseCloneSet,
   "openkruise-daemonset": async () => (await import("./openkruise-functions.ts")).openKruiseDaemonSet,

@@ -30,7 +30,7 @@ function run(input: JsonObject): JsonObject {
     decisionsOf: (cluster) => counts.get(cluster) ?? 0,
     mostDecisions: Math.max(0, ...counts.values()),
     scoreObjectOf: (cluster, name) => scores.get(`${cluster}/${name}`),
-    library: createScoreLibrary((cluster, name) => scores.get(`${cluster}/${name}`)?.status?.scores?.map(({ name: of = "", value = 0 }) => ({ name: of, value }))),
+    library: createScoreLibrary((cluster, name) => scores.get(`${cluster}/${name}`)?.status?.scores),
     nowMs: NOW,
   });
   return {

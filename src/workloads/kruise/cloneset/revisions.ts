@@ -2,7 +2,7 @@
 import type { CloneSet, PersistentVolumeClaim } from "../../../api/index.ts";
 import { compareText, isObject } from "../../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
-import { goStructJson, sortedKeys } from "../../revisions/go-json.ts";
+import { goStructJson, sortedKeys } from "../../../machinery/index.ts";
 import { podTemplateData } from "../../revisions/pod-template-data.ts";
 import type { RevisionFormat } from "../../revisions/revisions.ts";
 import { goBytesHash } from "../in-place/container-hashes.ts";

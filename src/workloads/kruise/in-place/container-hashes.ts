@@ -5,8 +5,7 @@
 import type { Container } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { compareText } from "../../../base/index.ts";
-import { fnv1a32 } from "../../../machinery/index.ts";
-import { goStructJson } from "../../revisions/go-json.ts";
+import { fnv1a32, goStructJson } from "../../../machinery/index.ts";
 
 type ReadonlyContainer = DeepReadonly<Container>;
 interface Metadata {

@@ -5,7 +5,7 @@
 import { isObject } from "../../../base/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { goJson, goStructJson, sortedKeys } from "../../revisions/go-json.ts";
+import { goJson, goStructJson, sortedKeys } from "../../../machinery/index.ts";
 
 export const IN_PLACE_READY = "InPlaceUpdateReady";
 export const IN_PLACE_STATE_ANNOTATION = "apps.kruise.io/inplace-update-state";

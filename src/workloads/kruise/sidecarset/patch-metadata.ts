@@ -5,7 +5,7 @@
 import type { SidecarSetPatchPodMetadata } from "../../../api/index.ts";
 import { compareText, isObject } from "../../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
-import { goStructJson, sortedKeys } from "../../revisions/go-json.ts";
+import { goStructJson, sortedKeys } from "../../../machinery/index.ts";
 import { SidecarError } from "./names.ts";
 import type { StringMap } from "./names.ts";
 

@@ -5,7 +5,7 @@
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
 import { compareText, isObject } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { goStructJson } from "../../revisions/go-json.ts";
+import { goStructJson } from "../../../machinery/index.ts";
 import { formatState } from "../in-place/state.ts";
 import type { UpdateState } from "../in-place/state.ts";
 import { IN_PLACE_STATE_ANNOTATION, WORKING_CONTAINER_ANNOTATION } from "./names.ts";

@@ -8,7 +8,7 @@ import { formatTime, isObject } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { goJson } from "../../revisions/go-json.ts";
+import { goJson } from "../../../machinery/index.ts";
 import { containerToUpgrade, hotPair, imagesOf } from "./hot-upgrade.ts";
 import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION, WORKING_CONTAINER_ANNOTATION, isHotUpgrade, otherVersionAnnotation, sidecarNames, versionAnnotation, withAnnotations } from "./names.ts";
 import type { ReadonlySidecarSet, StringMap } from "./names.ts";

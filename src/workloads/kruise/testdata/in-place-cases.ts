@@ -5,7 +5,7 @@
 import type { AdvancedStatefulSet, CloneSet, KubernetesObject, PersistentVolumeClaim, Pod, PodTemplateSpec } from "../../../api/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { goJson } from "../../revisions/go-json.ts";
+import { goJson } from "../../../machinery/index.ts";
 import { podTemplateData } from "../../revisions/pod-template-data.ts";
 import type { PodTemplate } from "../../revisions/pod-template-data.ts";
 import { makeRevision, shortHash } from "../../revisions/revisions.ts";

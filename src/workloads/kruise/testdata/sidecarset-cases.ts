@@ -5,9 +5,8 @@
 import { evaluateExpression, sidecarSetHashedText, sidecarSetHashes } from "../../../api/index.ts";
 import type { Namespace, SidecarSet, SidecarSetPatchPodMetadata } from "../../../api/index.ts";
 import { FlotillaError, messageOf } from "../../../base/index.ts";
-import { ApiError, formatQuantity, parseQuantity } from "../../../machinery/index.ts";
+import { ApiError, formatQuantity, goJson, parseQuantity } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { goJson } from "../../revisions/go-json.ts";
 import { makeRevision } from "../../revisions/revisions.ts";
 import { isHotUpgradeReady, isHotUpgrading } from "../sidecarset/hot-upgrade.ts";
 import { injectSidecars } from "../sidecarset/inject.ts";

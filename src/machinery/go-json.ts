@@ -1,6 +1,6 @@
 /** JSON as Go writes it, for texts that are hashed or compared byte for byte with what upstream wrote. */
-import { compareText, isObject } from "../../base/index.ts";
-import type { Json } from "../../base/index.ts";
+import { compareText, isObject } from "../base/index.ts";
+import type { Json } from "../base/index.ts";
 
 /** A struct: its fields in the order in which they are given, with `<`, `>`, `&` and two line separators escaped. */
 export function goStructJson(value: unknown): string {

@@ -1,0 +1,76 @@
+/** Conditions that a work asks for by rules: expressions about the object on the member. */
+import type { ConditionRule, KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { CelError, compileConditionRule, dynamicValueOf, typeNameOf, type CelBudget, type CelValue, type NextCondition } from "../../machinery/index.ts";
+
+type Rule = DeepReadonly<ConditionRule>;
+type Verdict = Pick<NextCondition, "status" | "reason"> & { problem?: string };
+
+/** What all rules of one manifest may cost together. */
+const BUDGET = 10_000_000;
+
+const JOB_COMPLETE: Rule = {
+  condition: "Complete",
+  type: "CEL",
+  celExpressions: ["hasConditions(object.status) && object.status.conditions.exists(c, c.type in ['Complete', 'Failed'] && c.status == 'True')"],
+  messageExpression: `result ? "Job is finished" : "Job is not finished"`,
+};
+const POD_COMPLETE: Rule = { condition: "Complete", type: "CEL", celExpressions: ["object.status.phase in ['Succeeded', 'Failed']"], messageExpression: `"Pod is in phase " + object.status.phase` };
+const WELL_KNOWN: ReadonlyMap<string, Rule> = new Map([
+  ["batch/v1 Job Complete", JOB_COMPLETE],
+  ["v1 Pod Complete", POD_COMPLETE],
+]);
+
+/** One condition for each rule, in order; a well-known rule that the kind does not have gives none. */
+export function evaluateRules(object: DeepReadonly<KubernetesObject>, rules: readonly Rule[]): NextCondition[] {
+  const budget: CelBudget = { remaining: BUDGET };
+  const value = dynamicValueOf(object);
+  return rules.flatMap((rule) => {
+    const effective = effectiveRule(object, rule);
+    return effective ? [evaluateRule(value, effective, budget)] : [];
+  });
+}
+
+function effectiveRule({ apiVersion, kind }: DeepReadonly<KubernetesObject>, rule: Rule): Rule | undefined {
+  if (rule.type !== "WellKnownConditions") return rule;
+  const known = WELL_KNOWN.get(`${apiVersion} ${kind} ${rule.condition}`);
+  return known && { ...known, ...(rule.message && { message: rule.message }), ...(rule.messageExpression && { messageExpression: rule.messageExpression }) };
+}
+
+function evaluateRule(object: CelValue, rule: Rule, budget: CelBudget): NextCondition {
+  if (rule.type !== "CEL") return { type: rule.condition, status: "Unknown", reason: "ConditionRuleInvalid", message: `unrecognized condition rule type ${rule.type}` };
+  const { status, reason, problem } = judge(object, rule.celExpressions ?? [], budget);
+  return { type: rule.condition, status, reason, message: problem ?? messageFor(object, rule, status === "True", budget) };
+}
+
+/** All expressions must hold; the first that does not ends it. What fails does not hold. */
+function judge(object: CelValue, expressions: readonly string[], budget: CelBudget): Verdict {
+  const fails = (problem: string): Verdict => ({ status: "False", reason: "ConditionRuleExpressionError", problem });
+  for (const expression of expressions) {
+    const { program, errors } = compileConditionRule(expression);
+    if (!program) return fails(withoutPrefix(errors));
+    const result = program.evaluate({ object }, budget);
+    if (result instanceof CelError) return fails(result.message);
+    if (result === false) return { status: "False", reason: "ConditionRuleEvaluated" };
+    if (result !== true) return fails(`expected bool result, got ${goTypeOf(result)}`);
+  }
+  return { status: "True", reason: "ConditionRuleEvaluated" };
+}
+
+function messageFor(object: CelValue, { condition, message, messageExpression }: Rule, result: boolean, budget: CelBudget): string {
+  if (messageExpression) {
+    const { program, errors } = compileConditionRule(messageExpression, { isMessage: true });
+    if (!program) return withoutPrefix(errors).split("\n | ")[0] ?? "";
+    const told = program.evaluate({ object, result }, budget);
+    if (told instanceof CelError) return told.message;
+    if (typeof told !== "string") return `expected message expression to have a string result, got ${goTypeOf(told)}`;
+    if (told) return told;
+  }
+  return message || `Manifest is ${result ? "" : "not "}${condition}`;
+}
+
+/** OCM prints the type as Go has it. */
+const GO_TYPES: Readonly<Record<string, string>> = { int: "int64", uint: "uint64", double: "float64", bytes: "[]uint8" };
+const goTypeOf = (value: CelValue): string => GO_TYPES[typeNameOf(value)] ?? typeNameOf(value);
+
+const withoutPrefix = (errors: string): string => errors.replace(/^compilation failed: /, "");
