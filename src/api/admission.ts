@@ -30,6 +30,16 @@ export interface ClusterWriter {
   changeStatus(group: string, resource: string, namespace: string | undefined, name: string, change: (object: DeepReadonly<JsonObject>) => JsonObject | undefined): Promise<void>;
 }
 
+/** Something that somebody wants to do, as roles speak of it. Nothing need be stored of it: `managedclusters/accept`. */
+export interface AccessQuestion {
+  verb: string;
+  group: string;
+  resource: string;
+  subresource?: string;
+  namespace?: string;
+  name?: string;
+}
+
 export interface Review<T> {
   operation: Operation;
   cluster: string;
@@ -54,6 +64,10 @@ export interface Review<T> {
   dryRun: boolean;
   /** An id for what is being created, from the server's source of chance; two calls give two ids. */
   newUid(): string;
+  /** The server's time. */
+  nowMs(): number;
+  /** Whether roles of this cluster allow something to whoever makes the request. */
+  allows(question: AccessQuestion): boolean;
   /** Adds a `Warning:` header to the answer. */
   warn(message: string): void;
   /** The rest of the cluster as it is now, for rules that depend on it: sidecars to inject, budgets, what must not be deleted. */

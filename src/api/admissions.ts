@@ -31,13 +31,14 @@ import { admissions as cluster } from "./karmada/cluster.ts";
 import { admissions as clusterOverridePolicy } from "./karmada/cluster-override-policy.ts";
 import { admissions as clusterPropagationPolicy } from "./karmada/cluster-propagation-policy.ts";
 import { admissions as clusterResourceBinding } from "./karmada/cluster-resource-binding.ts";
-import { admissions as clusterTaintPolicy } from "./karmada/cluster-taint-policy.ts";
+import { createClusterTaintPolicyAdmissions, type ClusterTaintPolicyOptions } from "./karmada/cluster-taint-policy.ts";
 import { admissions as overridePolicy } from "./karmada/override-policy.ts";
 import { admissions as propagationPolicy } from "./karmada/propagation-policy.ts";
 import { admissions as resourceBinding } from "./karmada/resource-binding.ts";
 import { admissions as resourceInterpreterWebhookConfiguration } from "./karmada/resource-interpreter-webhook-configuration.ts";
 import { kruiseAdmissions } from "./kruise/admissions.ts";
 import type { KruiseGates } from "./kruise/gates.ts";
+import { ocmAdmissions } from "./ocm/admissions.ts";
 import { admissions as ingressClass } from "./networking/ingress-class.ts";
 import { admissions as ingress } from "./networking/ingress.ts";
 import { admissions as ipAddress } from "./networking/ip-address.ts";
@@ -116,13 +117,13 @@ const admissions: readonly AnyAdmission[] = [
   ...clusterPropagationPolicy,
   ...overridePolicy,
   ...clusterOverridePolicy,
-  ...clusterTaintPolicy,
   ...resourceBinding,
   ...clusterResourceBinding,
   ...resourceInterpreterWebhookConfiguration,
+  ...ocmAdmissions,
 ];
 
-/** With the feature gates that OpenKruise's webhooks are to have. */
-export const createBuiltInAdmissions = (gates?: KruiseGates): readonly AnyAdmission[] => [...admissions, ...kruiseAdmissions(gates)];
+/** With the feature gates that OpenKruise's webhooks are to have, and what administrators allow taint policies. */
+export const createBuiltInAdmissions = (gates?: KruiseGates, taintPolicies?: ClusterTaintPolicyOptions): readonly AnyAdmission[] => [...admissions, ...createClusterTaintPolicyAdmissions(taintPolicies), ...kruiseAdmissions(gates)];
 
 export const builtInAdmissions: readonly AnyAdmission[] = createBuiltInAdmissions();

@@ -103,7 +103,8 @@ export { AdvancedDaemonSet } from "./kruise/advanced-daemon-set.ts";
 export { AdvancedStatefulSet } from "./kruise/advanced-stateful-set.ts";
 export { BroadcastJob } from "./kruise/broadcast-job.ts";
 export { CloneSet } from "./kruise/clone-set.ts";
-export { kruiseKinds } from "./kruise/kinds.ts";
+export { convertsWithoutWebhook, kruiseKinds } from "./kruise/kinds.ts";
+export { fieldsLostIn } from "./kruise/lost-fields.ts";
 export { PodUnavailableBudget } from "./kruise/pod-unavailable-budget.ts";
 export { SidecarSet } from "./kruise/sidecar-set.ts";
 export { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, sidecarSetHashedText, sidecarSetHashes, type SidecarSetHashes } from "./kruise/sidecar-set-hash.ts";
@@ -111,6 +112,7 @@ export { evaluateExpression, expressionQuantity, type ExpressionResult, type Exp
 export { UnitedDeployment } from "./kruise/united-deployment.ts";
 export { subsetReplicas } from "./kruise/united-deployment-subsets.ts";
 export { Workflow } from "./argo/workflow.ts";
+export * from "./ocm/index.ts";
 
 export type { JSONSchemaProps } from "./facts/apiextensions-v1.ts";
 export type { DeploymentSpec, DeploymentStatus, DeploymentCondition, ReplicaSetSpec, ReplicaSetStatus } from "./facts/apps-v1.ts";

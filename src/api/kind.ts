@@ -114,6 +114,8 @@ export interface ObjectSource {
   get(cluster: string, namespace: string | undefined, name: string): JsonObject | undefined | Promise<JsonObject | undefined>;
   /** In key order: by namespace, then by name. */
   list(cluster: string, namespace: string | undefined): JsonObject[];
+  /** The stored object that this one tells about. Whoever gets this must be allowed to get that too. Only for kinds whose only verb is `get`. */
+  about?(object: DeepReadonly<JsonObject>): { apiVersion: string; kind: string; namespace?: string; name: string };
 }
 
 export interface KindVersion {

@@ -28,6 +28,8 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
     ...(oldObject && { oldObject }),
     dryRun: false,
     newUid: () => UID,
+    nowMs: () => Date.parse("2024-05-01T12:00:00Z"),
+    allows: () => true,
     warn: () => {},
     read: emptyCluster,
   };

@@ -58,7 +58,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
       return shared(toObject(await operate(deps, context, request.verb, inputOf(deps, context, request))));
     },
 
-    async *watch({ path, query }, signal): AsyncGenerator<TransportWatchEvent[]> {
+    async *watch({ path, query, where }, signal): AsyncGenerator<TransportWatchEvent[]> {
       if (path.cluster !== "*") contextOf(path, "watch", query, signal);
       else authorize(deps, { user, verb: "watch", cluster: "*", resource: path });
       const { group, version, resource, namespace } = path;
@@ -69,6 +69,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
         deps,
         {
           cluster: all ? "*" : findCluster(deps, path.cluster),
+          ...(where && { where }),
           inProcess: true,
           group,
           version,

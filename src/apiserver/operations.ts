@@ -8,6 +8,7 @@ import type { AccountTokens } from "./access/account-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
 import type { Actions } from "./action.ts";
 import type { BackPressure } from "./watch/back-pressure.ts";
+import { confirmSubject } from "./access/subject.ts";
 import { accessDenied } from "./request/authorize.ts";
 import type { AccessRequest, Authorizer } from "./request/authorize.ts";
 import { clusterNotFound } from "./clusters/clusters.ts";
@@ -127,8 +128,11 @@ async function perform(deps: OperationDependencies, context: RequestContext, ver
   const action = verb === "create" ? deps.actions.of(served, subresource) : undefined;
   if (action) return action.run(deps, context, input);
   switch (verb) {
-    case "get":
-      return { type: "entry", entry: await getObject(deps, context), served, code: 200 };
+    case "get": {
+      const entry = await getObject(deps, context);
+      if (served.resource.kind.source?.about) confirmSubject(deps.authorizer, context, objectIn(entry, served));
+      return { type: "entry", entry, served, code: 200 };
+    }
     case "list":
       return { type: "list", result: await listObjects(deps, context), served };
     case "create": {

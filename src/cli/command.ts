@@ -8,7 +8,8 @@ import type { FleetStarter } from "./fleet.ts";
 import type { Output } from "./output.ts";
 
 export interface Flag {
-  type: "string" | "integer" | "boolean";
+  /** A `number` may have a fraction, an `integer` not. */
+  type: "string" | "integer" | "number" | "boolean";
   /** What stands for the value in the help: `--data DIR`. */
   value?: string;
   short?: string;
@@ -30,7 +31,7 @@ export interface Argument {
 }
 
 export type FlagValues<F extends Record<string, Flag>> = {
-  [K in keyof F]: F[K] extends { repeated: true } ? readonly string[] : F[K]["type"] extends "boolean" ? boolean : (F[K]["type"] extends "integer" ? number : string) | (F[K] extends { default: string | number } ? never : undefined);
+  [K in keyof F]: F[K] extends { repeated: true } ? readonly string[] : F[K]["type"] extends "boolean" ? boolean : (F[K]["type"] extends "integer" | "number" ? number : string) | (F[K] extends { default: string | number } ? never : undefined);
 };
 
 export interface CommandContext<F extends Record<string, Flag>> {

@@ -13,6 +13,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "status", summary: "show the members of the fleet and where workloads run", load: async () => (await import("./commands/status.ts")).statusCommand },
   { name: "why", summary: "say why a resource is where it is, what its members say, and what to do", load: async () => (await import("./commands/why.ts")).whyCommand },
   { name: "plan", summary: "show what would change on each member before you apply it", load: async () => (await import("./commands/plan.ts")).planCommand },
+  { name: "adopt", summary: "take what members run into the hub's hands, without touching a pod", load: async () => (await import("./commands/adopt.ts")).adoptCommand },
   { name: "join", summary: "make a Kubernetes cluster a member of the fleet", load: async () => (await import("./commands/join.ts")).joinCommand },
   { name: "unjoin", summary: "let a member go; what it runs stays unless it is purged", load: async () => (await import("./commands/unjoin.ts")).unjoinCommand },
   { name: "snapshot", summary: "save the fleet's data to one file, also while it runs, or restore it", load: async () => (await import("./commands/snapshot.ts")).snapshotCommand },

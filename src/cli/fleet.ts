@@ -11,6 +11,10 @@ export interface FleetOptions {
   kruiseGates?: string;
   /** How often members are asked whether they are well, and for how long they must answer, or not, before that counts; unset are Karmada's defaults. */
   membership?: { periodMs: number; successMs: number; failureMs: number };
+  /** What the scheduler does beyond Karmada's defaults. */
+  scheduling?: { enableEmptyWorkloadPropagation: boolean; multiplePodTemplatesScheduling: boolean };
+  /** What no policy says about leaving members; unset are Karmada's defaults. */
+  failover?: FleetFailoverOptions;
   /** Where state, certificates and kubeconfigs live. */
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
@@ -18,6 +22,17 @@ export interface FleetOptions {
   /** 0 takes any free port. */
   port: number;
   logLevel: "debug" | "info" | "warn" | "error";
+}
+
+export interface FleetFailoverOptions {
+  /** How many workloads leave tainted members per second. */
+  evictionsPerSecond: number;
+  /** How long a copy that is to go waits for its replacement. */
+  evictionTimeoutMs: number;
+  /** How NoExecute taints move workloads whose policy does not speak of cluster failover; unset: not at all. */
+  unasked?: { purgeMode: "Directly" | "Gracefully" };
+  /** Whether ClusterTaintPolicies may set NoExecute. */
+  allowNoExecuteTaintPolicy: boolean;
 }
 
 export interface Fleet {

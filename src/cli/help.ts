@@ -40,7 +40,7 @@ function section(title: string, rows: readonly (readonly [string, string])[]): s
 }
 
 function flagText(name: string, { short, type, value, choices }: Flag): string {
-  const operand = type === "boolean" ? "" : ` ${value ?? choices?.join("|") ?? (type === "integer" ? "N" : "TEXT")}`;
+  const operand = type === "boolean" ? "" : ` ${value ?? choices?.join("|") ?? (type === "string" ? "TEXT" : "N")}`;
   return `${short ? `-${short}, ` : ""}--${name}${operand}`;
 }
 

@@ -15,6 +15,7 @@ const command = defineCommand({
   flags: {
     crew: { type: "integer", short: "c", default: 2, minimum: 1, maximum: 10, description: "how many hands" },
     rig: { type: "string", choices: ["sloop", "ketch"], default: "sloop", description: "what ship" },
+    draught: { type: "number", default: 1.5, maximum: 9, description: "how deep" },
     log: { type: "string", value: "FILE", description: "where to write the log" },
     night: { type: "boolean", description: "also at night" },
   },
@@ -22,10 +23,10 @@ const command = defineCommand({
 });
 
 test("flags have their values or defaults, in any order with the arguments", () => {
-  const { args, flags, format, help } = parseCommandLine(command, ["--night", "oslo", "-c", "3", "bergen", "-o", "json"]);
+  const { args, flags, format, help } = parseCommandLine(command, ["--night", "oslo", "-c", "3", "--draught", "0.25", "bergen", "-o", "json"]);
 
   expect(args).toEqual(["oslo", "bergen"]);
-  expect(flags).toMatchObject({ crew: 3, rig: "sloop", log: undefined, night: true });
+  expect(flags).toMatchObject({ crew: 3, draught: 0.25, rig: "sloop", log: undefined, night: true });
   expect(format).toBe("json");
   expect(help).toBe(false);
 });
@@ -46,6 +47,8 @@ const wrong: Record<string, { argv: string[]; want: string }> = {
   "a number is out of range": { argv: ["oslo", "--crew", "11"], want: "--crew is a whole number from 1 to 10, not '11'" },
   "a number is below zero": { argv: ["oslo", "--crew", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
   "a number is below zero behind a letter": { argv: ["oslo", "-c", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
+  "a number with a fraction is below zero": { argv: ["oslo", "--draught", "-0.5"], want: "--draught is a number from 0 to 9, not '-0.5'" },
+  "a number is without end": { argv: ["oslo", "--draught", "Infinity"], want: "--draught is a number from 0 to 9, not 'Infinity'" },
   "a choice is none": { argv: ["oslo", "--rig", "raft"], want: "--rig is one of sloop, ketch, not 'raft'" },
   "the output format is none": { argv: ["oslo", "-o", "xml"], want: "--output is one of table, json, yaml, not 'xml'" },
 };
@@ -73,6 +76,7 @@ test("help is given also where arguments are missing, and lists what the command
       "Flags:",
       "  -c, --crew N                   how many hands (default 2)",
       "  --rig sloop|ketch              what ship (default sloop)",
+      "  --draught N                    how deep (default 1.5)",
       "  --log FILE                     where to write the log",
       "  --night                        also at night",
       "  -o, --output table|json|yaml   how to print the result (default table)",

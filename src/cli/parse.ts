@@ -44,7 +44,7 @@ function readArguments(command: Command, flags: Record<string, Flag>, argv: read
 
 /** Node takes `-1` for an option of its own; behind a flag for numbers it is a number, though perhaps a wrong one. */
 function withNegatives(flags: Record<string, Flag>, argv: readonly string[]): string[] {
-  const joints = new Map<string, string>(Object.entries(flags).flatMap(([name, { type, short }]) => (type === "integer" ? [[`--${name}`, "="] as const, ...(short ? [[`-${short}`, ""] as const] : [])] : [])));
+  const joints = new Map<string, string>(Object.entries(flags).flatMap(([name, { type, short }]) => (type === "integer" || type === "number" ? [[`--${name}`, "="] as const, ...(short ? [[`-${short}`, ""] as const] : [])] : [])));
   const args: string[] = [];
   for (const word of argv) {
     const joint = /^-\d/.test(word) ? joints.get(args.at(-1) ?? "") : undefined;
@@ -69,8 +69,9 @@ function valueOf(name: string, flag: Flag, given: Given): FlagValue {
   if (flag.type === "string") return text;
   const number = Number(text);
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = flag;
-  if (!Number.isInteger(number) || text.trim() === "" || number < minimum || number > maximum) {
-    throw new UsageError(`--${name} is a whole number${maximum < Number.MAX_SAFE_INTEGER ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`}, not '${text}'`);
+  const isOfType = flag.type === "integer" ? Number.isInteger(number) : Number.isFinite(number);
+  if (!isOfType || text.trim() === "" || number < minimum || number > maximum) {
+    throw new UsageError(`--${name} is a ${flag.type === "integer" ? "whole number" : "number"}${maximum < Number.MAX_SAFE_INTEGER ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`}, not '${text}'`);
   }
   return number;
 }

@@ -33,6 +33,8 @@ export interface ListOptions extends ReadOptions {
 export interface WatchOptions {
   /** `*` watches the kind in every logical cluster, in process only; `metadata` then does not say which, so events carry `cluster`. */
   cluster: string;
+  /** With `*`: the clusters that matter. Events of others may be left out, so that nobody makes objects that nobody looks at. */
+  where?(cluster: string): boolean;
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;

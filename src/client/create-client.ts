@@ -34,7 +34,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
 
     async *watch<T extends KubernetesObject>(kind: Kind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>[]> {
       const path = collectionPath(kind, options.cluster, options.namespace);
-      for await (const events of transport.watch({ path, query: watchQuery(options) }, options.signal)) {
+      for await (const events of transport.watch({ path, query: watchQuery(options), ...(options.where && { where: options.where }) }, options.signal)) {
         yield events.map((event) => readEvent<T>(event, options.cluster));
       }
     },

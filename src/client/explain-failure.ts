@@ -26,6 +26,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   ERR_STREAM_PREMATURE_CLOSE: "the connection was lost before the answer was complete; try again",
 };
 
+/** These may also happen once a request was sent; the others are met before that. */
+const AFTER_CONNECTING: ReadonlySet<string> = new Set(["ETIMEDOUT", "ECONNRESET", "EPIPE", "ERR_HTTP2_STREAM_ERROR", "ERR_STREAM_PREMATURE_CLOSE"]);
+
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
@@ -34,6 +37,7 @@ export function codeOf(error: unknown): string | undefined {
 /** `doing` is what was attempted: `getting deployments shop/web from https://…`. */
 export function explainFailure(doing: string, error: unknown): UnreachableError {
   const advice = ADVICE[codeOf(error) ?? ""];
-  if (error instanceof UnreachableError) return new UnreachableError(`${doing}: ${error.message}`, { cause: error.cause });
-  return new UnreachableError(advice === undefined ? `${doing} failed; check that the server runs and is reachable` : `${doing}: ${advice}`, { cause: error });
+  if (error instanceof UnreachableError) return new UnreachableError(`${doing}: ${error.message}`, { cause: error.cause, mayHaveArrived: error.mayHaveArrived });
+  const mayHaveArrived = advice === undefined || AFTER_CONNECTING.has(codeOf(error) ?? "");
+  return new UnreachableError(advice === undefined ? `${doing} failed; check that the server runs and is reachable` : `${doing}: ${advice}`, { cause: error, mayHaveArrived });
 }

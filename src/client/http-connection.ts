@@ -251,7 +251,7 @@ function requestHttp2(session: Session, request: HttpRequest, stop: AbortSignal)
     stream.once("close", () => {
       session.active--;
       stop.removeEventListener("abort", cancel);
-      if (!answered) reject(new UnreachableError("the connection was lost before an answer came; try again"));
+      if (!answered) reject(new UnreachableError("the connection was lost before an answer came; try again", { mayHaveArrived: true }));
     });
     if (request.body !== undefined) stream.end(request.body);
   });
@@ -298,7 +298,7 @@ function pingWhileBusy(session: Session, clock: Clock): () => void {
   const next = (): void => {
     timer = clock.after(PING_AFTER_MS, () => {
       if (session.active === 0) return next();
-      timer = clock.after(PING_TIMEOUT_MS, () => session.http2.destroy(new UnreachableError("the server stopped answering; the connection was given up")));
+      timer = clock.after(PING_TIMEOUT_MS, () => session.http2.destroy(new UnreachableError("the server stopped answering; the connection was given up", { mayHaveArrived: true })));
       session.http2.ping(() => {
         timer.cancel();
         if (!session.http2.destroyed) next();

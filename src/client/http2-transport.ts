@@ -130,7 +130,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     signal?.throwIfAborted();
     const controller = new AbortController();
     const timer = clock.after(requestTimeoutMs, () =>
-      controller.abort(new UnreachableError(`${doing}: no answer within ${requestTimeoutMs / 1000} s; the server is overloaded or out of reach`)),
+      controller.abort(new UnreachableError(`${doing}: no answer within ${requestTimeoutMs / 1000} s; the server is overloaded or out of reach`, { mayHaveArrived: true })),
     );
     const give = (): void => controller.abort(signal?.reason);
     const forget = (): void => signal?.removeEventListener("abort", give);

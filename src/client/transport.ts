@@ -57,9 +57,9 @@ export interface Transport {
   send(request: TransportRequest, signal?: AbortSignal): Promise<JsonObject>;
   /**
    * Events in batches until the server ends the watch or `signal` is aborted. An ERROR event is thrown as `ApiError`.
-   * `cluster: "*"` covers every logical cluster and is known to the direct transport only.
+   * `cluster: "*"` covers every logical cluster, or those that fit `where`, and is known to the direct transport only.
    */
-  watch(request: { path: ResourcePath; query?: Record<string, string> }, signal: AbortSignal): AsyncIterable<TransportWatchEvent[]>;
+  watch(request: { path: ResourcePath; query?: Record<string, string>; where?: (cluster: string) => boolean }, signal: AbortSignal): AsyncIterable<TransportWatchEvent[]>;
   raw(request: RawRequest, signal?: AbortSignal): Promise<RawResponse>;
   close(): Promise<void>;
 }

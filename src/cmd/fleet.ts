@@ -18,6 +18,8 @@ import { growYoungGeneration } from "./young-generation.ts";
 
 const HOST = "127.0.0.1";
 const READY_POLL_MS = 20;
+/** A store that has seen so many writes takes a while to read, and what is read needs room. */
+const LONG_HISTORY = 10_000;
 
 export const startFleet: FleetStarter = async (options, progress, signal) => {
   const data = resolve(options.data);
@@ -31,6 +33,7 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
     for (const close of opened.splice(0).toReversed()) await close();
   };
   try {
+    if ((await engine.revision()) > LONG_HISTORY) growYoungGeneration();
     return await startParts(options, data, engine, log, opened, closeAll, progress, signal);
   } catch (error) {
     await closeAll();
@@ -68,6 +71,8 @@ async function startParts(
     nodes: options.nodes,
     ...(options.startMs !== undefined && { times: { startMs: options.startMs, restartMs: options.startMs, stopMs: options.startMs } }),
     ...(options.membership && { membershipTimes: options.membership }),
+    ...(options.failover && { failover: options.failover }),
+    ...(options.scheduling && { scheduling: options.scheduling }),
     rootCertificate: certificates.authority.certificate,
     signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
     clusterKubeconfig: (cluster) => access.kubeconfig(cluster),

@@ -15,7 +15,9 @@ import { createExplainer, createLastDecisions } from "../explain/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
 import { createMembership, createMembershipAdmissions, joinCluster } from "../membership/index.ts";
 import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
+import { createOcm } from "../ocm/index.ts";
 import { createPropagation, matchesAffinity } from "../propagation/index.ts";
+import type { FailoverOptions, ScheduleOptions } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import type { SimulationDependencies } from "../simulation/index.ts";
@@ -46,6 +48,10 @@ export interface HubOptions {
   times?: SimulationDependencies["times"];
   /** How often members are looked at, and how long it takes to change the mind about one; unset means Karmada's defaults. */
   membershipTimes?: Partial<MembershipTimes>;
+  /** What no policy says about leaving members, and whether ClusterTaintPolicies may set taints that evict; unset means Karmada's defaults. */
+  failover?: FailoverOptions & { allowNoExecuteTaintPolicy?: boolean };
+  /** What the scheduler is asked to do beyond its defaults, which are Karmada's. */
+  scheduling?: ScheduleOptions;
   /** How members outside of this process are reached; unset is over the network. */
   connectMember?: ConnectMember;
   /** PEM; how workloads know that they talk to this server. Every namespace has it. */
@@ -94,7 +100,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     clock,
     random,
     log,
-    admissions: [...createBuiltInAdmissions(options.kruiseGates), ...createMembershipAdmissions({ hub: HUB, clock }), ...interpreterAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
+    admissions: [...createBuiltInAdmissions(options.kruiseGates, { allowNoExecute: options.failover?.allowNoExecuteTaintPolicy ?? false }), ...createMembershipAdmissions({ hub: HUB, clock }), ...interpreterAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
     decodeProtobuf,
     profiles,
     ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
@@ -129,7 +135,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const simulatedDelivery = (cluster: string): Delivery | undefined => {
     let delivery = deliveries.get(cluster);
     if (!delivery && isMember(cluster)) {
-      delivery = createDelivery({ client: executor, cluster, kinds: createKindResolver({ client: executor, cluster }), observer });
+      delivery = createDelivery({ client: executor, cluster, kinds: createKindResolver({ client: executor, cluster }), observer, clock });
       deliveries.set(cluster, delivery);
     }
     return delivery;
@@ -158,9 +164,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     ...(options.connectMember && { connectMember: options.connectMember }),
   });
   const decisions = createLastDecisions(clock);
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, random, log, onDecision: (key, plan) => decisions.record(key, plan) });
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, random, log, ...(options.failover && { failover: options.failover }), ...(options.scheduling && { scheduling: options.scheduling }), onDecision: (key, plan) => decisions.record(key, plan) });
   const explainer = createExplainer({ views: propagation.views, interpreter: configured.interpreter, decisions, clock });
-  hubManager.add(...propagation.controllers, ...membership.controllers);
+  const ocm = createOcm({ hub: HUB, informers: hubInformers, clientFor, events: events.recorders, clock });
+  hubManager.add(...propagation.controllers, ...membership.controllers, ...ocm.controllers);
 
   const { manager: memberManager, simulation } = createMembers({
     ...gates,

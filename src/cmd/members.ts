@@ -35,10 +35,12 @@ export function createMembers({ server, client, informers, clock, random, log, e
   server.onClusterGone((cluster) => componentLogs.forget(cluster));
   const manager = createManager({ client, informers, clock, log: componentLogs.keep(log) });
   const simulation = createSimulation({ client, informers, clock, hashes: containerHashes, componentLogs, events, ...(times && { times }) });
-  const workloads = createWorkloadControllerGroups({ client, informers, clock, random, events, usage: simulation, ...(gates && { gates }) });
-  const kruiseControllers = new Set(workloads.kruise.map(({ name }) => name));
+  const kruiseControllers = new Set<string>();
+  // Where nothing runs, the informers of those that make it run would only cost memory.
   if (!haveNodes) return { manager, simulation };
 
+  const workloads = createWorkloadControllerGroups({ client, informers, clock, random, events, usage: simulation, ...(gates && { gates }) });
+  for (const { name } of workloads.kruise) kruiseControllers.add(name);
   // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
   const elsewhere = { isForeign: (cluster: string) => server.profileOf(cluster) === "empty", isTaken: server.isManagedElsewhere };
   const install = createKruiseInstallController({ client, isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster), onServed: server.onServed });

@@ -18,6 +18,8 @@ import {
   kruiseKinds,
   kubernetesKinds,
   logicalClusterKind,
+  ocmHubKinds,
+  ocmMemberKinds,
   systemPriorityClasses,
 } from "../api/index.ts";
 import type { ConnectHandler, Kind, KubernetesObject, Namespace } from "../api/index.ts";
@@ -80,13 +82,13 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, 
   return {
     hub: {
       builtIns: [...kubernetesKinds, clusterProxy ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } } : Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)), ...(explanation ? explanationKinds(explanation) : [])],
-      customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...WORKLOAD_KINDS],
+      customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...ocmHubKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both say `admin`.
       objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster"), ...apiServer, ...shared, ...clusterProxyAdministrators(["admin"])],
     },
     // OpenKruise keeps the history of SidecarSets in its own namespace.
-    member: { ...simulated, customs: [...WORKLOAD_KINDS], objects: [...simulated.objects, ...namespaces(kruiseNamespace()), ...kruiseLayer({ nodes, nowMs })] },
-    "member-bare": simulated,
+    member: { ...simulated, customs: [...WORKLOAD_KINDS, ...ocmMemberKinds], objects: [...simulated.objects, ...namespaces(kruiseNamespace()), ...kruiseLayer({ nodes, nowMs })] },
+    "member-bare": { ...simulated, customs: ocmMemberKinds },
     empty: memberBare,
   };
 }

@@ -11,6 +11,8 @@ import v8 from "node:v8";
 /** Both halves, of which one is in use. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
+let isGrowing = false;
+
 /** While a program starts nearly everything survives, which says nothing about what it will need. */
 export function holdYoungGeneration(): void {
   setGrowth(1);
@@ -18,6 +20,8 @@ export function holdYoungGeneration(): void {
 
 /** From now on it may grow up to its bound, again and again: V8 makes it small when memory is short. */
 export function growYoungGeneration(): void {
+  if (isGrowing) return;
+  isGrowing = true;
   let growth = 2;
   setGrowth(growth);
   new PerformanceObserver(() => {

@@ -8,7 +8,7 @@
 import { HorizontalPodAutoscaler } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import { isObject } from "../base/index.ts";
-import type { DeepReadonly, Json } from "../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../base/index.ts";
 import { find, UnknownKindError } from "../client/index.ts";
 import type { AnyKind, Client, KindResolver, ObjectKey } from "../client/index.ts";
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
@@ -25,6 +25,7 @@ import { planPut } from "./put.ts";
 import { withoutRetained } from "./retained.ts";
 import { createServedKinds, inServedVersion } from "./served-kinds.ts";
 import { subscribe } from "./subscription.ts";
+import { untilListed } from "./until-listed.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
@@ -33,6 +34,7 @@ export interface DeliveryDependencies {
   cluster: string;
   kinds: KindResolver;
   observer: Observer;
+  clock: Clock;
 }
 
 /** How often a write is tried again when the object changes under it, before the caller's back-off takes over. */
@@ -59,7 +61,7 @@ interface Settled {
   written?: string;
 }
 
-export function createDelivery({ client, cluster, kinds: asked, observer }: DeliveryDependencies): Delivery {
+export function createDelivery({ client, cluster, kinds: asked, observer, clock }: DeliveryDependencies): Delivery {
   const kinds = createServedKinds(asked);
   /** By object, the generation at which it was last found as wanted, or written. */
   const settled = new Map<string, Settled>();
@@ -71,7 +73,9 @@ export function createDelivery({ client, cluster, kinds: asked, observer }: Deli
     const key = keyOf(manifest.metadata);
     if (informer.synced) return informer.get(key);
     policy.beforeRequest?.();
-    return read(kind, key, signal);
+    // After a start of the hub a member may have thousands of its objects: one list tells of them all.
+    await untilListed(informer, clock, signal);
+    return informer.synced ? informer.get(key) : read(kind, key, signal);
   }
 
   const read = (kind: AnyKind, key: ObjectKey, signal: AbortSignal): Promise<Manifest | undefined> => find(client, kind, key, { signal });

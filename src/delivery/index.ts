@@ -1,5 +1,5 @@
 export * from "./create-delivery.ts";
 export * from "./delivery.ts";
 export { formatSteps, type FieldDrift } from "./drift.ts";
-export { MANAGED_LABEL } from "./marks.ts";
+export { isReleasedFrom, MANAGED_LABEL } from "./marks.ts";
 export * from "./observer.ts";

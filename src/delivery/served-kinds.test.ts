@@ -38,6 +38,12 @@ test("a kind that cannot be converted is unknown in the version asked for", asyn
   await expect(createServedKinds(member()).resolve({ apiVersion: "example.dev/v1", kind: "Widget" })).rejects.toThrow("does not serve Widget in example.dev/v1");
 });
 
+test("a manifest that the member's version has no words for is refused, and nothing is dropped", () => {
+  const manifest = makeCloneSet("shop/web").with(({ spec }) => (spec.scaleStrategy = { excludePreparingDelete: true })).build();
+
+  expect(() => inServedVersion(manifest, v1alpha1)).toThrow("CloneSet web is served there as apps.kruise.io/v1alpha1 alone, which has no place for spec.scaleStrategy.excludePreparingDelete");
+});
+
 test("a manifest is converted as its kind says, once", () => {
   const manifest = makeCloneSet("shop/web").with(({ spec }) => (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { partition: 2 } } as never)).build();
 

@@ -2,11 +2,12 @@
  * Kinds as a member serves them. A manifest may speak a version that the member does not have yet, or not any more: then another
  * version is taken, when the kind is one that we can convert. OpenKruise's kinds are served as v1alpha1 here and as v1beta1 there.
  */
-import { formatApiVersion, gvkOf, kruiseKinds, kubernetesKinds, parseApiVersion } from "../api/index.ts";
+import { fieldsLostIn, formatApiVersion, gvkOf, kruiseKinds, kubernetesKinds, parseApiVersion } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import { UnknownKindError } from "../client/index.ts";
 import type { AnyKind, KindResolver } from "../client/index.ts";
+import { badRequest } from "../machinery/index.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
@@ -64,13 +65,15 @@ export function createServedKinds(kinds: KindResolver): KindResolver {
 /** Manifests are shared and never changed; each is converted once. */
 const converted = new WeakMap<object, Manifest>();
 
-/** The manifest in the version in which the member has its kind. */
+/** The manifest in the version in which the member has its kind. Throws an ApiError when it says something that this version cannot. */
 export function inServedVersion(manifest: Manifest, served: AnyKind): Manifest {
   const { group, version, kind } = gvkOf(manifest);
   if (version === served.storageVersion) return manifest;
   const known = converted.get(manifest);
   const apiVersion = formatApiVersion(group, served.storageVersion);
   if (known?.apiVersion === apiVersion) return known;
+  const lost = group.endsWith(".kruise.io") ? fieldsLostIn(served.storageVersion, manifest as unknown as JsonObject) : [];
+  if (lost.length > 0) throw badRequest(`${kind} ${manifest.metadata.name} is served there as ${apiVersion} alone, which has no place for ${lost.join(", ")}; update OpenKruise on the member, or take the field out with an override policy`);
   const versions = convertibleKind(manifest.apiVersion, kind)?.versions;
   const stored = versions?.[version]?.toStorage?.(manifest as unknown as JsonObject) ?? (manifest as unknown as JsonObject);
   const result = { ...(versions?.[served.storageVersion]?.fromStorage?.(stored) ?? stored), apiVersion } as unknown as Manifest;

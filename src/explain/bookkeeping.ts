@@ -1,5 +1,5 @@
 /** Labels and annotations that the stages write for each other: they differ between copies and mean nothing to people. */
-import { ROLLOUT_STAGE, TEMPLATE_GENERATION } from "../interpreter/index.ts";
+import { KEPT_TEMPLATE, ROLLOUT_STAGE, TEMPLATE_GENERATION } from "../interpreter/index.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, wellKnown } from "../propagation/index.ts";
 
 const LABELS = new Set([...CLAIM_LABELS, wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID]);
@@ -15,6 +15,7 @@ const ANNOTATIONS = new Set([
   wellKnown.MANAGED_LABELS,
   wellKnown.MANAGED_ANNOTATIONS,
   TEMPLATE_GENERATION,
+  KEPT_TEMPLATE,
   ROLLOUT_STAGE,
   // kubectl's own memory of what was applied repeats the whole object.
   "kubectl.kubernetes.io/last-applied-configuration",

@@ -44,6 +44,6 @@ function decide(deps: PlanningDependencies, binding: Binding | undefined, record
   // Without the record of what was decided, the scheduler decides from what runs now instead of answering that nothing has changed.
   const { [wellKnown.APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
   const asked = { ...binding, metadata: { ...binding.metadata, annotations } };
-  const summary = summariseDecision(planSchedule({ binding: asked, fleet: fleetOf(deps), nowMs: deps.nowMs }));
+  const summary = summariseDecision(planSchedule({ ...deps.views.scheduling, binding: asked, fleet: fleetOf(deps), neighbours: deps.views.groups.neighboursOf(deps.views.hub, binding), nowMs: deps.nowMs }));
   return summary && { source: "recomputed", at: formatTime(deps.nowMs), ...summary };
 }

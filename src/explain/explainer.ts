@@ -15,7 +15,7 @@ import type { Binding } from "./plan-template.ts";
 
 export interface ExplainerDependencies {
   views: PlanningViews;
-  interpreter: Pick<Interpreter, "replicas" | "divide">;
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide">;
   decisions: Pick<LastDecisions, "get">;
   clock: Clock;
 }

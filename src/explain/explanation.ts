@@ -107,6 +107,6 @@ export const ClusterExplanation: Kind<Explanation> = kindOf(CLUSTER_NAMES);
 
 /** As the hub serves them; `get` is asked when somebody reads, so that what answers may be put together later. */
 export function explanationKinds(get: (namespace: string | undefined, name: string) => Promise<Explanation | undefined>): Kind[] {
-  const source: ObjectSource = { get: async (_cluster, namespace, asked) => (await get(namespace, asked)) as unknown as JsonObject | undefined, list: () => [] };
+  const source: ObjectSource = { get: async (_cluster, namespace, asked) => (await get(namespace, asked)) as unknown as JsonObject | undefined, list: () => [], about: (object) => (object as unknown as Explanation).resource };
   return [kindOf(NAMES, source), kindOf(CLUSTER_NAMES, source)];
 }

@@ -45,7 +45,8 @@ export function findProblems({ explanation, binding, clusterOf, found }: Problem
 function bindingProblems({ metadata, spec, status }: Binding): Problem[] {
   const problems: Problem[] = [];
   const dispatched = findCondition(status?.conditions ?? [], "Dispatched");
-  if (dispatched?.status === "False") problems.push({ what: `copies cannot be made: ${dispatched.message ?? dispatched.reason}`, try: "correct the override policy or the template" });
+  if (dispatched?.status === "False" && dispatched.reason === "RolloutHeld") problems.push({ what: dispatched.message ?? "", try: "bring these members back, or take away what suspends dispatching to them; or give their replicas to others" });
+  else if (dispatched?.status === "False") problems.push({ what: `copies cannot be made: ${dispatched.message ?? dispatched.reason}`, try: "correct the override policy or the template" });
   if (spec.suspension?.scheduling) problems.push({ what: "scheduling is suspended", try: `set spec.suspension.scheduling of binding ${metadata.name} to false` });
   if (spec.suspension?.dispatching) problems.push({ what: "dispatching is suspended: members do not see changes", try: "set spec.suspension.dispatching of the policy to false" });
   return problems;

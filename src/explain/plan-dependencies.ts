@@ -7,7 +7,7 @@ import type { Json } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { applyMergePatch } from "../machinery/index.ts";
-import { bindingConflict, formatReferences, mayBeNeeded, placeOf, placesOf, planAttached, referencesOf, refersTo, wellKnown } from "../propagation/index.ts";
+import { bindingConflict, formatReferences, mayBeNeeded, needOf, placeOf, placesOf, planAttached, referencesOf, wellKnown } from "../propagation/index.ts";
 import type { Template } from "../propagation/index.ts";
 import { bindingOf, planCopies } from "./plan-template.ts";
 import type { Binding, PlanningDependencies, TemplatePlan } from "./plan-template.ts";
@@ -56,7 +56,7 @@ const runsSomewhere = ({ spec }: Binding): boolean => Boolean(spec.clusters?.len
 function requirersOf(byPlace: ReadonlyMap<string, readonly Binding[]>, object: Template): Binding[] {
   const where = { apiVersion: object.apiVersion, kind: object.kind, namespace: object.metadata.namespace ?? "" };
   const near = new Set([...(byPlace.get(placeOf(where, object.metadata.name)) ?? []), ...(byPlace.get(placeOf(where)) ?? [])]);
-  return [...near].filter((binding) => binding.spec.resource.uid !== object.metadata.uid && referencesOf(binding).some((reference) => refersTo(reference, object)));
+  return [...near].filter((binding) => needOf(binding, object) === "met");
 }
 
 /** Undefined when nothing about the object's binding changes for those who need it. */

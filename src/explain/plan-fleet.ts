@@ -23,7 +23,7 @@ export interface FleetPlan {
 }
 
 export interface PlanFleetOptions {
-  interpreter: Pick<Interpreter, "replicas" | "divide" | "dependencies">;
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide" | "dependencies">;
   nowMs: number;
 }
 
@@ -35,6 +35,8 @@ export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }:
   const plans = new Map<string, TemplatePlan>();
   for (const template of objects) {
     const plan = await planTemplate({ views, interpreter, nowMs, fleet }, template);
+    // What comes after it in its workload groups sees where it goes.
+    if (plan.binding) views.groups.see(views.hub, plan.binding);
     // What nothing takes to members is an object of the hub alone.
     if (plan.binding || plan.match.outcome === "matched") plans.set(idOf(template), plan);
   }

@@ -11,14 +11,14 @@ import type { DeepReadonly, Json } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { applyMergePatch } from "../machinery/index.ts";
-import { askedVersion, bindingConflict, CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, createFleet, isToBeScheduled, mergeBinding, planActivation, planBinding, planDispatch, planMatch, planPatch, planPrerequisites, planSchedule, planScheduled } from "../propagation/index.ts";
+import { askedVersion, bindingConflict, CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, createFleet, isToBeScheduled, mergeBinding, planActivation, planBinding, planDispatch, planMatch, planPatch, planPrerequisites, planSchedule, planScheduled, sizeOf } from "../propagation/index.ts";
 import type { DispatchPlan, MatchPlan, PlanningViews, Policy, SchedulePlan, Template } from "../propagation/index.ts";
 
 export type Binding = DeepReadonly<ResourceBinding>;
 
 export interface PlanningDependencies {
   views: PlanningViews;
-  interpreter: Pick<Interpreter, "replicas" | "divide">;
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide">;
   nowMs: number;
   /** What was read of the clusters, where many templates are planned; made of the views otherwise. */
   fleet?: ReturnType<typeof createFleet>;
@@ -51,7 +51,7 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   const plan: TemplatePlan = { template, match, ...(before && { before }), works: { before: worksBefore, after: worksBefore }, problems };
   if (!binding) return plan;
 
-  const schedule = isToBeScheduled(binding) ? planSchedule({ binding, fleet: fleetOf(deps), nowMs: deps.nowMs }) : undefined;
+  const schedule = isToBeScheduled(binding) ? planSchedule({ ...views.scheduling, binding, fleet: fleetOf(deps), neighbours: views.groups.neighboursOf(views.hub, binding), nowMs: deps.nowMs }) : undefined;
   if (schedule?.outcome === "unschedulable") problems.push(`${schedule.message}; what runs stays where it is`);
   const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
   const dispatch = await planCopies(deps, scheduled, template, worksBefore, problems);
@@ -86,7 +86,7 @@ async function bind({ views, interpreter }: PlanningDependencies, given: Templat
   const own = conflict ? undefined : before;
   const activation = planActivation(policy, spoken, own);
   try {
-    const desired = planBinding({ template, policy, replicas: await interpreter.replicas(template), schedulePriority: needs.schedulePriority, activated: activation.digest });
+    const desired = planBinding({ template, policy, ...(await sizeOf(template, interpreter, views.scheduling)), schedulePriority: needs.schedulePriority, activated: activation.digest });
     const binding = own ? mergeBinding(own, desired) : desired;
     if (activation.when === "now") return { template, binding };
     if (binding !== own) problems.push(`policy ${policy.metadata.name} activates lazily: what it says now takes effect with the next change of the template`);

@@ -2,7 +2,7 @@
 import { Cluster, ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, OverridePolicy, PriorityClass, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { createPolicyIndex, createRenderer, indexWorks, worksOfBinding } from "../propagation/index.ts";
+import { createPolicyIndex, createRenderer, createWorkloadGroups, indexWorks, worksOfBinding } from "../propagation/index.ts";
 import type { PlanningViews, Template } from "../propagation/index.ts";
 import { createStaticInformer } from "./static-informer.ts";
 
@@ -42,6 +42,8 @@ export function viewsOf(snapshot: FleetSnapshot, hub = "hub"): PlanningViews {
   const clusterOverridePolicies = createStaticInformer(ClusterOverridePolicy, snapshot.clusterOverridePolicies);
   const works = createStaticInformer(Work, snapshot.works);
   indexWorks(works);
+  const groups = createWorkloadGroups();
+  for (const binding of [...snapshot.bindings, ...snapshot.clusterBindings]) groups.see(hub, binding);
   const templates = new Map(snapshot.templates.map((template) => [`${template.apiVersion}/${template.kind}/${placeOf(template)}`, template]));
   return {
     hub,
@@ -52,6 +54,9 @@ export function viewsOf(snapshot: FleetSnapshot, hub = "hub"): PlanningViews {
     clusterOverridePolicies,
     priorityClasses: createStaticInformer(PriorityClass, snapshot.priorityClasses),
     clusters,
+    groups,
+    // Whether the hub counts components is seen on the bindings that it has made.
+    scheduling: { multiplePodTemplatesScheduling: [...snapshot.bindings, ...snapshot.clusterBindings].some(({ spec }) => spec.components !== undefined) },
     worksOf: (binding) => worksOfBinding(works, binding),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: { get: ({ apiVersion, kind, namespace = "", name }) => Promise.resolve(templates.get(`${apiVersion}/${kind}/${namespace}/${name}`)) },

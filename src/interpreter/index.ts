@@ -4,7 +4,11 @@ export { checkCustomization, type CustomizationFindings } from "./customization/
 export { createCustomizationLevel, type CustomizationLevel } from "./customization/level.ts";
 export { convertShorthand } from "./customization/shorthand.ts";
 export { DivideError } from "./divide/divide-error.ts";
+export { heldRollout, type HeldRollout } from "./divide/held-rollout.ts";
+export { KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";
+export { PARTITION_SCOPE } from "./divide/scope.ts";
+export { keptPods } from "./divide/split-partition.ts";
 export * from "./interpret-error.ts";
 export * from "./interpreter.ts";
 export * from "./kind-interpreter.ts";

@@ -36,6 +36,13 @@ export interface Share {
   observed?: Json;
   /** The member's copy as it was last dispatched; what it owns already is read from it. */
   copy?: DeepReadonly<KubernetesObject>;
+  /** Override policies changed the copy. */
+  isOverridden?: true;
+  /**
+   * The member gets no copies at the moment, because it cannot be reached or dispatching there is suspended. `behind`: it does not
+   * have the last one. `unsure`: it may have got it.
+   */
+  held?: "behind" | "unsure";
   /**
    * The member is not a target any more. It gets nothing, but what it was given may still run there: a division that gives it
    * a copy all the same has that applied, and only without one is the member's copy removed.

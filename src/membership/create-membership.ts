@@ -98,6 +98,7 @@ export function createMembership(options: MembershipOptions): Membership {
     ...(options.wrap && { wrap: options.wrap }),
     ...(options.connectMember && { connect: options.connectMember }),
     onChange: changes.tell,
+    onServed: prober.refresh,
     onOpen: ({ summary }) => capacities.watch(summary),
   });
   const stopWatching = capacities.watch(simulated.informers);
@@ -135,7 +136,7 @@ export function createMembership(options: MembershipOptions): Membership {
   });
   return {
     deliveryFor,
-    proxy: createClusterProxy({ hub, clusters, simulated: (cluster, ...request) => (isSimulated(cluster) ? simulated.call(cluster.metadata.name, ...request) : undefined), remote }),
+    proxy: createClusterProxy({ hub, clusters, simulated: (cluster, ...request) => (isSimulated(cluster) ? simulated.call(cluster.metadata.name, ...request) : undefined), remote, askHub: (...request) => simulated.call(hub, ...request), clock }),
     controllers: [
       createMembershipController({ hub, hubClient: clientFor("membership"), accessTo, changes: changes.source(), prober, capacities, thresholds, clock }),
       createLifecycleController({
@@ -149,7 +150,7 @@ export function createMembership(options: MembershipOptions): Membership {
       }),
       createTaintPolicyController({ hub, client: clientFor("taints"), clusters, policies: informers.of(ClusterTaintPolicy), matches: matchesAffinity, events: events("cluster-taint-policy-controller"), clock }),
       createImpersonationController({ hub, clusters, roles: informers.of(ClusterRole), bindings: informers.of(ClusterRoleBinding), works: impersonationWorks, events: events("unified-auth-controller") }),
-      createRotationController({ hub, client: clientFor("rotation"), secrets: informers.of(Secret), memberClient: (name) => remote.named(name)?.client, changes: changes.source(), clock }),
+      createRotationController({ hub, client: clientFor("rotation"), secrets: informers.of(Secret), memberClient: (name) => remote.named(name)?.client, changes: changes.source(), events: told, clock }),
     ],
     async close() {
       stopWatching();

@@ -3,7 +3,7 @@ import { createFakeClock } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import { UnreachableError } from "../client/index.ts";
 import type { Transport } from "../client/index.ts";
-import { notFound } from "../machinery/index.ts";
+import { notFound, unauthorized } from "../machinery/index.ts";
 import { createGuard } from "./guard.ts";
 
 const REQUEST = { verb: "get", path: { cluster: "far", group: "", version: "v1", resource: "pods" } } as const;
@@ -110,5 +110,18 @@ describe("a guard", () => {
 
     expect((await Promise.all(all)).slice(-2)).toEqual(["cluster far does not answer; the condition Ready of its Cluster says why", "cluster far does not answer; the condition Ready of its Cluster says why"]);
     expect(member.sent()).toBe(16);
+  });
+
+  test("says what to do about a token that the member does not accept, and goes on asking: that is an answer", async () => {
+    const member = createMember();
+    const guard = createGuard(member.transport, "far", createFakeClock());
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const refused = guard.send(REQUEST).catch((error: unknown) => error);
+      await settle();
+      member.waiting.splice(0).forEach(({ fail }) => fail(unauthorized()));
+      expect(await refused).toMatchObject({ status: { code: 401 }, message: expect.stringContaining("cluster far does not accept the hub's token (401); 'flotilla join far") as string });
+    }
+
+    expect(member.sent()).toBe(5);
   });
 });

@@ -8,6 +8,7 @@ import type { Clock } from "../base/index.ts";
 import { UnreachableError } from "../client/index.ts";
 import type { Transport } from "../client/index.ts";
 import { ApiError } from "../machinery/index.ts";
+import { refusedToken } from "./probe.ts";
 
 /** Enough to keep a member busy over a far network; a fraction of what the hub delivers at the same time. */
 const MAX_UNDER_WAY = 16;
@@ -79,6 +80,7 @@ export function createGuard(transport: Transport, cluster: string, clock: Clock)
       return answer;
     } catch (error) {
       if (error instanceof ApiError) failures = 0; // A refusal is an answer.
+      if (error instanceof ApiError && error.status.code === 401) throw new ApiError({ ...error.status, message: refusedToken(cluster) }, { cause: error });
       if (!(error instanceof UnreachableError)) throw error;
       failures++;
       openUntilMs = clock.now() + Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, failures - FAILURES_BEFORE_OPEN));

@@ -21,6 +21,9 @@ export interface Probe {
 /** Health and version are a line or two. */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
+/** What a member says to a token is one word; this says what can be done about it. */
+export const refusedToken = (cluster: string): string => `cluster ${cluster} does not accept the hub's token (401); 'flotilla join ${cluster} --cluster-kubeconfig FILE' gives it a new one`;
+
 /** Asks `/readyz`, or `/healthz` where that is unknown. Never rejects: a member that does not answer is an answer. */
 export async function probe(client: Client, cluster: string, timeoutMs: number, clock: Clock, signal: AbortSignal): Promise<Probe> {
   const ask = async (path: string, stop: AbortSignal): Promise<number> => {
@@ -32,7 +35,7 @@ export async function probe(client: Client, cluster: string, timeoutMs: number, 
     return await within(timeoutMs, clock, signal, async (stop) => {
       const ready = await ask("/readyz", stop);
       const status = ready === 404 ? await ask("/healthz", stop) : ready;
-      return status === 200 ? { health: "ready", detail: "" } : { health: "unwell", detail: `it answered ${status}` };
+      return status === 200 ? { health: "ready", detail: "" } : { health: "unwell", detail: status === 401 ? refusedToken(cluster) : `it answered ${status}` };
     });
   } catch (error) {
     return { health: "unreachable", detail: messageOf(error) };

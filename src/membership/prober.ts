@@ -49,7 +49,10 @@ interface Loop {
   discovery: Discovery;
   closing: AbortController;
   sighting?: Sighting;
-  factsAtMs: number;
+  /** When it is asked again what it serves. */
+  factsDueMs: number;
+  /** What it serves may have changed just now, and a real cluster says so a moment later: the first answer is asked for twice. */
+  isChanging: boolean;
   isLooking: boolean;
   /** Asked for while a look was under way. */
   again: boolean;
@@ -65,10 +68,11 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
     const { signal } = loop.closing;
     const seen = await probe(loop.client, cluster, timeoutMs, clock, signal);
     let facts = loop.sighting?.facts;
-    if (seen.health === "ready" && clock.now() - loop.factsAtMs >= factsEveryMs(cluster)) {
+    if (seen.health === "ready" && clock.now() >= loop.factsDueMs) {
       try {
         facts = await collectFacts(loop.client, cluster, loop.discovery, FACTS_TIMEOUT_MS, clock, signal);
-        loop.factsAtMs = clock.now();
+        loop.factsDueMs = clock.now() + (loop.isChanging ? periodMs : factsEveryMs(cluster));
+        loop.isChanging = false;
       } catch (error) {
         // It is well and does not say what it serves: what was known holds, and the next look asks again.
         log.warn("collecting what a member serves failed", { member: cluster, error });
@@ -117,7 +121,7 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
     follow(cluster, client) {
       if (loops.get(cluster)?.client === client) return;
       drop(cluster);
-      const loop: Loop = { client, discovery: createDiscovery(client, cluster), closing: new AbortController(), factsAtMs: Number.NEGATIVE_INFINITY, isLooking: false, again: false };
+      const loop: Loop = { client, discovery: createDiscovery(client, cluster), closing: new AbortController(), factsDueMs: 0, isChanging: false, isLooking: false, again: false };
       loops.set(cluster, loop);
       start(cluster, loop);
     },
@@ -126,7 +130,8 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
     refresh(cluster) {
       const loop = loops.get(cluster);
       if (!loop) return;
-      loop.factsAtMs = Number.NEGATIVE_INFINITY;
+      loop.factsDueMs = 0;
+      loop.isChanging = true;
       start(cluster, loop);
     },
     close() {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Cluster, ConnectRequest, ConnectResponse } from "../api/index.ts";
+import { systemClock } from "../base/index.ts";
 import { UnreachableError } from "../client/index.ts";
 import type { RawRequest } from "../client/index.ts";
 import { createClusterProxy } from "./proxy.ts";
@@ -32,6 +33,8 @@ function createProxy(answer: () => Promise<{ status: number; headers: Record<str
     clusters: { get: ({ name }) => clusters.find(({ metadata }) => metadata.name === name), list: () => [], by: () => [] },
     simulated: ({ metadata }, { path }) => (metadata.name === "near" ? Promise.resolve({ status: 200, headers: {}, body: Buffer.from(path) }) : undefined),
     remote: { of: () => ({ asOthers: { raw } }) as unknown as RemoteMember },
+    askHub: async ({ rawPath }) => ({ status: 200, headers: {}, body: Buffer.from(`hub ${rawPath}`) }),
+    clock: systemClock,
   });
   return { ask: (more) => proxy(request(more), signal), sent };
 }
@@ -58,11 +61,22 @@ describe("a request to a member through the hub", () => {
     expect(sent).toEqual([]);
   });
 
+  test("is not repeated by clients while the member is away", async () => {
+    const asking = createProxy(() => Promise.reject(new UnreachableError("no route"))).ask();
+
+    await expect(asking).rejects.not.toHaveProperty("status.details.retryAfterSeconds");
+  });
+
+  test("is one to all clusters where it names none", async () => {
+    const answer = await createProxy().ask({ name: "*", rawPath: "version" });
+
+    expect(Buffer.from(answer.body as Uint8Array).toString()).toBe("hub version");
+  });
+
   const refusals: Record<string, { name?: string; answer?: () => Promise<never>; code: number; message: string }> = {
     "is 404 for a cluster that is not there": { name: "nowhere", code: 404, message: 'clusters.cluster.karmada.io "nowhere" not found' },
     "is refused where the hub may not act as others": { name: "mute", code: 500, message: "the impersonatorSecretRef of cluster mute is nil" },
     "is 503 for a member that does not answer": { answer: () => Promise.reject(new UnreachableError("no route")), code: 503, message: "error trying to reach service: no route" },
-    "is not there for all clusters at once": { name: "*", code: 501, message: "the proxy of all clusters at once" },
   };
   for (const [behaviour, { name = "far", answer, code, message }] of Object.entries(refusals)) {
     test(behaviour, async () => {

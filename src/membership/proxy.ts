@@ -6,11 +6,12 @@
 import type { Duplex } from "node:stream";
 import { Cluster } from "../api/index.ts";
 import type { ConnectHandler, ConnectRequest, ConnectResponse } from "../api/index.ts";
-import type { DeepReadonly } from "../base/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
 import { UnreachableError } from "../client/index.ts";
 import type { Impersonation } from "../client/index.ts";
-import { internalError, notFound, notImplemented, unavailable } from "../machinery/index.ts";
+import { internalError, notFound, unavailable } from "../machinery/index.ts";
 import type { Lister } from "../runtime/index.ts";
+import { createAllClustersProxy } from "./all-clusters-proxy.ts";
 import type { RemoteMember, RemoteMembers } from "./remote-members.ts";
 
 export interface ClusterProxyDependencies {
@@ -19,16 +20,21 @@ export interface ClusterProxyDependencies {
   /** Answers for a simulated member; undefined when it is none. */
   simulated(cluster: DeepReadonly<Cluster>, request: ConnectRequest, signal: AbortSignal): Promise<ConnectResponse> | undefined;
   remote: Pick<RemoteMembers, "of">;
+  /** Answers for the hub itself, as whoever asks. */
+  askHub: ConnectHandler;
+  clock: Clock;
 }
+
+/** Stands for the name of a Cluster: all of them. */
+const ALL = "*";
 
 /** Everybody is in one of these, also on the member. */
 const IMPLIED_GROUPS: ReadonlySet<string> = new Set(["system:authenticated", "system:unauthenticated"]);
 /** They are about one connection and not about what it carries; how long a body is, each connection says for itself. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(["host", "connection", "keep-alive", "transfer-encoding", "upgrade", "content-length"]);
 
-export function createClusterProxy({ hub, clusters, simulated, remote }: ClusterProxyDependencies): ConnectHandler {
-  return async (request, signal) => {
-    if (request.name === "*") throw notImplemented("the proxy of all clusters at once");
+export function createClusterProxy({ hub, clusters, simulated, remote, askHub, clock }: ClusterProxyDependencies): ConnectHandler {
+  const one: ConnectHandler = async (request, signal) => {
     const cluster = clusters.get({ cluster: hub, name: request.name });
     if (!cluster) throw notFound({ group: Cluster.group, resource: Cluster.plural }, request.name);
     const direct = simulated(cluster, request, signal);
@@ -39,10 +45,13 @@ export function createClusterProxy({ hub, clusters, simulated, remote }: Cluster
     try {
       return request.upgrade === undefined ? await forward(member, request, signal) : await upgrade(member, request, request.upgrade, signal);
     } catch (error) {
-      if (error instanceof UnreachableError) throw unavailable(`error trying to reach service: ${error.message}`);
+      // Without a time to come back after: clients would ask ten times, a second apart, before they say that a member is away.
+      if (error instanceof UnreachableError) throw unavailable(`error trying to reach service: ${error.message}`, 0);
       throw error;
     }
   };
+  const all = createAllClustersProxy({ clusters: () => clusters.list({ cluster: hub }), ask: one, askHub, clock });
+  return (request, signal) => (request.name === ALL ? all(request, signal) : one(request, signal));
 }
 
 const pathOf = ({ rawPath, query }: ConnectRequest): string => `/${rawPath}${query.size > 0 ? `?${query.toString()}` : ""}`;

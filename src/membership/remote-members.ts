@@ -14,6 +14,7 @@ import { createInformers, createWriteThroughClient } from "../runtime/index.ts";
 import type { Informers } from "../runtime/index.ts";
 import { openConnection, planAddress, tokenIn } from "./connection.ts";
 import type { Address, AddressPlan } from "./connection.ts";
+import { followDefinitions } from "./definitions.ts";
 import { createGuard } from "./guard.ts";
 import { createMemberTransport } from "./member-transport.ts";
 import type { MemberTransport } from "./member-transport.ts";
@@ -52,6 +53,8 @@ export interface RemoteMembersOptions {
   connect?: ConnectMember;
   /** Told of members whose way changed: a Cluster, or a Secret that it names. */
   onChange(cluster: string): void;
+  /** Told of members that may serve other kinds than before. */
+  onServed(cluster: string): void;
   onOpen(member: RemoteMember, cluster: string): () => void;
 }
 
@@ -75,7 +78,7 @@ interface Opened {
 
 const BY_SECRET = "membership.secret";
 
-export function createRemoteMembers({ hub, informers, clock, random, log, wrap = (transport) => transport, onChange, onOpen, ...options }: RemoteMembersOptions): RemoteMembers {
+export function createRemoteMembers({ hub, informers, clock, random, log, wrap = (transport) => transport, onChange, onServed, onOpen, ...options }: RemoteMembersOptions): RemoteMembers {
   const clusters = informers.of(Cluster);
   const secrets = informers.of(Secret);
   const opened = new Map<string, Opened>();
@@ -138,7 +141,7 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
     const observed = createInformers({ ...shared, client });
     const summary = createInformers({ ...shared, client: createSlimClient(client) });
     const writer = createWriteThroughClient(guarded, [observed]);
-    const delivery = createDelivery({ client: writer, cluster, kinds: createKindResolver({ client: guarded, cluster }), observer: createObserver(observed) });
+    const delivery = createDelivery({ client: writer, cluster, kinds: createKindResolver({ client: guarded, cluster }), observer: createObserver(followDefinitions(observed, () => onServed(cluster))), clock });
     const upgradeAsOther: RemoteMember["upgradeAsOther"] = async (request, signal) =>
       openUpgrade({ ...(await openConnection(cluster, member.address, clock)), credentials: credentialsOf(cluster, "impersonatorSecretRef"), clock }, request, signal);
     const member: RemoteMember = { client, summary, delivery, asOthers, upgradeAsOther, address };

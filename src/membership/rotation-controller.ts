@@ -3,14 +3,15 @@
  * and kept in the same Secret; connections take it from there.
  *
  * Reads:  Cluster, the Secrets that it names.
- * Writes: the token in those Secrets; nothing else. Tokens without an end, such as those of karmadactl, are left as they are.
+ * Writes: the token in those Secrets; an event where that fails. Tokens without an end, such as those of karmadactl, are left as they are.
  */
 import { Cluster, Secret } from "../api/index.ts";
-import { FlotillaError, isObject } from "../base/index.ts";
+import { FlotillaError, formatTime, isObject, messageOf } from "../base/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
+import { isConflict } from "../machinery/index.ts";
 import { defineController, done } from "../runtime/index.ts";
-import type { Controller, Lister, Source } from "../runtime/index.ts";
+import type { Controller, EventRecorder, Lister, Source } from "../runtime/index.ts";
 import { tokenIn } from "./connection.ts";
 import { lifetimeSeconds, readBoundToken, renewAfterMs } from "./plan-rotation.ts";
 import type { BoundToken } from "./plan-rotation.ts";
@@ -25,13 +26,14 @@ export interface RotationDependencies {
   memberClient(cluster: string): Client | undefined;
   /** Clusters whose Secrets changed. */
   changes: Source<ObjectKey>;
+  events: EventRecorder;
   clock: Clock;
 }
 
 /** An answer to a request for a token is short. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-export function createRotationController({ hub, client, secrets, memberClient, changes, clock }: RotationDependencies): Controller<ObjectKey> {
+export function createRotationController({ hub, client, secrets, memberClient, changes, events, clock }: RotationDependencies): Controller<ObjectKey> {
   async function renew(cluster: string, secret: DeepReadonly<Secret>, token: BoundToken, signal: AbortSignal): Promise<void> {
     const member = memberClient(cluster);
     if (!member) return;
@@ -47,7 +49,8 @@ export function createRotationController({ hub, client, secrets, memberClient, c
     watches: [{ source: changes }],
     writes: [Secret],
 
-    async reconcile({ metadata, spec }, { log, signal }) {
+    async reconcile(cluster, { log, signal }) {
+      const { metadata, spec } = cluster;
       let nextMs = Number.POSITIVE_INFINITY;
       for (const reference of [spec.secretRef, spec.impersonatorSecretRef]) {
         const secret = reference && secrets.get({ cluster: hub, ...reference });
@@ -58,7 +61,13 @@ export function createRotationController({ hub, client, secrets, memberClient, c
           nextMs = Math.min(nextMs, waitMs);
           continue;
         }
-        await renew(metadata.name, secret, token, signal);
+        try {
+          await renew(metadata.name, secret, token, signal);
+        } catch (error) {
+          // Until the token ends nothing else would tell; a Secret that somebody else wrote meanwhile is only looked at again.
+          if (!isConflict(error)) events.record(hub, cluster, { type: "Warning", reason: "TokenRenewalFailed", message: `${messageOf(error)}; the present token holds until ${formatTime(token.endsMs)}` });
+          throw error;
+        }
         log.info("token of a member renewed", { member: metadata.name, serviceAccount: token.serviceAccount });
       }
       return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : done;

@@ -37,6 +37,14 @@ export function stageName(stage: string, { kind }: BindingScope): string {
   return kind.scope === "Namespaced" ? stage : `${stage}-cluster-bindings`;
 }
 
+/**
+ * Whether a binding is where the binding of its resource belongs. One that somebody made elsewhere would have the hub act on a resource that
+ * its maker has no right to: read another namespace's Secret onto a member, or write another's status.
+ */
+export function isAtHome({ metadata, spec }: Binding): boolean {
+  return (metadata.namespace ?? "") === (spec.resource.namespace ?? "");
+}
+
 export function bindingId({ kind, metadata }: Binding): string {
   return metadata.labels?.[scopeOf({ kind }).id] ?? "";
 }

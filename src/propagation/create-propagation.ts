@@ -4,6 +4,7 @@ import type { Kind, KubernetesObject, ResourceBinding } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import { createKindResolver } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
+import { KEPT_TEMPLATE } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { createOwnedSet, createStatusWriter, idOfKey, keyOf } from "../runtime/index.ts";
 import type { Controller, EventRecorders, Informers, ObjectEvent, StatusWriter } from "../runtime/index.ts";
@@ -34,7 +35,9 @@ import { createScheduleController } from "./schedule/controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createTellRuleFailure } from "./rule-failures.ts";
 import type { PlanningViews } from "./planning-views.ts";
+import { createWorkloadGroups, followBindings } from "./schedule/workload-groups.ts";
 import type { SchedulePlan } from "./schedule/plan-schedule.ts";
+import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, DRIFT } from "./well-known.ts";
@@ -51,6 +54,8 @@ export interface PropagationDependencies {
   events: EventRecorders;
   /** What no policy says about leaving members. */
   failover?: FailoverOptions;
+  /** What the scheduler is asked to do beyond its defaults, which are Karmada's. */
+  scheduling?: ScheduleOptions;
   /** Hears every decision of the scheduler that was carried out, for those who explain it. */
   onDecision?(key: ObjectKey, plan: SchedulePlan): void;
   clock: Clock;
@@ -69,7 +74,7 @@ export interface Propagation {
 }
 
 export function createPropagation(deps: PropagationDependencies): Propagation {
-  const { hub, informers, clientFor, deliveryFor, interpreter, events, clock, random, log } = deps;
+  const { hub, informers, clientFor, deliveryFor, interpreter, events, scheduling = {}, clock, random, log } = deps;
   const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
   const clusterBindings = informers.of<ResourceBinding>(clusterScope.kind);
   const works = informers.of(Work);
@@ -91,6 +96,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
   const tally = createPolicyTally();
   for (const informer of [bindings, clusterBindings]) informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
+  const groups = createWorkloadGroups();
+  for (const informer of [bindings, clusterBindings]) followBindings(groups, informer);
   const statusNews = events("flotilla-aggregate");
 
   const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
@@ -123,9 +130,9 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     const isOfScope = ({ object }: ObjectEvent): boolean => Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
     const bindingOf = (event: ObjectEvent): ObjectKey[] => (isOfScope(event) ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }] : []);
     return [
-      createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, bindingStatus, clock, ...(deps.onDecision && { onDecision: deps.onDecision }) }),
+      createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, groups, bindingStatus, events: events("flotilla-schedule"), clock, options: scheduling, ...(deps.onDecision && { onDecision: deps.onDecision }) }),
       createFailoverController({ scope, client: clientFor("failover"), bindings: ofScope, clusters, interpreter, events: events("flotilla-failover"), clock, ...(deps.failover && { options: deps.failover }) }),
-      createEvictionController({ scope, client: clientFor("eviction"), events: events("flotilla-eviction"), clock }),
+      createEvictionController({ scope, client: clientFor("eviction"), events: events("flotilla-eviction"), clock, ...(deps.failover?.evictionTimeoutMs !== undefined && { timeoutMs: deps.failover.evictionTimeoutMs }) }),
       createRecordController({
         scope,
         client: clientFor("dependencies"),
@@ -140,6 +147,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         scope,
         bindings: ofScope,
         bindingStatus,
+        events: events("flotilla-dispatch"),
         clock,
         templates,
         templateChanges: templates.source(bindingOf),
@@ -149,7 +157,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         render,
         worksOf,
         removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
-        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT] }),
+        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT, KEPT_TEMPLATE] }),
       }),
       createAggregateController({
         scope,
@@ -177,6 +185,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     clusterOverridePolicies,
     priorityClasses: informers.of(PriorityClass),
     clusters,
+    groups,
+    scheduling,
     worksOf,
     render,
     templates,

@@ -7,7 +7,7 @@ import type { DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
 import { defineKeyedController, done, idOfKey, keyOf, watch } from "../runtime/index.ts";
 import type { Controller, ReconcileContext, Result, SourceRequest } from "../runtime/index.ts";
-import { stageName, type BindingScope } from "./binding-scope.ts";
+import { isAtHome, stageName, type BindingScope } from "./binding-scope.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
@@ -31,7 +31,7 @@ export function defineForBindings({ stage, scope, concerns, watches = [], reconc
 
     async reconcile(key, { informers, log, signal }) {
       const binding = informers.of(scope.kind).get(key);
-      if (binding) return reconcile(binding, { key, log, signal });
+      if (binding) return isAtHome(binding) ? reconcile(binding, { key, log, signal }) : done;
       forget?.(key);
       return done;
     },

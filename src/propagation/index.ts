@@ -4,10 +4,11 @@ export * from "./pipeline.ts";
 
 // The planners and what they read, for `explain`. They write nothing.
 export { planAttached } from "./dependencies/plan-attached.ts";
-export { formatReferences, mayBeNeeded, placeOf, placesOf, referencesOf, refersTo } from "./dependencies/references.ts";
+export { formatReferences, mayBeNeeded, needOf, placeOf, placesOf, referencesOf } from "./dependencies/references.ts";
 export { planDispatch, type DispatchPlan } from "./dispatch/plan-dispatch.ts";
 export { planDivision } from "./dispatch/plan-works.ts";
 export { movesOf } from "./eviction/moves.ts";
+export type { FailoverOptions } from "./failover/controller.ts";
 export { DRIFTED } from "./execute/plan-drift.ts";
 export { askedVersion } from "./match/align-selectors.ts";
 export { planActivation } from "./match/lazy-activation.ts";
@@ -15,6 +16,7 @@ export { bindingConflict, mergeBinding, planBinding } from "./match/plan-binding
 export { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch, type MatchPlan, type Policy } from "./match/plan-match.ts";
 export { createPolicyIndex } from "./match/policy-index.ts";
 export { planPrerequisites } from "./match/prerequisites.ts";
+export { sizeOf } from "./match/size-of.ts";
 export { planNamespaceWorks } from "./namespaces/plan-namespace-works.ts";
 export { OverrideError } from "./override/override-error.ts";
 export { planOverrides } from "./override/plan-overrides.ts";
@@ -25,6 +27,8 @@ export { createFleet } from "./schedule/fleet.ts";
 export { isToBeScheduled, planPatch } from "./schedule/plan-patch.ts";
 export { planSchedule, type SchedulePlan } from "./schedule/plan-schedule.ts";
 export { planScheduled } from "./schedule/plan-scheduled.ts";
+export type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
+export { createWorkloadGroups, followBindings, type Neighbours, type WorkloadGroups } from "./schedule/workload-groups.ts";
 export { summariseDecision, type DecisionSummary } from "./schedule/summarise-decision.ts";
 export { isTemplate, type TemplateRef } from "./templates.ts";
 export * as wellKnown from "./well-known.ts";

@@ -29,6 +29,7 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.spec.resource",
       "ResourceBinding.spec.replicas",
       "ResourceBinding.spec.replicaRequirements",
+      "ResourceBinding.spec.components",
       "ResourceBinding.spec.placement",
       "ResourceBinding.spec.schedulerName",
       "ResourceBinding.spec.conflictResolution",

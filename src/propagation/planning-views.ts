@@ -8,6 +8,8 @@ import type { Lister } from "../runtime/index.ts";
 import type { PolicyIndex } from "./match/policy-index.ts";
 import type { PrerequisiteListers } from "./match/prerequisites.ts";
 import type { Rendered } from "./override/renderer.ts";
+import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
+import type { WorkloadGroups } from "./schedule/workload-groups.ts";
 import type { Template, Templates } from "./templates.ts";
 
 export interface PlanningViews extends PrerequisiteListers {
@@ -16,6 +18,9 @@ export interface PlanningViews extends PrerequisiteListers {
   bindings: Lister<ResourceBinding>;
   clusterBindings: Lister<ResourceBinding>;
   clusters: Lister<Cluster>;
+  /** Of the bindings of both scopes. */
+  groups: WorkloadGroups;
+  scheduling: ScheduleOptions;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   templates: Pick<Templates, "get">;

@@ -29,3 +29,15 @@ test("what is not a rule's failure is nobody's event", () => {
 
   expect(told).toEqual([]);
 });
+
+test("that a rule works again is told once, and only after it was told to fail", () => {
+  const { told, tell } = setUp();
+
+  tell.over(object, "GetReplicasFailed");
+  tell(object, "GetReplicasFailed", new InterpretError("a"));
+  tell.over(object, "GetDependenciesFailed");
+  tell.over(object, "GetReplicasFailed");
+  tell.over(object, "GetReplicasFailed");
+
+  expect(told).toEqual(["GetReplicasFailed: a", "GetReplicasSucceed: Get replicas of resource template successfully."]);
+});

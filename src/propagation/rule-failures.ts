@@ -1,13 +1,32 @@
-/** A rule that fails is told about on the object that it failed for, where its owner looks; the stage tries again with back-off. */
+/**
+ * A rule that fails is told about on the object that it failed for, where its owner looks; the stage tries again with back-off. That
+ * the rule works again is told once, and only of what was told to fail.
+ */
 import type { KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { EventRecorder } from "../runtime/index.ts";
 
-/** Under the reasons that Karmada's users know. */
-export type RuleFailure = "AggregateStatusFailed" | "DivideFailed" | "GetDependenciesFailed" | "GetReplicasFailed" | "InterpretHealthFailed" | "ReflectStatusFailed";
+type Regarding = DeepReadonly<KubernetesObject>;
 
-export type TellRuleFailure = (object: DeepReadonly<KubernetesObject>, reason: RuleFailure, error: unknown) => void;
+/** Under the reasons that Karmada's users know, with what Karmada says when they are over. DivideFailed is ours; dispatch tells its end. */
+const ENDINGS = {
+  AggregateStatusFailed: "Update Resource with AggregatedStatus successfully.",
+  DivideFailed: undefined,
+  GetComponentsFailed: "Get components of resource template successfully.",
+  GetDependenciesFailed: "Get dependencies succeed.",
+  GetReplicasFailed: "Get replicas of resource template successfully.",
+  InterpretHealthFailed: "Interpret health of the member's object succeed.",
+  ReflectStatusFailed: "Reflect status of the member's object succeed.",
+} as const;
+
+export type RuleFailure = keyof typeof ENDINGS;
+
+export interface TellRuleFailure {
+  (object: Regarding, reason: RuleFailure, error: unknown): void;
+  /** The rule works for the object. Costs nothing while no rule fails. */
+  over(object: Regarding, reason: RuleFailure): void;
+}
 
 /** The same failure is told again after this long: events about one object are few, and a new failure must find room among them. */
 const TELL_AGAIN_MS = 5 * 60_000;
@@ -15,9 +34,11 @@ const MAX_REMEMBERED = 10_000;
 
 export function createTellRuleFailure({ hub, events, clock }: { hub: string; events: EventRecorder; clock: Clock }): TellRuleFailure {
   const told = new Map<string, { message: string; atMs: number }>();
-  return (object, reason, error) => {
+  const idOf = ({ metadata }: Regarding, reason: RuleFailure): string => `${metadata.uid ?? metadata.name}/${reason}`;
+
+  function tell(object: Regarding, reason: RuleFailure, error: unknown): void {
     if (!(error instanceof InterpretError)) return;
-    const key = `${object.metadata.uid ?? object.metadata.name}/${reason}`;
+    const key = idOf(object, reason);
     const last = told.get(key);
     const nowMs = clock.now();
     if (last?.message === error.message && nowMs - last.atMs < TELL_AGAIN_MS) return;
@@ -25,5 +46,13 @@ export function createTellRuleFailure({ hub, events, clock }: { hub: string; eve
     told.set(key, { message: error.message, atMs: nowMs });
     if (told.size > MAX_REMEMBERED) told.delete(told.keys().next().value ?? "");
     events.record(hub, object, { type: "Warning", reason, message: error.message });
-  };
+  }
+
+  function over(object: Regarding, reason: RuleFailure): void {
+    if (told.size === 0 || !told.delete(idOf(object, reason))) return;
+    const message = ENDINGS[reason];
+    if (message !== undefined) events.record(hub, object, { type: "Normal", reason: reason.replace("Failed", "Succeed"), message });
+  }
+
+  return Object.assign(tell, { over });
 }

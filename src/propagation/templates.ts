@@ -171,11 +171,14 @@ export function isOwnNamespace(namespace: string): boolean {
   return isReservedNamespace(namespace) || namespace.startsWith("kube-");
 }
 
-/** Whether policies may take this object to members: neither what is in a cluster's own namespace, nor such a namespace, nor the definition of a control plane's kind. */
+/** Every cluster puts its own authority into every namespace; pods of a member that were given the hub's would trust nobody. */
+const ROOT_CERTIFICATE = "kube-root-ca.crt";
+
+/** Whether policies may take this object to members: neither what is in a cluster's own namespace, nor such a namespace, nor its authority, nor the definition of a control plane's kind. */
 export function isTemplate(template: Template): boolean {
   const { group, kind } = gvkOf(template);
   const { name, namespace } = template.metadata;
-  if (namespace) return !isOwnNamespace(namespace);
+  if (namespace) return !isOwnNamespace(namespace) && !(group === "" && kind === "ConfigMap" && name === ROOT_CERTIFICATE);
   if (group === "" && kind === "Namespace") return !isOwnNamespace(name);
   if (group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition") return isTemplateGroup((template as DeepReadonly<CustomResourceDefinition>).spec.group);
   return true;

@@ -42,6 +42,12 @@ export const MOVES = "flotilla.dev/moves";
 export const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
 export const DEPENDED_BY_PREFIX = "resourcebinding.karmada.io/depended-by-";
 
+/**
+ * On an object: the namespaces with commas between them, or `*`, whose resources may take it along although it is not in theirs. Without it
+ * only resources of its own namespace do, and those that are in no namespace.
+ */
+export const SHARED_WITH = "flotilla.dev/shared-with";
+
 /** dispatch: on Works. */
 export const APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides";
 export const APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-overrides";
@@ -55,6 +61,13 @@ export const CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution";
 export const TEMPLATE_UID = "resourcetemplate.karmada.io/uid";
 export const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
 export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
+
+/**
+ * execute: why a Work is not applied, for dispatch. Either the member did not get it, or no answer came to a request that it may have
+ * got; the second holds until the member answers.
+ */
+export const MEMBER_UNREACHABLE = "MemberUnreachable";
+export const NO_ANSWER = "NoAnswer";
 
 /** A namespace with this label stays on the hub. */
 export const SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation";

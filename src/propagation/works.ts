@@ -1,5 +1,5 @@
 /** The Works of the hub, found by the binding or namespace that they belong to without looking at all of them. */
-import { executionNamespace, Work } from "../api/index.ts";
+import { clusterNameOf, executionNamespace, Work } from "../api/index.ts";
 import type { ResourceBinding } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -14,14 +14,16 @@ const BY_NAMESPACE = "namespace";
 
 /** Files Works by owner. Called once per informer, by whoever wires the stages. */
 export function indexWorks(works: Informer<Work>): void {
-  const byLabels = (...labels: string[]) => (work: DeepReadonly<Work>): string[] => labels.flatMap((label) => work.metadata.labels?.[label] || []);
+  const byLabels = (...labels: string[]) => (work: DeepReadonly<Work>): string[] =>
+    // Elsewhere a Work is no member's, and its labels are whatever its maker liked.
+    clusterNameOf(work.metadata.namespace ?? "") === undefined ? [] : labels.flatMap((label) => work.metadata.labels?.[label] || []);
   works.addIndex(BY_BINDING, byLabels(namespacedScope.id, clusterScope.id));
   works.addIndex(BY_NAMESPACE, byLabels(NAMESPACE_LABEL));
 }
 
 export function worksOfBinding(works: Informer<Work>, binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] {
   const id = bindingId(binding);
-  const found = id ? works.by(BY_BINDING, id) : [];
+  const found = id ? works.by(BY_BINDING, id).filter((work) => names(work, binding)) : [];
   if (binding.spec.resource.kind !== "Namespace") return found;
   // The Work of a synced namespace goes back to the namespaces stage when its member is no target any more, and is not ours to delete.
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => executionNamespace(name)));
@@ -33,8 +35,14 @@ export async function removeWorksOfBinding(client: Client, hub: string, binding:
   const id = bindingId(binding);
   if (!id) return;
   const { items } = await client.list(Work, { cluster: hub, labelSelector: `${scopeOf(binding).id}=${id}`, signal });
-  const live = items.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const live = items.filter((work) => !work.metadata.deletionTimestamp && names(work, binding));
   await Promise.all(live.map(({ metadata: { namespace = "", name } }) => client.delete(Work, { cluster: hub, namespace, name }, { signal })));
+}
+
+/** The id of a binding is what its maker says it is; a Work says by name whose it is, and only the hub writes that. */
+function names(work: DeepReadonly<Work>, binding: DeepReadonly<ResourceBinding>): boolean {
+  const of = bindingKeyOf(scopeOf(binding), "", work);
+  return of !== undefined && of.name === binding.metadata.name && of.namespace === binding.metadata.namespace;
 }
 
 export function worksOfNamespace(works: Informer<Work>, namespace: string): DeepReadonly<Work>[] {

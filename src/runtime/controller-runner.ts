@@ -84,7 +84,8 @@ export class ControllerRunner<K> {
     this.#options = options;
     this.#controller = options.controller;
     this.#log = options.log.with({ controller: options.controller.name });
-    this.#queue = createQueue({ clock: options.clock, idOf: (key) => this.#controller.idOf(key), onReady: () => this.#pumpSoon(), onTake: (waitedMs) => this.#queueTime.observe(waitedMs / 1000) });
+    const { priorityOf } = options.controller;
+    this.#queue = createQueue({ clock: options.clock, idOf: (key) => this.#controller.idOf(key), priorityOf: priorityOf && ((key) => priorityOf(key)), onReady: () => this.#pumpSoon(), onTake: (waitedMs) => this.#queueTime.observe(waitedMs / 1000) });
   }
 
   start(): void {

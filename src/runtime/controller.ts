@@ -45,6 +45,8 @@ export interface Controller<K = unknown> {
   readonly sources: readonly SourceRequest<K>[];
   /** Identity of a key in the queue, in logs and in back-off. */
   idOf(key: K): string;
+  /** Of two keys that are ready the one with the higher number is reconciled first. Asked whenever one becomes ready; all are equal unless given. */
+  priorityOf?(key: K): number;
   reconcile(key: K, context: RunContext): Promise<Result>;
 }
 
@@ -94,6 +96,8 @@ export interface Informer<T extends KubernetesObject> extends Lister<T> {
   addIndex(name: string, valuesOf: (object: DeepReadonly<T>, cluster: string) => readonly string[]): void;
   /** False while a list is under way. Waiting for the clock before another try counts as quiet. */
   isQuiet(): boolean;
+  /** Resolves when no list is under way: at once, or when it is complete or has failed, which `synced` tells apart. */
+  whenQuiet(signal: AbortSignal): Promise<void>;
 }
 
 /** Shared informers, one per kind and version; opened on first use. */
@@ -110,6 +114,8 @@ export interface ControllerDefinition<T extends KubernetesObject> {
   watches?: readonly (SourceRequest<ObjectKey> | OwnedRequest)[];
   writes: readonly Kind[];
   concurrency?: number;
+  /** As that of `Controller`. */
+  priorityOf?(key: ObjectKey): number;
   /** With `finalize`: the finalizer that holds the object until it is done. Whoever creates the object may set it already, which saves a write. */
   finalizer?: string;
   reconcile(object: DeepReadonly<T>, context: ReconcileContext & { key: ObjectKey }): Promise<Result>;

@@ -49,6 +49,7 @@ export function defineController<T extends KubernetesObject>(definition: Control
     name,
     writes,
     ...(concurrency !== undefined && { concurrency }),
+    ...(definition.priorityOf && { priorityOf: (key: ObjectKey) => definition.priorityOf?.(key) ?? 0 }),
     sources: [
       watch(kind, ({ cluster, object }) => [keyOf(cluster, object)], scope),
       ...watches.map((request) => ("owned" in request ? watch(request.owned, (event) => ownersOf(event, kind), scope) : request)),

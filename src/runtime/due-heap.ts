@@ -1,15 +1,20 @@
 /**
- * Items ordered by when they fall due. Each knows its place, so that one can be taken out or moved at logarithmic cost: a key
+ * Items ordered by when they fall due, those of one moment in the order in which they were added. Each knows its place, so that one can be taken out or moved at logarithmic cost: a key
  * that is rescheduled a thousand times still occupies one place.
  */
 export interface Due {
   dueMs: number;
   /** Where the heap keeps it; -1 while it is not in the heap. */
   place: number;
+  /** Of those that fall due together the lower one comes first; the heap sets it. */
+  turn?: number;
 }
+
+const isBefore = (a: Due, b: Due): boolean => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && (a.turn ?? 0) < (b.turn ?? 0));
 
 export class DueHeap<T extends Due> {
   readonly #items: T[] = [];
+  #turn = 0;
 
   get size(): number {
     return this.#items.length;
@@ -20,6 +25,7 @@ export class DueHeap<T extends Due> {
   }
 
   add(item: T): void {
+    item.turn = ++this.#turn;
     this.#items.push(item);
     this.#rise(item, this.#items.length - 1);
   }
@@ -39,7 +45,7 @@ export class DueHeap<T extends Due> {
     while (place > 0) {
       const parentPlace = (place - 1) >> 1;
       const parent = this.#items[parentPlace];
-      if (!parent || parent.dueMs <= item.dueMs) break;
+      if (!parent || isBefore(parent, item)) break;
       this.#put(parent, place);
       place = parentPlace;
     }
@@ -51,8 +57,8 @@ export class DueHeap<T extends Due> {
     for (;;) {
       const left = this.#items[2 * place + 1];
       const right = this.#items[2 * place + 2];
-      const child = right && left && right.dueMs < left.dueMs ? right : left;
-      if (!child || child.dueMs >= item.dueMs) break;
+      const child = right && left && isBefore(right, left) ? right : left;
+      if (!child || isBefore(item, child)) break;
       const childPlace = child.place;
       this.#put(child, place);
       place = childPlace;

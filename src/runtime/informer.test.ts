@@ -57,6 +57,19 @@ describe("following", () => {
     expect(informer.list().map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
+  test("can be waited for until its list has ended, also when that has failed", async () => {
+    const { client, informers } = setUp();
+    const never = new AbortController().signal;
+    const Gadget = dynamicKind({ group: "example.dev", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" });
+    client.setServed(Gadget, false);
+    const [served, unserved] = [informers.of(Widget), informers.of(Gadget)];
+
+    await Promise.all([served.whenQuiet(never), unserved.whenQuiet(never)]);
+
+    expect([served.synced, unserved.synced]).toEqual([true, false]);
+    await expect(served.whenQuiet(never)).resolves.toBeUndefined();
+  });
+
   test("tells a late subscriber what is there, and nothing after it has gone", async () => {
     const { client, informers, settle } = setUp();
     await client.create(Widget, "hub", makeWidget("a"));

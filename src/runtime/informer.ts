@@ -52,6 +52,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #synced = false;
   #isAnswered = false;
   #state: "listing" | "following" | "waiting" = "listing";
+  /** What waits for the end of the list that is under way. */
+  #listEnd: PromiseWithResolvers<void> | undefined;
   /** Everything up to this version was seen; unset asks for a list. */
   #resourceVersion: string | undefined;
   #listing = 0;
@@ -103,6 +105,19 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   isQuiet(): boolean {
     return this.#state !== "listing";
+  }
+
+  whenQuiet(signal: AbortSignal): Promise<void> {
+    if (this.isQuiet()) return Promise.resolve();
+    this.#listEnd ??= Promise.withResolvers();
+    return abortable(this.#listEnd.promise, signal);
+  }
+
+  #enter(state: "listing" | "following" | "waiting"): void {
+    this.#state = state;
+    if (state === "listing") return;
+    this.#listEnd?.resolve();
+    this.#listEnd = undefined;
   }
 
   get(key: ObjectKey): DeepReadonly<T> | undefined {
@@ -169,25 +184,26 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       await this.#pause(failure, attempts);
     }
     this.#firstList.reject(new FlotillaError("InformerClosed", `the informer of ${this.kind.plural} was closed before its first list was complete`));
-    this.#state = "waiting";
+    this.#enter("waiting");
     this.#listeners = [];
   }
 
   /** Returns when the server ends the watch, throws when the connection fails. */
   async #connect(): Promise<void> {
     const { client, scope, signal } = this.#options;
-    const { cluster } = scope;
+    const { cluster, where } = scope;
+    const watched = where && { where };
     if (this.#resourceVersion === undefined) {
-      this.#state = "listing";
+      this.#enter("listing");
       this.#listing++;
       if (this.#streamsLists) {
-        for await (const batch of client.watch(this.kind, { cluster, sendInitialEvents: true, signal })) this.#take(batch);
+        for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal })) this.#take(batch);
         return;
       }
       await this.#listInPages();
     }
-    this.#state = "following";
-    for await (const batch of client.watch(this.kind, { cluster, resourceVersion: this.#resourceVersion, signal })) this.#take(batch);
+    this.#enter("following");
+    for await (const batch of client.watch(this.kind, { cluster, ...watched, resourceVersion: this.#resourceVersion, signal })) this.#take(batch);
   }
 
   async #listInPages(): Promise<void> {
@@ -232,7 +248,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       // A refusal is an answer too: one kind that may not be read must not keep every controller from starting.
       if (failure.error instanceof ApiError) this.#firstAnswer.resolve();
     }
-    this.#state = "waiting";
+    this.#enter("waiting");
     const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
     // Half of it is chance, so that a thousand informers do not return to a restarted server in step.
     try {
@@ -283,7 +299,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #finishList(resourceVersion: string): void {
     for (const stored of this.#store.all()) if (stored.listing !== this.#listing) this.#drop(stored, stored.object);
     this.#resourceVersion = resourceVersion;
-    this.#state = "following";
+    this.#enter("following");
     this.#attempts = 0;
     this.#report("fine");
     if (this.#synced) return;

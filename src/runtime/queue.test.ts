@@ -84,6 +84,16 @@ describe("delays", () => {
     expect(queue.length).toBe(0);
   });
 
+  test("keys whose delays end together come in the order in which they were delayed", () => {
+    const { clock, queue } = setUp();
+    const keys = Array.from({ length: 50 }, (_, index) => `key-${index}`);
+    for (const key of keys) queue.addAfter(key, 1000);
+
+    clock.advance(1000);
+
+    expect(drain(queue)).toEqual(keys);
+  });
+
   test("a delay that is no number keeps no other key from its time, and comes when a failure would come at the latest", () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 1000);

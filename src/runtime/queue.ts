@@ -3,24 +3,23 @@
  *
  * A key waits in it once, however often it is added, and is never out twice at the same time: added while it is being
  * worked on, it comes back afterwards. Fresh changes go before the initial list, so that a large list does not delay what
- * a person just did. Failures come back with a delay that doubles per key. Every operation is O(1), with a delay O(log n);
- * memory grows with the distinct keys that wait, run or have failed, and with nothing else.
+ * a person just did; where keys have priorities, the higher one goes before both. Failures come back with a delay that doubles
+ * per key. Every operation is O(1), with a delay O(log n); memory grows with the distinct keys that wait, run or have failed, and
+ * with nothing else.
  */
 import type { Clock, Timer } from "../base/index.ts";
 import type { Lane } from "./controller.ts";
 import { DueHeap, type Due } from "./due-heap.ts";
-import { Fifo } from "./fifo.ts";
+import { PriorityLanes, type Placed } from "./priority-lanes.ts";
 
 /** The first retry comes almost at once, because most failures are a conflict with a write that is already visible. */
 export const FIRST_RETRY_MS = 5;
 /** A key that keeps failing is looked at once a minute: often enough to recover unattended, too rare to hurt anyone. */
 export const LAST_RETRY_MS = 60_000;
 
-interface Item<K> extends Due {
+interface Item<K> extends Due, Placed {
   readonly id: string;
   key: K;
-  /** The lane it waits in. */
-  lane: Lane | undefined;
   /** Since when it waits in a lane. */
   sinceMs: number;
   running: boolean;
@@ -58,11 +57,21 @@ export interface Queue<K> {
   close(): void;
 }
 
-/** `onTake` is told how long a key waited from being ready to being taken. */
-export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string; onReady: () => void; onTake?: (waitedMs: number) => void }): Queue<K> {
-  const { clock, idOf, onReady, onTake } = options;
+export interface QueueOptions<K> {
+  clock: Clock;
+  idOf: (key: K) => string;
+  /** Of two keys that are ready the one with the higher number goes first. Asked whenever a key becomes ready, so it must be cheap; all are equal unless given. */
+  priorityOf?: ((key: K) => number) | undefined;
+  onReady: () => void;
+  /** Told how long a key waited from being ready to being taken. */
+  onTake?: (waitedMs: number) => void;
+}
+
+const EQUAL = (): number => 0;
+
+export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTake }: QueueOptions<K>): Queue<K> {
   const items = new Map<string, Item<K>>();
-  const lanes: Record<Lane, Fifo<Item<K>>> = { fresh: new Fifo(), resync: new Fifo() };
+  const lanes = new PriorityLanes<Item<K>>();
   const delayed = new DueHeap<Item<K>>();
   let timer: { atMs: number; handle: Timer } | undefined;
   let ready = 0;
@@ -75,7 +84,7 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
   const itemOf = (key: K): Item<K> => {
     const id = idOf(key);
     let item = items.get(id);
-    if (!item) items.set(id, (item = { id, key, lane: undefined, sinceMs: 0, running: false, again: undefined, failures: 0, dueMs: 0, place: -1 }));
+    if (!item) items.set(id, (item = { id, key, lane: undefined, priority: 0, sinceMs: 0, running: false, again: undefined, failures: 0, dueMs: 0, place: -1, turn: 0 }));
     return item;
   };
   const dropIfUnused = (item: Item<K>): void => {
@@ -87,28 +96,12 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
       if (item.again !== "fresh") item.again = lane;
       return;
     }
-    if (item.lane === lane || item.lane === "fresh") return;
-    // An item that moves up leaves an empty place in the slower lane, which `next` skips.
     if (!item.lane) {
       ready++;
       adds++;
       item.sinceMs = clock.now();
     }
-    item.lane = lane;
-    lanes[lane].push(item);
-    onReady();
-  };
-  const nextIn = (lane: Lane): Item<K> | undefined => {
-    for (let item = lanes[lane].shift(); item; item = lanes[lane].shift()) if (item.lane === lane) return item;
-    return undefined;
-  };
-
-  const firstIn = (lane: Lane): Item<K> | undefined => {
-    for (let item = lanes[lane].peek(); item; item = lanes[lane].peek()) {
-      if (item.lane === lane) return item;
-      lanes[lane].shift();
-    }
-    return undefined;
+    if (lanes.put(item, lane, priorityOf(item.key))) onReady();
   };
 
   const fire = (): void => {
@@ -161,12 +154,11 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
       return failures;
     },
     take() {
-      const item = nextIn("fresh") ?? nextIn("resync");
+      const item = lanes.take();
       if (!item) return undefined;
       onTake?.(clock.now() - item.sinceMs);
       ready--;
       running++;
-      item.lane = undefined;
       item.running = true;
       // The coming run sees everything that the delay was for, and decides anew when to look again.
       delayed.remove(item);
@@ -199,9 +191,9 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
       return retries;
     },
     oldestMs() {
-      const [fresh, resync] = [firstIn("fresh"), firstIn("resync")];
-      if (!fresh || !resync) return (fresh ?? resync)?.sinceMs;
-      return Math.min(fresh.sinceMs, resync.sinceMs);
+      let oldest: number | undefined;
+      for (const { sinceMs } of lanes.heads()) oldest = Math.min(oldest ?? sinceMs, sinceMs);
+      return oldest;
     },
     isIdle: () => ready === 0 && running === 0,
     close() {
@@ -209,8 +201,7 @@ export function createQueue<K>(options: { clock: Clock; idOf: (key: K) => string
       timer?.handle.cancel();
       timer = undefined;
       items.clear();
-      lanes.fresh = new Fifo();
-      lanes.resync = new Fifo();
+      lanes.clear();
       ready = 0;
       running = 0;
       failing = 0;

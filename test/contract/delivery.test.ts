@@ -18,7 +18,7 @@ async function open(fleet: TestFleet, transport: Transport, informers: SharedInf
   const counted = countWrites(transport);
   const client = createClient({ transport: counted.transport, fieldManager: "flotilla" });
   return {
-    delivery: createDelivery({ client, cluster: CLUSTER, kinds: createKindResolver({ client, cluster: CLUSTER }), observer: createObserver(informers) }),
+    delivery: createDelivery({ client, cluster: CLUSTER, kinds: createKindResolver({ client, cluster: CLUSTER }), observer: createObserver(informers), clock: systemClock }),
     member: fleet.client,
     as: (fieldManager) => createClient({ transport: fleet.hub.server.transport({ name: "somebody", groups: ["system:masters"] }), fieldManager }),
     cluster: CLUSTER,

@@ -33,6 +33,8 @@ export function reviewOf(object: JsonObject, operation: Operation = "CREATE", ol
     ...(oldObject && { oldObject: deepFreeze(oldObject) }),
     dryRun: false,
     newUid: () => `0000000${++ids}-0000-4000-8000-000000000000`,
+    nowMs: () => 0,
+    allows: () => true,
     warn() {},
     read: emptyCluster,
   };

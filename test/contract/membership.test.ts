@@ -3,7 +3,7 @@
  * joined the other with the credentials that a join leaves behind.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Cluster, ClusterRole, ClusterTaintPolicy, Deployment, Namespace, PropagationPolicy, ResourceBinding, Secret, ServiceAccount, Work } from "../../src/api/index.ts";
+import { Cluster, ClusterPropagationPolicy, ClusterRole, ClusterTaintPolicy, CustomResourceDefinition, Deployment, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding, Secret, ServiceAccount, Work } from "../../src/api/index.ts";
 import { createSigningKey } from "../../src/apiserver/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find, UnreachableError } from "../../src/client/index.ts";
@@ -31,10 +31,13 @@ function createWire(): { connect(cluster: string, address: unknown, credentials:
     async connect(_cluster: string, _address: unknown, credentials: CredentialSource): Promise<Transport> {
       wire.opened++;
       const inner = wire.member?.hub.server.transport(USER) as Transport;
-      const enter = async (): Promise<void> => {
+      const isLetIn = async (): Promise<boolean> => {
         if (wire.isCut) throw new UnreachableError("the wire is cut");
         const { token = "" } = await credentials.current();
-        if (token !== wire.token && !wire.accepts(token)) throw unauthorized();
+        return token === wire.token || wire.accepts(token);
+      };
+      const enter = async (): Promise<void> => {
+        if (!(await isLetIn())) throw unauthorized();
       };
       const there = <T extends { path: { cluster: string } }>(request: T): T => ({ ...request, path: { ...request.path, cluster: THERE } });
       return {
@@ -47,7 +50,8 @@ function createWire(): { connect(cluster: string, address: unknown, credentials:
           yield* inner.watch(there(request), signal);
         },
         async raw(request, signal) {
-          await enter();
+          // Whoever asks in raw form is answered in raw form.
+          if (!(await isLetIn())) return { status: 401, headers: {}, body: (async function* () {})() };
           return inner.raw({ ...request, cluster: THERE }, signal);
         },
         async close() {
@@ -140,6 +144,23 @@ describe("a cluster that joins", () => {
     expect((await hub.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 2 });
   });
 
+  test("serves a kind as soon as the hub has brought its definition, and what waits for it goes there", async () => {
+    await join();
+    const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+    const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }];
+    await hub.client.create(CustomResourceDefinition, "hub", { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions } });
+    await hub.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    await hub.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("example.dev/v1", "Widget").duplicates(FAR).build());
+    await hub.client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "shop", name: "a" } });
+    await run(12_000);
+
+    const placement = { clusterAffinity: { clusterNames: [FAR] } };
+    await hub.client.create(ClusterPropagationPolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "widgets" }, spec: { resourceSelectors: [{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name: "widgets.example.dev" }], placement } });
+    await run(3_000);
+
+    expect(await find(member.client, Widget, { cluster: THERE, namespace: "shop", name: "a" })).toBeDefined();
+  });
+
   test("tells what its pods hold within a period", async () => {
     await join();
     await propagate();
@@ -195,6 +216,36 @@ describe("a member whose credentials", () => {
     expect(JSON.parse(Buffer.from(renewed.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ sub: claims.sub });
     expect(renewed).not.toBe(old);
     expect(await readyNow()).toMatchObject({ status: "True" });
+  });
+
+  test("end and cannot be renewed is told on its Cluster before they do", async () => {
+    const nowSeconds = Math.floor(hub.clock.now() / 1000);
+    const claims = { sub: "system:serviceaccount:karmada-cluster:nobody", iat: nowSeconds, exp: nowSeconds + 1000 };
+    wire.accepts = (token) => token.split(".").length === 3;
+    await join();
+
+    await hub.client.patch(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR }, { data: { token: base64(`header.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.signature`) } }, { type: "merge" });
+    await run(620_000);
+
+    const told = (await hub.client.list(Event, { cluster: "hub" })).items.filter(({ reason }) => reason === "TokenRenewalFailed");
+    expect(told).toMatchObject([{ involvedObject: { kind: "Cluster", name: FAR }, message: expect.stringMatching(/^renewing the token of karmada-cluster\/nobody on cluster far: it answered 404.*holds until \d{4}-.*Z$/) as string }]);
+  });
+
+  test("are no longer accepted says so on the Cluster and the Work, with what to do, and costs no writes while it lasts", async () => {
+    await join();
+    await propagate();
+
+    wire.token = "another-token";
+    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 3 } }, { type: "merge" });
+    await run(120_000);
+    const { items } = await hub.client.list(Work, { cluster: "hub", namespace: "karmada-es-far" });
+    const applied = items.find(({ metadata }) => metadata.name.startsWith("web-"))?.status?.conditions?.find(({ type }) => type === "Applied");
+    hub.resetWrites();
+    await run(300_000);
+
+    expect(await readyNow()).toMatchObject({ status: "False", reason: "ClusterNotReady", message: expect.stringContaining("does not accept the hub's token") as string });
+    expect(applied).toMatchObject({ status: "False", message: expect.stringContaining("cluster far does not accept the hub's token (401); 'flotilla join far --cluster-kubeconfig FILE' gives it a new one") as string });
+    expect(hub.writes().filter(({ part }) => part !== "events")).toEqual([]);
   });
 
   test("lead to another address is reached there, and everything is looked at anew", async () => {

@@ -7,6 +7,7 @@ const template: JsonObject = { metadata: { labels: { app: "web" } }, spec: { con
 const workload: JsonObject = { selector: { matchLabels: { app: "web" } }, template };
 const jobTemplate: JsonObject = { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "web:1" }] } };
 const roleRef: JsonObject = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" };
+const manifestWork: JsonObject = { workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "shop" } }] } };
 const deploymentSelector: JsonObject = { apiVersion: "apps/v1", kind: "Deployment" };
 
 const fields = new Map<Kind, JsonObject>([
@@ -100,6 +101,16 @@ const fields = new Map<Kind, JsonObject>([
   [api.UnitedDeployment, { spec: { replicas: 1, selector: workload["selector"], template: { deploymentTemplate: { metadata: { labels: { app: "web" } }, spec: workload } }, topology: { subsets: [{ name: "a" }] } } } as JsonObject],
   [api.BroadcastJob, { spec: { template: jobTemplate } }],
   [api.PodUnavailableBudget, { spec: { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } } }],
+  [api.ManagedCluster, { spec: { managedClusterClientConfigs: [{ url: "https://web.example.com" }] } }],
+  [api.ManagedClusterSet, { spec: {} }],
+  [api.ManagedClusterSetBinding, { spec: { clusterSet: "web" } }],
+  [api.OcmPlacement, { spec: { predicates: [{ requiredClusterSelector: { celSelector: { celExpressions: ["managedCluster.metadata.name != ''"] } } }] } }],
+  [api.PlacementDecision, {}],
+  [api.AddOnPlacementScore, {}],
+  [api.ManifestWork, { spec: manifestWork }],
+  [api.ManifestWorkReplicaSet, { spec: { manifestWorkTemplate: manifestWork, placementRefs: [{ name: "all" }] } }],
+  [api.ClusterClaim, { spec: { value: "a" } }],
+  [api.AppliedManifestWork, { spec: { hubHash: "abc", manifestWorkName: "web" } }],
   [api.Workflow, { spec: { entrypoint: "main", templates: [{ name: "main", container: { image: "web:1" } }] } }],
 ]);
 

@@ -9,32 +9,21 @@ import { promisify } from "node:util";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CloneSet, Cluster, ClusterRole, CustomResourceDefinition, Deployment, Namespace, Pod, PropagationPolicy, Secret, ServiceAccount } from "../../src/api/index.ts";
-import { sleep, systemClock } from "../../src/base/index.ts";
 import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "../../src/client/index.ts";
 import type { Client, Transport } from "../../src/client/index.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
 import { realBinaries, startKube } from "../../tools/bench/kube.ts";
+import { eventually } from "./eventually.ts";
 import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";
 
 const run = promisify(execFile);
 const LIMIT_MS = 120_000;
-const EVENTUALLY_MS = 30_000;
 
 const binaries = process.env["REAL_BIN"] === undefined ? undefined : realBinaries();
 const karmadactl = binaries !== undefined && existsSync(join(binaries, "karmadactl")) ? join(binaries, "karmadactl") : undefined;
 if (karmadactl === undefined) process.stdout.write("skipped: join with karmadactl: $REAL_BIN is not set, or has no karmadactl\n");
 if (binaries === undefined) process.stdout.write("skipped: a kube-apiserver as member: $REAL_BIN is not set, or has no etcd and kube-apiserver\n");
-
-async function eventually<T>(what: string, look: () => Promise<T>, isRight: (seen: T) => boolean): Promise<T> {
-  const untilMs = Date.now() + EVENTUALLY_MS;
-  for (;;) {
-    const seen = await look();
-    if (isRight(seen)) return seen;
-    if (Date.now() > untilMs) throw new Error(`${what}: last seen ${JSON.stringify(seen)?.slice(0, 1000)}`);
-    await sleep(systemClock, 100);
-  }
-}
 
 /** As every release of OpenKruise serves it. */
 const OlderCloneSet = { ...CloneSet, storageVersion: "v1alpha1" };

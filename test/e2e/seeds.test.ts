@@ -1,36 +1,18 @@
-/** The guide to OpenKruise with Karmada as its reader types it: the real kubectl, the files as they are written, `flotilla up --members 2`. */
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sleep, systemClock } from "../../src/base/index.ts";
+/** The guide to OpenKruise with Karmada on `flotilla up --members 2`; real members walk through it in `real-members.test.ts`. */
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
 import type { CommandLine } from "../contract/apiserver/command-line.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";
+import { testGuide } from "./seeds-guide.ts";
+import type { GuideCommands } from "./seeds-guide.ts";
 
 if (noCommands !== undefined) process.stdout.write(`skipped: the guide with kubectl: ${noCommands}\n`);
-
-const MEMBERS = ["member1", "member2"] as const;
-const seed = (file: string): string => fileURLToPath(new URL(`../seeds/${file}.yaml`, import.meta.url));
-const files = (...names: string[]): string[] => names.flatMap((name) => ["-f", seed(name)]);
 
 describe.runIf(noCommands === undefined)("the guide with kubectl", { timeout: 60_000 }, () => {
   const directory = temporaryDirectory();
   let fleet: Up;
-  let commands: Record<"hub" | (typeof MEMBERS)[number], CommandLine>;
-  const kubectl = async (cluster: keyof typeof commands, ...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await commands[cluster].run(args);
-    expect(code, `kubectl ${args.join(" ")}: ${stderr}`).toBe(0);
-    return stdout;
-  };
-  /** Asks until the answer is the wanted one. */
-  const until = async (want: string, cluster: keyof typeof commands, ...args: string[]): Promise<void> => {
-    let seen = "";
-    for (let attempt = 0; attempt < 150 && seen !== want; attempt++) {
-      seen = (await kubectl(cluster, ...args)).trim();
-      if (seen !== want) await sleep(systemClock, 200);
-    }
-    expect(seen).toBe(want);
-  };
+  let commands: GuideCommands;
 
   beforeAll(async () => {
     fleet = await up(directory.path, "--members", "2", "--start-ms", "0");
@@ -44,72 +26,5 @@ describe.runIf(noCommands === undefined)("the guide with kubectl", { timeout: 60
     expect(code).toBe(0);
   });
 
-  test("Verification: clusters, OpenKruise's pods and its definitions are there", async () => {
-    expect(await kubectl("hub", "get", "clusters")).toMatch(/^NAME .*\nmember1 .*Push +True .*\nmember2 .*Push +True /);
-    expect(await kubectl("hub", "get", "pods", "-n", "karmada-system")).toBe("");
-    expect(await kubectl("member1", "get", "pods", "-n", "kruise-system")).toMatch(/kruise-controller-manager-\S+ +1\/1 +Running/);
-    expect(await kubectl("member1", "get", "crd")).toContain("uniteddeployments.apps.kruise.io");
-  });
-
-  test("Apply the Resources: interpreters, four kinds and their policies apply as they are written, and shorthand is told", async () => {
-    const interpreters = await commands.hub.run(["apply", ...files("interpreters/guide-cloneset", "interpreters/guide-statefulset", "interpreters/guide-sidecarset", "interpreters/guide-uniteddeployment")]);
-    await kubectl("hub", "apply", ...files("workloads/guide-sample-cloneset", "workloads/guide-sample-advancedstatefulset", "workloads/guide-sample-sidecarset", "workloads/guide-sample-uniteddeployment"));
-    const policies = await commands.hub.run(["apply", ...files("policies/guide-sample-cloneset-propagation", "policies/guide-advancedstatefulset-propagation", "policies/guide-sidecarset-propagation", "policies/guide-uniteddeployment-propagation")]);
-
-    expect([interpreters.code, policies.code]).toEqual([0, 0]);
-    expect(interpreters.stderr).toContain("Warning: spec.customizations.replicas is shorthand");
-    expect(policies.stderr).toContain("the canonical form is a ClusterPropagationPolicy");
-  });
-
-  test("Verify the Status: the hub shows the fleet and every member its share", async () => {
-    const ready = ["-o", "jsonpath={.status.readyReplicas}"];
-    await until("4", "hub", "get", "cloneset", "sample-cloneset", ...ready);
-    await until("4", "hub", "get", "statefulsets.apps.kruise.io", "sample-advancedstatefulset", ...ready);
-    await until("8", "hub", "get", "uniteddeployment", "sample-uniteddeployment", ...ready);
-    for (const member of MEMBERS) await until("8", member, "get", "pods", "-n", "default", "--field-selector=status.phase=Running", "-o", "go-template={{len .items}}");
-
-    const all = await kubectl("hub", "get", "cloneset,statefulset,sidecarset,uniteddeployment", "-A");
-    expect(all).toMatch(/cloneset.apps.kruise.io\/sample-cloneset +2 +4 +4 /);
-    expect(all).toMatch(/sidecarset.apps.kruise.io\/sample-sidecarset /);
-    expect(all).toMatch(/uniteddeployment.apps.kruise.io\/sample-uniteddeployment +4 +8 /);
-    expect(await kubectl("member2", "get", "all", "-n", "default")).toContain("pod/sample-advancedstatefulset-1");
-    expect((await commands.member1.run(["logs", "sample-advancedstatefulset-0", "-n", "default"])).code).toBe(0);
-  });
-
-  test("Testing & Verification: a policy can be described, with what it matched", async () => {
-    await until("1", "hub", "get", "propagationpolicy", "sample-cloneset-propagation", "-n", "default", "-o", "jsonpath={.status.applied}");
-
-    expect(await kubectl("hub", "get", "propagationpolicy", "-n", "default")).toMatch(/sidecarset-propagation .*\n.*uniteddeployment-propagation /);
-    expect(await kubectl("hub", "describe", "propagationpolicy", "sample-cloneset-propagation", "-n", "default")).toMatch(/Matched: +1\n/);
-  });
-
-  test("Best practices: the recommended workloads apply without selectors, and say what was taken for them", async () => {
-    const { code, stderr } = await commands.hub.run(["apply", ...files("workloads/guide-recommended-cloneset", "workloads/guide-recommended-statefulset", "workloads/guide-recommended-sidecarset", "workloads/guide-recommended-uniteddeployment")]);
-
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain("Warning: spec.selector is missing");
-    expect(stderr).toContain('"RollingUpdate" was taken for "ReCreate"');
-  });
-
-  test("what was applied can be applied again, and no spec changes", async () => {
-    // A UnitedDeployment is left out: as with OpenKruise's webhook, empty fields that it filled in once go when a file without them is applied.
-    const all = files(...["cloneset", "statefulset", "sidecarset"].flatMap((kind) => [`interpreters/guide-${kind}`, `workloads/guide-recommended-${kind}`]), "workloads/guide-sample-sidecarset", "policies/guide-sidecarset-propagation");
-    const generations = (): Promise<string> => kubectl("hub", "get", ...all, "-o", "jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}{'\\n'}{end}");
-    const before = await generations();
-
-    await kubectl("hub", "apply", ...all);
-
-    expect(before.trim().split("\n")).toHaveLength(8);
-    expect(await generations()).toBe(before);
-  });
-
-  test("Debugging Techniques: the commands answer", async () => {
-    const names = async (...args: string[]): Promise<number> => (await kubectl("hub", "get", ...args, "-o", "name")).trim().split("\n").filter(Boolean).length;
-    expect(await names("resourceinterpretercustomization")).toBe(4);
-    expect(await names("propagationpolicy")).toBe(4);
-    expect(await names("overridepolicy")).toBe(0);
-    expect(await names("resourcebinding")).toBe(3);
-    expect(await names("clusterresourcebinding")).toBe(1);
-    expect(await kubectl("member1", "logs", "-n", "kruise-system", "deployment/kruise-controller-manager")).toContain("sample-cloneset");
-  });
+  testGuide({ commands: () => commands, hasLogs: true });
 });

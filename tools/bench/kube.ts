@@ -21,9 +21,10 @@ export interface RunningKube {
 
 const START_LIMIT_MS = 90_000;
 
-export function realBinaries(): string | undefined {
+/** The folder of the real programs, if all that is named is there. */
+export function realBinaries(names: readonly string[] = ["etcd", "kube-apiserver"]): string | undefined {
   const directory = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
-  return ["etcd", "kube-apiserver"].every((name) => existsSync(join(directory, name))) ? directory : undefined;
+  return names.every((name) => existsSync(join(directory, name))) ? directory : undefined;
 }
 
 export async function startKube(binaries: string): Promise<RunningKube> {
@@ -101,7 +102,7 @@ async function isReady(kubeconfig: string): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;

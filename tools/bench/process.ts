@@ -8,6 +8,8 @@ import { setTimeout as delay } from "node:timers/promises";
 export interface RunningFleet {
   startMs: number;
   pid: number;
+  /** The data directory. */
+  data: string;
   kubeconfig(cluster: string): string;
   /** What is in use after a collection. Only for a process that was started with `probe`. */
   heapMiB(): Promise<number>;
@@ -17,14 +19,24 @@ export interface RunningFleet {
 const START_LIMIT_MS = 60_000;
 const PROBE = ["--expose-gc", "--import", join(import.meta.dirname, "heap-probe.ts")];
 
-/** The emitted build. */
+/** The program: as it is written, and as it is emitted. */
+export const SOURCE = "src/cmd/main.ts";
 export const EMITTED = "dist/cmd/main.js";
 
-export async function startFlotilla(flags: readonly string[], { entry = "src/cmd/main.ts", probe = false } = {}): Promise<RunningFleet> {
-  const data = mkdtempSync(join(tmpdir(), "flotilla-bench-"));
+export interface StartOptions {
+  entry?: string;
+  probe?: boolean;
+  /** A data directory that is there already and stays after the stop; unset makes one for this run. */
+  data?: string;
+  port?: number;
+}
+
+export async function startFlotilla(flags: readonly string[], options: StartOptions = {}): Promise<RunningFleet> {
+  const { entry = SOURCE, probe = false, port = 0 } = options;
+  const data = options.data ?? mkdtempSync(join(tmpdir(), "flotilla-bench-"));
   const started = performance.now();
   // The process itself and not the shell around it: its memory and CPU are what is measured.
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...(probe ? PROBE : []), entry, "up", "--port", "0", "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...(probe ? PROBE : []), entry, "up", "--port", String(port), "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
@@ -36,6 +48,7 @@ export async function startFlotilla(flags: readonly string[], { entry = "src/cmd
   return {
     startMs: performance.now() - started,
     pid: child.pid ?? 0,
+    data,
     kubeconfig: (cluster) => join(data, `${cluster}.kubeconfig`),
     async heapMiB() {
       printed = "";
@@ -50,7 +63,7 @@ export async function startFlotilla(flags: readonly string[], { entry = "src/cmd
     async stop() {
       child.kill("SIGTERM");
       await exited;
-      rmSync(data, { recursive: true, force: true });
+      if (options.data === undefined) rmSync(data, { recursive: true, force: true });
     },
   };
 }

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- [NAME…] [--json FILE] [--peer DIR]`: measures, and prints each figure with its unit. docs/performance.md
+ * `npm run bench -- [NAME…] [--json FILE] [--peer DIR] [--shared DIR]`: measures, and prints each figure with its unit. docs/performance.md
  * has the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json, …), for members a cluster with
  * OpenKruise (DIR/kube/admin.json); it then gets the same load in the same run and the ratio is printed, because absolute times depend on the machine.
+ * `pipeline` starts its peer itself, with what is in `--shared DIR` or $FLOTILLA_SHARED.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -10,19 +11,23 @@ import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";
 import { keel } from "./keel.ts";
 import { members } from "./members.ts";
+import { pipeline } from "./pipeline.ts";
 import { scheduler } from "./scheduler.ts";
 
-const benchmarks: readonly Benchmark[] = [keel, apiserver, members, interpreter, scheduler];
-const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR]`;
+const benchmarks: readonly Benchmark[] = [keel, apiserver, members, interpreter, scheduler, pipeline];
+const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR] [--shared DIR] [--short] [--only SET-UP]...`;
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "string" }, peer: { type: "string" }, n: { type: "string", default: "500" }, runs: { type: "string", default: "1" }, help: { type: "boolean", short: "h" } },
+  options: { json: { type: "string" }, peer: { type: "string" }, shared: { type: "string" }, short: { type: "boolean", default: false }, only: { type: "string", multiple: true }, n: { type: "string" }, runs: { type: "string", default: "1" }, help: { type: "boolean", short: "h" } },
 });
 const unknown = positionals.find((name) => !benchmarks.some((benchmark) => benchmark.name === name));
-const count = Number(values.n);
+const shared = values.shared ?? process.env["FLOTILLA_SHARED"];
+const { short } = values;
+const DEFAULT_COUNT = 500;
+const countOf = ({ counts }: Benchmark): number => Number(values.n ?? counts?.[short ? "short" : "full"] ?? DEFAULT_COUNT);
 const runs = Number(values.runs);
-if (values.help || unknown !== undefined || !Number.isInteger(count) || count < 1 || !Number.isInteger(runs) || runs < 1) {
+if (values.help || unknown !== undefined || !benchmarks.every((benchmark) => Number.isInteger(countOf(benchmark)) && countOf(benchmark) > 0) || !Number.isInteger(runs) || runs < 1) {
   process.stderr.write(unknown === undefined ? `${USAGE}\n` : `there is no benchmark '${unknown}'\n${USAGE}\n`);
   process.exit(values.help ? 0 : 2);
 }
@@ -31,7 +36,7 @@ const figures: (Figure & { benchmark: string; run: number })[] = [];
 for (const benchmark of benchmarks.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
   for (let run = 1; run <= runs; run++) {
     process.stdout.write(`${benchmark.name}${runs > 1 ? ` (run ${run} of ${runs})` : ""}: ${benchmark.summary}\n`);
-    for (const figure of await benchmark.run({ count, ...(values.peer !== undefined && { peer: values.peer }), progress: (text) => void process.stderr.write(`  … ${text}\n`) })) {
+    for (const figure of await benchmark.run({ count: countOf(benchmark), short, ...(values.peer !== undefined && { peer: values.peer }), ...(shared !== undefined && { shared }), ...(values.only && { only: values.only }), progress: (text) => void process.stderr.write(`  … ${text}\n`) })) {
       figures.push({ ...figure, benchmark: benchmark.name, run });
       process.stdout.write(`  ${render(figure)}\n`);
     }

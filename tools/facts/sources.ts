@@ -5,6 +5,7 @@ export const MODULES: Record<string, string> = {
   "k8s.io/apiextensions-apiserver": "v0.36.3",
   "github.com/karmada-io/karmada": "v1.18.1",
   "github.com/openkruise/kruise": "v1.9.1",
+  "open-cluster-management.io/api": "v1.2.0",
 };
 
 export interface Source {
@@ -81,11 +82,23 @@ export const SOURCES: Record<string, Source> = {
     roots: ["StatefulSet", "DaemonSet", "SidecarSet", "BroadcastJob"],
     table: true,
   },
+  ...ocm("cluster", "v1", "ManagedCluster"),
+  ...ocm("cluster", "v1beta2", "ManagedClusterSet", "ManagedClusterSetBinding"),
+  ...ocm("cluster", "v1beta1", "Placement", "PlacementDecision"),
+  ...ocm("cluster", "v1alpha1", "AddOnPlacementScore", "ClusterClaim"),
+  ...ocm("work", "v1", "ManifestWork", "AppliedManifestWork"),
+  ...ocm("work", "v1alpha1", "ManifestWorkReplicaSet"),
   "policy-kruise-v1alpha1": { package: "github.com/openkruise/kruise/apis/policy/v1alpha1", module: "github.com/openkruise/kruise", roots: ["PodUnavailableBudget"], table: true },
 };
 
 function kubernetes(group: string, version: string, ...roots: string[]): Record<string, Source> {
   return { [`${group}-${version}`]: { package: `k8s.io/api/${group}/${version}`, module: "k8s.io/api", roots, table: true } };
+}
+
+/** Of Open Cluster Management's groups, whose webhooks read every object as a Go struct. */
+function ocm(group: string, version: string, ...roots: string[]): Record<string, Source> {
+  const module = "open-cluster-management.io/api";
+  return { [`${group}-ocm-${version}`]: { package: `${module}/${group}/${version}`, module, roots, table: true } };
 }
 
 /** CustomResourceDefinitions, by `<plural>.<group>`. */
@@ -96,6 +109,16 @@ export const DEFINITIONS: Record<string, { module: string; path: string }> = Obj
   ...["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"].map((plural) => karmada("config", plural)),
   ...["clonesets", "statefulsets", "daemonsets", "sidecarsets", "uniteddeployments", "broadcastjobs"].map((plural) => kruise("apps", plural)),
   kruise("policy", "podunavailablebudgets"),
+  ocmDefinition("managedclusters", "cluster/v1/0000_00_clusters"),
+  ocmDefinition("managedclustersets", "cluster/v1beta2/0000_00_clusters"),
+  ocmDefinition("managedclustersetbindings", "cluster/v1beta2/0000_01_clusters"),
+  ocmDefinition("placements", "cluster/v1beta1/0000_02_clusters"),
+  ocmDefinition("placementdecisions", "cluster/v1beta1/0000_03_clusters"),
+  ocmDefinition("addonplacementscores", "cluster/v1alpha1/0000_05_clusters"),
+  ocmDefinition("clusterclaims", "cluster/v1alpha1/0000_02_clusters"),
+  ocmDefinition("manifestworks", "work/v1/0000_00_work"),
+  ocmDefinition("appliedmanifestworks", "work/v1/0000_01_work"),
+  ocmDefinition("manifestworkreplicasets", "work/v1alpha1/0000_00_work"),
 ]);
 
 function kruise(group: string, plural: string): [string, { module: string; path: string }] {
@@ -107,4 +130,10 @@ function karmada(group: string, plural: string): [string, { module: string; path
     `${plural}.${group}.karmada.io`,
     { module: "github.com/karmada-io/karmada", path: `charts/karmada/_crds/bases/${group}/${group}.karmada.io_${plural}.yaml` },
   ];
+}
+
+/** Open Cluster Management's files start with the package, a number and the group, which some of them misspell. */
+function ocmDefinition(plural: string, start: string): [string, { module: string; path: string }] {
+  const group = `${start.split("/")[0]}.open-cluster-management.io`;
+  return [`${plural}.${group}`, { module: "open-cluster-management.io/api", path: `${start}.open-cluster-management.io_${plural}.crd.yaml` }];
 }

@@ -15,6 +15,8 @@ const review = (object: Deployment, rest: Partial<Review<Deployment>> = {}): Rev
   object: deepFreeze(object),
   dryRun: false,
   newUid: () => "",
+  nowMs: () => 0,
+  allows: () => true,
   warn() {},
   read: emptyCluster,
   ...rest,

@@ -20,6 +20,8 @@ export function parseGoUrl(text: string): GoUrl | { problem: string } {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(main)?.[1] ?? "";
   const [rest, query] = cut(scheme === "" ? main : main.slice(scheme.length + 1), "?");
   const parts: GoUrl = { scheme: scheme.toLowerCase(), host: "", query, fragment };
+  const unread = escapeProblem(fragment, refused);
+  if (unread) return unread;
   if (!rest.startsWith("/")) {
     if (scheme !== "") return parts;
     return cut(rest, "/")[0].includes(":") ? refused("first path segment in URL cannot contain colon") : (escapeProblem(rest, refused) ?? parts);
@@ -45,6 +47,9 @@ function hostProblem(host: string): string | undefined {
   const colon = bracket < 0 ? host.lastIndexOf(":") : bracket + 1;
   const port = colon < 0 ? "" : host.slice(colon);
   if (port !== "" && !/^:\d*$/.test(port)) return `invalid port ${JSON.stringify(port)} after host`;
+  // What a host can say in ASCII is not written in escapes.
+  const escaped = /%(?!25)[0-7][0-9a-fA-F]|%(?![0-9a-fA-F]{2}).{0,2}/.exec(host)?.[0];
+  if (escaped !== undefined) return `invalid URL escape ${JSON.stringify(escaped)}`;
   const stray = /[^A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/.exec(host)?.[0];
   return stray === undefined ? undefined : `invalid character ${JSON.stringify(stray)} in host name`;
 }

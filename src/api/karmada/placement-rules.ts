@@ -132,11 +132,10 @@ function checkTolerations(at: string, tolerations: readonly Read<Toleration>[]):
 
 /** What is accepted and yet leaves members out that its author may have meant, or is not followed. */
 export function placementWarnings(at: string, placement: Read<Placement>): string[] {
-  const { clusterAffinity, clusterAffinities = [], replicaScheduling, workloadAffinity } = placement;
+  const { clusterAffinity, clusterAffinities = [], replicaScheduling } = placement;
   const weights = replicaScheduling?.weightPreference?.staticWeightList ?? [];
   return [
     ...affinityWarnings(`${at}.clusterAffinity`, clusterAffinity),
-    ...(workloadAffinity?.affinity || workloadAffinity?.antiAffinity ? [`${at}.workloadAffinity: the groups are noted on the binding; the scheduler does not keep them together or apart yet`] : []),
     ...clusterAffinities.flatMap((term, index) => [
       ...affinityWarnings(`${at}.clusterAffinities[${index}]`, term),
       ...(term.overflowAffinities ?? []).flatMap((overflow, place) => affinityWarnings(`${at}.clusterAffinities[${index}].overflowAffinities[${place}]`, overflow)),

@@ -180,14 +180,6 @@ describe("a policy is accepted with a warning", () => {
       spec: { placement: { clusterAffinity: { labelSelector: { matchExpressions: [{ key: "zone", operator: "Is" }] } } } },
       want: ['spec.placement.clusterAffinity.labelSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator; no cluster matches'],
     },
-    "that groups workloads, which the scheduler does not follow": {
-      spec: { placement: { workloadAffinity: { antiAffinity: { groupByLabelKey: "app" } } } },
-      want: ["spec.placement.workloadAffinity: the groups are noted on the binding; the scheduler does not keep them together or apart yet"],
-    },
-    "that has a priority, which the scheduler does not follow": {
-      spec: { schedulePriority: { priorityClassSource: "KubePriorityClass", priorityClassName: "high" } },
-      want: ["spec.schedulePriority: noted on the binding; the scheduler takes bindings in no order of priority yet"],
-    },
     "whose label selector is ignored": {
       spec: { resourceSelectors: [{ ...deployments, name: "web", labelSelector: { matchLabels: { app: "web" } } }] },
       want: ["spec.resourceSelectors[0].labelSelector: ignored because the selector has a name"],

@@ -100,7 +100,6 @@ function policyWarnings({ metadata, spec }: Read<Policy>): string[] {
   return [
     ...selectorWarnings(spec.resourceSelectors, { namespace: metadata.namespace, canonicalKind: "ClusterPropagationPolicy", selectsClusterScoped: true }),
     ...(spec.placement ? placementWarnings("spec.placement", spec.placement) : []),
-    ...(spec.schedulePriority ? ["spec.schedulePriority: noted on the binding; the scheduler takes bindings in no order of priority yet"] : []),
     ...(spec.failover ? failoverWarnings("spec.failover", spec.failover) : []),
   ];
 }

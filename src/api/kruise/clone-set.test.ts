@@ -20,6 +20,8 @@ function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet)
     ...(oldObject && { oldObject: deepFreeze(oldObject) }),
     dryRun: false,
     newUid: () => "",
+    nowMs: () => 0,
+    allows: () => true,
     warn: (message) => void warnings.push(message),
     read: emptyCluster,
   };

@@ -11,10 +11,23 @@ import { isHub } from "./webhook.ts";
 type Read<T> = DeepReadonly<T>;
 
 export function completeSidecarSet(set: Read<SidecarSet>, review: Review<SidecarSet>): Read<SidecarSet> {
-  // The hub cannot know the members' history; of a new set there usually is none.
-  const version = set.spec?.injectionStrategy?.revision?.customVersion;
-  if (version !== undefined && isHub(review) && !review.oldObject) review.warn(`spec.injectionStrategy.revision.customVersion: members refuse the set unless they have a revision of it with the version ${JSON.stringify(version)}; leave it out to inject what the set says`);
-  return withHashes(change(set, "spec", completeSpec));
+  return withHashes(change(isHub(review) ? withOwnVersion(set, review) : set, "spec", completeSpec));
+}
+
+/**
+ * A set that asks for its own version to be injected asks for itself. OpenKruise looks for a revision with that version before the set is
+ * there, and refuses it; so on the way to members, of which any may be new, the set has the version and asks for nothing.
+ */
+function withOwnVersion(set: Read<SidecarSet>, review: Review<SidecarSet>): Read<SidecarSet> {
+  const { injectionStrategy } = set.spec ?? {};
+  const { revision, ...strategy } = injectionStrategy ?? {};
+  const asked = revision?.customVersion;
+  if (asked === undefined || revision?.revisionName !== undefined) return set;
+  const own = set.spec.customVersion ?? (review.oldObject ? undefined : asked);
+  if (asked !== own) return set;
+  review.warn(`spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version ${JSON.stringify(own)} (spec.customVersion), and the newest of it is injected`);
+  const { injectionStrategy: _asked, ...spec } = set.spec;
+  return { ...set, spec: { ...spec, customVersion: own, ...(Object.keys(strategy).length > 0 && { injectionStrategy: strategy }) } };
 }
 
 /**

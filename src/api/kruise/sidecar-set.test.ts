@@ -38,11 +38,20 @@ test("the hub takes a set that refers to what only members have", () => {
   expect(problemsOf(admissions, completedBy(admissions, set(spec)) as SidecarSet)).toEqual([]);
 });
 
-test("who names a version for a new set is told on the hub that members refuse it, and not once there is an older one", () => {
-  const sent = set({ injectionStrategy: { revision: { customVersion: "v1" } } });
+test("a new set that asks for a version is that version on the hub, and says so", () => {
+  const sent = set({ injectionStrategy: { paused: true, revision: { customVersion: "v1", policy: "Always" } } });
 
-  expect(warningsOf(admissions, sent)).toEqual(['spec.injectionStrategy.revision.customVersion: members refuse the set unless they have a revision of it with the version "v1"; leave it out to inject what the set says']);
-  expect(warningsOf(admissions, sent, set())).toEqual([]);
+  expect(completedBy(admissions, sent).spec).toMatchObject({ customVersion: "v1", injectionStrategy: { paused: true } });
+  expect(completedBy(admissions, sent).spec.injectionStrategy).not.toHaveProperty("revision");
+  expect(warningsOf(admissions, sent)).toEqual(['spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version "v1" (spec.customVersion), and the newest of it is injected']);
+});
+
+test("a set that asks for another version than its own, or for one of before, is left as it is", () => {
+  const ofBefore = set({ injectionStrategy: { revision: { customVersion: "v1" } } });
+  const another = set({ customVersion: "v2", injectionStrategy: { revision: { customVersion: "v1" } } });
+
+  expect(warningsOf(admissions, ofBefore, set())).toEqual([]);
+  expect(completedBy(admissions, another).spec.injectionStrategy).toMatchObject({ revision: { customVersion: "v1" } });
 });
 
 test("a member refuses a set whose containers another one brings to the same pods", () => {

@@ -8,15 +8,17 @@
 import { gvkOf } from "../../api/index.ts";
 import type { OwnerReference } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
-import type { JsonObject } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
 import type { CachedEntry, CacheEvent } from "../../store/index.ts";
 import { concurrently } from "./concurrently.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
 import type { Propagation } from "../write/delete-options.ts";
-import type { Housekeeping, HousekeepingFound } from "./housekeeping.ts";
+import type { Housekeeping } from "./housekeeping.ts";
 import { finalizersOf, metadataOf } from "../write/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
 import { knownObject } from "../read/render.ts";
+import { storedMetadataField } from "../read/stored-metadata.ts";
+import type { OwnPlace } from "../write/own-request.ts";
 import { clusterOfKey, keyOf, memoized } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
@@ -108,7 +110,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const { owners, mayWait } = observed(entry);
     if (owners.length > 0 || known.has(entry.key)) file(entry.key, owners);
     // Its owner may have gone between the decision to create it and now.
-    if (isNew && owners.length > 0 && hasLostOwner(entry.key)) attendDependent(entry.key);
+    if (isNew && owners.length > 0 && hasLostOwner(entry.key, owners)) attendDependent(entry.key);
     if (mayWait) attendOwner(entry.key);
   };
 
@@ -118,18 +120,18 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     if (object) {
       const metadata = metadataOf(object);
       const finalizers = finalizersOf(metadata);
-      return { owners: ownersOf(object), mayWait: metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND_FINALIZER) || finalizers.includes(ORPHAN_FINALIZER)) };
+      return { owners: ownersIn(metadata.ownerReferences), mayWait: metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND_FINALIZER) || finalizers.includes(ORPHAN_FINALIZER)) };
     }
-    const bytes = Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength);
+    const bytes = bytesOf(entry);
     return {
-      owners: bytes.includes('"ownerReferences":[{') ? ownersOf(house.read(entry)) : [],
+      owners: bytes.includes('"ownerReferences":[{') ? ownersIn(storedMetadataField(entry.value, "ownerReferences")) : [],
       mayWait: bytes.includes('"deletionTimestamp"') && (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`)),
     };
   };
 
-  const hasLostOwner = (key: string): boolean => {
-    const found = house.find(key);
-    return found !== undefined && ownersOf(found.object).some((owner) => stateOf(found, owner) !== "solid");
+  const hasLostOwner = (key: string, owners: readonly OwnerReference[]): boolean => {
+    const place = house.locate(key);
+    return place !== undefined && owners.some((owner) => stateOf(place, owner) !== "solid");
   };
 
   /** Deletes a dependent when nobody keeps it; otherwise takes out of it the owners that do not. */
@@ -160,15 +162,18 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
 
   const dependentsOf = (key: string, uid: string): string[] => [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
 
-  const stateOf = ({ cluster, resource, object }: HousekeepingFound, owner: OwnerReference): OwnerState => {
+  const stateOf = ({ cluster, resource, namespace }: OwnPlace, owner: OwnerReference): OwnerState => {
     const { group, kind } = gvkOf(owner);
     const kinds = memoized(cluster.table, "resources by kind", () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])));
     const ownerResource = kinds.get(`${group}/${kind}`);
     // A kind that is not served may come back; nothing is deleted on what cannot be seen, unless its end was.
     if (!ownerResource) return gone.has(owner.uid) || recentlyGone.has(owner.uid) ? "absent" : "solid";
     if (ownerResource.namespaced && !resource.namespaced) return "solid";
-    const { namespace } = metadataOf(object);
-    const ownerKey = keyOf(ownerResource, cluster.name, typeof namespace === "string" ? namespace : undefined, owner.name);
+    const ownerKey = keyOf(ownerResource, cluster.name, namespace, owner.name);
+    const place = house.locate(ownerKey);
+    const entry = place && house.entryAt(place, ownerKey);
+    // Nobody has parsed most owners when a server starts, and their bytes say enough: it is there, and it stays.
+    if (entry && entry.revision > 0 && !knownObject(entry) && uidOf(entry) === owner.uid && !bytesOf(entry).includes('"deletionTimestamp"')) return "solid";
     const current = house.find(ownerKey);
     if (!current || metadataOf(current.object).uid !== owner.uid) return "absent";
     return isWaiting(metadataOf(current.object)) ? "waiting" : "solid";
@@ -234,14 +239,16 @@ function propagationOf(finalizers: readonly string[]): Propagation {
 }
 
 function ownersOf(object: JsonObject): OwnerReference[] {
-  const { ownerReferences } = metadataOf(object);
-  return Array.isArray(ownerReferences) ? (ownerReferences.filter(isObject) as unknown as OwnerReference[]) : [];
+  return ownersIn(metadataOf(object).ownerReferences);
 }
 
-const UID = /"uid":"([^"]+)"/;
+function ownersIn(references: Json | undefined): OwnerReference[] {
+  return Array.isArray(references) ? (references.filter(isObject) as unknown as OwnerReference[]) : [];
+}
 
-/** The uid stands near the start of a stored value, behind name and namespace. */
+const bytesOf = ({ value }: CachedEntry): Buffer => Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+
 function uidOf({ value }: CachedEntry): string | undefined {
-  const start = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).toString("latin1");
-  return UID.exec(start)?.[1];
+  const uid = storedMetadataField(value, "uid");
+  return typeof uid === "string" ? uid : undefined;
 }

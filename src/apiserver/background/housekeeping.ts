@@ -28,8 +28,10 @@ export interface Housekeeping {
   find(key: string): HousekeepingFound | undefined;
   /** The cluster of this key has a controller manager of its own, which empties namespaces and collects garbage. */
   isManagedElsewhere(key: string): boolean;
-  /** The parsed form of an entry, without saying where it is. */
-  read(entry: CachedEntry): JsonObject;
+  /** Where a key points to, whether anything is there or not; undefined when its cluster or its kind is not there. */
+  locate(key: string): OwnPlace | undefined;
+  /** What is stored at a place. */
+  entryAt(place: OwnPlace, key: string): CachedEntry | undefined;
   /** Makes an object, unless there is one of the name or nowhere to put it. */
   create(key: string, object: KubernetesObject): Promise<void>;
   /** Deletes an object that still has this uid; one that is gone already is fine. */
@@ -53,9 +55,10 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
     const [namespace, name] = resource.namespaced ? rest : [undefined, rest[0]];
     return name === undefined ? undefined : { cluster, resource, name, ...(namespace !== undefined && { namespace }) };
   };
+  const entryAt = ({ cluster, resource }: OwnPlace, key: string): CachedEntry | undefined => store.find(cluster, resource, key).entry;
   const find = (key: string): HousekeepingFound | undefined => {
     const place = locate(key);
-    const entry = place && store.find(place.cluster, place.resource, key).entry;
+    const entry = place && entryAt(place, key);
     return place && entry && { ...place, object: objectIn(entry, place.resource.storage) };
   };
   const rewrite = async (key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void> => {
@@ -73,10 +76,8 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
     enqueue: background.enqueue,
     find,
     isManagedElsewhere: (key) => deps.leases.isHeld(clusterOfKey(key)),
-    read(entry) {
-      const place = locate(entry.key);
-      return place && clusterOfKey(entry.key) !== "" ? objectIn(entry, place.resource.storage) : (JSON.parse(new TextDecoder().decode(entry.value)) as JsonObject);
-    },
+    locate,
+    entryAt,
     async create(key, object) {
       const place = locate(key);
       if (!place) return;

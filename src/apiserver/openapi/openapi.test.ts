@@ -23,6 +23,15 @@ describe("OpenAPI v3", () => {
     expect([wrong.status, wrong.headers.location]).toEqual([301, serverRelativeURL]);
   });
 
+  test("OA-1: the addresses are the same in every cluster, because clients put what they reach it with in front", async () => {
+    const { request } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
+
+    const [hub, paris] = [await request("GET", "/openapi/v3"), await request("GET", "/clusters/paris/openapi/v3")];
+
+    expect(paris.text).toBe(hub.text);
+    expect(hub.text).toContain('{"serverRelativeURL":"/openapi/v3/apis/apps/v1?hash=');
+  });
+
   test("OA-1: every document of the index is there", async () => {
     const { request } = await createTestServer();
     const { text } = await request("GET", "/openapi/v3");

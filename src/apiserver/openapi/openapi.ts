@@ -32,7 +32,7 @@ const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 /** `nowMs` is for saying until when a document may be kept. */
 export function openApiV3Response(table: ResourceTable, name: string | undefined, request: ApiRequest, nowMs: number): ApiResponse {
-  if (name === undefined) return indexResponse(table, request);
+  if (name === undefined) return indexResponse(table);
   if (acceptedType(request.headers.accept, ["application/json"]) === undefined) return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
   const document = documentOf(table, name);
   if (!document) return { status: 404, headers: { "cache-control": PRIVATE }, body: NOTHING };
@@ -55,10 +55,13 @@ function documentResponse({ body, hash }: Document, type: string, request: ApiRe
   return request.headers["if-none-match"] === etag ? { status: 304, headers, body: NOTHING } : { status: 200, headers, body };
 }
 
-function indexResponse(table: ResourceTable, { path }: ApiRequest): ApiResponse {
-  const base = path.slice(0, path.indexOf("/openapi/v3"));
+/**
+ * The addresses are those of a server of its own, as Kubernetes gives them: clients put the prefix in front that they reach it with, which
+ * is `/clusters/<name>` or, through the proxy of a Cluster, another one that this server cannot know.
+ */
+function indexResponse(table: ResourceTable): ApiResponse {
   const paths = memoized(table, "openapi index", () => namesOf(table).map((name) => [name, documentOf(table, name)?.hash ?? ""] as const));
-  return textResponse(200, JSON.stringify({ paths: Object.fromEntries(paths.map(([name, hash]) => [name, { serverRelativeURL: `${base}/openapi/v3/${name}?hash=${hash}` }])) }));
+  return textResponse(200, JSON.stringify({ paths: Object.fromEntries(paths.map(([name, hash]) => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=${hash}` }])) }));
 }
 
 /** Documents of resources, and of the pages that say what there is. */

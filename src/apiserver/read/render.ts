@@ -216,8 +216,12 @@ function upgradeStored(object: JsonObject, served: ServedVersion): JsonObject {
 }
 
 function convertFromStorage(entry: CachedEntry, served: ServedVersion): JsonObject {
-  const stored = objectIn(entry, served.resource.storage);
-  const converted = copy(served.fromStorage ? served.fromStorage(stored) : stored);
+  const { storage } = served.resource;
+  const known = viewOf(entry, storage).object?.deref();
+  const stored = known ?? parseStored(entry, storage);
+  const version = served.fromStorage ? served.fromStorage(stored) : stored;
+  // What was parsed for this alone is nobody else's.
+  const converted = known ? copy(version) : version;
   converted.apiVersion = served.apiVersion;
   return admitted(ordered(converted), served);
 }

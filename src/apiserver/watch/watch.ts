@@ -29,6 +29,8 @@ export interface Notice {
 export interface WatchTarget {
   /** One cluster, or all of them. */
   cluster: LogicalCluster | "*";
+  /** Of all of them, those that are watched. */
+  where?(cluster: string): boolean;
   /** Set for a part of this process, which may see a version that is stored and not served. */
   inProcess?: true;
   group: string;
@@ -137,8 +139,8 @@ function watchOne(deps: WatchDependencies, target: WatchTarget, cluster: Logical
  */
 function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink): (() => void)[] {
   const { cache, store, clusters } = deps;
-  const { group, version, namespace } = target;
-  const find = (cluster: LogicalCluster): ServedVersion | undefined => cluster.table.findStored(group, version, target.resource);
+  const { group, version, namespace, where: isWatched = () => true } = target;
+  const find = (cluster: LogicalCluster): ServedVersion | undefined => (isWatched(cluster.name) ? cluster.table.findStored(group, version, target.resource) : undefined);
   const any = clusters.all().map(find).find(Boolean);
   const prefix = `/${group || "core"}/${target.resource}/`;
   const selections = new Map<ServedVersion["resource"], Selection>();

@@ -4,10 +4,11 @@
  */
 import type { AnyAdmission, Operation, Review, SpecPart } from "../../api/index.ts";
 import { isObject, randomUuid } from "../../base/index.ts";
-import type { JsonObject, Random } from "../../base/index.ts";
+import type { Clock, JsonObject, Random } from "../../base/index.ts";
 import { coerceMetadata, DecodeError, deniedByWebhook, fieldErrorText, invalid, metadataProblem } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Cache } from "../../store/index.ts";
+import type { Authorizer } from "../request/authorize.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
 import type { RequestContext } from "../context.ts";
@@ -43,6 +44,8 @@ export interface AdmitDependencies {
   plugins: readonly Plugin[];
   store: ObjectStore;
   random: Random;
+  clock: Clock;
+  authorizer: Authorizer;
   siblings: Siblings;
 }
 
@@ -148,7 +151,7 @@ function askWebhooks(chain: readonly AnyAdmission[], review: () => Review<JsonOb
 }
 
 /** What an admission is asked. */
-function reviewOf({ random }: AdmitDependencies, { context, options, operation, object, oldObject, read }: PluginRequest, settled?: JsonObject, sibling?: JsonObject): Review<JsonObject> {
+function reviewOf({ random, clock, authorizer }: AdmitDependencies, { context, options, operation, object, oldObject, read }: PluginRequest, settled?: JsonObject, sibling?: JsonObject): Review<JsonObject> {
   return {
     operation,
     cluster: context.cluster.name,
@@ -162,6 +165,8 @@ function reviewOf({ random }: AdmitDependencies, { context, options, operation, 
     ...(sibling && { sibling }),
     dryRun: options.dryRun,
     newUid: () => randomUuid(random),
+    nowMs: () => clock.now(),
+    allows: ({ verb, ...resource }) => authorizer.decide({ user: context.user, cluster: context.cluster.name, verb, resource }).allowed,
     warn: context.warn,
     read,
   };

@@ -3,14 +3,14 @@
  * storage version, one compare-and-set. An update that changes nothing writes nothing.
  */
 import { equalJson, isObject } from "../../base/index.ts";
-import type { Clock, Json, JsonObject } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
 import { CHANGED_MEANWHILE, DecodeError, alreadyExists, conflict, copySharing, forbidden, generatedNameTaken, invalid, notFound, pathNotFound } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Cache, CachedEntry } from "../../store/index.ts";
 import { admitObject, reserve } from "./admit.ts";
 import type { AdmitDependencies } from "./admit.ts";
 import { accessDenied } from "../request/authorize.ts";
-import type { AccessRequest, Authorizer } from "../request/authorize.ts";
+import type { AccessRequest } from "../request/authorize.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import { invalidValue, plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
@@ -42,8 +42,6 @@ export interface WriteDependencies extends AdmitDependencies {
   clusters: ClusterRegistry;
   definitions: DefinitionStatus;
   inFlight: InFlight;
-  clock: Clock;
-  authorizer: Authorizer;
 }
 
 export interface Written {

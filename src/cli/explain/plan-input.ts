@@ -7,7 +7,7 @@ import type { Client } from "../../client/index.ts";
 import { InterpretError } from "../../interpreter/index.ts";
 import type { Dependency, Interpreter } from "../../interpreter/index.ts";
 import { planChanges, planFleet, planNamespaceChanges } from "../../explain/index.ts";
-import type { MemberChange } from "../../explain/index.ts";
+import type { FleetPlan, MemberChange } from "../../explain/index.ts";
 import { dryRun, withObjects } from "./apply-input.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
@@ -32,7 +32,17 @@ export interface PlanResult {
 
 type Object = DeepReadonly<KubernetesObject>;
 
-export async function planInput(client: Client, { manifests, without, namespace }: PlanInput, clock: Clock, signal: AbortSignal): Promise<PlanResult> {
+/** The plan of the whole fleet, and what of it concerns people. */
+export interface PlannedFleet {
+  plan: FleetPlan;
+  result: PlanResult;
+}
+
+export async function planInput(client: Client, input: PlanInput, clock: Clock, signal: AbortSignal): Promise<PlanResult> {
+  return (await planManifests(client, input, clock, signal)).result;
+}
+
+export async function planManifests(client: Client, { manifests, without, namespace }: PlanInput, clock: Clock, signal: AbortSignal): Promise<PlannedFleet> {
   const given = await dryRun(client, manifests, namespace, signal);
   const selected = given.flatMap((object) => (object as { spec?: { resourceSelectors?: { apiVersion: string; kind: string }[] } }).spec?.resourceSelectors ?? []);
   const read = await readHub(client, selected, signal);
@@ -46,11 +56,12 @@ export async function planInput(client: Client, { manifests, without, namespace 
     const plan = await planFleet(snapshot, { interpreter, nowMs: clock.now() });
     const namespaces = given.filter((object) => object.kind === "Namespace" && gvkOf(object).group === "" && !plan.templates.some(({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name));
     const changes = [...planChanges(plan), ...planNamespaceChanges(snapshot, namespaces)];
-    return {
+    const result: PlanResult = {
       changes: changes.map((change) => (without.includes(change.cluster) && change.action === "delete" ? { ...change, note: `${change.cluster} is away` } : change)),
       problems: plan.templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message }))),
       notes: asking.length > 0 ? [`${asking.length} resources are left out: what they mean is asked of a webhook that only the hub can reach`] : [],
     };
+    return { plan, result };
   } finally {
     await close();
   }

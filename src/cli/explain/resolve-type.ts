@@ -14,18 +14,23 @@ interface Discovery {
   items: { metadata: { name?: string }; versions: { version: string; resources?: Resource[] }[] }[];
 }
 
-/** Throws `UsageError` for a type that the hub does not serve. */
+/** In the version that the hub prefers. Throws `UsageError` for a type that the hub does not serve. */
 export async function resolveType(client: Client, type: string, signal: AbortSignal): Promise<AnyKind> {
+  return (await resolveVersions(client, type, signal))[0];
+}
+
+/** In every version that the hub serves, the one that it prefers first. Throws `UsageError` for a type that the hub does not serve. */
+export async function resolveVersions(client: Client, type: string, signal: AbortSignal): Promise<[AnyKind, ...AnyKind[]]> {
   const wanted = type.toLowerCase();
   for (const path of ["/api", "/apis"]) {
     const { items } = await discover(client, path, signal);
     for (const { metadata, versions } of items) {
       const group = metadata.name ?? "";
-      // The first version is the one that the server prefers.
-      for (const { version, resources = [] } of versions) {
+      const [preferred, ...others] = versions.flatMap(({ version, resources = [] }) => {
         const found = resources.find((resource) => namesOf(resource).some((name) => wanted === name || (group !== "" && wanted === `${name}.${group}`)));
-        if (found) return dynamicKind({ group, version, kind: found.responseKind.kind, plural: found.resource, scope: found.scope });
-      }
+        return found ? [dynamicKind({ group, version, kind: found.responseKind.kind, plural: found.resource, scope: found.scope })] : [];
+      });
+      if (preferred) return [preferred, ...others];
     }
   }
   throw new UsageError(`the hub does not serve a resource type '${type}'; 'kubectl api-resources' lists them`);

@@ -12,11 +12,11 @@ const make = (apiVersion: string, kind: string, spec: object, annotations: Recor
 const specsOf = (copies: Copies): object[] => [...copies.values()].map((copy) => (copy as unknown as { spec: object }).spec);
 const specs = async (object: KubernetesObject, shares: readonly Share[]): Promise<object[]> => specsOf(await interpreter.divide(object, shares));
 const over = (...replicas: number[]): Share[] => replicas.map((count, index) => ({ cluster: `m${index}`, replicas: count }));
-/** The members with the copies that they were given before. */
+/** The members with the copies that they were given before, of which each has reported something. */
 const after = (copies: Copies, shares: readonly Share[]): Share[] =>
   shares.map((share) => {
     const copy = copies.get(share.cluster);
-    return { ...share, ...(copy && { copy }) };
+    return { ...share, ...(copy && { copy, observed: share.observed ?? { replicas: share.replicas, resourceTemplateGeneration: 1 } }) };
   });
 
 describe("a CloneSet", () => {

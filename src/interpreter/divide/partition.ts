@@ -1,72 +1,108 @@
 /**
- * Divides a workload with replicas, a partition and budgets, such as CloneSet. They are in `spec.updateStrategy`, and from
- * v1beta1 on in its `rollingUpdate`.
+ * Divides a CloneSet: replicas, partition and budgets. They go together in one copy: any of them alone would update more than
+ * was asked for, if only for a moment.
+ *
+ * Every copy says which release it is of. From the first release that a partition holds back until the next one, the template
+ * before it is kept beside the copies; with it the number of updated pods is exact, and raising the partition takes pods back
+ * (`plan-rollout.ts`). Without it, which is when a CloneSet is new, the partition is split and there is nothing to go back to.
  */
-import type { DeepReadonly } from "../../base/index.ts";
+import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
-import { withSpecField, type Workload } from "../workload.ts";
-import { splitBudgets, splitScaleStrategy, type Budgets } from "./budgets.ts";
+import { withSpecField } from "../workload.ts";
+import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
+import { partitionOfStage, withKeptTemplate, withMemberStage, type KeptTemplate, type MemberStage } from "./member-stage.ts";
+import { partitionOf, withPartition, type Partitioned, type UpdateStrategy } from "./partitioned.ts";
+import { planRollout } from "./plan-rollout.ts";
 import { digestOf, stagedPartition, withStage } from "./release.ts";
+import { lentTemplate, rolloutMembers, type MemberView } from "./rollout-members.ts";
 import { rolloutOrderOf } from "./rollout-order.ts";
 import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
-import { letThrough, partitionFor, type IntOrPercent } from "./split-partition.ts";
+import { keptPods, letThrough, partitionFor, sumOf, type IntOrPercent } from "./split-partition.ts";
 import { splitStage } from "./split-stage.ts";
-
-interface Strategy extends Budgets {
-  partition?: IntOrPercent;
-}
-export interface Partitioned extends Workload {
-  spec?: Workload["spec"] & { updateStrategy?: Strategy & { rollingUpdate?: Strategy }; scaleStrategy?: { maxUnavailable?: IntOrPercent } };
-}
 
 type Copy = DeepReadonly<Partitioned>;
 
-/** Replicas, partition and budgets go together in one copy: any of them alone would update more than was asked for, if only for a moment. */
+/** What a release makes of one member's copy. */
+interface Part {
+  /** Unset leaves the template's. */
+  readonly partition?: IntOrPercent;
+  readonly stage?: MemberStage;
+  /** The pod template that a copy that goes backward has. */
+  readonly template?: Json;
+  readonly kept?: KeptTemplate;
+}
+
 export function dividePartition(object: Copy, given: readonly Share[]): ReadonlyMap<string, Copy> {
   const shares = stayingOf(given);
-  const { updateStrategy, scaleStrategy } = object.spec ?? {};
-  const sizes = shares.map(({ replicas }) => replicas);
-  if (!updateStrategy || countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1)) {
+  if (countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1)) {
     return new Map(shares.map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]));
   }
-  const order = rolloutOrderOf(object, shares);
-  const partition = partitionOf(object);
-  // One cluster has the whole partition and the whole budget, and reads them by itself.
+  const { updateStrategy, scaleStrategy } = object.spec ?? {};
+  const sizes = shares.map(({ replicas }) => replicas);
+  // One cluster has the whole budget, and reads it by itself.
   const isAlone = shares.length < 2;
-  const digest = partition ? digestOf(object.spec?.template) : "";
-  const updated = partition && !isAlone ? splitStage(shares, { sizes, partition, order, partitionBefore: (copy) => stagedPartition(copy, digest), updatedBy: updatedIn }) : undefined;
-  const strategies = isAlone ? [updateStrategy] : splitStrategy(updateStrategy, sizes);
-  const scaling = isAlone ? [scaleStrategy] : splitScaleStrategy(scaleStrategy, sizes);
+  const strategies = isAlone || !updateStrategy ? undefined : splitStrategy(updateStrategy, sizes);
+  const scaling = isAlone ? undefined : splitScaleStrategy(scaleStrategy, sizes);
+  const digest = digestOf(object.spec?.template);
+  const parts = partsOf(object, given, shares, digest);
   return new Map(
     shares.map(({ cluster, replicas }, index) => {
-      const strategy = strategies[index] ?? updateStrategy;
+      const { partition, stage, template, kept } = parts?.[index] ?? {};
+      const strategy = strategies?.[index] ?? updateStrategy;
       const spec = {
         ...object.spec,
         replicas,
-        ...(scaleStrategy && { scaleStrategy: scaling[index] as typeof scaleStrategy }),
-        updateStrategy: updated ? withPartition(strategy, partitionFor(replicas, updated[index] ?? 0)) : strategy,
-      };
-      return [cluster, partition ? withStage({ ...object, spec }, digest, partition) : { ...object, spec }];
+        ...(scaleStrategy && scaling && { scaleStrategy: scaling[index] as typeof scaleStrategy }),
+        ...(partition !== undefined ? { updateStrategy: withPartition(strategy, partition, object.apiVersion) } : strategy && { updateStrategy: strategy }),
+        ...(template !== undefined && { template: template as NonNullable<Copy["spec"]>["template"] }),
+      } as NonNullable<Copy["spec"]>;
+      const copy = { ...object, spec };
+      return [cluster, stage ? withKeptTemplate(withMemberStage(copy, stage), kept) : withStage(copy, digest, partitionOf(object) ?? 0)];
     }),
   );
 }
 
-export const partitionOf = ({ spec }: Copy): IntOrPercent | undefined => spec?.updateStrategy?.rollingUpdate?.partition ?? spec?.updateStrategy?.partition;
+function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[], digest: string): Part[] | undefined {
+  const order = rolloutOrderOf(object, shares);
+  const partition = partitionOf(object);
+  const all = rolloutMembers(given, digest, Boolean(partition));
+  if (!all) return partition && shares.length > 1 ? beginning(shares, partition, order, digest) : undefined;
+
+  const members = all.filter((_member, index) => !given[index]?.leaving);
+  const leaving = all.filter((_member, index) => given[index]?.leaving);
+  const total = sumOf(shares.map(({ replicas }) => replicas));
+  const demanded = total - keptPods(partition, total);
+  const lent = lentTemplate(given, all.map(({ kept }) => kept));
+  return planRollout(members, leaving, demanded, order).map(({ updated, isBackward, peak }, index): Part => {
+    const member = members[index] as MemberView;
+    const stage: MemberStage = { digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward };
+    const kept = member.kept ?? (isBackward && lent ? { ...lent, isLent: true } : undefined);
+    const isWhole = !isBackward && (partition === undefined || (members.length === 1 && updated === demanded));
+    return {
+      stage,
+      ...(!isWhole && { partition: partitionOfStage(stage) }),
+      ...(isBackward && kept && { template: kept.template }),
+      ...(kept && { kept }),
+    };
+  });
+}
+
+/** A CloneSet that was created with its partition: its pods are all of the one template that there is. */
+function beginning(shares: readonly Share[], partition: IntOrPercent, order: ReturnType<typeof rolloutOrderOf>, digest: string): Part[] {
+  const sizes = shares.map(({ replicas }) => replicas);
+  const updated = splitStage(shares, { sizes, partition, order, partitionBefore: (copy) => stagedPartition(copy, digest), updatedBy: updatedIn });
+  return sizes.map((size, index) => ({ partition: partitionFor(size, updated[index] ?? 0) }));
+}
 
 /** What a copy lets its member update. */
 function updatedIn(copy: Copy): number {
   return letThrough(partitionOf(copy), copy.spec?.replicas ?? 1);
 }
 
-function splitStrategy(strategy: NonNullable<NonNullable<Copy["spec"]>["updateStrategy"]>, sizes: readonly number[]): (typeof strategy)[] {
+function splitStrategy(strategy: UpdateStrategy, sizes: readonly number[]): UpdateStrategy[] {
   const { rollingUpdate } = strategy;
   const outer = splitBudgets(strategy, sizes);
   if (!rollingUpdate) return outer;
   const inner = splitBudgets(rollingUpdate, sizes);
   return outer.map((each, index) => ({ ...each, rollingUpdate: inner[index] ?? rollingUpdate }));
-}
-
-function withPartition(strategy: NonNullable<NonNullable<Copy["spec"]>["updateStrategy"]>, partition: IntOrPercent): typeof strategy {
-  const { rollingUpdate } = strategy;
-  return rollingUpdate?.partition === undefined ? { ...strategy, partition } : { ...strategy, rollingUpdate: { ...rollingUpdate, partition } };
 }

@@ -2,7 +2,7 @@
 import type { ClusterSelector, ManagedCluster } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { messageOf } from "../../base/index.ts";
-import { compileClusterSelector, createScoreLibrary, dynamicValueOf, labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
+import { compileClusterSelector, type createScoreLibrary, dynamicValueOf, labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import { Misconfigured } from "./misconfigured.ts";
 
 type Cluster = DeepReadonly<ManagedCluster>;

@@ -11,7 +11,7 @@ import { availableClusters, eligibleSets } from "./candidates.ts";
 import { clusterTest, type ScoreLibrary } from "./cluster-selector.ts";
 import { keepDecided, planGroups, type PlannedDecision } from "./decision-groups.ts";
 import { Misconfigured } from "./misconfigured.ts";
-import { expiredScores, prioritizersOf, type ScoreSources } from "./prioritizers.ts";
+import { prioritizersOf, scoreExpiry, type ScoreSources } from "./prioritizers.ts";
 import { chooseSpread } from "./spread.ts";
 import { checkTolerations, toleratedUntil } from "./tolerations.ts";
 
@@ -47,7 +47,7 @@ export interface PlacementPlan {
   isKept?: true;
   /** Told as a warning; the decisions count. */
   warning?: string;
-  /** When a toleration ends that a chosen cluster needs. */
+  /** When a toleration ends that a chosen cluster needs, or a score that counted. */
   lookAgainMs?: number;
   record: PlacementRecord;
 }
@@ -64,8 +64,8 @@ export function planPlacement(placement: Placement, input: PlacementInput): Plac
     const chosen = chooseSpread(ordered, spec.numberOfClusters ?? ordered.length, spec.spreadPolicy?.spreadConstraints);
     const unscheduled = spec.numberOfClusters === undefined ? 0 : spec.numberOfClusters - chosen.length;
     const { decisions, status } = planGroups(metadata.name, spec.decisionStrategy, chosen);
-    const warning = expiredScores(spec.prioritizerPolicy, fitting, input);
-    const lookAgainMs = firstEnd(placement, chosen, input);
+    const { warning, nextMs } = scoreExpiry(spec.prioritizerPolicy, fitting, input);
+    const lookAgainMs = Math.min(nextMs, firstEnd(placement, chosen, input));
     return {
       chosen: chosen.map(nameOf),
       unscheduled,
@@ -73,7 +73,7 @@ export function planPlacement(placement: Placement, input: PlacementInput): Plac
       groups: status,
       conditions: [wellConfigured, satisfied(placement, { ...counts, chosen: chosen.length, unscheduled })],
       ...(warning !== undefined && { warning }),
-      ...(lookAgainMs !== undefined && { lookAgainMs }),
+      ...(Number.isFinite(lookAgainMs) && { lookAgainMs }),
       record,
     };
   } catch (error) {
@@ -117,11 +117,8 @@ function order({ spec }: Placement, clusters: readonly Cluster[], sources: Score
   return clusters.toSorted((a, b) => scoreOf(b) - scoreOf(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-function firstEnd({ spec }: Placement, chosen: readonly Cluster[], { nowMs }: PlacementInput): number | undefined {
-  const ends = chosen.map((cluster) => toleratedUntil(cluster, spec.tolerations ?? [], true, nowMs) ?? Number.POSITIVE_INFINITY);
-  const first = Math.min(...ends);
-  return Number.isFinite(first) ? first : undefined;
-}
+const firstEnd = ({ spec }: Placement, chosen: readonly Cluster[], { nowMs }: PlacementInput): number =>
+  Math.min(...chosen.map((cluster) => toleratedUntil(cluster, spec.tolerations ?? [], true, nowMs) ?? Number.POSITIVE_INFINITY));
 
 const wellConfigured: NextCondition = { type: "PlacementMisconfigured", status: "False", reason: "Succeedconfigured", message: "Placement configurations check pass" };
 const misconfigured = ({ part, message }: Misconfigured): NextCondition => ({ type: "PlacementMisconfigured", status: "True", reason: "Misconfigured", message: `${part}:${message}` });

@@ -85,14 +85,18 @@ function scoreRoom(clusters: readonly Cluster[], resource: string): Map<string, 
   return new Map(rooms.map(([name, room]) => [name, most === least ? MAX_SCORE : Math.trunc(((room - least) / (most - least) - 0.5) * 2 * MAX_SCORE)]));
 }
 
-/** Scores that ran out, as a warning tells them; undefined when there are none. */
-export function expiredScores({ configurations = [] }: DeepReadonly<PrioritizerPolicy> = {}, clusters: readonly Cluster[], { scoreObjectOf, nowMs }: Pick<ScoreSources, "scoreObjectOf" | "nowMs">): string | undefined {
+/** Scores of add-ons that ran out, as a warning tells them, and when the next one does. */
+export function scoreExpiry({ configurations = [] }: DeepReadonly<PrioritizerPolicy> = {}, clusters: readonly Cluster[], { scoreObjectOf, nowMs }: Pick<ScoreSources, "scoreObjectOf" | "nowMs">): { warning?: string; nextMs: number } {
   const names = new Set(configurations.flatMap(({ scoreCoordinate, weight }) => (scoreCoordinate?.addOn && weight !== 0 ? [scoreCoordinate.addOn.resourceName] : [])));
-  const expired = [...names].flatMap((resource) =>
-    clusters.flatMap(({ metadata: { name } }) => {
+  const expired: string[] = [];
+  let nextMs = Number.POSITIVE_INFINITY;
+  for (const resource of names) {
+    for (const { metadata: { name } } of clusters) {
       const validUntil = scoreObjectOf(name, resource)?.status?.validUntil;
-      return validUntil !== undefined && nowMs > Date.parse(validUntil) ? [`${name}/${resource}`] : [];
-    }),
-  );
-  return expired.length > 0 ? `AddOnPlacementScores ${expired.join(" ")} expired` : undefined;
+      if (validUntil === undefined) continue;
+      if (nowMs > Date.parse(validUntil)) expired.push(`${name}/${resource}`);
+      else nextMs = Math.min(nextMs, Date.parse(validUntil) + 1);
+    }
+  }
+  return { ...(expired.length > 0 && { warning: `AddOnPlacementScores ${expired.join(" ")} expired` }), nextMs };
 }

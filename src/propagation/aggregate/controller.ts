@@ -14,7 +14,7 @@ import type { ObjectKey } from "../../client/index.ts";
 import type { Interpreter, StatusItem } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
-import { bindingKeyOf, stageName } from "../binding-scope.ts";
+import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
@@ -45,7 +45,9 @@ const CONCURRENCY = 64;
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
   async function sum(template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]): Promise<DeepReadonly<KubernetesObject> | undefined> {
     try {
-      return await deps.interpreter.aggregateStatus(template, items);
+      const summed = await deps.interpreter.aggregateStatus(template, items);
+      deps.tellFailure.over(template, "AggregateStatusFailed");
+      return summed;
     } catch (error) {
       deps.tellFailure(template, "AggregateStatusFailed", error);
       throw error;
@@ -68,7 +70,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { key }) {
-      if (binding.metadata.deletionTimestamp) return done;
+      if (binding.metadata.deletionTimestamp || !isAtHome(binding)) return done;
       const works = deps.worksOf(binding);
       if (isTooEarly(binding, works)) return done;
       const items = planItems(works);

@@ -11,16 +11,17 @@
  */
 import { bindingName, controllerOf, gvkOf, parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
-import { equalJson, TerminalError, type DeepReadonly } from "../../base/index.ts";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isAlreadyExists, isNotFound } from "../../machinery/index.ts";
 import { defineKeyedController, done, informerSource } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informer, ObjectEvent } from "../../runtime/index.ts";
 import { clusterScope, namespacedScope, scopeIn, type BindingScope } from "../binding-scope.ts";
 import { keyOfTemplate, type TemplateKey, type Templates } from "../templates.ts";
-import { DEPENDED_BY_PREFIX } from "../well-known.ts";
+import { resourceOf } from "../resource-of.ts";
+import { DEPENDED_BY_PREFIX, SHARED_WITH } from "../well-known.ts";
 import { planAttached, type AttachedPlan } from "./plan-attached.ts";
-import { placeOf, placesOf, referencesOf, refersTo } from "./references.ts";
+import { needOf, placeOf, placesOf, referencesOf, refersTo } from "./references.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
@@ -33,12 +34,17 @@ export interface AttachDependencies {
   events: EventRecorder;
 }
 
+const idOf = ({ group, kind, namespace, name }: TemplateKey): string => `${group}/${kind}/${namespace}/${name}`;
 const BY_PLACE = "dependencies.place";
 const CONCURRENCY = 16;
 /** When to look again for the binding of an earlier object of the same name to be collected. */
 const LOOK_AGAIN_MS = 5_000;
 
 export function createAttachController({ hub, client, bindings, clusterBindings, templates, events }: AttachDependencies): Controller<TemplateKey> {
+  /** By object, the bindings that were told that they may not have it. */
+  const told = new Map<string, ReadonlySet<string | undefined>>();
+  /** Objects whose binding's name is another's, and whose requirers were told. */
+  const taken = new Set<string>();
   for (const informer of [bindings, clusterBindings]) informer.addIndex(BY_PLACE, (binding) => placesOf(referencesOf(binding)));
 
   /** Objects whose binding may have to change with this one: what it needs or needed, and its own where others need it. */
@@ -58,17 +64,46 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
     }
   }
 
-  /** Bindings that need the object and run somewhere. */
-  function requirersOf(object: DeepReadonly<KubernetesObject>): Binding[] {
+  /** Bindings that need the object and run somewhere, and those of them that may not have it. */
+  function requirersOf(object: DeepReadonly<KubernetesObject>): { requirers: Binding[]; withheld: Binding[] } {
     const { apiVersion, kind, metadata } = object;
     const where = { apiVersion, kind, namespace: metadata.namespace ?? "" };
-    const found = new Set<Binding>();
+    const [requirers, withheld] = [new Set<Binding>(), new Set<Binding>()];
     for (const informer of [bindings, clusterBindings]) {
       for (const place of [placeOf(where, metadata.name), placeOf(where)]) {
-        for (const binding of informer.by(BY_PLACE, place)) if (runsSomewhere(binding) && referencesOf(binding).some((reference) => refersTo(reference, object))) found.add(binding);
+        for (const binding of informer.by(BY_PLACE, place)) {
+          const need = runsSomewhere(binding) ? needOf(binding, object) : "none";
+          if (need !== "none") (need === "met" ? requirers : withheld).add(binding);
+        }
       }
     }
-    return [...found].filter(({ spec }) => spec.resource.uid !== metadata.uid);
+    return { requirers: [...requirers], withheld: [...withheld] };
+  }
+
+  /** Each once: a key comes back whenever something about its bindings changes. */
+  function tellWithheld(key: TemplateKey, withheld: readonly Binding[]): void {
+    const id = idOf(key);
+    const before = told.get(id);
+    if (withheld.length === 0) told.delete(id);
+    else told.set(id, new Set(withheld.map(({ metadata }) => metadata.uid)));
+    const what = `${key.kind} ${[key.namespace, key.name].filter(Boolean).join("/")}`;
+    for (const binding of withheld) {
+      if (before?.has(binding.metadata.uid)) continue;
+      events.record(hub, resourceOf(binding), { type: "Warning", reason: "GetDependenciesFailed", message: `The dependency on ${what} is left out: it is not in this namespace, and its annotation ${SHARED_WITH} does not name this namespace.` });
+    }
+  }
+
+  /** The name of the object's binding belongs to an object of another API group, because it does not contain the group. */
+  function tellTaken(key: TemplateKey, requirers: readonly Binding[], name: string): void {
+    if (taken.has(idOf(key))) return;
+    taken.add(idOf(key));
+    const message = `${key.kind} ${key.name} is not taken along: binding ${name} belongs to an object of another API group, which the names of bindings do not contain; rename one of the two objects`;
+    for (const binding of requirers) events.record(hub, binding, { type: "Warning", reason: "SyncScheduleResultToDependenciesFailed", message });
+  }
+
+  function tellFree(key: TemplateKey, requirers: readonly Binding[]): void {
+    if (taken.size === 0 || !taken.delete(idOf(key))) return;
+    for (const binding of requirers) events.record(hub, binding, { type: "Normal", reason: "SyncScheduleResultToDependenciesSucceed", message: "Sync schedule results to dependencies succeed." });
   }
 
   async function carryOut(plan: AttachedPlan, scope: BindingScope, key: { cluster: string; namespace?: string; name: string }, signal: AbortSignal): Promise<Binding | undefined> {
@@ -87,11 +122,11 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
     name: "attach",
     writes: [namespacedScope.kind, clusterScope.kind],
     concurrency: CONCURRENCY,
-    idOf: ({ group, kind, namespace, name }) => `${group}/${kind}/${namespace}/${name}`,
+    idOf,
     sources: [
       { source: informerSource(bindings, affected) },
       { source: informerSource(clusterBindings, affected) },
-      // What is in an object matters to dispatch; here only whether it is there, and its labels.
+      // What is in an object matters to dispatch; here only whether it is there, its labels, and for whom it is.
       { source: templates.source(({ object, old, deleted }) => (isSameObject(object, old) && !deleted ? [] : [keyOfTemplate(object)])) },
     ],
 
@@ -100,20 +135,26 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
       if (!bindings.synced || !clusterBindings.synced) return { requeueAfterMs: LOOK_AGAIN_MS };
       const object = templates.find(key);
       // With the object goes its binding, which it owns.
-      if (!object || object.metadata.deletionTimestamp) return done;
+      if (!object || object.metadata.deletionTimestamp) {
+        told.delete(idOf(key));
+        taken.delete(idOf(key));
+        return done;
+      }
       const scope = scopeIn(key.namespace);
       const bindingKey = { cluster: hub, ...(key.namespace && { namespace: key.namespace }), name: bindingName(key.kind, key.name) };
       const existing = (key.namespace ? bindings : clusterBindings).get(bindingKey);
-      const requirers = requirersOf(object);
+      const { requirers, withheld } = requirersOf(object);
+      tellWithheld(key, withheld);
       if (existing && requirers.length > 0) {
         const owner = controllerOf(existing);
         if (owner && owner.uid !== object.metadata.uid) {
-          if (gvkOf(existing.spec.resource).group !== key.group) throw new TerminalError(`binding ${bindingKey.name} belongs to another object: Karmada's binding names do not contain the API group; rename one of the two objects`);
+          if (gvkOf(existing.spec.resource).group !== key.group) tellTaken(key, requirers, bindingKey.name);
           return { requeueAfterMs: LOOK_AGAIN_MS };
         }
         if (existing.metadata.deletionTimestamp) return { requeueAfterMs: LOOK_AGAIN_MS };
       }
       if (existing?.metadata.deletionTimestamp) return done;
+      tellFree(key, requirers);
 
       const plan = planAttached(object, requirers, existing);
       if (plan.action === "none") return done;
@@ -143,5 +184,5 @@ function isRelevant({ object, old, deleted }: ObjectEvent<ResourceBinding>): boo
 }
 
 function isSameObject({ metadata }: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject> | undefined): boolean {
-  return old !== undefined && old.metadata.uid === metadata.uid && old.metadata.deletionTimestamp === metadata.deletionTimestamp && equalJson(old.metadata.labels, metadata.labels);
+  return old !== undefined && old.metadata.uid === metadata.uid && old.metadata.deletionTimestamp === metadata.deletionTimestamp && equalJson(old.metadata.labels, metadata.labels) && old.metadata.annotations?.[SHARED_WITH] === metadata.annotations?.[SHARED_WITH];
 }

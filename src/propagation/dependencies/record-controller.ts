@@ -35,7 +35,9 @@ export interface RecordDependencies {
 export function createRecordController({ scope, client, templates, templateChanges, ruleChanges, interpreter, tellFailure, events }: RecordDependencies): Controller<ObjectKey> {
   async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[]> {
     try {
-      return await interpreter.dependencies(template);
+      const needed = await interpreter.dependencies(template);
+      tellFailure.over(template, "GetDependenciesFailed");
+      return needed;
     } catch (error) {
       tellFailure(template, "GetDependenciesFailed", error);
       throw error;

@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { makeBinding, makeDeployment } from "../../testing/index.ts";
-import { formatReferences, mayBeNeeded, placeOf, placesOf, referencesOf, refersTo } from "./references.ts";
+import { formatReferences, mayBeNeeded, needOf, placeOf, placesOf, referencesOf, refersTo } from "./references.ts";
 
 const noting = (text: string, propagateDeps = true) =>
   makeBinding(makeDeployment("shop/web").build())
@@ -50,4 +51,35 @@ test("a reference is about an object of any version, by name or by labels", () =
   expect(refersTo({ ...widget, labelSelector: { matchLabels: { a: "c" } } }, object)).toBe(false);
   expect(refersTo({ ...widget, namespace: "other", name: "a" }, object)).toBe(false);
   expect(placesOf([{ ...widget, name: "a" }, { ...widget, labelSelector: {} }])).toEqual([placeOf({ ...object, namespace: "shop" }, "a"), placeOf({ ...object, namespace: "shop" })]);
+});
+
+describe("what a binding's resource has to do with an object", () => {
+  const needing = (namespace: string | undefined, ...references: object[]): ResourceBinding =>
+    makeBinding(makeDeployment("shop/web").build())
+      .with((binding) => {
+        if (namespace === undefined) delete binding.metadata.namespace;
+        else binding.metadata.namespace = namespace;
+        binding.spec.propagateDeps = true;
+        binding.metadata.annotations = { "resourcebinding.karmada.io/dependencies": JSON.stringify(references) };
+      })
+      .build();
+  const secret = (annotations: Record<string, string> = {}): KubernetesObject => ({ apiVersion: "v1", kind: "Secret", metadata: { namespace: "bank", name: "key", uid: "k", annotations } });
+  const toSecret = { apiVersion: "v1", kind: "Secret", namespace: "bank", name: "key" };
+  const namespace = (name: string): KubernetesObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name, uid: name, annotations: { "flotilla.dev/shared-with": "*" } } });
+
+  const cases: Record<string, { binding: ResourceBinding; object: KubernetesObject; want: string }> = {
+    "nothing, when it does not name it": { binding: needing("bank"), object: secret(), want: "none" },
+    "it has what is in its namespace": { binding: needing("bank", toSecret), object: secret(), want: "met" },
+    "it has not what is in another": { binding: needing("shop", toSecret), object: secret(), want: "withheld" },
+    "unless it is shared with its namespace": { binding: needing("shop", toSecret), object: secret({ "flotilla.dev/shared-with": "web , shop" }), want: "met" },
+    "or with all": { binding: needing("shop", toSecret), object: secret({ "flotilla.dev/shared-with": "*" }), want: "met" },
+    "a namespace whose name begins alike is another one": { binding: needing("shop", toSecret), object: secret({ "flotilla.dev/shared-with": "shop-test,sho" }), want: "withheld" },
+    "what is in no namespace itself has it": { binding: needing(undefined, toSecret), object: secret(), want: "met" },
+    "nobody has what is every cluster's own": { binding: needing(undefined, { apiVersion: "v1", kind: "Namespace", name: "kube-system" }), object: namespace("kube-system"), want: "withheld" },
+  };
+  for (const [behaviour, { binding, object, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      expect(needOf(binding, object)).toBe(want);
+    });
+  }
 });

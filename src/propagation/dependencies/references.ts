@@ -3,12 +3,12 @@
  * defined. They are filed by what they name, so that a change of an object leads to the bindings that need it.
  */
 import { parseApiVersion } from "../../api/index.ts";
-import type { ResourceBinding } from "../../api/index.ts";
+import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Dependency } from "../../interpreter/index.ts";
 import { compileLabelSelector } from "../label-selector.ts";
-import { isOwnNamespace, isTemplateGroup } from "../templates.ts";
-import { DEPENDENCIES } from "../well-known.ts";
+import { isOwnNamespace, isTemplate, isTemplateGroup } from "../templates.ts";
+import { DEPENDENCIES, SHARED_WITH } from "../well-known.ts";
 
 export type Reference = DeepReadonly<Dependency>;
 
@@ -75,4 +75,22 @@ export function refersTo(reference: Reference, object: { readonly apiVersion: st
   if (placeOf(reference) !== placeOf({ ...object, namespace: metadata.namespace ?? "" })) return false;
   if (reference.name) return reference.name === metadata.name;
   return compileLabelSelector(reference.labelSelector ?? {})(metadata.labels);
+}
+
+/** `withheld`: it is needed, and is not for the namespace of what needs it to take. */
+export type Need = "none" | "withheld" | "met";
+
+/**
+ * What a binding's resource has to do with an object. A reference comes from what is in a template, and whoever may write one namespace's
+ * templates must not thereby send another namespace's Secrets to members: their owner has to say so.
+ */
+export function needOf(binding: DeepReadonly<ResourceBinding>, object: DeepReadonly<KubernetesObject>): Need {
+  if (binding.spec.resource.uid === object.metadata.uid || !referencesOf(binding).some((reference) => refersTo(reference, object))) return "none";
+  return isTemplate(object) && isSharedWith(object, binding.metadata.namespace) ? "met" : "withheld";
+}
+
+/** What is in no namespace is made by those who answer for the whole hub. */
+function isSharedWith({ metadata }: DeepReadonly<KubernetesObject>, namespace: string | undefined): boolean {
+  if (!namespace || namespace === metadata.namespace) return true;
+  return metadata.annotations?.[SHARED_WITH]?.split(",").some((name) => ["*", namespace].includes(name.trim())) ?? false;
 }

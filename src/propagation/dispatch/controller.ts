@@ -13,16 +13,17 @@ import type { ObjectKey } from "../../client/index.ts";
 import { DivideError } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
-import type { Controller, Lister, Source, StatusWriter } from "../../runtime/index.ts";
-import { bindingKeyOf, stageName } from "../binding-scope.ts";
+import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "../../runtime/index.ts";
+import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";
+import { createDispatchNews } from "./dispatch-news.ts";
 import { planDispatch } from "./plan-dispatch.ts";
-import { failureOf, planDispatched } from "./plan-dispatched.ts";
-import type { WorksPlan } from "./plan-works.ts";
+import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
+import type { DispatchFailure } from "./plan-dispatched.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
@@ -39,6 +40,7 @@ export interface DispatchDependencies {
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   bindingStatus: StatusWriter<ResourceBinding>;
+  events: EventRecorder;
   clock: Clock;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   /** Deletes every Work of a binding, also one that no informer has seen yet. */
@@ -49,11 +51,25 @@ export interface DispatchDependencies {
 const CONCURRENCY = 64;
 
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
+  const news = createDispatchNews(deps.events);
+
   /** A template that cannot be divided, or an override that cannot be applied, leaves the Work of its cluster as it is, and the binding says why. */
-  function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failures: WorksPlan["failures"]): void {
-    const failure = failureOf(failures);
+  function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failure: DispatchFailure | undefined): void {
     const now = formatTime(deps.clock.now());
-    if (planDispatched(binding, failure, now) !== binding) deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
+    if (planDispatched(binding, failure, now) === binding) return news.settled(key, binding, failure);
+    deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
+    news.synced(key, binding, failure);
+  }
+
+  async function write(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, desired: readonly DeepReadonly<Work>[], signal: AbortSignal): ReturnType<DispatchDependencies["works"]["replace"]> {
+    try {
+      const changes = await deps.works.replace(binding, desired, signal);
+      news.written(key, binding, undefined);
+      return changes;
+    } catch (error) {
+      news.written(key, binding, error);
+      throw error;
+    }
   }
 
   return defineController({
@@ -74,6 +90,10 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     concurrency: CONCURRENCY,
 
     async reconcile(binding, { key, log, signal }) {
+      if (!isAtHome(binding)) {
+        report(binding, key, FOREIGN);
+        return done;
+      }
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
@@ -83,21 +103,30 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const { desired, failures } = plan;
       if (plan.isHandingOver) {
         // The end of the last Work that has to go brings the key back.
-        await deps.works.replace(binding, desired, signal);
+        await write(binding, key, desired, signal);
         return done;
       }
       if (plan.indivisible) deps.tellFailure(template, "DivideFailed", plan.indivisible);
-      report(binding, key, failures);
-      const changes = await deps.works.replace(binding, desired, signal);
+      else deps.tellFailure.over(template, "DivideFailed");
+      news.overridden(key, template, failures);
+      report(binding, key, failureOf(failures, plan.heldRollout));
+      const changes = await write(binding, key, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) log.info("works dispatched", { clusters: desired.length, ...changes });
       // Told on the binding. What the template itself asks for wrongly waits for a change; the rest is tried again with back-off.
       for (const { error } of failures) throw error instanceof DivideError ? new TerminalError(error.message, { cause: error }) : error;
       return done;
     },
 
-    async finalize(binding, { signal }) {
-      await deps.removeWorks(binding, signal);
+    async finalize(binding, { key, signal }) {
+      try {
+        await deps.removeWorks(binding, signal);
+      } catch (error) {
+        news.notCleaned(key, binding, error);
+        throw error;
+      }
       return done;
     },
+
+    forget: (key) => news.forget(key),
   });
 }

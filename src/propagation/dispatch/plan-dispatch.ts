@@ -5,8 +5,8 @@
 import { executionNamespace } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { InterpretError } from "../../interpreter/index.ts";
-import type { Interpreter } from "../../interpreter/index.ts";
+import { heldRollout, InterpretError } from "../../interpreter/index.ts";
+import type { HeldRollout, Interpreter } from "../../interpreter/index.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 
@@ -23,6 +23,8 @@ export interface DispatchPlan {
   failures: WorksPlan["failures"];
   /** The template cannot be divided at all. */
   indivisible?: InterpretError;
+  /** Pods of a rollout that wait for members that get no copies. */
+  heldRollout?: HeldRollout;
   /** A Work must be gone before another is made. */
   isHandingOver?: true;
 }
@@ -31,23 +33,26 @@ export async function planDispatch(binding: Binding, template: Template, input: 
   const { works: current } = input;
   const staying = handingOver(binding, current);
   if (staying) return { desired: staying, failures: [], isHandingOver: true };
-  const { works, failures, indivisible } = await planCopies(binding, template, input);
+  const { works, failures, indivisible, heldRollout } = await planCopies(binding, template, input);
   const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
   return {
     desired: [...works, ...keptWorks(binding, current, works), ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? ""))],
     failures,
     ...(indivisible && { indivisible }),
+    ...(heldRollout && { heldRollout }),
   };
 }
 
-async function planCopies(binding: Binding, template: Template, { works, divide, render }: DispatchInput): Promise<WorksPlan & Pick<DispatchPlan, "indivisible">> {
+async function planCopies(binding: Binding, template: Template, { works, divide, render }: DispatchInput): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout">> {
   const { bare, shares } = planDivision(binding, template, works);
-  // What is only needed elsewhere was never counted, so there is nothing to divide.
-  if (binding.spec.placement === undefined && binding.spec.requiredBy?.length) {
+  // What is only needed elsewhere was never counted, so there is nothing to divide; and what has components goes as a whole.
+  if ((binding.spec.placement === undefined && binding.spec.requiredBy?.length) || binding.spec.components?.length) {
     return planWorks(binding, template, { copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])), render });
   }
   try {
-    return planWorks(binding, template, { copies: await divide(bare, shares), render });
+    const copies = await divide(bare, shares);
+    const held = heldRollout(copies, shares);
+    return { ...planWorks(binding, template, { copies, render }), ...(held && { heldRollout: held }) };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })), indivisible: error };

@@ -1,9 +1,10 @@
 /** Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure. */
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
-import { InterpretError, prune, TEMPLATE_GENERATION, withoutTimeToLive } from "../../interpreter/index.ts";
+import { InterpretError, KEPT_TEMPLATE, prune, takeKeptTemplate, TEMPLATE_GENERATION, withoutTimeToLive } from "../../interpreter/index.ts";
 import type { Share } from "../../interpreter/index.ts";
 import { clusterNameOf, executionNamespace, workName } from "../../api/index.ts";
+import { findCondition } from "../../machinery/index.ts";
 import {
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
@@ -11,7 +12,9 @@ import {
   DRIFT,
   MANAGED_ANNOTATIONS,
   MANAGED_LABELS,
+  MEMBER_UNREACHABLE,
   NAMESPACE_LABEL,
+  NO_ANSWER,
   SKIP_NAMESPACE,
   TEMPLATE_UID,
   WORK_FINALIZER,
@@ -46,14 +49,15 @@ export interface WorksPlan {
 /** `works` are those of the binding as they are: what a member was given is what it owns, for example its ordinals. */
 export function planDivision(binding: DeepReadonly<ResourceBinding>, template: Template, works: readonly DeepReadonly<Work>[]): Division {
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
-  const given = new Map(works.map(({ metadata, spec }) => [metadata.namespace, spec.workload?.manifests?.[0]]));
+  const given = new Map(works.map((work) => [work.metadata.namespace, work]));
   const { placement } = binding.spec;
   // The numbers alone do not tell: while a template is scaled, the shares of a moment ago may happen to equal its replicas.
   const isWhole = placement && placement.replicaScheduling?.replicaSchedulingType !== "Divided";
   const shareOf = (name: string, replicas: number): Share => {
-    const status = observed.get(name);
-    const copy = given.get(executionNamespace(name)) as Template | undefined;
-    return { cluster: name, replicas, ...(isWhole !== undefined && { isWhole }), ...(status !== undefined && { observed: status as Json }), ...(copy && { copy }) };
+    const work = given.get(executionNamespace(name));
+    // A member whose copy is not applied says nothing on the binding; what it last said is on its Work.
+    const status = observed.get(name) ?? work?.status?.manifestStatuses?.[0]?.status;
+    return { cluster: name, replicas, ...(isWhole !== undefined && { isWhole }), ...(status !== undefined && { observed: status as Json }), ...(work && givenIn(binding, name, work)) };
   };
   const shares = targetsOf(binding.spec).map(({ name, replicas }) => shareOf(name, replicas ?? binding.spec.replicas ?? 0));
   const targets = new Set(shares.map(({ cluster }) => cluster));
@@ -63,6 +67,27 @@ export function planDivision(binding: DeepReadonly<ResourceBinding>, template: T
     if (cluster !== undefined && !targets.has(cluster)) shares.push({ ...shareOf(cluster, 0), leaving: true });
   }
   return { bare: withoutTimeToLive(prune(template)), shares };
+}
+
+/** What a member was given, and whether it gets more. */
+function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: DeepReadonly<Work>): Partial<Share> {
+  const { annotations = {} } = work.metadata;
+  const manifest = work.spec.workload?.manifests?.[0] as Template | undefined;
+  const kept = annotations[KEPT_TEMPLATE];
+  const held = heldIn(binding, cluster, work);
+  return {
+    ...(manifest && { copy: kept === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, annotations: { ...manifest.metadata.annotations, [KEPT_TEMPLATE]: kept } } } }),
+    ...((annotations[APPLIED_OVERRIDES] !== undefined || annotations[APPLIED_CLUSTER_OVERRIDES] !== undefined) && { isOverridden: true }),
+    ...(held && { held }),
+  };
+}
+
+function heldIn(binding: DeepReadonly<ResourceBinding>, cluster: string, { spec, status }: DeepReadonly<Work>): Share["held"] {
+  const reason = findCondition(status?.conditions ?? [], "Applied")?.reason;
+  if (reason === NO_ANSWER) return "unsure";
+  if (reason === MEMBER_UNREACHABLE || spec.suspendDispatching) return "behind";
+  // Its last copy was not held up, and may be under way.
+  return isSuspended(binding, cluster) ? "unsure" : undefined;
 }
 
 export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { copies, render }: PlanWorks): WorksPlan {
@@ -118,6 +143,7 @@ function withState(rendered: Rendered, state: Readonly<Record<string, string>> |
 }
 
 function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cluster: string, rendered: Rendered): Work {
+  const { object, kept } = takeKeptTemplate(rendered.object);
   const { resource } = binding.spec;
   const namespace = executionNamespace(cluster);
   const name = workName(resource.kind, resource.name, resource.namespace ?? "");
@@ -135,6 +161,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
         ...(rendered.appliedOverrides && { [APPLIED_OVERRIDES]: rendered.appliedOverrides }),
         ...(rendered.appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: rendered.appliedClusterOverrides }),
         ...(drift !== undefined && { [DRIFT]: drift }),
+        ...(kept !== undefined && { [KEPT_TEMPLATE]: kept }),
       },
       finalizers: [WORK_FINALIZER],
     },
@@ -143,7 +170,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
       ...(binding.spec.preserveResourcesOnDeletion && { preserveResourcesOnDeletion: true }),
       workload: {
         manifests: [
-          stamp(rendered.object, record.labels, {
+          stamp(object, record.labels, {
             ...record.annotations,
             [WORK_NAMESPACE]: namespace,
             [WORK_NAME]: name,

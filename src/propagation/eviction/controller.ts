@@ -9,9 +9,10 @@ import type { ResourceBinding } from "../../api/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { done, unlessChanged } from "../../runtime/index.ts";
-import type { Controller, EventRecorder } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, RecordedEvent } from "../../runtime/index.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import { defineForBindings } from "../define-for-bindings.ts";
+import { APPLICATION_FAILURE, placeInRow } from "../failover/back-off.ts";
 import { resourceOf } from "../resource-of.ts";
 import { MOVES } from "../well-known.ts";
 import { moveOf, withMoves } from "./moves.ts";
@@ -44,9 +45,9 @@ export function createEvictionController({ scope, client, events, clock, timeout
         const written = await unlessChanged(client.patch(kind, key, planPatch(binding, plan, nowMs), { type: "merge", signal }));
         if (!written) return done;
         for (const { task, ending } of plan.ended) {
-          log.info("cluster left", { member: task.fromCluster, ending });
+          log.info(ending === "Withdrawn" ? "cluster kept" : "cluster left", { member: task.fromCluster, ending });
           for (const object of [binding, resourceOf(binding)]) {
-            events.record(key.cluster, object, { type: "Normal", reason: "EvictWorkloadFromClusterSucceed", message: `Evict from cluster ${task.fromCluster} succeed.` });
+            events.record(key.cluster, object, ending === "Withdrawn" ? withdrawn(task.fromCluster) : { type: "Normal", reason: "EvictWorkloadFromClusterSucceed", message: `Evict from cluster ${task.fromCluster} succeed.` });
           }
         }
       }
@@ -55,8 +56,12 @@ export function createEvictionController({ scope, client, events, clock, timeout
   });
 }
 
+function withdrawn(cluster: string): RecordedEvent {
+  return { type: "Warning", reason: "EvictWorkloadFromClusterFailed", message: `Evict from cluster ${cluster} failed: there is no other place any more, so it stays there` };
+}
+
 function planPatch(binding: DeepReadonly<ResourceBinding>, { tasks, ended }: EvictionsPlan, nowMs: number): Json {
-  const moves = ended.map(({ task, ending }) => moveOf(binding, task, ending, nowMs));
+  const moves = ended.map(({ task, ending }) => moveOf(binding, task, ending, nowMs, task.reason === APPLICATION_FAILURE ? placeInRow(binding, task) : undefined));
   return {
     metadata: { resourceVersion: binding.metadata.resourceVersion, ...(moves.length > 0 && { annotations: { [MOVES]: withMoves(binding, moves) } }) },
     spec: { gracefulEvictionTasks: tasks.length > 0 ? tasks : null },

@@ -25,6 +25,8 @@ export interface Move {
   began: string;
   ended: string;
   ending: Ending;
+  /** Which of a row of moves this is, for an application that was moved because it failed (`failover/back-off.ts`). */
+  inRow?: number;
 }
 
 export function movesOf({ metadata }: DeepReadonly<ResourceBinding>): unknown[] {
@@ -39,7 +41,7 @@ export function movesOf({ metadata }: DeepReadonly<ResourceBinding>): unknown[] 
   }
 }
 
-export function moveOf({ spec }: DeepReadonly<ResourceBinding>, task: DeepReadonly<GracefulEvictionTask>, ending: Ending, nowMs: number): Move {
+export function moveOf({ spec }: DeepReadonly<ResourceBinding>, task: DeepReadonly<GracefulEvictionTask>, ending: Ending, nowMs: number, inRow?: number): Move {
   const after = (spec.clusters ?? []).map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`));
   return {
     from: task.fromCluster,
@@ -52,6 +54,7 @@ export function moveOf({ spec }: DeepReadonly<ResourceBinding>, task: DeepReadon
     began: task.creationTimestamp ?? formatTime(nowMs),
     ended: formatTime(nowMs),
     ending,
+    ...(inRow !== undefined && { inRow }),
   };
 }
 

@@ -13,8 +13,8 @@ import { isPurgedDirectly } from "../targets.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 type Task = DeepReadonly<GracefulEvictionTask>;
 
-/** How an order ended: the replacement is healthy, the time was over, or a user said that the copy may go. */
-export type Ending = "Replaced" | "TimedOut" | "Confirmed";
+/** How an order ended: the replacement is healthy, the time was over, a user said that the copy may go, or it stays because there is no other place for it any more. */
+export type Ending = "Replaced" | "TimedOut" | "Confirmed" | "Withdrawn";
 
 export interface EvictionsPlan {
   /** The same list when nothing changes. */
@@ -91,7 +91,9 @@ function endingOf(task: Task, { isPlaced, targets, isUp, isHealthy, isHealthyOn 
   if (isHeld(task)) return undefined;
   // A copy that is purged directly is gone already; its order only keeps the cluster from being chosen again.
   if (isExpired && isPurgedDirectly(task)) return "TimedOut";
-  if (!isPlaced || targets.has(task.fromCluster)) return undefined;
+  if (!isPlaced) return undefined;
+  // The scheduler has seen the order and wants the cluster again: nothing else fits, so the copy is no longer one that is left.
+  if (targets.has(task.fromCluster)) return "Withdrawn";
   if (isUp) return "Replaced";
   if (!isExpired) return undefined;
   return task.gracePeriodSeconds !== undefined || isHealthy || !isHealthyOn(task.fromCluster) ? "TimedOut" : undefined;

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { CloneSet, customResourceDefinitionOf } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
 import { makeDeployment, makeWork } from "../../testing/index.ts";
 import { isUnmanaged, planApplyPolicy } from "./apply-policy.ts";
 
@@ -17,6 +19,31 @@ test("replicas are the member's where an autoscaler is on its way there, or the 
   expect(planApplyPolicy(work(), manifest({}), false).replicas).toBe("autoscaled");
   expect(planApplyPolicy(work(), manifest({}), true).replicas).toBe("theirs");
   expect(planApplyPolicy(work(), manifest({}, { "resourcetemplate.karmada.io/retain-replicas": "true" }), false).replicas).toBe("theirs");
+});
+
+const overwrite = { "work.karmada.io/conflict-resolution": "overwrite" };
+const definition = (change: object): KubernetesObject => {
+  const { metadata, spec, ...rest } = customResourceDefinitionOf(CloneSet);
+  return { ...rest, metadata: { ...metadata, annotations: overwrite }, spec: { ...spec, ...change } } as KubernetesObject;
+};
+const [first] = customResourceDefinitionOf(CloneSet).spec.versions;
+const adoptions: Record<string, { object: KubernetesObject; want: boolean }> = {
+  "an object that a member has is taken over when the policy says so": { object: manifest(overwrite), want: true },
+  "an object that a member has is left alone otherwise": { object: manifest({}), want: false },
+  "a definition of OpenKruise that the hub converts by code never takes the place of the member's": { object: definition({}), want: false },
+  "one that names its webhook, as OpenKruise publishes it, does": { object: definition({ conversion: { strategy: "Webhook" } }), want: true },
+  "one with a single version does": { object: definition({ versions: [first] }), want: true },
+  "a definition of another project does": { object: definition({ group: "example.dev" }), want: true },
+};
+for (const [behaviour, { object, want }] of Object.entries(adoptions)) {
+  test(behaviour, () => {
+    expect(planApplyPolicy(work(), object, false).adopt).toBe(want);
+  });
+}
+
+test("a definition of OpenKruise that the hub converts by code is not put back when somebody on the member changes it", () => {
+  expect(planApplyPolicy(work(), definition({}), false).drift).toBe("report");
+  expect(planApplyPolicy(work(), definition({ conversion: { strategy: "Webhook" } }), false).drift).toBe("repair");
 });
 
 const cases: Record<string, boolean> = { true: true, false: false, paris: true, "oslo, paris": true, oslo: false, "": false };

@@ -1,4 +1,5 @@
 /** Decides how one manifest is delivered, from the annotations of the template and of the policy that carried it here. Pure. */
+import { convertsWithoutWebhook, CustomResourceDefinition, gvkOf } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ApplyPolicy } from "../../delivery/index.ts";
@@ -13,15 +14,27 @@ export function planApplyPolicy(work: DeepReadonly<Work>, manifest: Manifest, is
   const { labels, annotations } = manifest.metadata;
   // The template's own word counts more than its policy's.
   const drift = annotations?.[DRIFT] ?? work.metadata.annotations?.[DRIFT];
+  const isOnlyOurs = isConvertedByCode(manifest);
   return {
     mode: "apply",
     force: true,
     fieldManager: FIELD_MANAGER,
-    adopt: annotations?.[CONFLICT_RESOLUTION] === "overwrite",
+    adopt: annotations?.[CONFLICT_RESOLUTION] === "overwrite" && !isOnlyOurs,
     owner: ownerOf(work),
-    drift: drift === "report" ? "report" : "repair",
+    drift: drift === "report" || isOnlyOurs ? "report" : "repair",
     replicas: isScaledByWork || labels?.[RETAIN_REPLICAS] === "true" ? "theirs" : "autoscaled",
   };
+}
+
+/**
+ * Whether this is the hub's own definition of a kind whose versions it converts by code, as OpenKruise's. A member that has the kind
+ * already, or is given it by OpenKruise's own chart, converts by the webhook that its definition names, or serves one version: with ours
+ * in its place it would read one version as another, and a partition would be gone.
+ */
+export function isConvertedByCode(manifest: Manifest): boolean {
+  if (manifest.kind !== CustomResourceDefinition.kind || gvkOf(manifest).group !== CustomResourceDefinition.group) return false;
+  const { spec } = manifest as DeepReadonly<CustomResourceDefinition>;
+  return spec.conversion?.strategy !== "Webhook" && spec.versions.length > 1 && convertsWithoutWebhook(spec);
 }
 
 export const ownerOf = ({ metadata: { namespace = "", name } }: DeepReadonly<Work>): string => `${namespace}/${name}`;

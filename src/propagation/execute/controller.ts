@@ -22,7 +22,7 @@ import { manifestsOf, refOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { WORK_FINALIZER } from "../well-known.ts";
-import { isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
+import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import { createMemberLanes } from "./member-lanes.ts";
 import type { Passage } from "./member-lanes.ts";
@@ -53,7 +53,7 @@ const CONCURRENCY = 64;
 /** A Work that is being deleted and waits for its member comes back with it; this is for what nobody tells. */
 const LOOK_AGAIN_MS = 60_000;
 
-type ManifestAttempt = { kind: string; name: string; repairs: boolean; attempt: Attempt };
+type ManifestAttempt = { kind: string; name: string; repairs: boolean; servesAsItIs: boolean; attempt: Attempt };
 
 export function createExecuteController({ hub, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
   const lanes = createMemberLanes({ clock, random });
@@ -80,7 +80,7 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
     const beforeRequest = (): void => passage.enter();
     for (const manifest of manifestsOf(work)) {
       const policy = planApplyPolicy(work, manifest, autoscaledWorks.has(work.metadata.namespace ?? "", manifest));
-      const note = (attempt: Attempt): void => void attempts.push({ kind: manifest.kind, name: manifest.metadata.name, repairs: policy.drift === "repair", attempt });
+      const note = (attempt: Attempt): void => void attempts.push({ kind: manifest.kind, name: manifest.metadata.name, repairs: policy.drift === "repair", servesAsItIs: attempt.result === "conflict" && isConvertedByCode(manifest), attempt });
       try {
         if (isUnmanaged(manifest, clusterOf(work))) {
           await release(work, refOf(manifest), passage, signal);
@@ -175,6 +175,7 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
 
     async finalize(work, { key, signal }) {
       const cluster = clusterOf(work);
+      if (cluster === "") return done; // A Work outside of the namespaces of members was never delivered anywhere.
       const delivery = deliveryOf(work);
       const passage = lanes.passage(cluster, key);
       const outcomes = await Promise.allSettled(

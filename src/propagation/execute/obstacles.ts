@@ -12,6 +12,11 @@ export type Obstacle = "busy" | "unreachable" | "missing-kind" | "refused" | "pa
 /** Answers that mean no, whoever in the member said it: validation, a webhook, a quota, missing rights, a verb that is not there. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422, 501]);
 
+/** Whether a request that got no answer may have been carried out all the same. */
+export function mayHaveArrived(error: unknown): boolean {
+  return error instanceof UnreachableError && error.mayHaveArrived;
+}
+
 export function obstacleOf(error: unknown): Obstacle {
   if (error instanceof BusyMemberError) return "busy";
   // A member that does not let us in is asked no more often than one that is away: every Work would hear the same.

@@ -7,10 +7,11 @@ import type { Attempt } from "./plan-applied.ts";
 const created: Attempt = { result: "created", object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } } };
 const conflict: Attempt = { result: "conflict", message: "it exists and is not ours" };
 
-const cases: Record<string, { attempts: { kind: string; attempt: Attempt }[]; want: string | undefined }> = {
+const cases: Record<string, { attempts: { kind: string; servesAsItIs?: boolean; attempt: Attempt }[]; want: string | undefined }> = {
   "nothing failed when every manifest is in place": { attempts: [{ kind: "ConfigMap", attempt: created }], want: undefined },
   "a foreign object is a failure that says so": { attempts: [{ kind: "ConfigMap", attempt: conflict }], want: "it exists and is not ours" },
   "a namespace that the member already has is no failure": { attempts: [{ kind: "Namespace", attempt: conflict }], want: undefined },
+  "a definition that the member already has in its own form is no failure": { attempts: [{ kind: "CustomResourceDefinition", servesAsItIs: true, attempt: conflict }], want: undefined },
   "all failures are reported together": {
     attempts: [
       { kind: "ConfigMap", attempt: conflict },

@@ -5,29 +5,38 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { ApplyOutcome } from "../../delivery/index.ts";
 import { findCondition, withCondition } from "../../machinery/index.ts";
 import type { NextCondition } from "../../machinery/index.ts";
-import { obstacleOf } from "./obstacles.ts";
+import { MEMBER_UNREACHABLE, NO_ANSWER } from "../well-known.ts";
+import { mayHaveArrived, obstacleOf } from "./obstacles.ts";
 
 /** What became of one manifest: an outcome of delivery, the error that stopped it, or that its object is left alone. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
 
 export interface Failure {
-  reason: "AppliedFailed" | "KindNotServed";
+  reason: "AppliedFailed" | "KindNotServed" | typeof MEMBER_UNREACHABLE | typeof NO_ANSWER;
   message: string;
 }
 
 /** Undefined when every manifest is in place. */
-export function failureOf(attempts: readonly { kind: string; attempt: Attempt }[]): Failure | undefined {
-  const messages = attempts.flatMap(({ kind, attempt }) => {
+export function failureOf(attempts: readonly { kind: string; servesAsItIs?: boolean; attempt: Attempt }[]): Failure | undefined {
+  const messages = attempts.flatMap(({ kind, servesAsItIs, attempt }) => {
     if (attempt.result === "failed") return [messageOf(attempt.error)];
-    // A namespace that the member already has serves as well as ours; it is used and never changed or deleted.
-    return attempt.result === "conflict" && kind !== "Namespace" ? [attempt.message] : [];
+    // A namespace that the member already has serves as well as ours, and so do some definitions; they are used and never changed or deleted.
+    return attempt.result === "conflict" && kind !== "Namespace" && !servesAsItIs ? [attempt.message] : [];
   });
   if (messages.length === 0) return undefined;
-  const isMissingKind = attempts.some(({ attempt }) => attempt.result === "failed" && obstacleOf(attempt.error) === "missing-kind");
-  return { reason: isMissingKind ? "KindNotServed" : "AppliedFailed", message: messages.join("; ") };
+  return { reason: reasonOf(attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []))), message: messages.join("; ") };
+}
+
+function reasonOf(errors: readonly unknown[]): Failure["reason"] {
+  if (errors.some((error) => obstacleOf(error) === "missing-kind")) return "KindNotServed";
+  if (!errors.some((error) => obstacleOf(error) === "unreachable")) return "AppliedFailed";
+  return errors.some(mayHaveArrived) ? NO_ANSWER : MEMBER_UNREACHABLE;
 }
 
 export function planApplied(work: DeepReadonly<Work>, failure: Failure | undefined, now: string): DeepReadonly<Work> {
+  // That a later request did not get there says nothing about an earlier one that may have.
+  const isUnsure = failure?.reason === MEMBER_UNREACHABLE && findCondition(work.status?.conditions ?? [], "Applied")?.reason === NO_ANSWER;
+  if (isUnsure) return work;
   return withNext(work, failure === undefined ? { type: "Applied", status: "True", reason: "AppliedSuccessful", message: "Manifest has been successfully applied" } : { type: "Applied", status: "False", ...failure }, now);
 }
 

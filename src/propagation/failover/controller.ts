@@ -9,7 +9,7 @@
  */
 import { Cluster } from "../../api/index.ts";
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
-import { equalJson, type Clock, type DeepReadonly, type Json } from "../../base/index.ts";
+import { equalJson, formatTime, type Clock, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { done, idOfKey, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
@@ -21,6 +21,7 @@ import { SCHEDULER_NAME } from "../schedule/plan-patch.ts";
 import { createFleet } from "../schedule/fleet.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
 import { UNHEALTHY_SINCE } from "../well-known.ts";
+import { APPLICATION_FAILURE, nextMoveAt } from "./back-off.ts";
 import { planTask, type Departure } from "./departure.ts";
 import { replacementProblem } from "./find-replacement.ts";
 import { createPace } from "./pace.ts";
@@ -33,6 +34,8 @@ export interface FailoverOptions {
   unasked?: UnaskedEviction;
   /** How many bindings leave tainted clusters per second; Karmada's 0.5 unless given. */
   evictionsPerSecond?: number;
+  /** How long a copy waits for its replacement where the policy does not say; Karmada's 10 minutes unless given. `eviction` asks. */
+  evictionTimeoutMs?: number;
 }
 
 export interface FailoverDependencies {
@@ -75,7 +78,13 @@ export function createFailoverController({ scope, client, bindings, clusters, in
     const problems: string[] = [];
     let requeueAfterMs = Infinity;
     const fleet = createFleet(clusters.list({ cluster: key.cluster }));
+    const next = nextMoveAt(binding, nowMs);
     for (const departure of departures) {
+      if (departure.reason === APPLICATION_FAILURE && next.atMs > nowMs) {
+        problems.push(`Evict from cluster ${departure.cluster} failed: it is not well after ${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays until ${formatTime(next.atMs)}`);
+        requeueAfterMs = Math.min(requeueAfterMs, next.atMs - nowMs);
+        continue;
+      }
       const planned = planTask(binding, departure, nowMs);
       const soFar = { ...binding, spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] } };
       // A taint with the mode Directly is an order to leave at once, also without a place to go to.

@@ -13,7 +13,7 @@ import { planSchedule } from "../schedule/plan-schedule.ts";
 export function replacementProblem(binding: DeepReadonly<ResourceBinding>, task: GracefulEvictionTask, fleet: Fleet, nowMs: number): string | undefined {
   const { spec } = binding;
   const ordered = { ...binding, spec: { ...spec, gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), task] } };
-  const plan = planSchedule({ binding: ordered, fleet, nowMs });
+  const plan = planSchedule({ binding: ordered, fleet, nowMs, isStrict: true });
   if (plan.outcome === "unschedulable") return `there is no other place: ${plan.message}`;
   // A taint is an order to leave; that the others have copies of their own is enough.
   if (plan.outcome === "unchanged" || task.reason === "TaintUntolerated") return undefined;

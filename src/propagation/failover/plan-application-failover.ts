@@ -7,6 +7,7 @@
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
+import { APPLICATION_FAILURE, tolerationMsOf } from "./back-off.ts";
 import type { Departure } from "./departure.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
@@ -21,14 +22,13 @@ export interface ApplicationPlan {
   readonly requeueAfterMs?: number;
 }
 
-/** Where a policy is stored without one. */
-const TOLERATION_SECONDS = 300;
 export const WELL: UnhealthySince = new Map();
 
-export function planApplicationFailover({ spec, status }: Binding, since: UnhealthySince, producer: string, nowMs: number): ApplicationPlan {
+export function planApplicationFailover(binding: Binding, since: UnhealthySince, producer: string, nowMs: number): ApplicationPlan {
+  const { spec, status } = binding;
   const behavior = spec.failover?.application;
   if (!behavior) return { since: WELL, due: [] };
-  const tolerationMs = (behavior.decisionConditions.tolerationSeconds ?? TOLERATION_SECONDS) * 1000;
+  const tolerationMs = tolerationMsOf(binding);
   const { purgeMode = "Gracefully", gracePeriodSeconds, statePreservation } = behavior;
   const health = new Map(status?.aggregatedStatus?.map((item) => [item.clusterName, item.health]));
   const leaving = new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
@@ -46,7 +46,7 @@ export function planApplicationFailover({ spec, status }: Binding, since: Unheal
     else {
       due.push({
         cluster: name,
-        reason: "ApplicationFailure",
+        reason: APPLICATION_FAILURE,
         message: `unhealthy on ${name} since ${formatTime(beganMs)}, longer than the ${tolerationMs / 1000} s that the policy tolerates`,
         producer,
         purgeMode,

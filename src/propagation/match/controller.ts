@@ -9,12 +9,13 @@
  */
 import { bindingName, ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, OverridePolicy, PriorityClass, PropagationPolicy, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { equalJson, TerminalError } from "../../base/index.ts";
+import { equalJson, messageOf } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
-import type { Interpreter, Replicas } from "../../interpreter/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
 import { defineKeyedController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, Source } from "../../runtime/index.ts";
 import { clusterScope, namespacedScope, scopeIn } from "../binding-scope.ts";
+import { isRefusal } from "../refusal.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
 import { isTemplate, keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
 import type { Template, TemplateKey, Templates } from "../templates.ts";
@@ -30,6 +31,9 @@ import type { PolicyNews } from "./policy-news.ts";
 import type { PolicyTally } from "./policy-tally.ts";
 import { planPrerequisites } from "./prerequisites.ts";
 import type { PrerequisiteListers } from "./prerequisites.ts";
+import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
+import { sizeOf } from "./size-of.ts";
+import { createTakenNames } from "./taken-names.ts";
 
 export interface MatchDependencies extends PrerequisiteListers {
   hub: string;
@@ -39,7 +43,9 @@ export interface MatchDependencies extends PrerequisiteListers {
   /** Of each scope. */
   bindings: Lister<ResourceBinding>;
   clusterBindings: Lister<ResourceBinding>;
-  interpreter: Pick<Interpreter, "replicas">;
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf">;
+  /** Says whether components are counted. */
+  scheduling: ScheduleOptions;
   /** Templates whose kind is understood differently now. */
   ruleChanges: Source<TemplateKey>;
   tellFailure: TellRuleFailure;
@@ -52,19 +58,11 @@ const CONCURRENCY = 64;
 export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {
   const { hub, client, templates, policies, interpreter, ruleChanges, tellFailure, news, tally } = deps;
   const claims = createClaimWriter(hub, client);
+  const takenNames = createTakenNames();
   const affectedBy = (found: readonly Policy[]): TemplateKey[] => found.flatMap((policy) => [...affectedTemplates(templates, policy)]);
 
   function bindingOf({ kind, namespace, name }: TemplateKey): DeepReadonly<ResourceBinding> | undefined {
     return (namespace ? deps.bindings : deps.clusterBindings).get({ cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) });
-  }
-
-  async function replicasOf(template: Template): Promise<Replicas | undefined> {
-    try {
-      return await interpreter.replicas(template);
-    } catch (error) {
-      tellFailure(template, "GetReplicasFailed", error);
-      throw error;
-    }
   }
 
   async function bind(existing: DeepReadonly<ResourceBinding> | undefined, desired: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<"created" | "updated" | undefined> {
@@ -83,6 +81,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
   async function release(key: TemplateKey, template: Template, signal: AbortSignal): Promise<void> {
     news.forget(template);
     tally.wait(key, undefined);
+    takenNames.leave(key);
     const binding = bindingOf(key);
     if (binding && !bindingConflict(binding, template)) await claims.write(binding, scopeIn(key.namespace).kind, undefined, undefined, signal);
     await claims.write(template, await templates.kindOf(template), undefined, undefined, signal);
@@ -106,7 +105,9 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       ...[namespacedScope, clusterScope].map((scope) =>
         watch<ResourceBinding, TemplateKey>(scope.kind, ({ object, old, deleted }) => {
           const { apiVersion, kind, namespace, name } = object.spec.resource;
-          return deleted || (old && !equalJson(marksOf(old), marksOf(object))) ? [keyOfTemplate({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } })] : [];
+          if (!deleted && (!old || equalJson(marksOf(old), marksOf(object)))) return [];
+          const key = keyOfTemplate({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } });
+          return [key, ...takenNames.waitingFor(key)];
         }),
       ),
     ],
@@ -118,6 +119,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       if (!template || template.metadata.deletionTimestamp) {
         // With the template goes its binding, which it owns.
         tally.wait(key, undefined);
+        takenNames.leave(key);
         return done;
       }
       if (!isTemplate(template)) return done;
@@ -142,15 +144,25 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       const binding = bindingOf(key);
       const conflict = binding && bindingConflict(binding, template);
       if (conflict === "other") {
-        const message = `binding ${binding?.metadata.name ?? ""} belongs to another object: Karmada's binding names do not contain the API group; rename one of the two objects`;
+        const message = renderTaken(binding?.metadata.name ?? "", binding?.spec.resource);
+        takenNames.wait(key);
         news.failed(template, policy, message);
         tally.wait(key, { policy, template, reason: "BindingNameTaken", message });
-        throw new TerminalError(message);
+        return done; // The end of that binding brings it back.
       }
+      takenNames.leave(key);
       const own = conflict ? undefined : binding;
       const activation = planActivation(policy, spoken, own);
       // The claim comes first: it moves a Deployment's generation, which the stages behind the binding write onto every copy.
-      await claims.write(template, await templates.kindOf(template), policy, activation.when === "later" && !own ? activation.digest : undefined, signal);
+      try {
+        await claims.write(template, await templates.kindOf(template), policy, activation.when === "later" && !own ? activation.digest : undefined, signal);
+      } catch (error) {
+        if (isRefusal(error)) {
+          if (preempted) news.notPreempted(template, policy, preempted, messageOf(error));
+          else news.failed(template, policy, messageOf(error));
+        }
+        throw error;
+      }
       if (preempted) news.preempted(template, policy, preempted);
       else news.applied(template, policy);
       tally.wait(key, undefined);
@@ -160,12 +172,18 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
         if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
         return done;
       }
-      const desired = planBinding({ template: spoken, policy, replicas: await replicasOf(spoken), schedulePriority: needs.schedulePriority, activated: activation.digest });
+      const size = await sizeOf(spoken, interpreter, deps.scheduling, (rule, error) => tellFailure(spoken, rule, error));
+      tellFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
+      const desired = planBinding({ template: spoken, policy, ...size, schedulePriority: needs.schedulePriority, activated: activation.digest });
       const change = await bind(own, desired, signal);
       if (change) log.info("binding written", { change, policy: policy.metadata.name });
       return done;
     },
   });
+}
+
+function renderTaken(binding: string, resource: DeepReadonly<ResourceBinding>["spec"]["resource"] | undefined): string {
+  return `binding ${binding} belongs to ${resource?.kind ?? "an object"} ${resource?.name ?? ""} of ${resource?.apiVersion ?? "another group"}: the names of bindings do not contain the API group; rename one of the two objects`;
 }
 
 /** What changes when anything but the status does. */

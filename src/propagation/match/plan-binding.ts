@@ -6,25 +6,24 @@
  */
 import { bindingName, controllerOf, controllerReference, parseApiVersion, type KubernetesObject, type ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { Replicas } from "../../interpreter/index.ts";
+import type { Component, Replicas } from "../../interpreter/index.ts";
 import { scopeIn } from "../binding-scope.ts";
 import { ACTIVATED_TEMPLATE, DRIFT, RETURN_AFTER_SECONDS } from "../well-known.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
+import type { Size } from "./size-of.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
-export interface BindingInput {
+export interface BindingInput extends Size {
   readonly template: DeepReadonly<KubernetesObject>;
   readonly policy: Policy;
-  /** What the interpreter says; undefined for a kind without replicas. */
-  readonly replicas?: Replicas | undefined;
   /** The value of the priority class that the policy names. */
   readonly schedulePriority?: number | undefined;
   /** What a lazily activated template is told by. */
   readonly activated?: string | undefined;
 }
 
-export function planBinding({ template, policy, replicas, schedulePriority, activated }: BindingInput): Binding {
+export function planBinding({ template, policy, replicas, components, schedulePriority, activated }: BindingInput): Binding {
   const { apiVersion, kind, metadata } = template;
   const { labels, annotations } = claimMetadata(policy);
   const scope = scopeIn(metadata.namespace);
@@ -49,7 +48,7 @@ export function planBinding({ template, policy, replicas, schedulePriority, acti
         ...(metadata.uid && { uid: metadata.uid }),
         ...(metadata.resourceVersion && { resourceVersion: metadata.resourceVersion }),
       },
-      ...planReplicas(replicas, metadata.namespace),
+      ...(components ? planComponents(components) : planReplicas(replicas, metadata.namespace)),
       ...fromPolicy(policy),
       ...(schedulePriority !== undefined && { schedulePriority: { priority: schedulePriority } }),
       ...(groups && { workloadAffinityGroups: groups }),
@@ -71,6 +70,17 @@ function planReplicas(interpreted: Replicas | undefined, namespace: string | und
   if (!requirements) return { replicas };
   // Quotas are looked up where the pods will be, which is the template's namespace.
   return { replicas, replicaRequirements: { ...requirements, ...(namespace && { namespace }) } as Binding["spec"]["replicaRequirements"] };
+}
+
+function planComponents(components: readonly Component[]): Pick<Binding["spec"], "components"> {
+  if (components.length === 0) return {};
+  return {
+    components: components.map(({ name, replicas, requirements }) => {
+      if (!requirements) return { name, replicas };
+      const { namespace: _, ...each } = requirements;
+      return { name, replicas, replicaRequirements: each };
+    }) as unknown as Binding["spec"]["components"],
+  };
 }
 
 function fromPolicy({ spec }: Policy): Partial<Binding["spec"]> {
@@ -130,11 +140,14 @@ function without(entries: Readonly<Record<string, string>> | undefined, keys: re
 
 /**
  * Whether a binding of this name belongs to something else. `earlier`: to a deleted object of the same name, and garbage
- * collection will remove it. `other`: to an object of another API group, because the name of a binding does not contain it.
+ * collection will remove it. `other`: to an object of another API group, because the name of a binding does not contain it; also
+ * when that object was deleted and left its copies running, for they would be taken for copies of this one.
  */
 export function bindingConflict(existing: Binding, template: DeepReadonly<KubernetesObject>): "earlier" | "other" | undefined {
   const owner = controllerOf(existing);
-  if (!owner || owner.uid === template.metadata.uid) return undefined;
-  const sameKind = owner.kind === template.kind && parseApiVersion(owner.apiVersion).group === parseApiVersion(template.apiVersion).group;
-  return sameKind && owner.name === template.metadata.name ? "earlier" : "other";
+  if (owner?.uid !== undefined && owner.uid === template.metadata.uid) return undefined;
+  const { apiVersion, kind, name } = owner ?? existing.spec.resource;
+  const isSame = kind === template.kind && name === template.metadata.name && parseApiVersion(apiVersion).group === parseApiVersion(template.apiVersion).group;
+  if (!isSame) return "other";
+  return owner ? "earlier" : undefined;
 }

@@ -11,6 +11,7 @@ export interface PolicyNews {
   failed(template: Template, policy: Policy, message: string): void;
   applied(template: Template, policy: Policy): void;
   preempted(template: Template, by: Policy, from: Policy): void;
+  notPreempted(template: Template, by: Policy, from: Policy, message: string): void;
   forget(template: Template): void;
 }
 
@@ -23,13 +24,15 @@ export function createPolicyNews(hub: string, events: EventRecorder): PolicyNews
   const failing = new Map<string, string>();
   const idOf = (template: Template): string => `${template.apiVersion}/${template.kind}/${idOfKey(keyOf(hub, template))}`;
 
+  function tellFailed(template: Template, reason: string, message: string): void {
+    if (failing.get(idOf(template)) === message) return;
+    failing.set(idOf(template), message);
+    events.record(hub, template, { type: "Warning", reason, message });
+  }
+
   return {
-    failed(template, policy, message) {
-      const text = `${nameOfPolicy(policy)} is not applied: ${message}`;
-      if (failing.get(idOf(template)) === text) return;
-      failing.set(idOf(template), text);
-      events.record(hub, template, { type: "Warning", reason: "ApplyPolicyFailed", message: text });
-    },
+    failed: (template, policy, message) => tellFailed(template, "ApplyPolicyFailed", `${nameOfPolicy(policy)} is not applied: ${message}`),
+    notPreempted: (template, by, from, message) => tellFailed(template, "PreemptPolicyFailed", `${nameOfPolicy(by)} cannot take this object over from ${nameOfPolicy(from)}: ${message}`),
     applied(template, policy) {
       const claim = claimOf(template);
       const isMoved = claim !== undefined && (claim.name !== policy.metadata.name || claim.namespace !== policy.metadata.namespace);

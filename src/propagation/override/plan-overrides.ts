@@ -42,12 +42,12 @@ export interface OverridePlan {
 /** Throws `OverrideError` when a rule cannot be applied. */
 export function planOverrides({ object, cluster, clusterOverridePolicies, overridePolicies }: OverrideInput): OverridePlan {
   const clusterRules = rulesFor(object, cluster, clusterOverridePolicies);
-  const between = applyRules(object, clusterRules);
+  const between = applyRules(object, clusterRules, (name) => `cluster override policy(${name})`);
   // Policies of the namespace see what the cluster policies made of the object, its labels and even its name included.
   const { namespace } = between.metadata;
   const local = namespace ? overridePolicies.filter(({ metadata }) => metadata.namespace === namespace) : [];
   const rules = rulesFor(between, cluster, local);
-  return { object: applyRules(between, rules), appliedClusterOverrides: byPolicy(clusterRules), appliedOverrides: byPolicy(rules) };
+  return { object: applyRules(between, rules, (name) => `override policy(${namespace ?? ""}/${name})`), appliedClusterOverrides: byPolicy(clusterRules), appliedOverrides: byPolicy(rules) };
 }
 
 /** The JSON of the annotation on the Work; undefined when nothing applied, and then there is no annotation. */
@@ -76,12 +76,12 @@ function rulesOf({ metadata, spec }: Policy, cluster: ClusterFacts): AppliedOver
     .map(({ overriders }) => ({ policyName: metadata.name, overriders }));
 }
 
-function applyRules(object: OverrideInput["object"], rules: readonly AppliedOverride[]): OverrideInput["object"] {
-  return rules.reduce<JsonObject>(applyRule, object as unknown as JsonObject) as unknown as OverrideInput["object"];
+function applyRules(object: OverrideInput["object"], rules: readonly AppliedOverride[], nameOf: (policyName: string) => string): OverrideInput["object"] {
+  return rules.reduce<JsonObject>((result, rule) => applyRule(result, rule, nameOf), object as unknown as JsonObject) as unknown as OverrideInput["object"];
 }
 
 /** The order in which a rule's overriders work, whatever order they are written in. */
-function applyRule(object: JsonObject, { policyName, overriders }: AppliedOverride): JsonObject {
+function applyRule(object: JsonObject, { policyName, overriders }: AppliedOverride, nameOf: (policyName: string) => string): JsonObject {
   try {
     let result = object;
     result = overrideImages(result, overriders.imageOverrider ?? []);
@@ -93,7 +93,7 @@ function applyRule(object: JsonObject, { policyName, overriders }: AppliedOverri
     return requireObject(overridePlaintext(result, overriders.plaintext ?? []));
   } catch (error) {
     if (!(error instanceof OverrideError)) throw error;
-    throw new OverrideError(`applying override policy ${policyName}`, { cause: error });
+    throw new OverrideError(`applying override policy ${policyName}`, { cause: error, policy: nameOf(policyName) });
   }
 }
 

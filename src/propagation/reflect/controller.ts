@@ -7,15 +7,17 @@
  */
 import { Work } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
+import { isReleasedFrom } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
+import { ownerOf } from "../execute/apply-policy.ts";
 import { defineController, done } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
-import type { TellRuleFailure } from "../rule-failures.ts";
+import type { RuleFailure, TellRuleFailure } from "../rule-failures.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { WORK_NAME } from "../well-known.ts";
-import { planReflection, readObject } from "./plan-reflection.ts";
+import { planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
 import type { Sight } from "./plan-reflection.ts";
 
 export interface ReflectDependencies {
@@ -39,15 +41,24 @@ export function createReflectController({ memberObjects, interpreter, ruleChange
 
     async reconcile(work, { key }) {
       if (work.metadata.deletionTimestamp) return done;
+      const failed = new Set<RuleFailure>();
+      const onFailure = (reason: RuleFailure, error: unknown): void => {
+        failed.add(reason);
+        tellFailure(work, reason, error);
+      };
       const sights = refsOf(work).map(async (ref): Promise<Sight> => {
         const object = memberObjects.get(work, ref);
         const resource = memberObjects.resourceOf(work, ref);
-        // An object of the same name that is not this Work's has nothing to say here; execute reports it.
-        const isThisWorks = object?.metadata.annotations?.[WORK_NAME] === work.metadata.name;
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
-        return object && isThisWorks && resource !== undefined ? { ref, resource, reading: await readObject(object, interpreter, (reason, error) => tellFailure(work, reason, error)) } : undefined;
+        // An object of the same name that is not this Work's has nothing to say here; execute reports it. One that was let go still runs for
+        // the template, and what it says now is better than what it last said.
+        const isReleased = object !== undefined && isReleasedFrom(object, ownerOf(work));
+        if (!object || resource === undefined || (!isReleased && object.metadata.annotations?.[WORK_NAME] !== work.metadata.name)) return undefined;
+        return { ref, resource, reading: await readObject(isReleased ? withoutGeneration(object) : object, interpreter, onFailure) };
       });
       const seen = await Promise.all(sights);
+      // Only what was read says that reading works again.
+      if (seen.some((sight) => typeof sight === "object")) for (const reason of ["ReflectStatusFailed", "InterpretHealthFailed"] as const) if (!failed.has(reason)) tellFailure.over(work, reason);
       const reflected = planReflection(work, seen);
       if (reflected !== work) {
         const isSettled = reflected.status?.manifestStatuses?.every(({ health }) => health === "Healthy");

@@ -3,7 +3,7 @@ import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { InterpretError, type Interpreter } from "../../interpreter/index.ts";
+import { InterpretError, TEMPLATE_GENERATION, type Interpreter } from "../../interpreter/index.ts";
 import type { ObjectRef } from "../../delivery/index.ts";
 
 /** One manifest, and what the member's object says. */
@@ -35,6 +35,11 @@ export async function readObject(object: DeepReadonly<KubernetesObject>, interpr
   const status = await attempt("ReflectStatusFailed", interpreter.reflectStatus(object));
   const health = await attempt("InterpretHealthFailed", interpreter.health(object));
   return { ...(status !== undefined && { status: status as JsonObject }), health: health ?? "Unknown" };
+}
+
+/** An object that was let go, as rules can read it: it follows no generation of the template any more. */
+export function withoutGeneration(object: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> {
+  return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [TEMPLATE_GENERATION]: "0" } } };
 }
 
 export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[]): DeepReadonly<Work> {

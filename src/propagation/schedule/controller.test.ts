@@ -5,6 +5,7 @@ import { createInformers, createManager, createStatusWriter } from "../../runtim
 import { createFakeClient, makeBinding, makeDeployment, reconcileUntilQuiet } from "../../testing/index.ts";
 import { createScheduleController } from "./controller.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";
+import { createWorkloadGroups, followBindings } from "./workload-groups.ts";
 
 const AGGREGATED: Placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } };
 const KEY = { cluster: "hub", namespace: "shop", name: "web-deployment" };
@@ -21,15 +22,32 @@ function makeCluster(name: string, pods: number, change: (cluster: Cluster) => v
   return cluster;
 }
 
-async function setUp() {
-  const clock = createFakeClock();
-  const client = createFakeClient({ clock });
+async function setUp(clock = createFakeClock(), client = createFakeClient({ clock })) {
   const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "hub" } });
   const manager = createManager({ client, informers, clock, log: silentLog });
   const bindings = informers.of(ResourceBinding);
   const bindingStatus = createStatusWriter({ client, kind: ResourceBinding, lister: bindings, clock, windowMs: 0, log: silentLog });
+  const groups = createWorkloadGroups();
+  followBindings(groups, bindings);
   const decided: SchedulePlan[] = [];
-  manager.add(createScheduleController({ client, bindings, clusters: informers.of(Cluster), bindingStatus, clock, onDecision: (_key, plan) => void decided.push(plan) }));
+  /** The names of those that were given clusters, in this order. */
+  const placed: string[] = [];
+  const told: string[] = [];
+  manager.add(
+    createScheduleController({
+      client,
+      bindings,
+      clusters: informers.of(Cluster),
+      groups,
+      bindingStatus,
+      events: { record: (_cluster, { kind, metadata }, { reason, message }) => void told.push(`${kind} ${metadata.name}: ${reason} ${message}`) },
+      clock,
+      onDecision({ name }, plan) {
+        decided.push(plan);
+        if (plan.outcome === "scheduled") placed.push(name);
+      },
+    }),
+  );
   const ending = new AbortController();
   onTestFinished(async () => {
     ending.abort();
@@ -45,9 +63,16 @@ async function setUp() {
     await settle();
   };
   return {
+    clock,
     client,
     decided,
+    placed,
+    told,
     settle,
+    async stop() {
+      await manager.stop();
+      await bindingStatus.close();
+    },
     async pass(ms: number) {
       clock.advance(ms);
       await settle();
@@ -183,4 +208,192 @@ test("a binding returns to its first affinity when its time has come, and what i
   await pass(240_000);
 
   expect(await read()).toMatchObject({ spec: { clusters: [{ name: "oslo", replicas: 5 }], gracefulEvictionTasks: [{ fromCluster: "paris", purgeMode: "Gracefully" }] }, status: { schedulerObservingAffinityName: "home" } });
+});
+
+describe("bindings with priorities", () => {
+  const urgent = (name: string, priority: number | undefined): ResourceBinding =>
+    makeBinding(makeDeployment(`shop/${name}`).build())
+      .with(({ spec }) => Object.assign(spec, { placement: AGGREGATED, replicas: 5, ...(priority !== undefined && { schedulePriority: { priority } }) }))
+      .build();
+  const PRIORITIES = { plain: undefined, low: -10, high: 1000, middle: 7, urgent: 1000 };
+  const ORDER = ["high-deployment", "urgent-deployment", "middle-deployment", "plain-deployment", "low-deployment"];
+
+  test("are placed by priority when capacity appears, whenever each began to wait", async () => {
+    const { client, join, settle, report, pass, placed } = await setUp();
+    await join(makeCluster("oslo", 3));
+    for (const [name, priority] of Object.entries(PRIORITIES)) {
+      await client.create(ResourceBinding, "hub", urgent(name, priority));
+      await settle();
+      await pass(700);
+    }
+
+    await report(makeCluster("oslo", 99));
+    await pass(10_000);
+
+    expect(placed).toEqual(ORDER);
+  });
+
+  test("are placed by priority when a member joins", async () => {
+    const { client, join, settle, placed } = await setUp();
+    for (const [name, priority] of Object.entries(PRIORITIES)) await client.create(ResourceBinding, "hub", urgent(name, priority));
+    await settle();
+
+    await join(makeCluster("oslo", 99));
+
+    expect(placed).toEqual(ORDER);
+  });
+
+  test("are placed by priority after a restart", async () => {
+    const before = await setUp();
+    for (const [name, priority] of Object.entries(PRIORITIES)) await before.client.create(ResourceBinding, "hub", urgent(name, priority));
+    await before.settle();
+    await before.stop();
+    await before.join(makeCluster("oslo", 99));
+
+    const after = await setUp(before.clock, before.client);
+    await after.settle();
+
+    expect(after.placed).toEqual(ORDER);
+  });
+
+  test("are tried again after five minutes although no member told of more room", async () => {
+    const { client, join, settle, pass, decided } = await setUp();
+    await join(makeCluster("oslo", 3));
+    await client.create(ResourceBinding, "hub", urgent("web", 5));
+    await settle();
+    decided.length = 0;
+
+    await pass(299_000);
+    expect(decided).toEqual([]);
+    await pass(1_000);
+
+    expect(decided).toMatchObject([{ outcome: "unschedulable" }]);
+  });
+});
+
+describe("members of a workload group", () => {
+  const member = (name: string, workloadAffinityGroups: NonNullable<ResourceBinding["spec"]["workloadAffinityGroups"]>, placement = AGGREGATED): ResourceBinding =>
+    makeBinding(makeDeployment(`shop/${name}`).build())
+      .with(({ spec }) => Object.assign(spec, { placement, replicas: 2, workloadAffinityGroups }))
+      .build();
+  const APART = { antiAffinityGroup: "app=db" };
+  const TOGETHER = { affinityGroup: "app=db" };
+  async function fleetOf(...names: string[]) {
+    const fleet = await setUp();
+    for (const [index, name] of names.entries()) await fleet.join(makeCluster(name, 90 - index));
+    const where = async (name: string): Promise<(string | undefined)[]> => (await fleet.client.get(ResourceBinding, { ...KEY, name: `${name}-deployment` })).spec.clusters?.map((target) => target.name) ?? [];
+    return { ...fleet, where };
+  }
+
+  test("that are to be apart are, also when they are scheduled at the same moment; one too many waits and says why", async () => {
+    const { client, settle, where } = await fleetOf("oslo", "paris");
+    for (const name of ["a", "b", "c"]) await client.create(ResourceBinding, "hub", member(name, APART));
+    await settle();
+
+    const places = [...(await where("a")), ...(await where("b")), ...(await where("c"))];
+
+    expect(new Set(places)).toEqual(new Set(["oslo", "paris"]));
+    expect(places.length).toBe(2);
+    const waiting = (await client.list(ResourceBinding, { cluster: "hub" })).items.find(({ spec }) => !spec.clusters?.length);
+    expect(waiting?.status?.conditions).toMatchObject([{ status: "False", reason: "NoClusterFit", message: "0/2 clusters are available: 2 cluster already has workload with the same anti-affinity group." }]);
+  });
+
+  test("that wait for a place are placed when another one leaves", async () => {
+    const { client, settle, pass, where } = await fleetOf("oslo");
+    await client.create(ResourceBinding, "hub", member("a", APART));
+    await settle();
+    await client.create(ResourceBinding, "hub", member("b", APART));
+    await settle();
+    expect(await where("b")).toEqual([]);
+
+    await client.delete(ResourceBinding, { ...KEY, name: "a-deployment" });
+    await settle();
+    await pass(1000);
+
+    expect(await where("b")).toEqual(["oslo"]);
+  });
+
+  test("that are to be together go where the first one went, until it is gone", async () => {
+    const { client, settle, where } = await fleetOf("oslo", "paris");
+    await client.create(ResourceBinding, "hub", member("first", TOGETHER, { clusterAffinity: { clusterNames: ["paris"] } }));
+    await settle();
+    await client.create(ResourceBinding, "hub", member("second", TOGETHER, {}));
+    await settle();
+    expect(await where("second")).toEqual(["paris"]);
+
+    await client.delete(ResourceBinding, { ...KEY, name: "first-deployment" });
+    await settle();
+
+    expect(await where("second")).toEqual(["oslo", "paris"]);
+  });
+
+  test("that are to be together and must leave their cluster go to another one together", async () => {
+    const { client, settle, pass, where } = await fleetOf("oslo", "paris");
+    for (const name of ["a", "b"]) await client.create(ResourceBinding, "hub", member(name, TOGETHER));
+    await settle();
+    expect([await where("a"), await where("b")]).toEqual([["oslo"], ["oslo"]]);
+
+    const leave = { spec: { gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] } };
+    for (const name of ["a", "b"]) {
+      await client.patch(ResourceBinding, { ...KEY, name: `${name}-deployment` }, leave, { type: "merge" });
+      await settle();
+    }
+    await pass(1000);
+
+    expect([await where("a"), await where("b")]).toEqual([["paris"], ["paris"]]);
+  });
+
+  test("of another namespace are another group", async () => {
+    const { client, settle, where } = await fleetOf("oslo");
+    const elsewhere = member("a", APART);
+    elsewhere.metadata.namespace = "bank";
+    await client.create(ResourceBinding, "hub", elsewhere);
+    await client.create(ResourceBinding, "hub", member("b", APART));
+    await settle();
+
+    expect(await where("b")).toEqual(["oslo"]);
+  });
+
+  test("stay where they run when they come into a group later", async () => {
+    const { client, settle, where } = await fleetOf("oslo");
+    await client.create(ResourceBinding, "hub", member("a", {}));
+    await client.create(ResourceBinding, "hub", member("b", {}));
+    await settle();
+
+    for (const name of ["a", "b"]) await client.patch(ResourceBinding, { ...KEY, name: `${name}-deployment` }, { spec: { workloadAffinityGroups: APART, placement: { workloadAffinity: { antiAffinity: { groupByLabelKey: "app" } } } } }, { type: "merge" });
+    await settle();
+
+    expect([await where("a"), await where("b")]).toEqual([["oslo"], ["oslo"]]);
+  });
+});
+
+describe("events", () => {
+  test("tell a failure once, and its end, on the binding and on its template", async () => {
+    const { client, join, settle, report, pass, told } = await setUp();
+    await join(makeCluster("oslo", 3));
+    await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
+    await settle();
+    await report(makeCluster("oslo", 4));
+    await pass(1000);
+    await pass(300_000);
+
+    await report(makeCluster("oslo", 5));
+    await pass(10_000);
+
+    expect(told).toEqual([
+      "ResourceBinding web-deployment: ScheduleBindingFailed failed to assign replicas: failed to scale up: Clusters available replicas 3 are not enough to schedule.",
+      "Deployment web: ScheduleBindingFailed failed to assign replicas: failed to scale up: Clusters available replicas 3 are not enough to schedule.",
+      "ResourceBinding web-deployment: ScheduleBindingSucceed Binding has been scheduled successfully. Result: {oslo:5}",
+      "Deployment web: ScheduleBindingSucceed Binding has been scheduled successfully. Result: {oslo:5}",
+    ]);
+  });
+
+  test("do not tell that all is well", async () => {
+    const { client, join, settle, told } = await setUp();
+    await join(makeCluster("oslo", 9));
+    await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
+    await settle();
+
+    expect(told).toEqual([]);
+  });
 });

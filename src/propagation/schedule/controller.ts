@@ -3,24 +3,27 @@
  *
  * Reads:  ResourceBinding, Cluster.
  * Writes: `spec.clusters`, the applied placement and, when it returns to an earlier affinity, evictions of the binding; the
- *         condition `Scheduled` and the scheduler's fields in its status.
+ *         condition `Scheduled` and the scheduler's fields in its status; events on the binding and its template.
  * Before: match wrote the binding. After: dispatch makes one Work per cluster.
  */
 import { Cluster, ResourceBinding } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
-import type { Clock, DeepReadonly } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { defineController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
-import type { Controller, Lister, StatusWriter } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Lister, StatusWriter } from "../../runtime/index.ts";
 import { hasGrown } from "../estimate/index.ts";
+import { resourceOf } from "../resource-of.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { createDecisions } from "./decisions.ts";
 import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
+import { planNews, planTold, toldBy, type Told } from "./plan-news.ts";
 import { isToBeScheduled, planPatch } from "./plan-patch.ts";
 import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";
 import { planScheduled } from "./plan-scheduled.ts";
 import type { ScheduleOptions } from "./schedule-cycle.ts";
+import type { WorkloadGroups } from "./workload-groups.ts";
 
 export interface ScheduleDependencies {
   /** The kind of binding to schedule; ResourceBinding unless given. */
@@ -28,7 +31,10 @@ export interface ScheduleDependencies {
   client: Client;
   bindings: Lister<ResourceBinding>;
   clusters: Lister<Cluster>;
+  /** Of the bindings of this kind. */
+  groups: WorkloadGroups;
   bindingStatus: StatusWriter<ResourceBinding>;
+  events: EventRecorder;
   clock: Clock;
   options?: ScheduleOptions;
   /** Hears every decision that was carried out, for those who explain it (`summarise-decision.ts`). */
@@ -37,8 +43,10 @@ export interface ScheduleDependencies {
 
 const CONCURRENCY = 64;
 
-export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, bindingStatus, clock, options = {}, onDecision }: ScheduleDependencies): Controller<ObjectKey> {
+export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, groups, bindingStatus, events, clock, options = {}, onDecision }: ScheduleDependencies): Controller<ObjectKey> {
   const decisions = createDecisions<ObjectKey>();
+  /** What was told of bindings whose status does not say so yet. */
+  const told = new Map<string, Told>();
   /** By hub; kept up to date by the watch, so that a binding costs no reading of clusters. */
   const fleets = new Map<string, Fleet>();
   const fleetOf = (hub: string): Fleet => {
@@ -46,6 +54,29 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
     fleets.set(hub, fleet);
     return fleet;
   };
+
+  function tell(key: ObjectKey, binding: DeepReadonly<ResourceBinding>, plan: SchedulePlan): void {
+    const id = idOfKey(key);
+    const known = toldBy(binding);
+    const before = told.get(id) ?? known;
+    for (const event of planNews(binding, plan, before)) for (const object of [binding, resourceOf(binding)]) events.record(key.cluster, object, event);
+    const next = planTold(plan, before);
+    if (equalJson(next, known)) told.delete(id);
+    else if (next.failure !== undefined || before.failure !== undefined || next.affinityName !== before.affinityName) told.set(id, next);
+  }
+
+  /** The decision is about this version: a binding that changed meanwhile is a conflict, and is decided anew. */
+  async function carryOut(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, plan: SchedulePlan, change: Json, signal: AbortSignal): Promise<DeepReadonly<ResourceBinding>> {
+    const assumption = plan.outcome === "scheduled" ? groups.assume(key.cluster, binding, plan.clusters.map(({ name }) => name)) : undefined;
+    try {
+      const written = await client.patch(kind, key, change, { type: "merge", signal });
+      assumption?.written(written);
+      return written;
+    } catch (error) {
+      assumption?.drop();
+      throw error;
+    }
+  }
 
   return defineController({
     name: kind.scope === "Namespaced" ? "schedule" : "schedule-cluster-bindings",
@@ -58,11 +89,14 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
           decisions.startEra();
           return bindings.list({ cluster: hub }).map((binding) => keyOf(hub, binding));
         }
-        return hasGrown(readCluster(old).capacity, readCluster(object).capacity) ? decisions.nudge() : [];
+        return hasGrown(readCluster(old).capacity, readCluster(object).capacity) ? decisions.nudge(clock.now()) : [];
       }),
+      // Who waits for a place of its own, or goes where the others of its group go, looks again when one of them moves.
+      watch(kind, (event) => groups.affectedBy(event).filter((key) => decisions.reconsider(idOfKey(key), clock.now()))),
     ],
     writes: [kind],
     concurrency: CONCURRENCY,
+    priorityOf: (key) => bindings.get(key)?.spec.schedulePriority?.priority ?? 0,
 
     async reconcile(binding, { key, log, signal }) {
       if (!isToBeScheduled(binding)) return done;
@@ -72,13 +106,13 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
       if (!turn.decide) return turn.requeueAfterMs === undefined ? done : { requeueAfterMs: turn.requeueAfterMs };
 
       const { era } = decisions;
-      const plan = planSchedule({ ...options, binding, fleet: fleetOf(key.cluster), nowMs });
+      const plan = planSchedule({ ...options, binding, fleet: fleetOf(key.cluster), neighbours: groups.neighboursOf(key.cluster, binding), nowMs });
       const change = planPatch(binding, plan);
-      // The decision is about this version: a binding that changed meanwhile is a conflict, and is decided anew.
-      const scheduled = change ? await client.patch(kind, key, change, { type: "merge", signal }) : binding;
+      const scheduled = change ? await carryOut(binding, key, plan, change, signal) : binding;
       if (change) log.info("binding scheduled", { clusters: scheduled.spec.clusters?.length ?? 0 });
 
       onDecision?.(key, plan);
+      tell(key, binding, plan);
 
       const now = formatTime(nowMs);
       const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);
@@ -86,7 +120,10 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
       return decisions.keep(id, key, scheduled, plan, era, nowMs);
     },
 
-    forget: (key) => decisions.forget(idOfKey(key)),
+    forget(key) {
+      decisions.forget(idOfKey(key));
+      told.delete(idOfKey(key));
+    },
   });
 }
 

@@ -21,7 +21,13 @@ describe("a scheduled binding", () => {
   });
 
   test("is not bothered when there is more room", () => {
-    expect(decisions.nudge()).toEqual([]);
+    expect(decisions.nudge(0)).toEqual([]);
+  });
+
+  test("is decided again when it is to be reconsidered", () => {
+    expect(decisions.reconsider("web", 0)).toBe(true);
+    expect(decisions.turn("web", binding, 0)).toEqual({ decide: true });
+    expect(decisions.reconsider("other", 0)).toBe(false);
   });
 
   const changes: Record<string, () => object> = {
@@ -40,26 +46,70 @@ describe("a scheduled binding", () => {
   }
 });
 
+/** Fails round after round and tells how long each pause was; room is told of right after each failure. */
+function pausesOf(rounds: number, startMs = 0): number[] {
+  const pauses: number[] = [];
+  let nowMs = startMs;
+  for (let round = 0; round < rounds; round++) {
+    decisions.nudge(nowMs);
+    const turn = decisions.turn("web", binding, nowMs);
+    const pauseMs = turn.decide ? 0 : (turn.requeueAfterMs ?? 0);
+    pauses.push(pauseMs);
+    nowMs += pauseMs;
+    decisions.turn("web", binding, nowMs);
+    keep(failed, nowMs);
+  }
+  return pauses;
+}
+
 describe("a binding that waits for room", () => {
   beforeEach(() => void keep(failed));
 
   test("is told once that there is more, and decided after a pause", () => {
-    expect(decisions.turn("web", binding, 5000)).toEqual({ decide: false });
-    expect(decisions.nudge()).toEqual(["web"]);
-    expect(decisions.nudge()).toEqual([]);
+    expect(decisions.turn("web", binding, 5000)).toEqual({ decide: false, requeueAfterMs: 295_000 });
+    expect(decisions.nudge(0)).toEqual(["web"]);
+    expect(decisions.nudge(0)).toEqual([]);
     expect(decisions.turn("web", binding, 400)).toEqual({ decide: false, requeueAfterMs: 600 });
     expect(decisions.turn("web", binding, 1000)).toEqual({ decide: true });
   });
 
   test("pauses longer every time, up to a limit", () => {
-    const pauses = [1, 2, 3, 4, 5, 6].map(() => {
-      keep(failed);
-      decisions.nudge();
-      const turn = decisions.turn("web", binding, 0);
-      return turn.decide ? 0 : turn.requeueAfterMs;
-    });
+    expect(pausesOf(6)).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000]);
+  });
 
-    expect(pauses).toEqual([2000, 4000, 8000, 10_000, 10_000, 10_000]);
+  test("pauses shortly again once something was placed", () => {
+    pausesOf(5);
+
+    decisions.keep("other", "other", binding, failed, decisions.era, 25_000);
+    decisions.keep("other", "other", binding, scheduled, decisions.era, 25_000);
+
+    expect(pausesOf(2, 25_000)).toEqual([1000, 2000]);
+  });
+
+  test("is tried after five minutes at the latest, although nobody told of more room", () => {
+    expect(keep(failed, 1000)).toEqual({ requeueAfterMs: 300_000 });
+
+    expect(decisions.turn("web", binding, 300_999)).toEqual({ decide: false, requeueAfterMs: 1 });
+    expect(decisions.turn("web", binding, 301_000)).toEqual({ decide: true });
+  });
+
+  test("is tried together with the others, whoever has waited for longer", () => {
+    pausesOf(4);
+    decisions.keep("late", "late", binding, failed, decisions.era, 15_000);
+    keep(failed, 15_000);
+
+    expect(decisions.nudge(16_000).toSorted()).toEqual(["late", "web"]);
+
+    const turns = ["late", "web"].map((id) => decisions.turn(id, binding, 16_000));
+    expect(turns[0]).toEqual(turns[1]);
+    expect(turns[0]).toMatchObject({ decide: false });
+  });
+
+  test("joins the next round when it is to be reconsidered", () => {
+    expect(decisions.reconsider("web", 0)).toBe(true);
+
+    expect(decisions.turn("web", binding, 400)).toEqual({ decide: false, requeueAfterMs: 600 });
+    expect(decisions.nudge(400)).toEqual([]);
   });
 
   test("does not wait for its pause when what fits changed", () => {
@@ -70,11 +120,11 @@ describe("a binding that waits for room", () => {
 
   test("is not told any more once it is scheduled or gone", () => {
     keep(scheduled);
-    expect(decisions.nudge()).toEqual([]);
+    expect(decisions.nudge(0)).toEqual([]);
 
     keep(failed);
     decisions.forget("web");
-    expect(decisions.nudge()).toEqual([]);
+    expect(decisions.nudge(0)).toEqual([]);
   });
 });
 

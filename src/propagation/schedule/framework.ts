@@ -8,6 +8,7 @@ import type { Cluster, ClusterSpec, ObjectMeta, Placement as ApiPlacement, Resou
 import type { DeepReadonly } from "../../base/index.ts";
 import { compileAffinity, type ClusterAffinity, type ClusterFacts } from "../cluster-affinity.ts";
 import type { FleetCluster } from "./fleet.ts";
+import type { Neighbours } from "./workload-groups.ts";
 
 /** What scheduling reads of a Cluster. */
 export type ClusterView = DeepReadonly<{
@@ -43,6 +44,8 @@ export interface SchedulingView {
   /** Clusters that the resource already runs on, with the replicas there. */
   readonly targets: ReadonlyMap<string, number>;
   readonly nowMs: number;
+  /** The others of its workload groups; undefined when it is in none. */
+  readonly neighbours: Neighbours | undefined;
   /** Clusters that the resource is being moved away from. */
   readonly evicting: ReadonlySet<string>;
   /**
@@ -54,7 +57,7 @@ export interface SchedulingView {
 
 const EVERYWHERE = (): number => 0;
 
-export function createView(spec: BindingSpecView, affinity: CycleAffinity | undefined, nowMs = 0): SchedulingView {
+export function createView(spec: BindingSpecView, affinity: CycleAffinity | undefined, nowMs = 0, neighbours?: Neighbours): SchedulingView {
   const { apiVersion, kind } = spec.resource;
   return Object.freeze({
     spec,
@@ -63,6 +66,7 @@ export function createView(spec: BindingSpecView, affinity: CycleAffinity | unde
     targets: new Map(spec.clusters?.map(({ name, replicas = 0 }) => [name, replicas])),
     evicting: new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster)),
     nowMs,
+    neighbours,
     tierOf: affinity ? compileTiers(affinity, isWorkload(spec)) : EVERYWHERE,
   });
 }

@@ -6,6 +6,7 @@
  * unless its policy asks for the way back (`return-to-affinity.ts`).
  */
 import type { GracefulEvictionTask } from "../../api/index.ts";
+import { isPurgedDirectly } from "../targets.ts";
 import { isFresh, type AssignedCluster } from "./assign.ts";
 import type { ClusterVerdict } from "./candidate.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
@@ -13,6 +14,7 @@ import { affinityOf, type BindingSpecView, type ClusterView, type CycleAffinity 
 import { needsScheduling, type BindingView } from "./needs-scheduling.ts";
 import { leaveGracefully, wayBack } from "./return-to-affinity.ts";
 import { scheduleCycle, type CycleResult, type ScheduleOptions, type UnschedulableReason } from "./schedule-cycle.ts";
+import type { Neighbours } from "./workload-groups.ts";
 
 export type { ClusterVerdict, UnschedulableReason };
 
@@ -21,7 +23,11 @@ export interface ScheduleInput extends ScheduleOptions {
   /** What was read of the clusters; made of `clusters` when only those are at hand. */
   readonly fleet?: Fleet;
   readonly clusters?: readonly ClusterView[];
+  /** The others of its workload groups; they do not matter unless given. */
+  readonly neighbours?: Neighbours | undefined;
   readonly nowMs?: number;
+  /** Whether a cluster that is being left stays closed even where there is no other place. */
+  readonly isStrict?: boolean;
 }
 
 /** A term of `clusterAffinities` that was tried and did not work. */
@@ -70,7 +76,7 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
   const waiting: Waiting = returnsAtMs === undefined ? {} : { returnsAtMs: returnsAtMs > nowMs ? returnsAtMs : Infinity };
   if (!needsScheduling(binding, fleet)) return { outcome: "unchanged", ...waiting };
 
-  const plan = tryTerms({ ...input, fleet }, terms.slice(current));
+  const plan = tryWithReturn({ ...input, fleet }, terms.slice(current));
   if (plan.outcome !== "scheduled") return plan;
   // A binding that falls back now begins to wait now.
   const fellBackMs = plan.affinityName === terms[current]?.name ? undefined : wayBack(binding.metadata, undefined, nowMs);
@@ -89,6 +95,21 @@ function currentIndex({ spec, status }: BindingView, terms: readonly (CycleAffin
   if (isFresh(spec, status)) return 0;
   const observing = status?.schedulerObservingAffinityName;
   return Math.max(0, observing ? terms.findIndex((term) => term?.name === observing) : 0);
+}
+
+/**
+ * Where nothing else fits, a cluster that the resource is just leaving does, if it may go there: its copy still runs, and the order to leave it
+ * is void without another place. Otherwise the order would wait for a place, and the place for the end of the order.
+ */
+function tryWithReturn(input: ScheduleInput & { readonly fleet: Fleet }, terms: readonly (CycleAffinity | undefined)[]): Exclude<SchedulePlan, { outcome: "unchanged" }> {
+  const plan = tryTerms(input, terms);
+  const { spec } = input.binding;
+  const tasks = spec.gracefulEvictionTasks ?? [];
+  const isCarriedOut = ({ fromCluster }: (typeof tasks)[number]): boolean => !spec.clusters?.some(({ name }) => name === fromCluster);
+  const barring = tasks.filter((task) => !isCarriedOut(task) || isPurgedDirectly(task) || task.purgeMode === "Never");
+  if (plan.outcome === "scheduled" || input.isStrict || barring.length === tasks.length) return plan;
+  const again = tryTerms({ ...input, binding: { ...input.binding, spec: { ...spec, gracefulEvictionTasks: barring } } }, terms);
+  return again.outcome === "scheduled" ? again : plan;
 }
 
 /** The first term that works. When none does, the first tells why. */

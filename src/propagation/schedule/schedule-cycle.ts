@@ -8,9 +8,10 @@ import { estimateReplicas, estimateSets, MOST_REPLICAS, readComponentSet, readRe
 import { assignReplicas, strategyOf, type AssignedCluster, type Candidate } from "./assign.ts";
 import { byPreference, type ClusterVerdict, type ScoredCandidate } from "./candidate.ts";
 import type { Fleet, FleetCluster } from "./fleet.ts";
-import { createView, type BindingSpecView, type BindingStatusView, type CycleAffinity, type SchedulingView } from "./framework.ts";
-import { filterPlugins, scorePlugins } from "./plugins/index.ts";
+import { createView, type BindingSpecView, type BindingStatusView, type CycleAffinity, type FilterPlugin, type SchedulingView } from "./framework.ts";
+import { filterPlugins, groupPlugins, scorePlugins } from "./plugins/index.ts";
 import { selectClusters } from "./select-clusters.ts";
+import type { Neighbours } from "./workload-groups.ts";
 
 export interface ScheduleOptions {
   /** Keeps clusters that got no replicas in the result, with 0. */
@@ -24,6 +25,7 @@ export interface CycleInput extends ScheduleOptions {
   readonly status?: BindingStatusView | undefined;
   readonly affinity: CycleAffinity | undefined;
   readonly fleet: Fleet;
+  readonly neighbours?: Neighbours | undefined;
   readonly nowMs?: number | undefined;
 }
 
@@ -36,7 +38,7 @@ export type CycleResult =
 
 export function scheduleCycle(input: CycleInput): CycleResult {
   const { spec, affinity, fleet } = input;
-  const view = createView(spec, affinity, input.nowMs);
+  const view = createView(spec, affinity, input.nowMs, input.neighbours);
   const verdicts: ClusterVerdict[] = [];
   const candidates = findCandidates(view, fleet.clusters, createEstimate(input), verdicts);
   if (candidates.length === 0) return { ok: false, reason: "NoClusterFit", message: renderFitError(verdicts), verdicts };
@@ -57,18 +59,19 @@ export function scheduleCycle(input: CycleInput): CycleResult {
 /** Clusters that pass every filter, sorted by name. Every cluster gets a verdict; the first plugin that rejects it gives the reason. */
 function findCandidates(view: SchedulingView, fleet: readonly FleetCluster[], estimate: Estimate | undefined, verdicts: ClusterVerdict[]): ScoredCandidate[] {
   const candidates: ScoredCandidate[] = [];
+  const plugins = view.neighbours ? groupPlugins : filterPlugins;
   for (const cluster of fleet) {
-    const verdict = judge(view, cluster);
+    const verdict = judge(view, cluster, plugins);
     verdicts.push(verdict);
     if (verdict.reason === undefined) candidates.push(score(view, cluster, estimate, verdict));
   }
   return candidates;
 }
 
-function judge(view: SchedulingView, cluster: FleetCluster): ClusterVerdict {
+function judge(view: SchedulingView, cluster: FleetCluster, plugins: readonly FilterPlugin[]): ClusterVerdict {
   const { name, leaving } = cluster;
   if (leaving) return { cluster: name, reason: "cluster is being removed" };
-  for (const plugin of filterPlugins) {
+  for (const plugin of plugins) {
     const verdict = plugin.filter(view, cluster);
     if (!verdict.fits) return { cluster: name, refusedBy: plugin.name, reason: verdict.reason };
   }

@@ -20,6 +20,10 @@ export interface TestFleetOptions {
   engine?: Engine;
   /** With which service accounts' tokens are signed. One that is made when it is first needed takes real time, which no fake clock waits for. */
   signingKey?: HubOptions["signingKey"];
+  /** What no policy says about leaving members. */
+  failover?: HubOptions["failover"];
+  /** What the scheduler does beyond its defaults. */
+  scheduling?: HubOptions["scheduling"];
   /** How members are reached that are not simulated in this fleet. */
   connectMember?: HubOptions["connectMember"];
   /** Stands between a part of the fleet and the server, for example to hold it up. */
@@ -59,6 +63,8 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     nodes,
     freeze: true,
     ...(options.signingKey && { signingKey: options.signingKey }),
+    ...(options.failover && { failover: options.failover }),
+    ...(options.scheduling && { scheduling: options.scheduling }),
     ...(options.connectMember && { connectMember: options.connectMember }),
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);

@@ -48,6 +48,8 @@ function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {
     ...(input.oldObject && { oldObject: deepFreeze(input.oldObject) }),
     dryRun: false,
     newUid: () => "",
+    nowMs: () => 0,
+    allows: () => true,
     warn: () => {},
     read: readerOf(input.existing ?? []),
   };

@@ -4,7 +4,9 @@
  * Unlike Karmada's rules, a partitioned rollout is healthy once it has reached its stage instead of unhealthy for as long
  * as the stage lasts, and a partition counts the pods of the fleet.
  */
-import { dividePartition, partitionOf, type Partitioned } from "../../divide/partition.ts";
+import { dividePartition } from "../../divide/partition.ts";
+import { partitionOf, type Partitioned } from "../../divide/partitioned.ts";
+import { reflectRollout } from "../../divide/reflect-rollout.ts";
 import { keptPods } from "../../divide/split-partition.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { templateDependencies, templateReplicas, withSpecField } from "../../workload.ts";
@@ -24,7 +26,7 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
   divide: dividePartition,
-  reflectStatus: (cloneSet) => reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts]),
+  reflectStatus: (cloneSet) => reflectRollout(cloneSet, reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
   aggregateStatus: (cloneSet, items) => aggregateFields(cloneSet, items, FIELDS, sumReported(cloneSet, items, NEWER_COUNTERS)),
   isHealthy: (cloneSet) => hasReachedStage(cloneSet, keptPods(partitionOf(cloneSet), cloneSet.spec?.replicas ?? 1)),
   dependencies: templateDependencies,

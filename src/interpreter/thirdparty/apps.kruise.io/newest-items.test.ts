@@ -43,6 +43,13 @@ describe("the status of a CloneSet", () => {
     expect(sum(item("oslo", { ...fresh, ...done }), item("paris", behind))).toMatchObject({ currentRevision: "web-1", updateRevision: "web-2" });
   });
 
+  test("names the newest revision only where members agree on its name", () => {
+    const other = { ...fresh, ...done, currentRevision: "web-3", updateRevision: "web-3" };
+
+    expect(sum(item("oslo", { ...fresh, ...done }), item("paris", other))).not.toHaveProperty("updateRevision");
+    expect(sum(item("oslo", { ...fresh, ...done }), item("paris", other))).toMatchObject({ updatedReplicas: 8, observedGeneration: 5 });
+  });
+
   test("has no updated pods while nobody has seen the newest template", () => {
     const old = { ...fresh, ...done, resourceTemplateGeneration: 4 };
 

@@ -4,7 +4,8 @@
  * sum the statuses of a rollout:
  *
  * - a member that has not seen the newest template has updated nothing to it;
- * - the fleet's current revision stays that of a member that has not advanced for as long as there is one.
+ * - the fleet's current revision stays that of a member that has not advanced for as long as there is one;
+ * - the newest revision is named where members agree on its name. Overrides make other pods of it, and so other names.
  *
  * Rules that users bring get what the members reported.
  */
@@ -32,11 +33,25 @@ export function newestItems(template: DeepReadonly<KubernetesObject>, items: rea
   const isAhead = items.map(({ status }, index) => !isStale[index] && isObject(status) && hasAdvanced(status));
   // A member without a revision of its own does not hold the others back.
   const isSplit = items.some(({ status }, index) => !isAhead[index] && isObject(status) && textOf(status["currentRevision"]) !== "");
-  if (!isStale.includes(true) && !(isSplit && isAhead.includes(true))) return items;
+  const disputed = NEWEST_REVISION.filter((field) => hasSeveral(items, field, isStale));
+  if (!isStale.includes(true) && !(isSplit && isAhead.includes(true)) && disputed.length === 0) return items;
   return items.map((item, index) => {
     if (isStale[index]) return cleared(item, hasFresh ? [...UPDATED, ...NEWEST_REVISION] : UPDATED);
-    return isAhead[index] && isSplit ? cleared(item, ["currentRevision"]) : item;
+    const fields = isAhead[index] && isSplit ? ["currentRevision", ...disputed] : disputed;
+    return fields.length > 0 ? cleared(item, fields) : item;
   });
+}
+
+/** Whether members that are up to date give a revision different names. */
+function hasSeveral(items: readonly StatusItem[], field: string, isStale: readonly boolean[]): boolean {
+  let name = "";
+  for (const [index, { status }] of items.entries()) {
+    const own = isStale[index] || !isObject(status) ? "" : textOf(status[field]);
+    if (own === "") continue;
+    if (name !== "" && name !== own) return true;
+    name = own;
+  }
+  return false;
 }
 
 /** What a member does not tell does not make it late. */

@@ -1,6 +1,24 @@
-import { fits, rejects, type FilterPlugin } from "../framework.ts";
+import { formatApiVersion, kruiseKinds } from "../../../api/index.ts";
+import { fits, rejects, servedKey, type FilterPlugin } from "../framework.ts";
 
 const NOT_SERVED = rejects("cluster(s) did not have the API resource");
+const NO_OTHERS: readonly string[] = [];
+
+/**
+ * OpenKruise's kinds in the versions that delivery converts to: a member that serves one of them can have a template of another.
+ * What that version has no words for is refused when it is delivered.
+ */
+let others: ReadonlyMap<string, readonly string[]> | undefined;
+
+function otherVersions(served: string): readonly string[] {
+  others ??= new Map(
+    kruiseKinds.flatMap(({ group, kind, versions }) => {
+      const keys = Object.keys(versions).map((version) => servedKey(formatApiVersion(group, version), kind));
+      return keys.map((key): [string, readonly string[]] => [key, keys.filter((other) => other !== key)]);
+    }),
+  );
+  return others.get(served) ?? NO_OTHERS;
+}
 
 /**
  * Keeps a resource off clusters that do not serve its kind. A cluster that already runs it stays: the list of what it serves
@@ -9,6 +27,7 @@ const NOT_SERVED = rejects("cluster(s) did not have the API resource");
 export const apiEnablement: FilterPlugin = {
   name: "APIEnablement",
   filter({ served, targets }, { name, serves }) {
-    return serves.has(served) || targets.has(name) ? fits : NOT_SERVED;
+    if (serves.has(served) || targets.has(name)) return fits;
+    return otherVersions(served).some((other) => serves.has(other)) ? fits : NOT_SERVED;
   },
 };

@@ -9,6 +9,9 @@ import { clusterEviction } from "./cluster-eviction.ts";
 import { clusterLocality } from "./cluster-locality.ts";
 import { spreadConstraint } from "./spread-constraint.ts";
 import { taintToleration } from "./taint-toleration.ts";
+import { workloadAffinity, workloadAntiAffinity } from "./workload-affinity.ts";
 
 export const filterPlugins: readonly FilterPlugin[] = [clusterAffinity, clusterEviction, taintToleration, apiEnablement, spreadConstraint];
+/** For bindings that are in a workload group, which nearly none is: what the others of the group do is asked last. */
+export const groupPlugins: readonly FilterPlugin[] = [...filterPlugins, workloadAffinity, workloadAntiAffinity];
 export const scorePlugins: readonly ScorePlugin[] = [clusterLocality, clusterAffinity];

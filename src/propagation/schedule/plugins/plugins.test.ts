@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readCluster } from "../fleet.ts";
 import { createView, currentAffinity, fits, rejects, type BindingSpecView, type ClusterView, type FilterPlugin, type Verdict } from "../framework.ts";
 import { apiEnablement } from "./api-enablement.ts";
@@ -7,6 +7,7 @@ import { clusterEviction } from "./cluster-eviction.ts";
 import { clusterLocality } from "./cluster-locality.ts";
 import { spreadConstraint } from "./spread-constraint.ts";
 import { taintToleration } from "./taint-toleration.ts";
+import { workloadAffinity, workloadAntiAffinity } from "./workload-affinity.ts";
 
 const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 const oslo: ClusterView = {
@@ -20,6 +21,18 @@ const unknown: ClusterView = { metadata: { name: "oslo" } };
 const cases: Record<string, { plugin: FilterPlugin; spec?: Partial<BindingSpecView>; cluster?: ClusterView; want: Verdict }> = {
   "a cluster that serves the kind fits": { plugin: apiEnablement, want: fits },
   "one that does not serve it is rejected": { plugin: apiEnablement, cluster: unknown, want: rejects("cluster(s) did not have the API resource") },
+  "one that serves an OpenKruise kind in its other version fits, because delivery converts": {
+    plugin: apiEnablement,
+    spec: { resource: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", name: "web" } },
+    cluster: { metadata: { name: "oslo" }, status: { apiEnablements: [{ groupVersion: "apps.kruise.io/v1alpha1", resources: [{ name: "clonesets", kind: "CloneSet" }] }] } },
+    want: fits,
+  },
+  "one that serves another kind in another version is rejected": {
+    plugin: apiEnablement,
+    spec: { resource: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", name: "web" } },
+    cluster: { metadata: { name: "oslo" }, status: { apiEnablements: [{ groupVersion: "apps.kruise.io/v1alpha1", resources: [{ name: "statefulsets", kind: "StatefulSet" }] }] } },
+    want: rejects("cluster(s) did not have the API resource"),
+  },
   "one that runs the resource already stays, whatever its list says": { plugin: apiEnablement, cluster: unknown, spec: { clusters: [{ name: "oslo" }] }, want: fits },
   "an untolerated taint rejects and is named": { plugin: taintToleration, want: rejects("cluster(s) had untolerated taint {maint:NoSchedule}") },
   "a tolerated one does not": { plugin: taintToleration, spec: { placement: { clusterTolerations: [{ key: "maint", operator: "Exists" }] } }, want: fits },
@@ -60,6 +73,26 @@ for (const [behaviour, { plugin, spec, cluster = oslo, want }] of Object.entries
     expect(plugin.filter(view, readCluster(cluster))).toEqual(want);
   });
 }
+
+describe("the others of a workload group", () => {
+  const elsewhere = { areAllOn: () => false, isTaken: () => true };
+  const here = { areAllOn: () => true, isTaken: () => false };
+  const judge = (plugin: FilterPlugin, neighbours: typeof here | undefined, clusters: BindingSpecView["clusters"] = []): Verdict => plugin.filter(createView({ resource, clusters }, undefined, 0, neighbours), readCluster(oslo));
+
+  test("keep a new one off clusters where they are not, or are", () => {
+    expect(judge(workloadAffinity, elsewhere)).toEqual(rejects("ResourceBinding with the same affinity group does not target this cluster"));
+    expect(judge(workloadAntiAffinity, elsewhere)).toEqual(rejects("cluster already has workload with the same anti-affinity group"));
+    expect(judge(workloadAffinity, here)).toEqual(fits);
+    expect(judge(workloadAntiAffinity, here)).toEqual(fits);
+  });
+
+  test("do not move what runs already, nor what is in no group", () => {
+    for (const plugin of [workloadAffinity, workloadAntiAffinity]) {
+      expect(judge(plugin, elsewhere, [{ name: "oslo" }])).toEqual(fits);
+      expect(judge(plugin, undefined)).toEqual(fits);
+    }
+  });
+});
 
 test("clusters that run the resource already are preferred", () => {
   const view = createView({ resource, clusters: [{ name: "oslo" }] }, undefined);

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import type { Schema } from "../../machinery/index.ts";
+import { kindOfCustomResourceDefinition } from "../definitions.ts";
+import type { Kind } from "../kind.ts";
+import { ocmHubKinds, ocmMemberDefinitions, ocmMemberKinds } from "./kinds.ts";
+import { ManifestWorkReplicaSet } from "./manifest-work-replica-set.ts";
+import { ManifestWork } from "./manifest-work.ts";
+
+const all = [...ocmHubKinds, ...ocmMemberKinds];
+const schemaOf = ({ versions, storageVersion }: Kind): Schema => versions[storageVersion]?.schema ?? {};
+
+/** The schema at a path; `[]` stands for the items of a list. */
+function at(schema: Schema | undefined, ...path: string[]): Schema | undefined {
+  return path.reduce<Schema | undefined>((inner, step) => (step === "[]" ? inner?.items : inner?.properties?.[step]), schema);
+}
+
+test("kinds have the short names that people type", () => {
+  expect(Object.fromEntries(all.flatMap(({ kind, shortNames }) => (shortNames ? [[kind, shortNames]] : [])))).toEqual({
+    ManagedCluster: ["mcl", "mcls"],
+    ManagedClusterSet: ["mclset", "mclsets"],
+    ManagedClusterSetBinding: ["mclsetbinding", "mclsetbindings"],
+    ManifestWork: ["mw"],
+    ManifestWorkReplicaSet: ["mwrs"],
+  });
+});
+
+test("all but claims have a status of their own", () => {
+  expect(all.filter(({ subresources }) => !subresources.status).map(({ kind }) => kind)).toEqual(["ClusterClaim"]);
+});
+
+test("what is ignored on members can be named in three ways, by a work and by a template of works", () => {
+  const rest = ["manifestConfigs", "[]", "updateStrategy", "serverSideApply", "ignoreFields", "[]"];
+  const works = [at(schemaOf(ManifestWork), "spec", ...rest), at(schemaOf(ManifestWorkReplicaSet), "spec", "manifestWorkTemplate", ...rest)];
+
+  for (const ignored of works) {
+    expect(Object.keys(ignored?.properties ?? {}).sort()).toEqual(["condition", "jqPathExpressions", "jsonPaths", "jsonPointers"]);
+    expect(ignored?.required).toEqual(["condition"]);
+    expect(ignored?.properties?.["jsonPaths"]).not.toHaveProperty("minItems");
+  }
+});
+
+test("an agent installs definitions of what it needs on a member", () => {
+  const definitions = ocmMemberDefinitions();
+
+  expect(definitions.map(({ metadata }) => metadata.name)).toEqual(["clusterclaims.cluster.open-cluster-management.io", "appliedmanifestworks.work.open-cluster-management.io"]);
+  expect(definitions.map((definition) => kindOfCustomResourceDefinition(definition).scope)).toEqual(["Cluster", "Cluster"]);
+});

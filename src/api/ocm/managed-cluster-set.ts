@@ -1,0 +1,20 @@
+/** ManagedClusterSet: clusters that belong together, by a label that excludes other sets or by a selector. */
+import { customKind } from "../define.ts";
+import type { ManagedClusterSet as ManagedClusterSetFacts } from "../facts/cluster-ocm-v1beta2.ts";
+import type { Kind } from "../kind.ts";
+import { conditionColumn, OCM_AGE } from "./columns.ts";
+import { CLUSTER_GROUP } from "./names.ts";
+
+export type ManagedClusterSet = ManagedClusterSetFacts;
+
+export const ManagedClusterSet: Kind<ManagedClusterSet> = customKind<ManagedClusterSet>({
+  group: CLUSTER_GROUP,
+  storageVersion: "v1beta2",
+  kind: "ManagedClusterSet",
+  plural: "managedclustersets",
+  shortNames: ["mclset", "mclsets"],
+  scope: "Cluster",
+  facts: "managedclustersets.cluster.open-cluster-management.io",
+  columns: [conditionColumn("Empty", "ClusterSetEmpty"), OCM_AGE],
+  subresources: { status: true },
+});

@@ -1,0 +1,60 @@
+/** What the manifests of a ManifestWork must be, and who may let them be applied as somebody else. Templates obey the same. */
+import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
+import type { AccessQuestion, Review } from "../admission.ts";
+import type { ManifestWorkSpec } from "./manifest-work.ts";
+import { WORK_GROUP } from "./names.ts";
+
+type Spec = DeepReadonly<ManifestWorkSpec> | undefined;
+interface Identity {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: { name?: string; namespace?: string; generateName?: string };
+}
+
+/** All manifests together, as an agent gets them. */
+export const MAX_MANIFESTS_BYTES = 500 * 1024;
+
+/** What is wrong with the manifests; undefined when nothing is. */
+export function manifestsProblem(spec: Spec): string | undefined {
+  const manifests = (spec?.workload?.manifests ?? []) as readonly DeepReadonly<Json>[];
+  const size = manifests.reduce<number>((total, manifest) => total + storedSize(manifest), 0);
+  if (size > MAX_MANIFESTS_BYTES) return `the size of manifests is ${size} bytes which exceeds the ${MAX_MANIFESTS_BYTES} limit`;
+  const seen = new Set<string>();
+  for (const manifest of manifests) {
+    const { apiVersion = "", kind = "", metadata = {} } = manifest as Identity;
+    const { name = "", namespace = "", generateName = "" } = metadata;
+    if (name === "") return "name must be set in manifest";
+    if (generateName !== "") return "generateName must not be set in manifest";
+    const key = `${apiVersion}/${kind}/${namespace}/${name}`;
+    if (seen.has(key)) return `duplicate manifest for resource ${namespace}/${name} with resource type ${apiVersion}.${kind}`;
+    seen.add(key);
+  }
+  return undefined;
+}
+
+/** The bytes that one manifest counts: its JSON as Go writes it, with the mark and the length that a stored list puts before it. */
+function storedSize(manifest: DeepReadonly<Json>): number {
+  const text = JSON.stringify(manifest);
+  // Go writes these as six characters each.
+  const escaped = text.match(/[<>&\u2028\u2029]/g) ?? [];
+  const bytes = Buffer.byteLength(text) + escaped.reduce((total, character) => total + 6 - Buffer.byteLength(character), 0);
+  return 1 + bytes + lengthBytes(bytes);
+}
+
+/** Seven bits of a length fit into a byte. */
+const lengthBytes = (value: number): number => Math.max(1, Math.ceil(Math.log2(value + 1) / 7));
+
+/** The account as which manifests are to be applied; `missing` where an executor names none. */
+export function executorOf(spec: Spec): { namespace: string; name: string } | "missing" | undefined {
+  const executor = spec?.executor;
+  if (!isObject(executor)) return undefined;
+  return spec?.executor?.subject?.serviceAccount ?? "missing";
+}
+
+export const NO_ACCOUNT = "executor service account can not be nil";
+
+/** To let an agent act as an account is a permission of its own, on that account's name. */
+export function mayExecuteAs({ allows }: Pick<Review<unknown>, "allows">, account: { namespace: string; name: string }, namespace: string | undefined): boolean {
+  const question: AccessQuestion = { verb: "execute-as", group: WORK_GROUP, resource: "manifestworks", name: `system:serviceaccount:${account.namespace}:${account.name}` };
+  return allows({ ...question, ...(namespace !== undefined && { namespace }) });
+}

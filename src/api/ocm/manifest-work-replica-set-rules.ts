@@ -1,0 +1,47 @@
+/**
+ * A ManifestWorkReplicaSet's template is checked as the ManifestWorks that come of it are. Upstream lets everybody write any executor into a
+ * template, and its controller then makes works that the author might not make; here the author must be allowed to, in every namespace.
+ */
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { durationProblem } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import type { LocalPlacementReference } from "../facts/work-ocm-v1alpha1.ts";
+import { conditionRuleWarnings, feedbackWarnings } from "./manifest-config-warnings.ts";
+import { executorOf, manifestsProblem, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
+import { ManifestWorkReplicaSet } from "./manifest-work-replica-set.ts";
+import { ocmAdmission, type Refusals } from "./webhook.ts";
+
+const VALIDATOR = "manifestworkreplicasetvalidators.admission.work.open-cluster-management.io";
+const TEMPLATE = "spec.manifestWorkTemplate";
+
+export const manifestWorkReplicaSetAdmissions: AnyAdmission[] = [
+  ocmAdmission(ManifestWorkReplicaSet, {
+    validator: VALIDATOR,
+    check,
+    warnings: ({ object: { spec } }) => [...feedbackWarnings(TEMPLATE, spec.manifestWorkTemplate), ...conditionRuleWarnings(TEMPLATE, spec.manifestWorkTemplate)],
+  }),
+];
+
+function check(review: Review<ManifestWorkReplicaSet>, refuse: Refusals): void {
+  const { object, oldObject, user } = review;
+  // The schema does not ask for a spec.
+  const { manifestWorkTemplate: template, placementRefs } = (object.spec as Partial<typeof object.spec> | undefined) ?? {};
+  checkDurations(placementRefs ?? [], refuse);
+  if (!template?.workload?.manifests?.length) throw refuse.badRequest("Workload manifests should not be empty");
+  const problem = manifestsProblem(template);
+  if (problem !== undefined) throw refuse.badRequest(problem);
+  const account = executorOf(template);
+  if (account === undefined || (oldObject && equalJson(oldObject.spec.manifestWorkTemplate.executor, template.executor))) return;
+  if (account === "missing") throw refuse.badRequest(NO_ACCOUNT);
+  if (!mayExecuteAs(review, account, undefined)) throw refuse.badRequest(`user ${user.name} cannot manipulate the ManifestWorkReplicaSet with executor ${account.namespace}/${account.name} in all namespaces`);
+}
+
+/** To the schema they are any text. */
+function checkDurations(references: readonly DeepReadonly<LocalPlacementReference>[], refuse: Refusals): void {
+  for (const { rolloutStrategy: { all, progressive, progressivePerGroup } = {} } of references) {
+    for (const config of [all, progressive, progressivePerGroup]) {
+      const problem = config?.minSuccessTime === undefined ? undefined : durationProblem(config.minSuccessTime);
+      if (problem !== undefined) throw refuse.unreadable(problem);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** What Open Cluster Management's webhook asks of a ManifestWork, and what Flotilla tells of one that is right. */
+import { equalJson } from "../../base/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { checkConditionalDeployment, conditionalDeploymentWarnings } from "./conditional-deployment.ts";
+import { conditionRuleWarnings, feedbackWarnings } from "./manifest-config-warnings.ts";
+import { executorOf, manifestsProblem, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
+import { ManifestWork } from "./manifest-work.ts";
+import { wholeManifests } from "./manifest-work-shorthand.ts";
+import { isSeen, ocmAdmission, type Refusals } from "./webhook.ts";
+
+const VALIDATOR = "manifestworkvalidators.admission.work.open-cluster-management.io";
+
+export const manifestWorkAdmissions: AnyAdmission[] = [
+  ocmAdmission(ManifestWork, {
+    validator: VALIDATOR,
+    check,
+    canonical: wholeManifests,
+    warnings: ({ object }) => [...conditionalDeploymentWarnings(object.metadata.annotations), ...feedbackWarnings("spec", object.spec), ...conditionRuleWarnings("spec", object.spec)],
+  }),
+  {
+    for: ManifestWork,
+    on: ["CREATE", "UPDATE"],
+    validate: (review: Review<ManifestWork>) => (isSeen(review) ? checkConditionalDeployment(review.object.metadata.annotations) : []),
+  },
+];
+
+function check(review: Review<ManifestWork>, refuse: Refusals): void {
+  const { object, oldObject, user } = review;
+  const { namespace = "" } = object.metadata;
+  if (!object.spec?.workload?.manifests?.length) throw refuse.badRequest("manifests should not be empty");
+  const problem = object.spec.workload === review.settled?.spec?.workload ? undefined : manifestsProblem(object.spec);
+  if (problem !== undefined) throw refuse.badRequest(problem);
+  const account = executorOf(object.spec);
+  if (account === undefined || (oldObject && equalJson(oldObject.spec.executor, object.spec.executor))) return;
+  if (account === "missing") throw refuse.badRequest(NO_ACCOUNT);
+  if (!mayExecuteAs(review, account, namespace)) throw refuse.badRequest(`user ${user.name} cannot manipulate the Manifestwork with executor ${account.namespace}/${account.name} in namespace ${namespace}`);
+}

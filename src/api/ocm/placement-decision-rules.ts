@@ -1,0 +1,20 @@
+/** Shorthand of guides: a PlacementDecision with a spec that names its Placement. Decisions have no spec; Placements make their own. */
+import { isObject } from "../../base/index.ts";
+import type { AnyAdmission } from "../admission.ts";
+import { PLACEMENT_LABEL } from "./names.ts";
+import { PlacementDecision } from "./placement-decision.ts";
+
+export const placementDecisionAdmissions: AnyAdmission[] = [
+  {
+    for: PlacementDecision,
+    on: ["CREATE", "UPDATE"],
+    canonical(sent, { warn }) {
+      const { spec, ...rest } = sent;
+      if (!isObject(spec) || !isObject(spec["placementRef"]) || Object.keys(spec).length !== 1) return sent;
+      const { name = "" } = spec["placementRef"];
+      if (typeof name !== "string") return sent;
+      warn(`spec.placementRef: was left out, because a PlacementDecision has no spec; Placement ${name} makes its own decisions, and the canonical form is to read those with the label ${PLACEMENT_LABEL}=${name}`);
+      return rest;
+    },
+  },
+];

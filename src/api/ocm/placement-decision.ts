@@ -1,0 +1,31 @@
+/** PlacementDecision: clusters that a Placement chose, at most a hundred to an object. */
+import type { ClusterDecision as ClusterDecisionFacts, PlacementDecision as PlacementDecisionFacts } from "../facts/cluster-ocm-v1beta1.ts";
+import type { Kind } from "../kind.ts";
+import { CLUSTER_GROUP } from "./names.ts";
+import { extendedKind } from "./newer-fields.ts";
+
+export interface ClusterDecision extends ClusterDecisionFacts {
+  score?: number;
+}
+
+export interface PlacementDecisionStatus {
+  decisions: ClusterDecision[];
+}
+
+export interface PlacementDecision extends PlacementDecisionFacts {
+  status?: PlacementDecisionStatus;
+}
+
+export const PlacementDecision: Kind<PlacementDecision> = extendedKind<PlacementDecision>(
+  {
+    group: CLUSTER_GROUP,
+    storageVersion: "v1beta1",
+    kind: "PlacementDecision",
+    plural: "placementdecisions",
+    scope: "Namespaced",
+    facts: "placementdecisions.cluster.open-cluster-management.io",
+    columns: [],
+    subresources: { status: true },
+  },
+  [{ at: ["status", "decisions", "[]"], properties: { score: { type: "integer", format: "int64" } } }],
+);

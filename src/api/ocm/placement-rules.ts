@@ -1,0 +1,84 @@
+/**
+ * Upstream takes any Placement, and one with an expression that does not compile loses all its clusters. Here such an expression is refused
+ * when it is written. What makes the scheduler call a Placement misconfigured, or leaves it without clusters, is told.
+ */
+import type { DeepReadonly } from "../../base/index.ts";
+import { clusterSelectorProblem, type FieldError } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { tooLong, tooMany, wrong } from "../field-errors.ts";
+import { CLUSTER_GROUP, DEFAULT_CLUSTER_SET } from "./names.ts";
+import { OcmPlacement } from "./placement.ts";
+import { isSeen } from "./webhook.ts";
+
+type Spec = DeepReadonly<OcmPlacement>["spec"];
+
+/** Every expression is compiled when it is written, and run for every cluster whenever one changes. */
+const MAX_EXPRESSIONS = 100;
+const MAX_EXPRESSION_BYTES = 10 * 1024;
+
+export const placementAdmissions: AnyAdmission[] = [
+  {
+    for: OcmPlacement,
+    on: ["CREATE", "UPDATE"],
+    validate: (review: Review<OcmPlacement>) => (isSeen(review) ? checkExpressions(review.object.spec, review.oldObject?.spec) : []),
+    warnings: (review: Review<OcmPlacement>) => (isSeen(review) ? [...misconfigurations(review.object.spec), ...bindingWarnings(review)] : []),
+  },
+];
+
+/** An expression that is stored stays what it is: whoever changes something else is not held up by it. */
+function checkExpressions(spec: Spec, oldSpec: Spec | undefined): FieldError[] {
+  const known = new Set(oldSpec ? expressionsOf(oldSpec).map(({ expression }) => expression) : []);
+  const expressions = expressionsOf(spec).filter(({ expression }) => !known.has(expression));
+  if (expressions.length > MAX_EXPRESSIONS) return [tooMany("spec.predicates", expressions.length, MAX_EXPRESSIONS)];
+  return expressions.flatMap(({ field, expression }) => {
+    if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [tooLong(field, MAX_EXPRESSION_BYTES)];
+    const problem = clusterSelectorProblem(expression);
+    return problem === undefined ? [] : [wrong(field, expression, problem)];
+  });
+}
+
+function expressionsOf({ predicates = [] }: Spec): { field: string; expression: string }[] {
+  return predicates.flatMap(({ requiredClusterSelector }, predicate) =>
+    (requiredClusterSelector?.celSelector?.celExpressions ?? []).map((expression, index) => ({
+      field: `spec.predicates[${predicate}].requiredClusterSelector.celSelector.celExpressions[${index}]`,
+      expression,
+    })),
+  );
+}
+
+const MODES = ["Additive", "Exact"];
+const OPERATORS = ["Equal", "Exists"];
+
+function misconfigurations({ prioritizerPolicy, tolerations = [], numberOfClusters }: Spec): string[] {
+  const { mode = "Additive" } = prioritizerPolicy ?? {};
+  return [
+    ...(numberOfClusters !== undefined && numberOfClusters < 0 ? [`spec.numberOfClusters: ${numberOfClusters} selects no cluster`] : []),
+    ...(MODES.includes(mode) ? [] : [`spec.prioritizerPolicy.mode: ${mode} is none of ${MODES.join(", ")}; the Placement will be misconfigured`]),
+    ...tolerations.flatMap(({ key = "", operator = "Equal", value = "" }, index) => {
+      const at = `spec.tolerations[${index}]`;
+      if (!OPERATORS.includes(operator)) return [`${at}.operator: ${operator} is none of ${OPERATORS.join(", ")}; the Placement will be misconfigured`];
+      if (key === "" && operator !== "Exists") return [`${at}.operator: must be Exists when there is no key; the Placement will be misconfigured`];
+      return operator === "Exists" && value !== "" ? [`${at}.value: must be empty when the operator is Exists; the Placement will be misconfigured`] : [];
+    }),
+  ];
+}
+
+/**
+ * Shorthand of guides: a Placement in the namespace `default` that names the set `default`, which nobody has bound. It stays with this
+ * one namespace, because a binding needs a permission that whoever writes a Placement may not have.
+ */
+export function usesUnboundDefault({ metadata, spec }: DeepReadonly<OcmPlacement>): boolean {
+  return metadata.namespace === "default" && (spec.clusterSets ?? []).includes(DEFAULT_CLUSTER_SET);
+}
+
+function bindingWarnings({ object, read }: Review<OcmPlacement>): string[] {
+  const { namespace = "" } = object.metadata;
+  const { clusterSets = [] } = object.spec;
+  const bound = new Set(read.list(CLUSTER_GROUP, "managedclustersetbindings", namespace).map(({ metadata }) => (metadata as { name: string }).name));
+  if (bound.size === 0 && usesUnboundDefault(object)) {
+    return [`namespace ${namespace} has no ManagedClusterSetBinding, so the set ${DEFAULT_CLUSTER_SET} counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet ${DEFAULT_CLUSTER_SET}`];
+  }
+  if (bound.size === 0) return [`namespace ${namespace} has no ManagedClusterSetBinding; no cluster is selected`];
+  const unbound = clusterSets.filter((set) => !bound.has(set));
+  return unbound.length > 0 ? [`spec.clusterSets: namespace ${namespace} has no ManagedClusterSetBinding to ${unbound.join(", ")}; no cluster of it is selected`] : [];
+}

@@ -1,0 +1,42 @@
+/** Objects for the tests of this folder. */
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import type { AnyAdmission, ClusterReader, Review } from "../admission.ts";
+import type { KubernetesObject } from "../meta.ts";
+import { makeReview } from "../test-review.ts";
+
+export function makeManifest(name: string, rest: JsonObject = {}): JsonObject {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop" }, ...rest };
+}
+
+interface Circumstances<T> {
+  old?: T;
+  /** What the user may do, as `verb resource/subresource name`; unset is everything. */
+  rights?: readonly string[];
+  read?: Partial<ClusterReader>;
+}
+
+/** A review by somebody with the given rights. */
+export function reviewBy<T extends KubernetesObject>(object: T, { old, rights, read }: Circumstances<T> = {}): Review<T> {
+  const review = makeReview(object as DeepReadonly<T>, old as DeepReadonly<T> | undefined);
+  return {
+    ...review,
+    ...(rights && { allows: ({ verb, resource, subresource, name }) => rights.includes(`${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${name ?? ""}`) }),
+    read: { ...review.read, ...read },
+  };
+}
+
+/** What the admissions make of an object, or the text with which they refuse it. */
+export function admitted<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, circumstances: Circumstances<T> = {}): T | string {
+  let result = object;
+  try {
+    for (const { mutate } of admissions) result = (mutate?.(reviewBy(result, circumstances)) ?? result) as T;
+    const found = admissions.flatMap(({ validate }) => validate?.(reviewBy(result, circumstances)) ?? []);
+    return found.length === 0 ? result : found.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  } catch (error) {
+    return (error as Error).message.replace(/^admission webhook "[^"]*" denied the request: /, "");
+  }
+}
+
+export function warningsBy<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, circumstances: Circumstances<T> = {}): string[] {
+  return admissions.flatMap(({ warnings }) => warnings?.(reviewBy(object, circumstances)) ?? []);
+}

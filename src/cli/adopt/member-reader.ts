@@ -1,0 +1,85 @@
+/** Reads one member's objects through the hub's cluster proxy, so that whoever adopts needs no credentials of the member. Writes nothing. */
+import { Cluster, formatApiVersion } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import { FlotillaError, isObject } from "../../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+import { queryText, resourcePath } from "../../client/index.ts";
+import type { AnyKind, Client } from "../../client/index.ts";
+
+export type Live = DeepReadonly<KubernetesObject>;
+
+export interface MemberReader {
+  /** Undefined when the member does not have it. */
+  get(kind: AnyKind, key: { namespace?: string; name: string }): Promise<Live | undefined>;
+  /** Of a namespace, where the kind has one. */
+  list(kind: AnyKind, selection: { namespace: string; labelSelector?: string }): Promise<Live[]>;
+  /** Whether the member serves the kind in this version: a group may have it in one of its versions alone. */
+  serves(kind: AnyKind): Promise<boolean>;
+}
+
+/** Lists are asked for in pages: a body has a bound. */
+const PAGE = 500;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Of an answer that is no Status, only its beginning helps a reader. */
+const MAX_QUOTED_CHARACTERS = 512;
+
+export function createMemberReader(client: Pick<Client, "raw">, cluster: string, signal: AbortSignal): MemberReader {
+  const proxy = resourcePath({ cluster: "hub", group: Cluster.group, version: Cluster.storageVersion, resource: Cluster.plural, name: cluster, subresource: "proxy" });
+
+  /** Undefined for what is not there. */
+  async function ask(path: string): Promise<JsonObject | undefined> {
+    const { status, body } = await client.raw({ method: "GET", path: `${proxy}${path}`, cluster: "hub", headers: { accept: "application/json" } }, signal);
+    const text = await readText(body);
+    if (status === 404) return undefined;
+    if (status !== 200) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: ${failureText(status, text)}`);
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: the answer is not an object`);
+    return value;
+  }
+
+  const collection = (kind: AnyKind, namespace: string | undefined) => ({ cluster, group: kind.group, version: kind.storageVersion, resource: kind.plural, ...(kind.scope === "Namespaced" && namespace && { namespace }) });
+
+  return {
+    async get(kind, { namespace, name }) {
+      return (await ask(resourcePath({ ...collection(kind, namespace), name }))) as unknown as Live | undefined;
+    },
+    async list(kind, { namespace, labelSelector }) {
+      const items: Live[] = [];
+      for (let next: string | undefined = ""; next !== undefined; ) {
+        const query: Record<string, string> = { limit: String(PAGE), ...(labelSelector && { labelSelector }), ...(next && { continue: next }) };
+        const page = await ask(`${resourcePath(collection(kind, namespace))}${queryText(query)}`);
+        // The items of a list do not repeat what they are.
+        for (const item of Array.isArray(page?.["items"]) ? page["items"].filter(isObject) : []) items.push({ ...item, apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind } as unknown as Live);
+        const more = isObject(page?.["metadata"]) ? page["metadata"]["continue"] : undefined;
+        next = typeof more === "string" && more !== "" ? more : undefined;
+      }
+      return items;
+    },
+    async serves({ group, storageVersion, plural }) {
+      const answer = await ask(group ? `/apis/${encodeURIComponent(group)}/${encodeURIComponent(storageVersion)}` : `/api/${encodeURIComponent(storageVersion)}`);
+      return Array.isArray(answer?.["resources"]) && answer["resources"].some((resource) => isObject(resource) && resource["name"] === plural);
+    },
+  };
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw new FlotillaError("Member", `the answer of the member is longer than ${MAX_BODY_BYTES} bytes; choose fewer objects with names or -l`);
+  }
+  return Buffer.concat(chunks, length).toString("utf8");
+}
+
+function failureText(code: number, text: string): string {
+  try {
+    const status: unknown = JSON.parse(text);
+    if (isObject(status) && typeof status["message"] === "string") return status["message"];
+  } catch (error) {
+    // A proxy in between answers in its own words; these are told instead.
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return `it answered ${code}: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`;
+}

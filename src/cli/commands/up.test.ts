@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import type { CommandContext } from "../command.ts";
+import type { FleetOptions } from "../fleet.ts";
+import { createOutput } from "../output.ts";
+import { parseCommandLine } from "../parse.ts";
+import { upCommand } from "./up.ts";
+
+/** What the fleet is started with when the command line says this. */
+async function optionsOf(...argv: string[]): Promise<FleetOptions> {
+  const asked: FleetOptions[] = [];
+  const { args, flags } = parseCommandLine(upCommand, argv);
+  const context = {
+    args,
+    flags,
+    output: createOutput({ format: "table", write: () => {}, warn: () => {}, showProgress: () => {} }),
+    signal: AbortSignal.abort(),
+    environment: { FLOTILLA_HOME: "fleet" },
+    startFleet: (options: FleetOptions) => {
+      asked.push(options);
+      return Promise.resolve({ url: "https://hub", kubeconfigs: new Map(), members: [], stop: () => Promise.resolve(), failed: new Promise<Error>(() => {}) });
+    },
+  };
+  await upCommand.run(context as unknown as CommandContext<typeof upCommand.flags>);
+  const [options] = asked;
+  if (!options) throw new Error("no fleet was started");
+  return options;
+}
+
+test("without flags workloads leave members as with Karmada's defaults: two seconds apart, ten minutes for a replacement, only where a policy asks", async () => {
+  expect((await optionsOf()).failover).toEqual({ evictionsPerSecond: 0.5, evictionTimeoutMs: 600_000, allowNoExecuteTaintPolicy: false });
+});
+
+test("the flags of failover have Karmada's names", async () => {
+  const { failover } = await optionsOf("--resource-eviction-rate", "2.5", "--graceful-eviction-timeout", "60", "--enable-no-execute-taint-eviction", "--no-execute-taint-eviction-purge-mode", "Directly", "--allow-no-execute-taint-policy");
+
+  expect(failover).toEqual({ evictionsPerSecond: 2.5, evictionTimeoutMs: 60_000, unasked: { purgeMode: "Directly" }, allowNoExecuteTaintPolicy: true });
+});

@@ -1,0 +1,125 @@
+/**
+ * What the shares of a CloneSet say about the members of its rollout: their copies and reports, read as parts of the release that
+ * is divided. Reports are those of `reflectStatus`: they name the stage that they are about and count the release's pods.
+ */
+import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
+import type { Share } from "../kind-interpreter.ts";
+import { countOf, textOf } from "../replica-status.ts";
+import { isBackward, isLetThrough, keptTemplateOf, parseStage, partitionOfStage, releaseOf, reversed, stageTextOf, templateIn, type KeptTemplate, type MemberStage } from "./member-stage.ts";
+import { partitionOf, type Partitioned } from "./partitioned.ts";
+import type { RolloutMember } from "./plan-rollout.ts";
+import { letThrough } from "./split-partition.ts";
+
+type Copy = DeepReadonly<Partitioned>;
+
+export interface MemberView extends RolloutMember {
+  /** The member's own template before the release. */
+  readonly kept?: KeptTemplate;
+}
+
+/** Undefined while no member has a template to go back to: then there is no release that could be counted, but a beginning. */
+export function rolloutMembers(shares: readonly Share[], digest: string, isStaged: boolean): MemberView[] | undefined {
+  const kept = shares.map((share) => keptFor(share, digest, isStaged));
+  if (!kept.some((each) => each !== undefined)) return undefined;
+  const lent = lentTemplate(shares, kept);
+  return shares.map((share, index) => viewOf(share, { digest, kept: kept[index], lent }));
+}
+
+/** What a new member is created with: the template of one that no override changed. */
+export function lentTemplate(shares: readonly Share[], kept: readonly (KeptTemplate | undefined)[]): KeptTemplate | undefined {
+  return kept.find((each, index) => each !== undefined && !shares[index]?.isOverridden);
+}
+
+/** The template that a member goes back to. One that was begun and not let through as a whole keeps the one from before it. */
+function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolean): KeptTemplate | undefined {
+  if (!copy) return undefined;
+  const kept = keptTemplateOf(copy);
+  const release = releaseOf(copy);
+  if (release === digest) return kept;
+  if (!isStaged) return undefined;
+  if (kept && !isLetThrough(copy)) {
+    if (kept.digest !== digest) return kept;
+    return isBackward(copy) ? undefined : templateIn(copy, release);
+  }
+  if (release === undefined && isOverridden) return undefined;
+  const before = isBackward(copy) ? kept : templateIn(copy, release);
+  return before?.digest === digest ? undefined : before;
+}
+
+interface Context {
+  readonly digest: string;
+  readonly kept: KeptTemplate | undefined;
+  readonly lent: KeptTemplate | undefined;
+}
+
+function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
+  const copy = share.copy as Copy | undefined;
+  const status: JsonObject = isObject(share.observed) ? share.observed : {};
+  const reported = stageIn(parseStage(status["rolloutStage"]), copy, digest);
+  const own = copy && stageOf(copy, digest);
+  const isPinned = own !== undefined && copy !== undefined && isOverruled(copy, own);
+  const was = isPinned ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) } : share.held ? lastKnown(share.held, own, reported, tellsStages(status)) : own;
+  const isTrusted = share.observed !== undefined && !tellsStages(status);
+  const isObserved = countOf(status["observedGeneration"]) >= countOf(status["generation"]);
+  const canGoBack = kept !== undefined || lent !== undefined;
+  return {
+    size: share.replicas,
+    ...(was && { was }),
+    seen: isTrusted ? (was?.updated ?? 0) : seenIn(status, reported),
+    pods: countOf(status["replicas"]),
+    isAcknowledged: isTrusted || (isObserved && copy !== undefined && status["rolloutStage"] !== undefined && status["rolloutStage"] === stageTextOf(copy)),
+    isThrough: isThrough(status, reported) || (own !== undefined && !own.isBackward && own.updated >= own.replicas),
+    isHeld: share.held !== undefined,
+    isPinned,
+    // Until a member has reported, its first pods may not be made, and they are made of whatever template it gets.
+    isJoining: canGoBack && share.observed === undefined && (was === undefined || was.isBackward),
+    canGoBack,
+    ...(kept && { kept }),
+  };
+}
+
+/** Rules that users bring report neither stages nor generations of the template: then what was asked for is believed. */
+function tellsStages(status: JsonObject): boolean {
+  return status["rolloutStage"] !== undefined || status["resourceTemplateGeneration"] !== undefined;
+}
+
+/** A stage of the release, or of the one that went back to this template. */
+function stageIn(stage: MemberStage | undefined, copy: Copy | undefined, digest: string): MemberStage | undefined {
+  if (!stage || stage.digest === digest) return stage;
+  return copy && keptTemplateOf(copy)?.digest === digest ? reversed(stage, digest) : undefined;
+}
+
+function stageOf(copy: Copy, digest: string): MemberStage | undefined {
+  const stage = stageIn(parseStage(stageTextOf(copy)), copy, digest);
+  if (stage || releaseOf(copy) !== digest) return stage;
+  const replicas = copy.spec?.replicas ?? 1;
+  return { digest, partition: 0, updated: letThrough(partitionOf(copy), replicas), replicas, isBackward: false };
+}
+
+/** Whether an override put another partition than the division did; on a single member the template's own stays. */
+function isOverruled(copy: Copy, stage: MemberStage): boolean {
+  const written = parseStage(stageTextOf(copy));
+  if (!written) return false;
+  const partition = partitionOf(copy) ?? 0;
+  return partition !== partitionOfStage(written) && partition !== stage.partition;
+}
+
+/** What a member was asked for last, as far as it is known to have got that. */
+function lastKnown(held: NonNullable<Share["held"]>, own: MemberStage | undefined, reported: MemberStage | undefined, isTold: boolean): MemberStage | undefined {
+  if (!isTold) return own;
+  if (held === "behind" || !own) return reported;
+  if (!reported) return own;
+  const most = Math.max(own.updated, reported.updated, own.peak ?? 0, reported.peak ?? 0);
+  return { ...own, peak: most };
+}
+
+function seenIn(status: JsonObject, reported: MemberStage | undefined): number {
+  if (!reported) return 0;
+  const updated = countOf(status["updatedReplicas"]);
+  return parseStage(status["rolloutStage"])?.digest === reported.digest ? updated : Math.max(0, countOf(status["replicas"]) - updated);
+}
+
+function isThrough(status: JsonObject, reported: MemberStage | undefined): boolean {
+  const current = textOf(status["currentRevision"]);
+  return reported !== undefined && !reported.isBackward && current !== "" && current === textOf(status["updateRevision"]);
+}

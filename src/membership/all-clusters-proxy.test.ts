@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import type { Cluster, ConnectRequest, ConnectResponse } from "../api/index.ts";
+import { createFakeClock } from "../base/index.ts";
+import type { JsonObject } from "../base/index.ts";
+import { createAllClustersProxy } from "./all-clusters-proxy.ts";
+
+const signal = new AbortController().signal;
+
+type Answer = { status: number; body?: JsonObject } | "broken" | "hangs";
+
+function clusterOf(name: string, isReady: boolean): Cluster {
+  const conditions = [{ type: "Ready", status: isReady ? "True" : "False", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }] as const;
+  return { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push" }, status: { conditions: [...conditions] } };
+}
+
+const podList = (...names: string[]): JsonObject => ({ apiVersion: "v1", kind: "PodList", metadata: { resourceVersion: "7", continue: "more" }, items: names.map((name) => ({ metadata: { name } })) });
+
+/** Members by name with what each answers; those in `away` are not ready. */
+function createProxy(answers: Record<string, Answer>, away: readonly string[] = []): { ask(more: Partial<ConnectRequest> & { url: string }): Promise<ConnectResponse>; sent: ConnectRequest[]; clock: ReturnType<typeof createFakeClock> } {
+  const sent: ConnectRequest[] = [];
+  const clock = createFakeClock();
+  const proxy = createAllClustersProxy({
+    clusters: () => Object.keys(answers).map((name) => clusterOf(name, !away.includes(name))),
+    async ask(request, until) {
+      sent.push(request);
+      const answer = answers[request.name];
+      if (answer === "broken") throw new Error('no "route"\nto it');
+      if (answer === "hangs" || answer === undefined) return new Promise((_, reject) => until.addEventListener("abort", () => reject(until.reason as Error)));
+      return { status: answer.status, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(answer.body ?? {})) };
+    },
+    askHub: async ({ rawPath }) => ({ status: 200, headers: {}, body: Buffer.from(`hub ${rawPath}`) }),
+    clock,
+  });
+  const ask = ({ url, ...more }: Partial<ConnectRequest> & { url: string }): Promise<ConnectResponse> => {
+    const [rawPath = "", query] = url.split("?");
+    return proxy({ cluster: "hub", name: "*", method: "GET", path: rawPath, rawPath, query: new URLSearchParams(query), headers: { accept: "application/json;as=Table", cookie: "a" }, user: { name: "ann", groups: [] }, ...more }, signal);
+  };
+  return { ask, sent, clock };
+}
+
+const textOf = (response: ConnectResponse): string => Buffer.from(response.body as Uint8Array).toString();
+const FOUND: Answer = { status: 200, body: { kind: "Pod" } };
+const ABSENT: Answer = { status: 404 };
+
+describe("a list of all clusters", () => {
+  test("is the lists of all of them, in the order of their names", async () => {
+    const { ask } = createProxy({ paris: { status: 200, body: podList("c") }, oslo: { status: 200, body: podList("a", "b") } });
+
+    const answer = await ask({ url: "api/v1/pods" });
+
+    expect(JSON.parse(textOf(answer))).toEqual({ apiVersion: "v1", kind: "PodList", metadata: { resourceVersion: "" }, items: [{ metadata: { name: "a" } }, { metadata: { name: "b" } }, { metadata: { name: "c" } }] });
+    expect(answer.headers).not.toHaveProperty("warning");
+  });
+
+  test("is asked for whole and as JSON, with the selectors of the request, as the caller", async () => {
+    const { ask, sent } = createProxy({ oslo: { status: 200, body: podList() } });
+
+    await ask({ url: "api/v1/pods?labelSelector=app&limit=500&resourceVersion=7" });
+
+    expect(sent).toMatchObject([{ name: "oslo", method: "GET", rawPath: "api/v1/pods", headers: { accept: "application/json" }, user: { name: "ann" } }]);
+    expect(sent[0]?.query.toString()).toBe("labelSelector=app");
+  });
+
+  test("leaves out who cannot be asked, refuses or answers something else, and says so", async () => {
+    const { ask, sent } = createProxy({ oslo: { status: 200, body: podList("a") }, bonn: "broken", rome: FOUND, away: FOUND, shut: { status: 403 } }, ["away"]);
+
+    const answer = await ask({ url: "api/v1/pods" });
+
+    expect((JSON.parse(textOf(answer)) as { items: unknown[] }).items).toHaveLength(1);
+    expect(answer.headers["warning"]).toBe('299 - "not asked or without an answer: away (it is not ready), bonn (no \\"route\\" to it), rome (it did not answer with a list), shut (it answered 403)"');
+    expect(sent.map(({ name }) => name)).not.toContain("away");
+  });
+
+  test("does not wait for a member that hangs", async () => {
+    const { ask, clock } = createProxy({ oslo: { status: 200, body: podList("a") }, rome: "hangs" });
+
+    const asking = ask({ url: "api/v1/pods" });
+    clock.advance(10_000);
+
+    expect((await asking).headers["warning"]).toContain("rome (it did not answer within 10 s)");
+  });
+
+  const refusals: Record<string, { answers: Record<string, Answer>; url: string; method?: string; code: number; message: string }> = {
+    "is 503 when nobody answers": { answers: { oslo: "broken" }, url: "api/v1/pods", code: 503, message: "oslo (no" },
+    "is 404 when nobody shows it": { answers: { oslo: ABSENT, rome: "broken" }, url: "api/v1/pods", code: 404, message: "could not find the requested resource" },
+    "is 404 when there is no cluster": { answers: {}, url: "api/v1/pods", code: 404, message: "could not find the requested resource" },
+    "cannot be continued": { answers: { oslo: FOUND }, url: "api/v1/pods?continue=x", code: 400, message: "come whole" },
+    "cannot be watched": { answers: { oslo: FOUND }, url: "api/v1/pods?watch=true", code: 405, message: "watch is not supported for all clusters at once" },
+    "cannot be written to": { answers: { oslo: FOUND }, url: "api/v1/namespaces/shop/pods", method: "POST", code: 405, message: "POST is not supported for all clusters at once" },
+    "cannot be deleted": { answers: { oslo: FOUND }, url: "api/v1/namespaces/shop/pods", method: "DELETE", code: 405, message: "DELETE is not supported for all clusters at once" },
+  };
+  for (const [behaviour, { answers, url, method = "GET", code, message }] of Object.entries(refusals)) {
+    test(behaviour, async () => {
+      const asking = createProxy(answers).ask({ url, method });
+
+      await expect(asking).rejects.toMatchObject({ status: { code, message: expect.stringContaining(message) as string } });
+    });
+  }
+});
+
+describe("an object of whichever cluster has it", () => {
+  test("is asked of that cluster, with everything that came", async () => {
+    const { ask, sent } = createProxy({ oslo: ABSENT, paris: FOUND });
+
+    const answer = await ask({ url: "api/v1/namespaces/shop/pods/box/exec?command=ls", method: "POST", body: Buffer.from("x"), upgrade: "websocket" });
+
+    expect(answer.status).toBe(200);
+    expect(sent.slice(0, 2)).toMatchObject([{ name: "oslo", method: "GET", rawPath: "api/v1/namespaces/shop/pods/box" }, { name: "paris", method: "GET" }]);
+    expect(sent.slice(0, 2).some((request) => "upgrade" in request || "body" in request)).toBe(false);
+    expect(sent[2]).toMatchObject({ name: "paris", method: "POST", rawPath: "api/v1/namespaces/shop/pods/box/exec", upgrade: "websocket", body: Buffer.from("x"), headers: { cookie: "a" } });
+  });
+
+  test("can be watched", async () => {
+    const { ask, sent } = createProxy({ oslo: FOUND });
+
+    await ask({ url: "api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dbox&watch=true" });
+
+    expect(sent.map(({ rawPath, query }) => `${rawPath}?${query.toString()}`)).toEqual(["api/v1/namespaces/shop/pods/box?", "api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dbox&watch=true"]);
+  });
+
+  test("is found although a cluster cannot be asked, which is told", async () => {
+    const answer = await createProxy({ oslo: "broken", paris: FOUND }).ask({ url: "api/v1/namespaces/shop/pods/box" });
+
+    expect(answer.headers["warning"]).toContain("oslo");
+  });
+
+  const refusals: Record<string, { answers: Record<string, Answer>; code: number; message: string }> = {
+    "is 404 when no cluster shows it": { answers: { oslo: ABSENT, paris: { status: 403 } }, code: 404, message: 'pods "box" not found' },
+    "is a conflict when several have it": { answers: { oslo: FOUND, rome: ABSENT, paris: FOUND }, code: 409, message: "conflict resource, exist in more than one cluster: oslo,paris" },
+    "is 503 when nobody answers": { answers: { oslo: "broken" }, code: 503, message: "oslo" },
+  };
+  for (const [behaviour, { answers, code, message }] of Object.entries(refusals)) {
+    test(behaviour, async () => {
+      const asking = createProxy(answers).ask({ url: "api/v1/namespaces/shop/pods/box" });
+
+      await expect(asking).rejects.toMatchObject({ status: { code, message: expect.stringContaining(message) as string } });
+    });
+  }
+});
+
+test("what is about a server is answered by the hub", async () => {
+  const { ask, sent } = createProxy({ oslo: FOUND });
+
+  expect(textOf(await ask({ url: "apis/apps/v1" }))).toBe("hub apis/apps/v1");
+  expect(sent).toEqual([]);
+});

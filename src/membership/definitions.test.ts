@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { ConfigMap, CustomResourceDefinition } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import type { Informers, ObjectEvent } from "../runtime/index.ts";
+import { followDefinitions } from "./definitions.ts";
+
+/** Informers that show what the test tells, and which kinds were subscribed to. */
+function createShown(): { informers: Informers; subscribed: string[]; tell(event: Partial<ObjectEvent>): void } {
+  const listeners: ((event: never) => void)[] = [];
+  const subscribed: string[] = [];
+  const informer = (kind: Kind) => ({
+    kind,
+    subscribe(listener: (event: never) => void) {
+      subscribed.push(kind.kind);
+      listeners.push(listener);
+      return () => {};
+    },
+  });
+  const known = new Map<Kind, object>();
+  const of = (kind: Kind): object => known.get(kind) ?? known.set(kind, informer(kind)).get(kind) ?? {};
+  return { informers: { of } as unknown as Informers, subscribed, tell: (event) => listeners.forEach((listener) => listener({ cluster: "far", deleted: false, ...event } as never)) };
+}
+
+function definition(isEstablished: boolean, versions: Record<string, boolean> = { v1: true }): KubernetesObject {
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "widgets.example.dev" },
+    spec: { versions: Object.entries(versions).map(([name, served]) => ({ name, served })) },
+    status: { conditions: [{ type: "Established", status: isEstablished ? "True" : "False" }] },
+  } as KubernetesObject;
+}
+
+const cases: Record<string, { event: Partial<ObjectEvent>; want: number }> = {
+  "a definition that the member has not accepted serves nothing yet": { event: { object: definition(false) }, want: 0 },
+  "a definition that is accepted is told": { event: { object: definition(true), old: definition(false) }, want: 1 },
+  "a definition that changes otherwise is not told": { event: { object: definition(true), old: definition(true) }, want: 0 },
+  "another served version is told": { event: { object: definition(true, { v1: true, v2: true }), old: definition(true, { v1: true, v2: false }) }, want: 1 },
+  "a definition that goes is told": { event: { object: definition(true), old: definition(true), deleted: true }, want: 1 },
+  "what only looks like a definition serves nothing": { event: { object: { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "odd" }, status: { conditions: [{ type: "Established", status: "True" }] } } as KubernetesObject }, want: 0 },
+};
+for (const [behaviour, { event, want }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    const shown = createShown();
+    let told = 0;
+    followDefinitions(shown.informers, () => told++).of(CustomResourceDefinition);
+
+    shown.tell(event);
+
+    expect(told).toBe(want);
+  });
+}
+
+test("definitions are followed once, and only when somebody looks at them", () => {
+  const shown = createShown();
+  const followed = followDefinitions(shown.informers, () => {});
+
+  for (const kind of [ConfigMap, CustomResourceDefinition, CustomResourceDefinition] as Kind[]) followed.of(kind);
+
+  expect(shown.subscribed).toEqual(["CustomResourceDefinition"]);
+});

@@ -1,0 +1,132 @@
+/**
+ * Placement: keeps the PlacementDecisions of every Placement, and says in its status what became of it.
+ *
+ * Reads:  Placement, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, AddOnPlacementScore, PlacementDecision.
+ * Writes: PlacementDecisions that it owns, with their status; the Placement's status.
+ * After:  ManifestWorkReplicaSet, and whoever reads decisions.
+ */
+import { AddOnPlacementScore, DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, DEFAULT_CLUSTER_SET, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, OcmPlacement, PLACEMENT_LABEL, PlacementDecision, SCHEDULING_DISABLED_ANNOTATION, usesUnboundDefault } from "../../api/index.ts";
+import { equalJson, formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import { createScoreLibrary, withCondition } from "../../machinery/index.ts";
+import { defineController, done, owned, unlessChanged, watch } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Informers } from "../../runtime/index.ts";
+import { findConcerned } from "./concerned.ts";
+import { BY_PLACEMENT, createDecisionCounts } from "./decision-counts.ts";
+import type { PlannedDecision } from "./decision-groups.ts";
+import { planPlacement, type PlacementPlan } from "./plan-placement.ts";
+
+type Placement = DeepReadonly<OcmPlacement>;
+type Decision = DeepReadonly<PlacementDecision>;
+
+export interface PlacementDependencies {
+  hub: string;
+  informers: Informers;
+  client: Client;
+  events: EventRecorder;
+  clock: Clock;
+  /** Hears every plan, for those who explain it. */
+  onPlan?(key: ObjectKey, plan: PlacementPlan): void;
+}
+
+/** Scores of more clusters are cut off in the event that tells them. */
+const MAX_SCORES_LENGTH = 1000;
+
+export function createPlacementController({ hub, informers, client, events, clock, onPlan }: PlacementDependencies): Controller<ObjectKey> {
+  const clusters = informers.of(ManagedCluster);
+  const sets = informers.of(ManagedClusterSet);
+  const bindings = informers.of(ManagedClusterSetBinding);
+  const scores = informers.of(AddOnPlacementScore);
+  const decisions = informers.of(PlacementDecision);
+  const counts = createDecisionCounts(decisions);
+  const concerned = findConcerned({ hub, placements: informers.of(OcmPlacement), sets, bindings });
+  const scoreObjectOf = (cluster: string, name: string): DeepReadonly<AddOnPlacementScore> | undefined => scores.get({ cluster: hub, namespace: cluster, name });
+  const library = createScoreLibrary((cluster, name) => scoreObjectOf(cluster, name)?.status?.scores ?? (scoreObjectOf(cluster, name) ? [] : undefined));
+
+  function boundSets(placement: Placement): Map<string, DeepReadonly<ManagedClusterSet>> {
+    const bound = bindings.list({ cluster: hub, namespace: placement.metadata.namespace ?? "" }).map(({ metadata }) => metadata.name);
+    const names = bound.length === 0 && usesUnboundDefault(placement) ? [DEFAULT_CLUSTER_SET] : bound;
+    return new Map(names.flatMap((name): [string, DeepReadonly<ManagedClusterSet>][] => {
+      const set = sets.get({ cluster: hub, name });
+      return set ? [[name, set]] : [];
+    }));
+  }
+
+  const existing = ({ metadata }: Placement): Decision[] => decisions.by(BY_PLACEMENT, `${metadata.namespace}/${metadata.name}`).filter((decision) => decision.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid));
+
+  function tellChange(placement: Placement, name: string, { warning, record }: PlacementPlan): void {
+    const { namespace } = placement.metadata;
+    events.record(hub, placement, { type: warning ? "Warning" : "Normal", reason: "DecisionUpdate", message: `Decision ${name} is updated with placement ${placement.metadata.name} in namespace ${namespace}${warning ? `: ${warning}` : ""}` });
+    const told = [...record.scores].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([cluster, score]) => `${cluster}:${score}`).join(" ");
+    if (told) events.record(hub, placement, { type: "Normal", reason: "ScoreUpdate", message: told.length > MAX_SCORES_LENGTH ? `${told.slice(0, MAX_SCORES_LENGTH)} ......` : told });
+  }
+
+  async function writeDecision(placement: Placement, planned: PlannedDecision, before: Decision | undefined, plan: PlacementPlan, signal: AbortSignal): Promise<void> {
+    const { namespace = "", name: owner, uid = "" } = placement.metadata;
+    const { name, groupName, groupIndex, clusters: chosen } = planned;
+    const key = { cluster: hub, namespace, name };
+    const labels = { [PLACEMENT_LABEL]: owner, [DECISION_GROUP_NAME_LABEL]: groupName, [DECISION_GROUP_INDEX_LABEL]: String(groupIndex) };
+    if (!before) {
+      const ownerReferences = [{ apiVersion: `${OcmPlacement.group}/${OcmPlacement.storageVersion}`, kind: OcmPlacement.kind, name: owner, uid, controller: true, blockOwnerDeletion: true }];
+      await client.create(PlacementDecision, hub, { apiVersion: `${PlacementDecision.group}/${PlacementDecision.storageVersion}`, kind: PlacementDecision.kind, metadata: { name, namespace, labels, ownerReferences } }, { signal });
+      events.record(hub, placement, { type: "Normal", reason: "DecisionCreate", message: `Decision ${name} is created with placement ${owner} in namespace ${namespace}` });
+    } else if (!equalJson(before.metadata.labels, labels)) await client.patch(PlacementDecision, key, { metadata: { labels } }, { type: "merge", signal });
+    const status = { decisions: chosen.map((clusterName) => ({ clusterName, reason: "" })) };
+    if (before?.status && equalJson(before.status, status)) return;
+    await client.patch(PlacementDecision, key, { status }, { type: "merge", subresource: "status", signal });
+    tellChange(placement, name, plan);
+  }
+
+  /** Decisions of a Placement that cannot be understood keep their groups; clusters that it may no longer choose leave them. */
+  function keptDecisions(before: readonly Decision[], plan: PlacementPlan): PlannedDecision[] {
+    const chosen = new Set(plan.chosen);
+    return before.map(({ metadata: { name, labels = {} }, status }) => ({
+      name,
+      groupName: labels[DECISION_GROUP_NAME_LABEL] ?? "",
+      groupIndex: Number(labels[DECISION_GROUP_INDEX_LABEL] ?? 0),
+      clusters: (status?.decisions ?? []).map(({ clusterName }) => clusterName).filter((cluster) => chosen.has(cluster)),
+    }));
+  }
+
+  async function writeDecisions(placement: Placement, plan: PlacementPlan, signal: AbortSignal): Promise<void> {
+    const before = new Map(existing(placement).map((decision) => [decision.metadata.name, decision]));
+    const wanted = plan.isKept && before.size > 0 ? keptDecisions([...before.values()], plan) : plan.decisions;
+    for (const planned of wanted) {
+      await writeDecision(placement, planned, before.get(planned.name), plan, signal);
+      before.delete(planned.name);
+    }
+    for (const { metadata } of before.values()) {
+      await unlessChanged(client.delete(PlacementDecision, { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name }, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
+      events.record(hub, placement, { type: "Normal", reason: "DecisionDelete", message: `Decision ${metadata.name} is deleted with placement ${placement.metadata.name} in namespace ${metadata.namespace}` });
+    }
+  }
+
+  async function writeStatus(placement: Placement, plan: PlacementPlan, key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const before = placement.status;
+    const now = formatTime(clock.now());
+    const conditions = plan.conditions.reduce<NonNullable<typeof before>["conditions"]>((all, condition) => withCondition(all, condition, now), before?.conditions);
+    const groups = plan.isKept && before?.decisionGroups ? before.decisionGroups : plan.groups;
+    const status = { numberOfSelectedClusters: plan.chosen.length, decisionGroups: groups, conditions };
+    if (equalJson(before, status)) return;
+    await client.patch(OcmPlacement, key, { status } as unknown as Json, { type: "merge", subresource: "status", signal });
+  }
+
+  return defineController({
+    name: "ocm-placement",
+    for: OcmPlacement,
+    watches: [owned(PlacementDecision), watch(ManagedCluster, concerned.byCluster), watch(ManagedClusterSet, concerned.bySet), watch(ManagedClusterSetBinding, concerned.byBinding), watch(AddOnPlacementScore, concerned.byScore)],
+    writes: [PlacementDecision, OcmPlacement],
+
+    async reconcile(placement, { key, signal }) {
+      if (placement.metadata.deletionTimestamp || placement.metadata.annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true") return done;
+      const chosen = new Set(existing(placement).flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)));
+      const nowMs = clock.now();
+      const plan = planPlacement(placement, { boundSets: boundSets(placement), clusters: clusters.list({ cluster: hub }), chosen, ...counts.besides(chosen), scoreObjectOf, library, nowMs });
+      onPlan?.(key, plan);
+      await writeDecisions(placement, plan, signal);
+      await writeStatus(placement, plan, key, signal);
+      return plan.lookAgainMs === undefined ? done : { requeueAfterMs: Math.max(0, plan.lookAgainMs - nowMs) };
+    },
+  });
+}

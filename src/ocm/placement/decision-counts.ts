@@ -1,0 +1,44 @@
+/** In how many decisions each cluster is, kept up to date, so that a Placement is not scheduled by looking at all others. */
+import { PLACEMENT_LABEL } from "../../api/index.ts";
+import type { PlacementDecision } from "../../api/index.ts";
+import { idOfKey, keyOf } from "../../runtime/index.ts";
+import type { Informer } from "../../runtime/index.ts";
+import type { ScoreSources } from "./prioritizers.ts";
+
+export interface DecisionCounts {
+  /** As they count for a Placement that has chosen these clusters, each in one decision: its own are left out. */
+  besides(chosen: ReadonlySet<string>): Pick<ScoreSources, "decisionsOf" | "mostDecisions">;
+}
+
+/** Index of decisions by their Placement, as `namespace/name`. */
+export const BY_PLACEMENT = "placement";
+
+export function createDecisionCounts(decisions: Informer<PlacementDecision>): DecisionCounts {
+  const counts = new Map<string, number>();
+  /** What was counted of each decision, because its object may change without notice between two events. */
+  const counted = new Map<string, readonly { readonly clusterName: string }[]>();
+  const count = (clusters: readonly { readonly clusterName: string }[], by: number): void => {
+    for (const { clusterName } of clusters) {
+      const next = (counts.get(clusterName) ?? 0) + by;
+      if (next === 0) counts.delete(clusterName);
+      else counts.set(clusterName, next);
+    }
+  };
+  decisions.addIndex(BY_PLACEMENT, ({ metadata: { namespace, labels } }) => (labels?.[PLACEMENT_LABEL] ? [`${namespace}/${labels[PLACEMENT_LABEL]}`] : []));
+  decisions.subscribe(({ cluster, object, deleted }) => {
+    const id = idOfKey(keyOf(cluster, object));
+    count(counted.get(id) ?? [], -1);
+    counted.delete(id);
+    if (deleted || !object.status) return;
+    counted.set(id, object.status.decisions);
+    count(object.status.decisions, 1);
+  });
+  return {
+    besides(chosen) {
+      const decisionsOf = (cluster: string): number => (counts.get(cluster) ?? 0) - (chosen.has(cluster) ? 1 : 0);
+      let mostDecisions = 0;
+      for (const cluster of counts.keys()) mostDecisions = Math.max(mostDecisions, decisionsOf(cluster));
+      return { decisionsOf, mostDecisions };
+    },
+  };
+}

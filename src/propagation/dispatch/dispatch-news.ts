@@ -1,0 +1,112 @@
+/**
+ * What dispatch tells people, on the binding and on its template, under Karmada's reasons and in its words. A failure is told when it
+ * begins or becomes another one, a success when it ends a failure. The binding's condition knows what was told before a restart;
+ * which override policies failed is only in memory.
+ */
+import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
+import { messageOf, type DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { idOfKey } from "../../runtime/index.ts";
+import type { EventRecorder } from "../../runtime/index.ts";
+import { isRefusal } from "../refusal.ts";
+import { resourceOf } from "../resource-of.ts";
+import { OverrideError } from "../override/override-error.ts";
+import type { DispatchFailure } from "./plan-dispatched.ts";
+import type { WorksPlan } from "./plan-works.ts";
+
+type Binding = DeepReadonly<ResourceBinding>;
+type Template = DeepReadonly<KubernetesObject>;
+
+export interface DispatchNews {
+  /** Copies cannot be made, or can again: the binding's condition is to say so. */
+  synced(key: ObjectKey, binding: Binding, failure: DispatchFailure | undefined): void;
+  /** The binding's condition says what it should, or was never told of a failure that is over. */
+  settled(key: ObjectKey, binding: Binding, failure: DispatchFailure | undefined): void;
+  /** Which override policies can be applied to which copies. */
+  overridden(key: ObjectKey, template: Template, failures: WorksPlan["failures"]): void;
+  /** Why Works were not written; undefined when they were. */
+  written(key: ObjectKey, binding: Binding, error: unknown): void;
+  /** Works of a binding that is being deleted cannot be removed. */
+  notCleaned(key: ObjectKey, binding: Binding, error: unknown): void;
+  forget(key: ObjectKey): void;
+}
+
+interface Failing {
+  /** Override policies by the text that names them and the cluster. */
+  overrides: ReadonlySet<string>;
+  write?: string | undefined;
+  cleanup?: string | undefined;
+}
+
+const WELL: Failing = { overrides: new Set() };
+
+export function createDispatchNews(events: EventRecorder): DispatchNews {
+  /** By binding; only those of which something fails. */
+  const failing = new Map<string, Failing>();
+  /** What was told of bindings whose condition is not written yet. */
+  const lastSynced = new Map<string, string>();
+
+  function note(key: ObjectKey, change: Partial<Failing>): Failing {
+    const id = idOfKey(key);
+    const before = failing.get(id) ?? WELL;
+    const next = { ...before, ...change };
+    if (next.overrides.size > 0 || next.write !== undefined || next.cleanup !== undefined) failing.set(id, next);
+    else failing.delete(id);
+    return before;
+  }
+
+  function tellFailed({ cluster }: ObjectKey, binding: Binding, message: string): void {
+    for (const object of [binding, resourceOf(binding)]) events.record(cluster, object, { type: "Warning", reason: "SyncWorkFailed", message });
+  }
+
+  function tellSynced({ cluster, namespace, name }: ObjectKey, binding: Binding): void {
+    const message = `Sync work of ${binding.kind}(${namespace ? `${namespace}/` : ""}${name}) successful.`;
+    for (const object of [binding, resourceOf(binding)]) events.record(cluster, object, { type: "Normal", reason: "SyncWorkSucceed", message });
+  }
+
+  return {
+    synced(key, binding, failure) {
+      const text = failure?.message ?? "";
+      if (lastSynced.get(idOfKey(key)) === text) return;
+      lastSynced.set(idOfKey(key), text);
+      if (failure) tellFailed(key, binding, failure.message);
+      else tellSynced(key, binding);
+    },
+
+    settled(key, binding, failure) {
+      if (lastSynced.size === 0) return;
+      const last = lastSynced.get(idOfKey(key));
+      if (last && !failure) tellSynced(key, binding);
+      lastSynced.delete(idOfKey(key));
+    },
+
+    overridden(key, template, failures) {
+      if (failures.length === 0 && failing.size === 0) return;
+      const overrides = new Set(failures.flatMap(({ cluster, error }) => (error instanceof OverrideError && error.policy ? [`Apply ${error.policy} for cluster(${cluster})`] : [])));
+      const before = note(key, { overrides }).overrides;
+      for (const text of overrides.difference(before)) events.record(key.cluster, template, { type: "Warning", reason: "ApplyOverridePolicyFailed", message: `${text} failed.` });
+      for (const text of before.difference(overrides)) events.record(key.cluster, template, { type: "Normal", reason: "ApplyOverridePolicySucceed", message: `${text} succeed.` });
+    },
+
+    written(key, binding, error) {
+      if (error === undefined) {
+        if (failing.size > 0 && note(key, { write: undefined }).write !== undefined) tellSynced(key, binding);
+        return;
+      }
+      if (!isRefusal(error)) return;
+      const message = messageOf(error);
+      if (note(key, { write: message }).write !== message) tellFailed(key, binding, message);
+    },
+
+    notCleaned(key, binding, error) {
+      if (!isRefusal(error)) return;
+      const message = messageOf(error);
+      if (note(key, { cleanup: message }).cleanup !== message) events.record(key.cluster, binding, { type: "Warning", reason: "CleanupWorkFailed", message });
+    },
+
+    forget(key) {
+      failing.delete(idOfKey(key));
+      lastSynced.delete(idOfKey(key));
+    },
+  };
+}

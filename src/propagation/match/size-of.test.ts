@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { InterpretError } from "../../interpreter/index.ts";
+import { sizeOf } from "./size-of.ts";
+
+const template = { apiVersion: "flink.apache.org/v1beta1", kind: "FlinkDeployment", metadata: { name: "count" } };
+const known = {
+  replicas: async () => ({ replicas: 3 }),
+  components: async () => [{ name: "jobmanager", replicas: 1 }],
+  levelOf: () => "thirdparty" as const,
+};
+const ON = { multiplePodTemplatesScheduling: true };
+
+test("a workload is as large as its replicas unless components are asked for and its kind has them", async () => {
+  expect(await sizeOf(template, known, {})).toEqual({ replicas: { replicas: 3 } });
+  expect(await sizeOf(template, known, ON)).toEqual({ components: [{ name: "jobmanager", replicas: 1 }] });
+  expect(await sizeOf(template, { ...known, levelOf: () => undefined }, ON)).toEqual({ replicas: { replicas: 3 } });
+});
+
+test("the rule that fails is named", async () => {
+  const failing = { ...known, replicas: () => Promise.reject(new InterpretError("no idea")), components: () => Promise.reject(new InterpretError("none either")) };
+  const told: string[] = [];
+
+  for (const options of [{}, ON]) await expect(sizeOf(template, failing, options, (rule) => void told.push(rule))).rejects.toThrow(InterpretError);
+
+  expect(told).toEqual(["GetReplicasFailed", "GetComponentsFailed"]);
+});

@@ -1,0 +1,30 @@
+/**
+ * How large a template is, as its binding says it: replicas with what each asks for or, where the hub places workloads of several
+ * pod templates as a whole and the kind has a rule for it, the components. Never both, as in Karmada.
+ */
+import type { KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Component, Interpreter, Replicas } from "../../interpreter/index.ts";
+import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
+
+export interface Size {
+  /** Undefined for a kind without replicas. */
+  readonly replicas?: Replicas | undefined;
+  readonly components?: readonly Component[];
+}
+
+/** `onFailure` is told which of the two rules failed. */
+export async function sizeOf(
+  template: DeepReadonly<KubernetesObject>,
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf">,
+  { multiplePodTemplatesScheduling = false }: ScheduleOptions,
+  onFailure: (rule: "GetReplicasFailed" | "GetComponentsFailed", error: unknown) => void = () => undefined,
+): Promise<Size> {
+  const hasComponents = multiplePodTemplatesScheduling && interpreter.levelOf("components", template) !== undefined;
+  try {
+    return hasComponents ? { components: await interpreter.components(template) } : { replicas: await interpreter.replicas(template) };
+  } catch (error) {
+    onFailure(hasComponents ? "GetComponentsFailed" : "GetReplicasFailed", error);
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Templates that wait for the name of their binding. Karmada's names of bindings are made of kind and name without the API group, so
+ * two objects of different groups can want the same one. The first keeps it; the others are told, and have their turn when it is free.
+ */
+import { bindingName } from "../../api/index.ts";
+import type { TemplateKey } from "../templates.ts";
+
+export interface TakenNames {
+  wait(key: TemplateKey): void;
+  /** The template waits no more, whatever became of it. */
+  leave(key: TemplateKey): void;
+  /** Who waits for the name of the binding of this template. */
+  waitingFor(key: TemplateKey): TemplateKey[];
+}
+
+export function createTakenNames(): TakenNames {
+  const waiting = new Map<string, Map<string, TemplateKey>>();
+  const nameOf = ({ kind, namespace, name }: TemplateKey): string => `${namespace}/${bindingName(kind, name)}`;
+  const idOf = ({ group, kind, name }: TemplateKey): string => `${group}/${kind}/${name}`;
+
+  return {
+    wait(key) {
+      const row = waiting.get(nameOf(key)) ?? new Map<string, TemplateKey>();
+      waiting.set(nameOf(key), row.set(idOf(key), key));
+    },
+    leave(key) {
+      if (waiting.size === 0) return;
+      const row = waiting.get(nameOf(key));
+      if (row?.delete(idOf(key)) && row.size === 0) waiting.delete(nameOf(key));
+    },
+    waitingFor: (key) => (waiting.size === 0 ? [] : [...(waiting.get(nameOf(key))?.values() ?? [])]),
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * Which clusters the members of a workload group run on: groups whose members are to be together (affinity) or apart
+ * (anti-affinity), by a label of their templates. A group is one of a namespace; bindings of what is in no namespace have their own.
+ *
+ * Kept as counts per cluster while bindings change, so that a decision asks instead of reading the group. A decision counts from the
+ * moment it is made: members that are scheduled at the same time see each other, although none of them is written yet.
+ */
+import type { ResourceBinding } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { idOfKey, isLater, keyOf } from "../../runtime/index.ts";
+import type { Informer, ObjectEvent } from "../../runtime/index.ts";
+
+type Binding = DeepReadonly<ResourceBinding>;
+
+/** What one binding asks about the others of its groups. */
+export interface Neighbours {
+  /** Whether every other member of its affinity group that runs somewhere runs on this cluster too. */
+  areAllOn(cluster: string): boolean;
+  /** Whether another member of its anti-affinity group runs on this cluster. */
+  isTaken(cluster: string): boolean;
+}
+
+/** A decision that counts already. */
+export interface Assumption {
+  /** It was written: what the informer shows counts again from this version on. */
+  written(binding: Binding): void;
+  /** It was not written. */
+  drop(): void;
+}
+
+export interface WorkloadGroups {
+  /** The binding as it is now. */
+  see(cluster: string, binding: Binding, deleted?: boolean): void;
+  assume(cluster: string, binding: Binding, clusters: readonly string[]): Assumption;
+  /** Undefined for a binding that is in no group. */
+  neighboursOf(cluster: string, binding: Binding): Neighbours | undefined;
+  /** Keys of the bindings for which a change of this one may matter. */
+  affectedBy(event: ObjectEvent<ResourceBinding>): ObjectKey[];
+}
+
+interface Group {
+  /** Members that run somewhere. */
+  placed: number;
+  readonly on: Map<string, number>;
+  readonly members: Map<string, Member>;
+}
+
+interface Member {
+  readonly key: ObjectKey;
+  /** The ids of its groups. */
+  readonly together: string | undefined;
+  readonly apart: string | undefined;
+  readonly clusters: readonly string[];
+  /** Of `clusters`, those that it was not ordered to leave: who leaves a cluster keeps nobody there. */
+  readonly staying: readonly string[];
+}
+
+/** A decision that counts instead of what the informer shows. */
+interface Assumed {
+  /** What it showed last, and in which version. */
+  seen: Member | undefined;
+  seenVersion: string;
+  /** The version in which the decision is written, once that is known. */
+  version?: string;
+}
+
+const NO_ASSUMPTION: Assumption = { written: () => undefined, drop: () => undefined };
+
+export function createWorkloadGroups(): WorkloadGroups {
+  const groups = new Map<string, Group>();
+  const members = new Map<string, Member>();
+  const assumed = new Map<string, Assumed>();
+
+  function count(group: string | undefined, id: string, member: Member, clusters: readonly string[], by: 1 | -1): void {
+    if (group === undefined) return;
+    let of = groups.get(group);
+    if (!of) groups.set(group, (of = { placed: 0, on: new Map(), members: new Map() }));
+    if (clusters.length > 0) of.placed += by;
+    for (const cluster of clusters) {
+      const left = (of.on.get(cluster) ?? 0) + by;
+      if (left > 0) of.on.set(cluster, left);
+      else of.on.delete(cluster);
+    }
+    if (by === 1) of.members.set(id, member);
+    else of.members.delete(id);
+    if (of.members.size === 0) groups.delete(group);
+  }
+
+  function put(id: string, next: Member | undefined): void {
+    const before = members.get(id);
+    if (before) {
+      count(before.together, id, before, before.staying, -1);
+      count(before.apart, id, before, before.clusters, -1);
+    }
+    if (next) {
+      members.set(id, next);
+      count(next.together, id, next, next.staying, 1);
+      count(next.apart, id, next, next.clusters, 1);
+    } else members.delete(id);
+  }
+
+  return {
+    see(cluster, binding, deleted = false) {
+      const member = deleted ? undefined : memberOf(cluster, binding);
+      if (!member && members.size === 0) return;
+      const id = idOfKey(keyOf(cluster, binding));
+      const { resourceVersion = "" } = binding.metadata;
+      const assumption = assumed.get(id);
+      if (assumption && !deleted && (assumption.version === undefined || isLater(assumption.version, resourceVersion))) {
+        assumption.seen = member;
+        assumption.seenVersion = resourceVersion;
+        return;
+      }
+      assumed.delete(id);
+      put(id, member);
+    },
+
+    assume(cluster, binding, clusters) {
+      const member = memberOf(cluster, binding, clusters);
+      if (!member) return NO_ASSUMPTION;
+      const id = idOfKey(member.key);
+      const before = assumed.get(id);
+      const assumption: Assumed = { seen: before ? before.seen : members.get(id), seenVersion: before?.seenVersion ?? binding.metadata.resourceVersion ?? "" };
+      assumed.set(id, assumption);
+      put(id, member);
+      const end = (now: Member | undefined): void => {
+        if (assumed.get(id) !== assumption) return;
+        assumed.delete(id);
+        put(id, now);
+      };
+      return {
+        written({ metadata: { resourceVersion = "" } }) {
+          // The informer may have been faster than the answer.
+          if (isLater(resourceVersion, assumption.seenVersion)) assumption.version = resourceVersion;
+          else end(assumption.seen);
+        },
+        drop: () => end(assumption.seen),
+      };
+    },
+
+    neighboursOf(cluster, binding) {
+      const self = memberOf(cluster, binding);
+      if (!self) return undefined;
+      const counted = members.get(idOfKey(self.key));
+      const together = self.together === undefined ? undefined : groups.get(self.together);
+      const apart = self.apart === undefined ? undefined : groups.get(self.apart);
+      // What the binding itself adds to the counts does not count for it.
+      const stays = together && counted?.together === self.together ? counted?.staying : undefined;
+      const runs = apart && counted?.apart === self.apart ? counted?.clusters : undefined;
+      const placed = (together?.placed ?? 0) - (stays?.length ? 1 : 0);
+      return {
+        areAllOn: (name) => placed === 0 || (together?.on.get(name) ?? 0) - (stays?.includes(name) ? 1 : 0) === placed,
+        isTaken: (name) => (apart?.on.get(name) ?? 0) > (runs?.includes(name) ? 1 : 0),
+      };
+    },
+
+    affectedBy({ cluster, object, old, deleted }) {
+      const now = deleted ? undefined : memberOf(cluster, object);
+      const before = old && memberOf(cluster, old);
+      if ((!now && !before) || isSame(now, before)) return [];
+      // One that is new and runs nowhere is in nobody's way.
+      if (!before && now?.clusters.length === 0) return [];
+      const found = new Map<string, ObjectKey>();
+      for (const group of [now?.together, now?.apart, before?.together, before?.apart]) {
+        for (const [id, { key }] of (group !== undefined && groups.get(group)?.members) || []) found.set(id, key);
+      }
+      found.delete(idOfKey(keyOf(cluster, object)));
+      return [...found.values()];
+    },
+  };
+}
+
+/** Keeps the groups up to date with what an informer shows. */
+export function followBindings(groups: WorkloadGroups, bindings: Pick<Informer<ResourceBinding>, "subscribe">): void {
+  bindings.subscribe(({ cluster, object, deleted }) => groups.see(cluster, object, deleted));
+}
+
+/** Undefined for a binding that is in no group, which is nearly every one. */
+function memberOf(cluster: string, binding: Binding, decided?: readonly string[]): Member | undefined {
+  const { metadata, spec } = binding;
+  const { affinityGroup, antiAffinityGroup } = spec.workloadAffinityGroups ?? {};
+  if (!affinityGroup && !antiAffinityGroup) return undefined;
+  const place = `${cluster}/${metadata.namespace ?? ""}`;
+  const clusters = decided ?? (spec.clusters ?? []).map(({ name }) => name);
+  const left = new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
+  return {
+    key: keyOf(cluster, binding),
+    together: affinityGroup ? `${place} together ${affinityGroup}` : undefined,
+    apart: antiAffinityGroup ? `${place} apart ${antiAffinityGroup}` : undefined,
+    clusters,
+    staying: left.size > 0 ? clusters.filter((name) => !left.has(name)) : clusters,
+  };
+}
+
+function isSame(a: Member | undefined, b: Member | undefined): boolean {
+  if (!a || !b || a.together !== b.together || a.apart !== b.apart) return false;
+  const names = (of: readonly string[]): string => of.toSorted().join("/");
+  return names(a.clusters) === names(b.clusters) && names(a.staying) === names(b.staying);
+}

@@ -1,0 +1,143 @@
+/** The other end of a hub in this process: requests as bytes and headers, streams as they come, and a WebSocket by hand. */
+import { Duplex } from "node:stream";
+import type { ApiResponse, ApiServer, UserInfo } from "../../src/apiserver/index.ts";
+import type { JsonObject } from "../../src/base/index.ts";
+
+/** As `karmadactl` is let in with the kubeconfig of a hub. */
+const ADMINISTRATOR: UserInfo = { name: "flotilla-admin", groups: ["system:masters", "system:authenticated"] };
+
+export interface Sent {
+  headers?: Readonly<Record<string, string>>;
+  /** Bytes as they are, anything else as JSON. */
+  body?: unknown;
+}
+
+export interface Received {
+  status: number;
+  headers: ApiResponse["headers"];
+  text: string;
+  /** The answer as JSON. */
+  readonly body: JsonObject;
+}
+
+export interface Stream {
+  status: number;
+  headers: ApiResponse["headers"];
+  /** Resolves with all that came, as soon as it matches. */
+  until(pattern: RegExp): Promise<string>;
+  close(): void;
+}
+
+export interface Peer {
+  ask(method: string, url: string, sent?: Sent): Promise<Received>;
+  /** An answer that does not end by itself. */
+  open(url: string, headers?: Readonly<Record<string, string>>): Promise<Stream>;
+  /** A WebSocket as client-go opens one; `refused` when the answer is another one. */
+  connect(url: string): Promise<{ socket: PeerSocket; headers: ApiResponse["headers"] } | { refused: Received }>;
+}
+
+export function createPeer(server: Pick<ApiServer, "handle">): Peer {
+  const send = async (method: string, url: string, { headers = {}, body }: Sent, signal: AbortSignal, canUpgrade = false): Promise<ApiResponse> => {
+    const [path = "", query] = url.split("?");
+    const bytes = body === undefined ? new Uint8Array() : body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
+    const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+    return server.handle({ method, path, query: new URLSearchParams(query), headers: { accept: "application/json, */*", "user-agent": "karmadactl/v1.18.1 (linux/amd64)", ...type, ...headers }, body: bytes, user: ADMINISTRATOR, signal, canUpgrade });
+  };
+  const ask: Peer["ask"] = async (method, url, sent = {}) => receivedOf(await send(method, url, sent, new AbortController().signal));
+  return {
+    ask,
+    async open(url, headers = {}) {
+      const abort = new AbortController();
+      const { status, headers: answered, body } = await send("GET", url, { headers }, abort.signal);
+      let text = "";
+      let check = (): void => {};
+      const stop = "open" in body ? body.open({ write: (chunk) => ((text += Buffer.from(chunk).toString()), check(), true), onDrain: () => {}, end: () => {} }) : (): void => {};
+      return {
+        status,
+        headers: answered,
+        until: (pattern) =>
+          new Promise((resolve) => {
+            check = () => {
+              if (pattern.test(text)) resolve(text);
+            };
+            check();
+          }),
+        close() {
+          stop();
+          abort.abort();
+        },
+      };
+    },
+    async connect(url) {
+      const headers = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "sec-websocket-protocol": "v5.channel.k8s.io" };
+      const answer = await send("GET", url, { headers }, new AbortController().signal, true);
+      if (!answer.upgrade) return { refused: await receivedOf(answer) };
+      const socket = new PeerSocket();
+      answer.upgrade(socket, Buffer.alloc(0));
+      return { socket, headers: answer.headers };
+    },
+  };
+}
+
+async function receivedOf({ status, headers, body }: ApiResponse): Promise<Received> {
+  const text = await textOf(body);
+  return {
+    status,
+    headers,
+    text,
+    get body() {
+      return JSON.parse(text) as JsonObject;
+    },
+  };
+}
+
+async function textOf(body: ApiResponse["body"]): Promise<string> {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  if (!("open" in body)) return Buffer.concat(body).toString();
+  const chunks: Uint8Array[] = [];
+  await new Promise<void>((end) => {
+    body.open({ write: (chunk) => chunks.push(Buffer.from(chunk)) > 0, onDrain: () => {}, end });
+  });
+  return Buffer.concat(chunks).toString();
+}
+
+/** The end of a WebSocket that speaks the channels of Kubernetes: the first byte of a message names its stream. */
+export class PeerSocket extends Duplex {
+  readonly #messages: [number, string][] = [];
+  #bytes = Buffer.alloc(0);
+  #check = (): void => {};
+
+  override _read(): void {
+    // What the peer says is pushed.
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk]);
+    while (this.#takeFrame());
+    this.#check();
+    done();
+  }
+
+  #takeFrame(): boolean {
+    const short = (this.#bytes[1] ?? 0) & 127;
+    const start = short === 126 ? 4 : 2;
+    if (this.#bytes.byteLength < start) return false;
+    const length = short === 126 ? this.#bytes.readUInt16BE(2) : short;
+    if (this.#bytes.byteLength < start + length) return false;
+    const data = this.#bytes.subarray(start, start + length);
+    if (((this.#bytes[0] ?? 0) & 15) === 2) this.#messages.push([data[0] ?? -1, data.subarray(1).toString()]);
+    this.#bytes = this.#bytes.subarray(start + length);
+    return true;
+  }
+
+  /** What came on one stream until it matches. */
+  until(channel: number, pattern: RegExp): Promise<string> {
+    return new Promise((resolve) => {
+      this.#check = () => {
+        const text = this.#messages.flatMap(([on, said]) => (on === channel ? [said] : [])).join("");
+        if (pattern.test(text)) resolve(text);
+      };
+      this.#check();
+    });
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Requests about Open Cluster Management's kinds, with what a hub of version 1.2.0 answered: the same code, reason and words, and the same object
+ * stored. Where Flotilla answers differently, that is listed with the reason; a test fails when a listed case is answered alike.
+ */
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { kubernetesKinds, ocmHubKinds } from "../../src/api/index.ts";
+import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
+import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
+
+interface Step {
+  /** `POST /apis/…` */
+  request: string;
+  /** Whom the administrator acts as. */
+  as?: string;
+  body?: JsonObject;
+  table?: true;
+  answer: JsonObject;
+}
+
+interface Case {
+  name: string;
+  steps: Step[];
+}
+
+const NAME = "a cluster whose name no namespace can have is of no use, whether it names its address or not";
+const ORDER = "the server tells mistakes against the schema in random order";
+const NEWER = "fields of version 1.3: there are other ways to name what is ignored";
+const EXECUTOR = "whoever writes a template must be allowed to act as its executor, as for the works that come of it";
+
+/** By the name of the case. */
+const DIFFERENT: Readonly<Record<string, string>> = {
+  "mc bad name without configs": NAME,
+  "mc long name without configs": NAME,
+  "mc taint twice": "taints that stay are not held against whoever changes something else",
+  "mc status bad": ORDER,
+  "pl spread bad": ORDER,
+  "pl wrong expression": "an expression that does not compile would take all clusters away",
+  "pd with spec strict": "shorthand of guides, which is told in a warning",
+  "mw executor without subject": "upstream's webhook fails on it",
+  "mw executor bad names": ORDER,
+  "mw ignore no paths": NEWER,
+  "mw ignore missing paths": NEWER,
+  "rs executor without right": EXECUTOR,
+  "rs executor without account": EXECUTOR,
+};
+
+const file = new URL("testdata/ocm-1.2.0.jsonl.gz", import.meta.url);
+const [first = "", ...lines] = gunzipSync(readFileSync(file)).toString().trimEnd().split("\n");
+const { setup } = JSON.parse(first) as { setup: Omit<Step, "answer">[] };
+const cases = lines.map((line) => JSON.parse(line) as Case);
+
+describe("Open Cluster Management's kinds are answered as its hub answers", () => {
+  let hub: TestServer;
+  beforeAll(async () => {
+    hub = await createTestServer({ profiles: { hub: { builtIns: kubernetesKinds, customs: ocmHubKinds, objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] } } });
+    for (const step of setup) await ask(hub, step);
+    await hub.settle();
+  });
+  afterAll(() => hub.server.close());
+
+  const play = async ({ steps }: Case): Promise<Json[]> => {
+    const answers: Json[] = [];
+    for (const step of steps) answers.push(shown(hub, step, await ask(hub, step)));
+    await tidy(hub, steps);
+    return answers;
+  };
+  const recorded = ({ steps }: Case): Json[] => steps.map((step) => withNewerFields(step));
+  const differs = ({ name }: Case): boolean => Object.hasOwn(DIFFERENT, name);
+
+  test.for(cases.filter((one) => !differs(one)))("$name", async (one) => {
+    expect(await play(one)).toEqual(recorded(one));
+  });
+
+  test.for(cases.filter(differs))("$name: differs on purpose", async (one) => {
+    expect(await play(one)).not.toEqual(recorded(one));
+  });
+
+  test("every difference is about a case that there is", () => {
+    const names = new Set(cases.map(({ name }) => name));
+
+    expect(Object.keys(DIFFERENT).filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+async function ask(hub: TestServer, { request, body, table, as }: Omit<Step, "answer">): Promise<Answered> {
+  const [method = "", path = ""] = request.split(" ");
+  return hub.request(method, path, body, {
+    accept: table ? "application/json;as=Table;v=v1;g=meta.k8s.io" : "application/json",
+    "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
+    ...(as !== undefined && { "impersonate-user": as }),
+  });
+}
+
+/** Version 1.3 has two more fields with defaults, which Flotilla serves. */
+function withNewerFields({ request, answer }: Step): JsonObject {
+  const { spec } = answer;
+  if (!request.includes("/placements") || !isObject(spec)) return answer;
+  return { ...answer, spec: { ...spec, sortBy: "ClusterName", scoreRateLimit: "1m" } };
+}
+
+/** Specs of this size are not repeated in the recording. */
+const LARGE = 100_000;
+
+/** The answer in the form of the recording: times are words, and what every object has is left out. */
+function shown({ clock }: TestServer, { request }: Step, { status: code, body, text }: Answered): Json {
+  const read = JSON.parse(text.replaceAll(`"${formatTime(clock.now())}"`, '"NOW"')) as JsonObject;
+  if (body["kind"] === "Status") return { code, ...pick(read, "reason", "message"), ...(code !== 422 && isObject(read["details"]) && Object.keys(read["details"]).length > 0 && { details: read["details"] }) };
+  if (body["kind"] === "Table") return { code, ...tableOf(read, request.endsWith("/manifestworks") ? OWN_COLUMNS : []) };
+  const { apiVersion: _version, kind: _kind, metadata, ...rest } = read;
+  const { name: _name, namespace: _namespace, uid: _uid, resourceVersion: _revision, creationTimestamp: _created, managedFields: _managers, ...kept } = metadata as JsonObject;
+  if (JSON.stringify(rest).length > LARGE) rest["spec"] = "as sent";
+  return { code, metadata: kept, ...rest };
+}
+
+function pick(object: JsonObject, ...keys: string[]): JsonObject {
+  return Object.fromEntries(keys.flatMap((key) => (object[key] === undefined ? [] : [[key, object[key]]])));
+}
+
+/** Of ManifestWork, which has no columns upstream. */
+const OWN_COLUMNS = ["Applied", "Available"];
+
+function tableOf({ columnDefinitions, rows }: JsonObject, own: readonly string[]): JsonObject {
+  const columns = columnDefinitions as { name: string; type: string; priority: number }[];
+  const isTaken = (_: unknown, index: number): boolean => !own.includes(columns[index]?.name ?? "");
+  return {
+    columns: columns.filter(isTaken).map(({ name, type, priority }) => [name, type, ...(priority > 0 ? ["wide"] : [])].join(" ")),
+    rows: (rows as { cells: Json[] }[]).filter(({ cells }) => cells[0] === "t").map(({ cells }) => cells.map((cell, index) => (columns[index]?.type === "date" ? "AGE" : cell)).filter(isTaken)),
+  };
+}
+
+async function tidy(hub: TestServer, steps: readonly Step[]): Promise<void> {
+  for (const { request, body } of steps) {
+    const [method, path = ""] = request.split(" ");
+    const name = (body?.["metadata"] as { name?: string } | undefined)?.name;
+    if (method === "POST" && name !== undefined) await hub.request("DELETE", `${path.split("?")[0] ?? ""}/${name}`);
+  }
+  await hub.settle();
+}

@@ -1,0 +1,81 @@
+/** A hub of the shipped command with real clusters as members, and what the tests of it look at. */
+import { Deployment, Work } from "../../src/api/index.ts";
+import type { Kind, KubernetesObject } from "../../src/api/index.ts";
+import type { DeepReadonly } from "../../src/base/index.ts";
+import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "../../src/client/index.ts";
+import type { Client, Transport } from "../../src/client/index.ts";
+import { eventually } from "./eventually.ts";
+import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
+import type { Finished, Up } from "./flotilla-process.ts";
+import type { RealCluster } from "./real-cluster.ts";
+
+/** Members are looked at every second, so that a test need not wait for what a user would wait half a minute. */
+const PROBES = ["--cluster-status-update-frequency", "1", "--cluster-success-threshold", "1", "--cluster-failure-threshold", "2"];
+
+type Condition = DeepReadonly<{ type: string; status: string; reason?: string; message?: string }>;
+
+export interface RealFleet {
+  /** Speaks to the hub that runs now. */
+  hub(): Client;
+  kubeconfig(): string;
+  join(member: RealCluster, ...flags: string[]): Promise<void>;
+  unjoin(member: RealCluster, ...flags: string[]): Promise<Finished>;
+  killHub(): Promise<void>;
+  startHub(): Promise<void>;
+  /** A condition of the Work that carries an object to a member; undefined while there is none. */
+  workCondition(member: string, name: string, type: string): Promise<Condition | undefined>;
+  /** Ends the hub; resolves with what it said. */
+  stop(): Promise<Finished | undefined>;
+}
+
+/** `flags` are those of `flotilla up`. */
+export async function startRealFleet(...flags: string[]): Promise<RealFleet> {
+  const directory = temporaryDirectory();
+  let running: Up | undefined;
+  let transport: Transport;
+  let hub: Client;
+
+  async function startHub(): Promise<void> {
+    running = await up(directory.path, ...flags, ...PROBES);
+    transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(running.kubeconfig("hub")))), cluster: { root: "hub" } });
+    hub = createClient({ transport, fieldManager: "test" });
+  }
+  async function stopHub(signal: "SIGTERM" | "SIGKILL"): Promise<Finished | undefined> {
+    await transport.close();
+    const finished = await running?.stop(signal);
+    running = undefined;
+    return finished;
+  }
+  const kubeconfig = (): string => running?.kubeconfig("hub") ?? "";
+  await startHub();
+
+  return {
+    hub: () => hub,
+    kubeconfig,
+    async join({ name, kubeconfig: member }, ...more) {
+      const { code, stderr } = await flotilla("join", name, "--kubeconfig", kubeconfig(), "--cluster-kubeconfig", member, ...more);
+      if (code !== 0) throw new Error(`flotilla join ${name}: ${stderr}`);
+    },
+    unjoin: ({ name, kubeconfig: member }, ...more) => flotilla("unjoin", name, "--kubeconfig", kubeconfig(), "--cluster-kubeconfig", member, ...more),
+    killHub: async () => void (await stopHub("SIGKILL")),
+    startHub,
+    async workCondition(member, name, type) {
+      const { items } = await hub.list(Work, { cluster: "hub", namespace: `karmada-es-${member}` });
+      return items.find(({ metadata }) => metadata.name.startsWith(`${name}-`))?.status?.conditions?.find((condition) => condition.type === type);
+    },
+    async stop() {
+      const finished = await stopHub("SIGTERM");
+      directory.remove();
+      return finished;
+    },
+  };
+}
+
+/** An object of the namespace `shop` on a member. */
+export const onMember = <T extends KubernetesObject>({ name: cluster, client }: RealCluster, kind: Kind<T>, name: string): Promise<DeepReadonly<T> | undefined> => find(client, kind, { cluster, namespace: "shop", name });
+
+/** Waits until a Deployment of the namespace `shop` says on a member what it should. */
+export const deploymentBecomes = (member: RealCluster, name: string, isRight: (spec: DeepReadonly<Deployment>["spec"], deployment: DeepReadonly<Deployment>) => boolean): Promise<DeepReadonly<Deployment> | undefined> =>
+  eventually(`Deployment ${name} on ${member.name}`, () => onMember(member, Deployment, name), (seen) => seen !== undefined && isRight(seen.spec, seen));
+
+export const isGone = <T extends KubernetesObject>(member: RealCluster, kind: Kind<T>, name: string): Promise<unknown> => eventually(`${kind.kind} ${name} is gone from ${member.name}`, () => onMember(member, kind, name), (seen) => seen === undefined);

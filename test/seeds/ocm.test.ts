@@ -1,0 +1,63 @@
+/** Open Cluster Management's objects as people write them are accepted, and say where they are shorthand. */
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { builtInAdmissions, ocmHubKinds } from "../../src/api/index.ts";
+import { createTestServer, PROFILE, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
+import type { JsonObject } from "../../src/base/index.ts";
+import { parseYaml } from "../../src/machinery/index.ts";
+
+const FOLDER = new URL("./ocm/", import.meta.url);
+const UNBOUND = "namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default";
+const FEEDBACK = "spec.manifestConfigs[0].feedbackRules: WellKnownStatus of clonesets.apps.kruise.io is understood by Flotilla's agents alone; the canonical form is type JSONPaths with a path for every value";
+const bare = (stored: string): string => `spec.workload.manifests[0]: has no name and is taken for the CloneSet default/example-cloneset of spec.manifestConfigs[0]${stored}; the canonical form is the whole manifest`;
+
+/** What is told of files that are shorthand. */
+const WARNINGS: Readonly<Record<string, string[]>> = {
+  "guide-placement-example.yaml": [UNBOUND],
+  "guide-production-placement.yaml": ["namespace default has no ManagedClusterSetBinding; no cluster is selected"],
+  "guide-placement-example-decision.yaml": [
+    "spec.placementRef: was left out, because a PlacementDecision has no spec; Placement placement-example makes its own decisions, and the canonical form is to read those with the label cluster.open-cluster-management.io/placement=placement-example",
+  ],
+  "guide-sidecarset-monitoring.yaml": [
+    "metadata.annotations: ocm.io/conditional-deployment is understood by Flotilla alone; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label",
+  ],
+  "introduction-example-cloneset-feedback.yaml": [bare(""), FEEDBACK],
+};
+
+let hub: TestServer;
+beforeAll(async () => {
+  const profile = { ...PROFILE, customs: ocmHubKinds, objects: [...PROFILE.objects, { apiVersion: "v1", kind: "Namespace", metadata: { name: "cluster1" } }] };
+  hub = await createTestServer({ profiles: { hub: profile }, admissions: builtInAdmissions });
+});
+afterAll(() => hub.server.close());
+
+const read = (file: string): JsonObject => parseYaml(readFileSync(new URL(file, FOLDER), "utf8")) as JsonObject;
+const warningsOf = ({ headers }: Answered): string[] => [headers["warning"] ?? []].flat();
+const told = (...texts: string[]): string[] => texts.map((text) => `299 - ${JSON.stringify(text)}`);
+
+function collectionOf({ apiVersion, kind, metadata }: JsonObject): string {
+  const { namespace } = metadata as { namespace: string };
+  return `/apis/${String(apiVersion)}/namespaces/${namespace}/${String(kind).toLowerCase()}s`;
+}
+
+test.for(readdirSync(FOLDER))("%s applies as it is written", async (file) => {
+  const object = read(file);
+  const { name } = object["metadata"] as { name: string };
+
+  const answered = await hub.request("POST", `${collectionOf(object)}?fieldValidation=Strict`, object);
+  await hub.request("DELETE", `${collectionOf(object)}/${name}`);
+
+  expect(answered.status).toBe(201);
+  expect(warningsOf(answered)).toEqual(told(...(WARNINGS[file] ?? [])));
+});
+
+test("a manifest that is left out of a later file stays what it is stored as", async () => {
+  const [whole, feedback] = ["introduction-example-cloneset.yaml", "introduction-example-cloneset-feedback.yaml"].map(read) as [JsonObject, JsonObject];
+  await hub.request("POST", collectionOf(whole), whole);
+
+  const answered = await hub.request("PATCH", `${collectionOf(whole)}/example-cloneset?fieldValidation=Strict`, feedback, { "content-type": "application/merge-patch+json" });
+
+  expect(answered.status).toBe(200);
+  expect(warningsOf(answered)).toEqual(told(bare(", as it is stored"), FEEDBACK));
+  expect(answered.body["spec"]).toMatchObject({ workload: (whole["spec"] as JsonObject)["workload"] as JsonObject, manifestConfigs: [{ feedbackRules: [{ type: "WellKnownStatus" }] }] });
+});

@@ -1,0 +1,107 @@
+/** Two objects of one kind and name in different API groups want the same binding: the first keeps it, the other is told and waits. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ClusterPropagationPolicy, ClusterResourceBinding, CustomResourceDefinition, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
+import type { Kind, PolicyStatus } from "../../src/api/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makePolicy } from "../../src/testing/index.ts";
+
+const SETTLED_MS = 20_000;
+const GROUPS = ["first.example.dev", "second.example.dev"] as const;
+
+let fleet: TestFleet;
+beforeEach(async () => {
+  fleet = await startTestFleet({ members: ["member1"] });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+});
+afterEach(() => fleet.stop());
+
+const scopes: Record<string, { scope: "Namespaced" | "Cluster"; namespace?: string; bindings: Kind; policies: Kind }> = {
+  "in a namespace": { scope: "Namespaced", namespace: "shop", bindings: ResourceBinding, policies: PropagationPolicy },
+  "in no namespace": { scope: "Cluster", bindings: ClusterResourceBinding, policies: ClusterPropagationPolicy },
+};
+for (const [where, { scope, namespace, bindings, policies }] of Object.entries(scopes)) {
+  describe(`two widgets of one name ${where}`, () => {
+    const place = { cluster: "hub", ...(namespace && { namespace }) };
+    const kindOf = (group: string) => dynamicKind({ group, version: "v1", kind: "Widget", plural: "widgets", scope });
+    const policyFor = (group: string) => {
+      const policy = makePolicy(`shop/${group}`).selects(`${group}/v1`, "Widget").duplicates("member1").build();
+      return namespace ? policy : { ...policy, kind: "ClusterPropagationPolicy", metadata: { name: group } };
+    };
+    const create = async (group: string): Promise<void> => {
+      await fleet.client.create(kindOf(group), "hub", { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "web", ...(namespace && { namespace }) }, spec: { of: group } });
+      await fleet.run(SETTLED_MS);
+    };
+    const owner = async () => ((await fleet.client.get(bindings, { ...place, name: "web-widget" })) as ResourceBinding).spec.resource.apiVersion;
+    const problemsOf = async (group: string) => ((await fleet.client.get(policies, { ...place, name: group })) as { status?: PolicyStatus }).status?.problems ?? [];
+    const onMember = async (group: string) => (await fleet.client.list(kindOf(group), { cluster: "member1" })).items.map(({ metadata }) => metadata.name);
+    const told = async () => {
+      const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: namespace ?? "default" });
+      return items.filter(({ involvedObject }) => involvedObject.kind === "Widget").map(({ involvedObject, reason, count }) => `${involvedObject.apiVersion} ${reason} ${count}`);
+    };
+
+    beforeEach(async () => {
+      for (const group of GROUPS) {
+        const definition = {
+          apiVersion: "apiextensions.k8s.io/v1",
+          kind: "CustomResourceDefinition",
+          metadata: { name: `widgets.${group}` },
+          spec: { group, scope, names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] },
+        } as unknown as CustomResourceDefinition;
+        for (const cluster of ["hub", "member1"]) await fleet.client.create(CustomResourceDefinition, cluster, definition);
+        await fleet.client.create(policies, "hub", policyFor(group));
+      }
+      await fleet.run(SETTLED_MS);
+      for (const group of GROUPS) await create(group);
+    });
+
+    test("the first keeps the binding; the second is told once, on itself and on its policy", async () => {
+      expect(await owner()).toBe("first.example.dev/v1");
+      expect(await onMember("first.example.dev")).toEqual(["web"]);
+      expect(await onMember("second.example.dev")).toEqual([]);
+      expect(await problemsOf("first.example.dev")).toEqual([]);
+      expect(await problemsOf("second.example.dev")).toMatchObject([{ kind: "Widget", name: "web", reason: "BindingNameTaken", message: "binding web-widget belongs to Widget web of first.example.dev/v1: the names of bindings do not contain the API group; rename one of the two objects" }]);
+
+      await fleet.client.patch(kindOf("second.example.dev"), { ...place, name: "web" }, { spec: { of: "nobody" } }, { type: "merge" });
+      await fleet.run(SETTLED_MS);
+
+      expect(await owner()).toBe("first.example.dev/v1");
+      expect(await told()).toEqual(["second.example.dev/v1 ApplyPolicyFailed 1"]);
+    });
+
+    test("the second has its turn when the first is gone, and nothing of the first is left", async () => {
+      await fleet.client.delete(kindOf("first.example.dev"), { ...place, name: "web" }, { propagationPolicy: "Background" });
+      await fleet.run(SETTLED_MS);
+
+      expect(await owner()).toBe("second.example.dev/v1");
+      expect(await onMember("first.example.dev")).toEqual([]);
+      expect(await onMember("second.example.dev")).toEqual(["web"]);
+      expect(await problemsOf("second.example.dev")).toEqual([]);
+      expect(await told()).toEqual(["second.example.dev/v1 ApplyPolicyFailed 1", "second.example.dev/v1 ApplyPolicySucceed 1"]);
+    });
+
+    test("the second does not take over what the first left running", async () => {
+      await fleet.client.delete(kindOf("first.example.dev"), { ...place, name: "web" }, { propagationPolicy: "Orphan" });
+      await fleet.run(SETTLED_MS);
+      expect(await owner()).toBe("first.example.dev/v1");
+      expect(await onMember("first.example.dev")).toEqual(["web"]);
+
+      await fleet.client.delete(bindings, { ...place, name: "web-widget" });
+      await fleet.run(SETTLED_MS);
+
+      expect(await owner()).toBe("second.example.dev/v1");
+      expect(await onMember("second.example.dev")).toEqual(["web"]);
+    });
+
+    test("a second that is gone before the first leaves no problem behind", async () => {
+      await fleet.client.delete(kindOf("second.example.dev"), { ...place, name: "web" });
+      await fleet.run(SETTLED_MS);
+      expect(await problemsOf("second.example.dev")).toEqual([]);
+
+      await fleet.client.delete(kindOf("first.example.dev"), { ...place, name: "web" }, { propagationPolicy: "Background" });
+      await fleet.run(SETTLED_MS);
+
+      expect((await fleet.client.list(bindings, { cluster: "hub" })).items).toEqual([]);
+    });
+  });
+}

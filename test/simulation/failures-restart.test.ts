@@ -1,0 +1,87 @@
+/** The hub dies, wherever it is in its work, and comes back: what was begun is finished once, and nothing that runs is lost. */
+import { expect, test } from "vitest";
+import { UnreachableError } from "../../src/client/index.ts";
+import type { Transport } from "../../src/client/index.ts";
+import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { expectEnd, expectNoOrphans, MEMBERS, story } from "./failures-story.ts";
+
+const QUIET_MS = 15 * 60_000;
+/** What belongs to the pipeline, as the parts of the hub are called. */
+const STAGES = ["match", "schedule", "failover", "eviction", "dependencies", "rebalance", "namespaces", "dispatch", "execute", "status", "aggregate", "policies"];
+const READS = new Set(["get", "list"]);
+
+interface Crash {
+  /** Dies when this many writes of the pipeline have been carried out; the last one's answer is lost. */
+  afterWrites: number;
+}
+
+/** Plays the story on a hub that dies once. Answers the chapter and the stage of each write of the pipeline, in order. */
+async function play({ afterWrites }: Crash): Promise<string[]> {
+  const engine = createLastingEngine();
+  const written: string[] = [];
+  let isDead = false;
+  let mayDie = true;
+  let chapter = 0;
+  const lost = (): Promise<never> => Promise.resolve().then(() => Promise.reject(new UnreachableError("the hub is dying")));
+  const wrap = (transport: Transport, part: string): Transport => ({
+    ...transport,
+    async send(request, signal) {
+      if (!STAGES.includes(part)) return transport.send(request, signal);
+      if (isDead) return lost();
+      const answer = await transport.send(request, signal);
+      if (READS.has(request.verb)) return answer;
+      written.push(`${chapter} ${part}`);
+      if (mayDie && written.length === afterWrites) {
+        isDead = true;
+        return lost();
+      }
+      return answer;
+    },
+  });
+  const open = (): Promise<TestFleet> => startTestFleet({ members: MEMBERS, engine, wrap });
+  let fleet = await open();
+  const revive = async (): Promise<void> => {
+    const atMs = fleet.clock.now();
+    await fleet.stop();
+    [isDead, mayDie] = [false, false];
+    fleet = await open();
+    await fleet.run(Math.max(0, atMs - fleet.clock.now()));
+  };
+  try {
+    for (const { act, runMs, check } of story) {
+      chapter++;
+      await act(fleet);
+      await fleet.run(runMs);
+      if (isDead) {
+        await revive();
+        await fleet.run(runMs);
+      }
+      await expectNoOrphans(fleet);
+      await check?.(fleet);
+    }
+    await fleet.run(QUIET_MS);
+    await expectEnd(fleet);
+    fleet.resetWrites();
+    await fleet.run(QUIET_MS);
+    expect(fleet.writes()).toEqual([]);
+  } finally {
+    await fleet.stop();
+  }
+  return written;
+}
+
+test("a hub that dies after the first write of any stage, in any chapter, finishes what it began", { timeout: 180_000 }, async () => {
+  const undisturbed = await play({ afterWrites: Infinity });
+  const firsts = undisturbed.flatMap((what, index) => (undisturbed.indexOf(what) === index ? [index + 1] : []));
+  const stages = new Set(undisturbed.map((what) => what.split(" ")[1]));
+  expect(STAGES.filter((stage) => !stages.has(stage))).toEqual([]);
+
+  for (const afterWrites of firsts) {
+    try {
+      await play({ afterWrites });
+    } catch (error) {
+      throw new Error(`dying after write ${afterWrites}, the first of ${undisturbed[afterWrites - 1]}`, { cause: error });
+    }
+  }
+});

@@ -1,0 +1,296 @@
+/**
+ * A release of a CloneSet over the fleet, on real pods of simulated members: the partition counts the pods of all members, exactly once
+ * they have come to rest and never more on the way, whatever happens to members and replicas meanwhile.
+ */
+import { afterEach, describe, expect, test } from "vitest";
+import { CloneSet, Cluster, Namespace, Pod, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
+import type { Json } from "../../src/base/index.ts";
+import { UnreachableError } from "../../src/client/index.ts";
+import type { Transport } from "../../src/client/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+
+const MEMBERS = ["member1", "member2", "member3", "member4"];
+const EQUAL = { member1: 3, member2: 3, member3: 4 };
+const web = { cluster: "hub", namespace: "shop", name: "web" };
+const STEP_MS = 250;
+const STEPS = 120;
+
+let fleet: TestFleet;
+/** Members that get nothing, and members that get everything and whose answers are lost. */
+let away: Set<string>;
+let mute: Set<string>;
+afterEach(() => fleet.stop());
+
+const policy = (weights: Record<string, number>): PropagationPolicy => makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights(weights).build();
+
+interface Start {
+  weights?: Record<string, number>;
+  /** How pods are updated. */
+  podUpdatePolicy?: "ReCreate" | "InPlaceIfPossible";
+  annotations?: Record<string, string>;
+}
+
+async function start({ weights = EQUAL, podUpdatePolicy = "InPlaceIfPossible", annotations = {} }: Start = {}): Promise<void> {
+  away = new Set();
+  mute = new Set();
+  const wrap = (transport: Transport, part: string): Transport => {
+    if (part !== "execute") return transport;
+    return {
+      ...transport,
+      async send(request, signal) {
+        const { cluster } = request.path;
+        if (away.has(cluster)) throw new UnreachableError(`${cluster} is away`);
+        const answer = await transport.send(request, signal);
+        if (mute.has(cluster)) throw new UnreachableError(`${cluster} does not answer`, { mayHaveArrived: true });
+        return answer;
+      },
+    };
+  };
+  fleet = await startTestFleet({ members: MEMBERS, nodes: 3, wrap });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(PropagationPolicy, "hub", policy(weights));
+  const cloneSet = makeCloneSet("shop/web")
+    .replicas(10)
+    .with(({ metadata, spec }) => {
+      metadata.annotations = annotations;
+      spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy, maxUnavailable: "50%" } };
+    })
+    .build();
+  await fleet.client.create(CloneSet, "hub", cloneSet);
+  await fleet.run(30_000);
+}
+
+const release = (partition: number | string, image = "web:2"): Promise<unknown> =>
+  fleet.client.patch(CloneSet, web, { spec: { template: { spec: { containers: [{ name: "web", image }] } }, updateStrategy: { rollingUpdate: { partition } } } }, { type: "merge" });
+const weigh = (weights: Record<string, number>): Promise<unknown> => fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: policy(weights).spec } as unknown as Json, { type: "merge" });
+
+/** By member: pods that stay, and how many of them run the release. */
+async function pods(image = "web:2"): Promise<{ all: number[]; updated: number[]; sum: number }> {
+  const lists = await Promise.all(MEMBERS.map(async (cluster) => (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items.filter(({ metadata }) => !metadata.deletionTimestamp)));
+  const updated = lists.map((items) => items.filter(({ spec }) => spec?.containers[0]?.image === image).length);
+  return { all: lists.map(({ length }) => length), updated, sum: updated.reduce((sum, count) => sum + count, 0) };
+}
+
+/** Lets the fleet come to rest and looks on the way. Returns the largest number of updated pods that there ever was. */
+async function settle(image = "web:2"): Promise<number> {
+  let most = 0;
+  for (let step = 0; step < STEPS; step++) {
+    await fleet.run(STEP_MS);
+    most = Math.max(most, (await pods(image)).sum);
+  }
+  return most;
+}
+
+describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a release over three members, %s,", (podUpdatePolicy) => {
+  test.each([
+    { weights: EQUAL, steps: [10, 7, 5, 2, 0] },
+    { weights: { member1: 1, member2: 8, member3: 1 }, steps: ["100%", "90%", "75%", "50%", "1%", "0%"] },
+  ])("updates exactly what the partition lets through at each of $steps", async ({ weights, steps }) => {
+    await start({ weights, podUpdatePolicy });
+
+    for (const partition of steps) {
+      await release(partition);
+      const most = await settle();
+
+      const kept = typeof partition === "number" ? partition : Math.min(Math.ceil(Number.parseInt(partition) / 10), partition === "100%" ? 10 : 9);
+      expect((await pods()).sum, `partition ${partition}`).toBe(10 - kept);
+      expect(most).toBe(10 - kept);
+      expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 10, updatedReplicas: 10 - kept, updatedReadyReplicas: 10 - kept, expectedUpdatedReplicas: 10 - kept });
+    }
+  });
+
+  test("goes back when the partition is raised, on members that do not take pods back by themselves, and forward again", async () => {
+    await start({ podUpdatePolicy });
+    await release(2);
+    await settle();
+
+    for (const partition of [5, 9, 10, 4, 0, 6, 10]) {
+      const before = (await pods()).sum;
+      await release(partition);
+      const most = await settle();
+
+      expect((await pods()).sum, `partition ${partition}`).toBe(10 - partition);
+      expect(most).toBeLessThanOrEqual(Math.max(before, 10 - partition));
+      expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 10, updatedReplicas: 10 - partition, readyReplicas: 10 });
+    }
+    expect((await pods("web:1")).all).toEqual([3, 3, 4, 0]);
+    fleet.resetWrites();
+    await fleet.run(600_000);
+    expect(fleet.writes()).toEqual([]);
+  });
+});
+
+describe("while a member is unreachable", () => {
+  test("the others make up for it, and nothing moves when it is back", async () => {
+    await start();
+    await release(7);
+    await settle();
+    const [, , had] = (await pods()).updated;
+
+    away.add("member3");
+    await release(4);
+    expect(await settle()).toBe(6);
+    expect((await pods()).updated[2]).toBe(had);
+    expect((await pods()).sum).toBe(6);
+
+    away.delete("member3");
+    await fleet.run(60_000);
+    expect(await settle()).toBe(6);
+    expect((await pods()).sum).toBe(6);
+  });
+
+  test("what the others cannot make up for waits, and the binding says so", async () => {
+    await start();
+    await release(10);
+    await settle();
+
+    away.add("member3");
+    await release(1);
+    await settle();
+
+    expect((await pods()).updated).toEqual([3, 3, 0, 0]);
+    expect((await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "Dispatched", status: "False", reason: "RolloutHeld", message: "3 of 9 pods of the rollout wait for member3, which gets no copies at the moment" }),
+    );
+
+    away.delete("member3");
+    await fleet.run(60_000);
+    await settle();
+    expect((await pods()).updated).toEqual([3, 3, 3, 0]);
+    expect((await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "True" }));
+  });
+
+  test("a release that it has not seen is made by the others, and it is held when it is back", async () => {
+    await start();
+
+    away.add("member1");
+    await release(5);
+    expect(await settle()).toBe(5);
+    expect((await pods()).updated[0]).toBe(0);
+
+    away.delete("member1");
+    await fleet.run(60_000);
+    expect(await settle()).toBe(5);
+    expect((await pods()).sum).toBe(5);
+  });
+
+  test("what it may have got before the answers were lost counts, and stays what it is when it is back", async () => {
+    await start();
+    await release(7);
+    await settle();
+
+    mute.add("member3");
+    await release(4);
+    await fleet.run(5_000);
+    mute.delete("member3");
+    away.add("member3");
+    expect(await settle()).toBe(6);
+    expect((await pods()).sum).toBe(6);
+
+    away.delete("member3");
+    await fleet.run(60_000);
+    expect(await settle()).toBe(6);
+    expect((await pods()).sum).toBe(6);
+  });
+
+  test("one that is suspended counts with what it has, and the others make up for it", async () => {
+    await start();
+    await release(7);
+    await settle();
+
+    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { suspension: { dispatchingOnClusters: { clusterNames: ["member3"] } } } }, { type: "merge" });
+    await settle();
+    await release(4);
+    expect(await settle()).toBe(6);
+    expect((await pods()).sum).toBe(6);
+
+    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { suspension: null } }, { type: "merge" });
+    expect(await settle()).toBe(6);
+    expect((await pods()).sum).toBe(6);
+  });
+
+  test("pods are taken back elsewhere first", async () => {
+    await start();
+    await release(4);
+    await settle();
+
+    away.add("member3");
+    await release(7);
+    await settle();
+    expect((await pods()).sum).toBe(3);
+
+    away.delete("member3");
+    await fleet.run(60_000);
+    await settle();
+    expect((await pods()).sum).toBe(3);
+  });
+});
+
+describe("while replicas move", () => {
+  test.each([
+    { what: "weights change", to: { member1: 6, member2: 2, member3: 2 } },
+    { what: "one member takes nearly all", to: { member1: 1, member2: 8, member3: 1 } },
+    { what: "a member is added", to: { member1: 2, member2: 2, member3: 3, member4: 3 } },
+    { what: "a member is exchanged", to: { member1: 3, member2: 3, member4: 4 } },
+    { what: "a member leaves", to: { member1: 5, member2: 5 } },
+    { what: "all go to one", to: { member2: 1 } },
+    { what: "all go to a new one", to: { member4: 1 } },
+  ] as { what: string; to: Record<string, number> }[])("because $what, the number is kept", async ({ to }) => {
+    for (const annotations of [{}, { "flotilla.dev/rollout-order": "ordered" }] as Record<string, string>[]) {
+      await start({ annotations });
+      await release(5);
+      await settle();
+
+      await weigh(to);
+      const most = await settle();
+
+      const { all, sum } = await pods();
+      expect(all.reduce((total, count) => total + count, 0)).toBe(10);
+      expect(sum).toBe(5);
+      expect(most).toBe(5);
+      await release(2);
+      expect(await settle()).toBe(8);
+      expect((await pods()).sum).toBe(8);
+      await release(0);
+      await settle();
+      expect((await pods()).sum).toBe(10);
+      await fleet.stop();
+    }
+  });
+
+  test.each([{ isAway: false }, { isAway: true }])("because a member fails over, unreachable: $isAway, the number is kept", async ({ isAway }) => {
+    await start();
+    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { placement: { clusterAffinity: { clusterNames: MEMBERS } }, failover: { cluster: { purgeMode: "Gracefully" } } } } as unknown as Json, { type: "merge" });
+    await release(5);
+    await settle();
+
+    if (isAway) away.add("member3");
+    await fleet.client.patch(Cluster, { cluster: "hub", name: "member3" }, { spec: { taints: [{ key: "maintenance", effect: "NoExecute" }] } }, { type: "merge" });
+    expect(await settle()).toBe(5);
+    expect((await pods()).sum).toBe(5);
+
+    away.clear();
+    await fleet.run(60_000);
+    expect(await settle()).toBe(5);
+    expect(await pods()).toMatchObject({ all: [5, 5, 0, 0], sum: 5 });
+  });
+
+  test.each([
+    { replicas: 16, partition: 5, want: 11 },
+    { replicas: 6, partition: 5, want: 1 },
+    { replicas: 20, partition: "50%", want: 10 },
+    { replicas: 4, partition: "50%", want: 2 },
+  ])("because it is scaled to $replicas with partition $partition, $want are updated", async ({ replicas, partition, want }) => {
+    await start();
+    await release(partition);
+    await settle();
+
+    await fleet.client.patch(CloneSet, web, { spec: { replicas } }, { type: "merge" });
+    const most = await settle();
+
+    expect((await pods()).sum).toBe(want);
+    expect(most).toBeLessThanOrEqual(Math.max(5, want));
+  });
+});

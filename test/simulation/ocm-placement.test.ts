@@ -1,0 +1,118 @@
+/** Placements on a running hub: decisions follow clusters, sets, bindings and taints, and nothing is written when nothing changes. */
+import { beforeEach, describe, expect, test } from "vitest";
+import { CLUSTER_SET_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, Namespace, OcmPlacement, PlacementDecision } from "../../src/api/index.ts";
+import type { ManagedClusterTaint, OcmPlacementSpec } from "../../src/api/index.ts";
+import { findCondition } from "../../src/machinery/index.ts";
+import { endsWithTest } from "../../src/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+
+const HUB = "hub";
+let fleet: TestFleet;
+
+beforeEach(async () => {
+  fleet = endsWithTest(await startTestFleet({ members: [] }));
+  await fleet.client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+});
+
+const meta = (name: string, namespace?: string) => ({ name, ...(namespace && { namespace }) });
+const addCluster = async (name: string, labels: Record<string, string> = {}, taints: ManagedClusterTaint[] = []): Promise<void> =>
+  void (await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all", ...labels } }, spec: { hubAcceptsClient: false, taints } }));
+const addSet = async (name = "all"): Promise<void> => void (await fleet.client.create(ManagedClusterSet, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name }, spec: {} }));
+const bind = async (set = "all", namespace = "shop"): Promise<void> =>
+  void (await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: meta(set, namespace), spec: { clusterSet: set } }));
+const place = async (spec: OcmPlacementSpec = {}, namespace = "shop"): Promise<void> => void (await fleet.client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: meta("web", namespace), spec }));
+
+const decisions = async (namespace = "shop"): Promise<Record<string, string[]>> => {
+  const { items } = await fleet.client.list(PlacementDecision, { cluster: HUB, namespace });
+  return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, (status?.decisions ?? []).map(({ clusterName }) => clusterName)]));
+};
+const satisfied = async (namespace = "shop"): Promise<string> => {
+  const { status } = await fleet.client.get(OcmPlacement, { cluster: HUB, namespace, name: "web" });
+  const condition = findCondition(status?.conditions, "PlacementSatisfied");
+  return `${condition?.status} ${condition?.reason} ${status?.numberOfSelectedClusters}`;
+};
+
+test("decisions follow clusters that come, change and go", async () => {
+  await addSet();
+  await bind();
+  await place({ predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { env: "prod" } } } }] });
+  await fleet.settle();
+  expect(await decisions()).toEqual({ "web-decision-1": [] });
+  expect(await satisfied()).toBe("False AllManagedClusterSetsEmpty 0");
+
+  await addCluster("c1", { env: "prod" });
+  await addCluster("c2");
+  await fleet.settle();
+  expect(await decisions()).toEqual({ "web-decision-1": ["c1"] });
+
+  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c2" }, { metadata: { labels: { env: "prod" } } }, { type: "merge" });
+  await fleet.settle();
+  expect(await decisions()).toEqual({ "web-decision-1": ["c1", "c2"] });
+  expect(await satisfied()).toBe("True AllDecisionsScheduled 2");
+
+  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c1" }, { spec: { taints: [{ key: "down", effect: "NoSelect" }] } }, { type: "merge" });
+  await fleet.settle();
+  expect(await decisions()).toEqual({ "web-decision-1": ["c2"] });
+});
+
+test("nothing is written when nothing changes", async () => {
+  await addSet();
+  await bind();
+  await addCluster("c1");
+  await place();
+  await fleet.settle();
+  fleet.resetWrites();
+
+  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c1" }, { metadata: { annotations: { note: "x" } } }, { type: "merge" });
+  await fleet.run(60_000);
+
+  expect(fleet.writes().filter(({ part }) => part === "placement")).toEqual([]);
+});
+
+test("decisions that are not needed any more are deleted", async () => {
+  await addSet();
+  await bind();
+  for (const name of ["c1", "c2", "c3"]) await addCluster(name);
+  await place({ decisionStrategy: { groupStrategy: { clustersPerDecisionGroup: 1 } } });
+  await fleet.settle();
+  expect(await decisions()).toEqual({ "web-decision-1": ["c1"], "web-decision-2": ["c2"], "web-decision-3": ["c3"] });
+
+  await fleet.client.patch(OcmPlacement, { cluster: HUB, namespace: "shop", name: "web" }, { spec: { decisionStrategy: null } }, { type: "merge" });
+  await fleet.settle();
+
+  expect(await decisions()).toEqual({ "web-decision-1": ["c1", "c2", "c3"] });
+});
+
+test("a toleration that ends takes the cluster off, without anybody's doing", async () => {
+  await addSet();
+  await bind();
+  await addCluster("c1", {}, [{ key: "down", effect: "NoSelect" }]);
+  await place({ tolerations: [{ key: "down", operator: "Exists", tolerationSeconds: 20 }] });
+  await fleet.settle();
+  expect(await decisions()).toEqual({ "web-decision-1": ["c1"] });
+
+  await fleet.run(21_000);
+
+  expect(await decisions()).toEqual({ "web-decision-1": [] });
+});
+
+describe("a namespace without a binding", () => {
+  test("gets no cluster", async () => {
+    await addSet("default");
+    await addCluster("c1", { [CLUSTER_SET_LABEL]: "default" });
+    await place({ clusterSets: ["default"] });
+    await fleet.settle();
+
+    expect(await decisions()).toEqual({ "web-decision-1": [] });
+    expect(await satisfied()).toBe("False NoManagedClusterSetBindings 0");
+  });
+
+  test("is taken to be bound to the default set when it is the default one and the Placement names that set", async () => {
+    await addSet("default");
+    await addCluster("c1", { [CLUSTER_SET_LABEL]: "default" });
+    await place({ clusterSets: ["default"] }, "default");
+    await fleet.settle();
+
+    expect(await decisions("default")).toEqual({ "web-decision-1": ["c1"] });
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * Runs the outside client (`bench/bench.mjs` in the shared folder) against a hub and its members. It speaks plain Kubernetes API and knows
+ * nothing of who serves it, so the same commands measure Flotilla and Karmada. Here is what its answers say, as far as it is used.
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+export interface ClientTarget {
+  hub: string;
+  /** Kubeconfigs by the names of the members. */
+  members: Readonly<Record<string, string>>;
+  /** Folder with a file `NAME.pid` for each process that is measured. */
+  pids: string;
+  /** Where a process of it counts its requests, as `NAME=URL`; without it, quiet means little CPU. */
+  metrics?: string;
+}
+
+interface Times {
+  n: number;
+  p50: number;
+  p99: number;
+  last: number;
+}
+
+export interface Account {
+  /** User and system time by process. */
+  cpuSeconds: Record<string, number>;
+  rssMiB: Record<string, number>;
+  /** Of everything else on the machine meanwhile. */
+  foreignCpu: number;
+}
+
+export interface Answers {
+  throughput: { milliseconds: { scheduled: Times } & Record<string, Times>; wrongReplicas: number; toConverged: Account; toSettled: Account };
+  status: { objects: number; aggregated: Times; toConverged: Account; toSettled: Account };
+  move: { objects: number; arrived: Times; left: Times; toConverged: Account; toSettled: Account };
+  latency: { milliseconds: Record<"created" | "scheduled" | "allMembers", { n: number; p50: number; p99: number }> };
+  canary: { acceptedMs: number; onAllMembersMs: number };
+  sample: Account;
+  settle: Account;
+}
+
+export interface OutsideClient {
+  run<C extends keyof Answers>(command: C, target: ClientTarget, flags: Readonly<Record<string, string | number>>): Promise<Answers[C]>;
+}
+
+/** `shared` is what `--shared` or $FLOTILLA_SHARED names. */
+export function createOutsideClient(shared: string | undefined, { waitForQuiet }: { waitForQuiet: boolean }): OutsideClient {
+  if (shared === undefined) throw new Error("the outside client is missing: name the folder that has bench/bench.mjs with --shared DIR or $FLOTILLA_SHARED");
+  const script = join(shared, "bench", "bench.mjs");
+  if (!existsSync(script)) throw new Error(`${script} is not there: --shared and $FLOTILLA_SHARED name the folder that has bench/bench.mjs`);
+  return {
+    async run<C extends keyof Answers>(command: C, { hub, members, pids, metrics }: ClientTarget, flags: Readonly<Record<string, string | number>>): Promise<Answers[C]> {
+      const child = spawn(
+        process.execPath,
+        [
+          script,
+          command,
+          "--hub",
+          hub,
+          "--pids",
+          pids,
+          "--kind",
+          "cloneset",
+          ...Object.entries(members).flatMap(([name, kubeconfig]) => ["--member", `${name}=${kubeconfig}`]),
+          ...(metrics === undefined ? [] : ["--metrics", metrics]),
+          ...(waitForQuiet ? [] : ["--no-idle"]),
+          ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]),
+        ],
+        { stdio: ["ignore", "pipe", "inherit"] },
+      );
+      const exited = new Promise<number | null>((resolve, reject) => child.once("exit", resolve).once("error", reject));
+      const [printed, code] = await Promise.all([text(child.stdout), exited]);
+      if (code !== 0) throw new Error(`the outside client's ${command} ended with exit code ${code}`);
+      return JSON.parse(printed) as Answers[C];
+    },
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * The pipeline from outside: CloneSets divided over two members until they are there, until their status is back, a policy edit that moves
+ * them all, a restart, and what it costs. The same client measures Flotilla in its set-ups and a real Karmada, one after the other.
+ */
+import type { Benchmark, Figure } from "./benchmark.ts";
+import { createOutsideClient } from "./outside-client.ts";
+import type { Account, OutsideClient } from "./outside-client.ts";
+import { scheduler } from "./scheduler.ts";
+import { setUps } from "./set-ups.ts";
+import type { RunningSetUp } from "./set-ups.ts";
+import { compare } from "./target.ts";
+
+const COUNTS = { full: 1000, short: 200 };
+const SINGLE = { full: 100, short: 30 };
+const MANY_BINDINGS = { full: 10_000, short: 2000 };
+/** Between single workloads, so that one's way back does not meet the next one's way out. */
+const PAUSE_MS = 300;
+const NAMESPACE = "bench-many";
+
+/** By process, because a comparison with real members leaves the members' own processes out. */
+type ByProcess = Readonly<Record<string, number>>;
+
+interface Measured {
+  scheduledMs: number;
+  onMembersMs: number;
+  statusBackMs: number;
+  movedMs: number;
+  /** One at a time, from its create until every member has it. */
+  apply: { p50: number; p99: number };
+  /** From the start of the process until a new workload is on every member, with all others there. */
+  restartMs: number;
+  cpuUntilOnMembers: ByProcess;
+  cpuUntilQuiet: ByProcess;
+  cpuOfStatus: ByProcess;
+  cpuOfMove: ByProcess;
+  memoryBefore: ByProcess;
+  memory: ByProcess;
+  stored: ByProcess;
+  foreignSeconds: number;
+}
+
+export const pipeline: Benchmark = {
+  name: "pipeline",
+  summary: "CloneSets from a policy to two members and back, in three set-ups",
+  counts: COUNTS,
+  async run(options) {
+    const { count, shared, short, only, progress } = options;
+    const size = short ? "short" : "full";
+    const client = createOutsideClient(shared, { waitForQuiet: !short });
+    const wanted = setUps(shared ?? "").filter(({ name }) => !only || only.includes(name));
+    if (wanted.length === 0) throw new Error(`--only names none of the set-ups: ${setUps("").map(({ name }) => `'${name}'`).join(", ")}`);
+    const measured = new Map<string, Measured>();
+    for (const { name, missing, start } of wanted) {
+      if (missing !== undefined) {
+        progress(`${name} is left out: ${missing}`);
+        continue;
+      }
+      progress(`${name}: starting`);
+      const running = await start();
+      try {
+        measured.set(name, await measure(running, client, { count, single: SINGLE[size], progress: (text) => progress(`${name}: ${text}`) }));
+      } finally {
+        await running.stop();
+      }
+    }
+    const karmada = measured.get("Karmada");
+    const figures: Figure[] = [];
+    for (const [name, own] of measured) if (name !== "Karmada") figures.push(...figuresOf(name, count, own, karmada));
+    if (measured.has("in process")) {
+      const inProcess = wanted.find(({ name }) => name === "in process");
+      if (inProcess) figures.push(await restartWithMany(inProcess.start, client, MANY_BINDINGS[size], progress));
+      figures.push(...(await scheduler.run(options)));
+    }
+    return figures;
+  },
+};
+
+interface Load {
+  count: number;
+  single: number;
+  progress(text: string): void;
+}
+
+async function measure(running: RunningSetUp, client: OutsideClient, { count, single, progress }: Load): Promise<Measured> {
+  const { target, stored } = running;
+  const many = { namespace: NAMESPACE, n: count };
+  const before = { stored: stored(), sample: await client.run("sample", target, { seconds: 1 }) };
+  progress(`${count} CloneSets to two members`);
+  const throughput = await client.run("throughput", target, many);
+  const storedAfter = stored();
+  const { scheduled, ...stages } = throughput.milliseconds;
+  const onMembers = Object.keys(target.members).map((name) => stages[name]);
+  if (throughput.wrongReplicas > 0) throw new Error(`${throughput.wrongReplicas} objects have wrong replicas`);
+  if (!onMembers.every((times) => times?.n === count)) throw new Error("not every object came to every member");
+  progress("their status back to the hub");
+  const status = await client.run("status", target, many);
+  if (status.aggregated.n !== count) throw new Error("not every status came back");
+  progress("a restart of the hub");
+  const restartMs = await measureRestart(running, client);
+  await client.run("settle", target, many);
+  progress("a policy edit that moves them");
+  const move = await client.run("move", target, { ...many, to: Object.keys(target.members).at(-1) ?? "" });
+  progress(`${single} CloneSets one at a time`);
+  const latency = await client.run("latency", target, { namespace: "bench-single", n: single, pause: PAUSE_MS });
+  return {
+    scheduledMs: scheduled.last,
+    onMembersMs: Math.max(...onMembers.map((times) => times?.last ?? NaN)),
+    statusBackMs: status.aggregated.last,
+    movedMs: Math.max(move.arrived.last, move.left.last),
+    apply: latency.milliseconds.allMembers,
+    restartMs,
+    cpuUntilOnMembers: throughput.toConverged.cpuSeconds,
+    cpuUntilQuiet: throughput.toSettled.cpuSeconds,
+    cpuOfStatus: status.toSettled.cpuSeconds,
+    cpuOfMove: move.toSettled.cpuSeconds,
+    memoryBefore: before.sample.rssMiB,
+    memory: status.toSettled.rssMiB,
+    stored: Object.fromEntries(Object.entries(storedAfter).map(([name, bytes]) => [name, bytes - (before.stored[name] ?? 0)])),
+    foreignSeconds: [throughput, status, move].reduce((sum, { toConverged }: { toConverged: Account }) => sum + toConverged.foreignCpu, 0),
+  };
+}
+
+function figuresOf(name: string, count: number, own: Measured, karmada: Measured | undefined): Figure[] {
+  // Simulated members are in the process and cannot be left out; of real ones the hub is compared.
+  const counts = (process: string): boolean => name === "in process" || !process.startsWith("member");
+  const sum = (values: ByProcess): number => Object.entries(values).reduce((total, [process, value]) => (counts(process) ? total + value : total), 0);
+  const all = karmada ? [own, karmada] : [own];
+  const figure = (what: string, unit: string, better: Figure["better"], read: (measured: Measured) => number): Figure[] => compare(`${name}, ${what}`, unit, better, all.map(read));
+  const perSecond = (what: string, read: (measured: Measured) => number): Figure[] => figure(what, "per second", "more", (measured) => (count / read(measured)) * 1000);
+  const each = (what: string, unit: string, scale: number, read: (measured: Measured) => number): Figure[] => figure(what, unit, "less", (measured) => (read(measured) * scale) / count);
+  return [
+    ...perSecond("scheduled", ({ scheduledMs }) => scheduledMs),
+    ...perSecond("on members", ({ onMembersMs }) => onMembersMs),
+    ...perSecond("status back", ({ statusBackMs }) => statusBackMs),
+    ...perSecond("end to end", ({ onMembersMs, statusBackMs }) => onMembersMs + statusBackMs),
+    ...perSecond("moved", ({ movedMs }) => movedMs),
+    ...figure("apply to member, p50", "ms", "less", ({ apply }) => apply.p50),
+    ...figure("apply to member, p99", "ms", "less", ({ apply }) => apply.p99),
+    ...each("CPU until on members", "ms", 1000, ({ cpuUntilOnMembers }) => sum(cpuUntilOnMembers)),
+    ...each("CPU until quiet", "ms", 1000, ({ cpuUntilQuiet }) => sum(cpuUntilQuiet)),
+    ...each("CPU of status", "ms", 1000, ({ cpuOfStatus }) => sum(cpuOfStatus)),
+    ...each("CPU of move", "ms", 1000, ({ cpuOfMove }) => sum(cpuOfMove)),
+    ...figure("memory before", "MiB", "less", ({ memoryBefore }) => sum(memoryBefore)),
+    ...each("memory each", "KiB", 1024, ({ memory, memoryBefore }) => sum(memory) - sum(memoryBefore)),
+    ...each("on disk each", "KiB", 1 / 1024, ({ stored }) => sum(stored)),
+    ...figure(`restart with ${count}`, "ms", "less", ({ restartMs }) => restartMs),
+    ...figure("other programs meanwhile", "s of CPU", "less", ({ foreignSeconds }) => foreignSeconds),
+  ];
+}
+
+async function restartWithMany(start: () => Promise<RunningSetUp>, client: OutsideClient, bindings: number, progress: (text: string) => void): Promise<Figure> {
+  progress(`restart with ${bindings} bindings: filling`);
+  const running = await start();
+  try {
+    await client.run("throughput", running.target, { namespace: NAMESPACE, n: bindings });
+    progress(`restart with ${bindings} bindings`);
+    return { name: `in process, restart with ${bindings}`, unit: "ms", better: "less", value: await measureRestart(running, client) };
+  } finally {
+    await running.stop();
+  }
+}
+
+/** The client tries until the hub takes a workload, and then waits for it on the members. */
+async function measureRestart({ target, stopHub, startHub }: RunningSetUp, client: OutsideClient): Promise<number> {
+  await stopHub();
+  const started = performance.now();
+  const arrived = async (): Promise<number> => {
+    await client.run("canary", target, { namespace: NAMESPACE, name: "after-restart" });
+    return performance.now() - started;
+  };
+  const [elapsedMs] = await Promise.all([arrived(), startHub()]);
+  return elapsedMs;
+}

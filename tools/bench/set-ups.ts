@@ -1,0 +1,159 @@
+/**
+ * The set-ups that the pipeline is measured in: Flotilla with simulated members in its process, Flotilla with two real kube-apiservers as
+ * members, and a real Karmada with two of the same. None of the members runs anything, so what is measured is the control plane.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { load } from "js-yaml";
+import { connectApi } from "./api-client.ts";
+import { freePort, realBinaries, startKube } from "./kube.ts";
+import type { RunningKube } from "./kube.ts";
+import type { ClientTarget } from "./outside-client.ts";
+import { SOURCE, startFlotilla } from "./process.ts";
+import type { RunningFleet } from "./process.ts";
+import { expect } from "./target.ts";
+
+const run = promisify(execFile);
+const MEMBERS = ["member1", "member2"];
+const CLONE_SETS = "kruise-config/crd/bases/apps.kruise.io_clonesets.yaml";
+
+export interface RunningSetUp {
+  target: ClientTarget;
+  /** Bytes on disk by process. */
+  stored(): Record<string, number>;
+  /** Ends what decides on the hub, and starts it again with what it had. Members stay. */
+  stopHub(): Promise<void>;
+  startHub(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SetUp {
+  name: "in process" | "real members" | "Karmada";
+  /** Why it cannot be measured on this machine, if so. */
+  missing?: string;
+  start(): Promise<RunningSetUp>;
+}
+
+export function setUps(shared: string): SetUp[] {
+  const binaries = realBinaries(["etcd", "kube-apiserver", CLONE_SETS]);
+  const withKarmada = realBinaries(["etcd", "kube-apiserver", CLONE_SETS, "kubectl", "karmadactl", "karmada-controller-manager", "karmada-scheduler"]);
+  const script = join(shared, "real", "karmada");
+  const absent = "is not in $REAL_BIN";
+  return [
+    { name: "in process", start: () => startOwn(["--members", String(MEMBERS.length), "--nodes", "0"], async (pids) => ({ pids, members: undefined, stop: async () => {} })) },
+    { name: "real members", ...(binaries === undefined && { missing: `etcd, kube-apiserver or OpenKruise's definitions ${absent}` }), start: () => startOwn(["--members", "0"], (pids, fleet) => joinKubes(binaries ?? "", pids, fleet)) },
+    {
+      name: "Karmada",
+      ...(withKarmada === undefined ? { missing: `one of Karmada's programs ${absent}` } : !existsSync(script) && { missing: `${script} is not there` }),
+      start: () => startKarmada(script, withKarmada ?? ""),
+    },
+  ];
+}
+
+interface Members {
+  /** Kubeconfigs by name; unset where the fleet has them. */
+  members: Record<string, string> | undefined;
+  stop(): Promise<void>;
+}
+
+async function startOwn(flags: readonly string[], addMembers: (pids: string, fleet: RunningFleet) => Promise<Members>): Promise<RunningSetUp> {
+  const folder = mkdtempSync(join(tmpdir(), "flotilla-bench-"));
+  const data = join(folder, "data");
+  const pids = join(folder, "pids");
+  for (const directory of [data, pids]) mkdirSync(directory);
+  const port = await freePort();
+  let fleet: RunningFleet | undefined;
+  const start = async (): Promise<RunningFleet> => {
+    fleet = await startFlotilla(flags, { data, port });
+    writeFileSync(join(pids, "flotilla.pid"), String(fleet.pid));
+    return fleet;
+  };
+  let members: Members | undefined;
+  const stop = async (): Promise<void> => {
+    await fleet?.stop();
+    await members?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const first = await start();
+    members = await addMembers(pids, first);
+    const kubeconfigs = members.members ?? Object.fromEntries(MEMBERS.map((name) => [name, first.kubeconfig(name)]));
+    return {
+      target: { hub: first.kubeconfig("hub"), members: kubeconfigs, pids },
+      stored: () => ({ flotilla: bytesIn(data) }),
+      async stopHub() {
+        await fleet?.stop();
+      },
+      startHub: async () => void (await start()),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Two real API servers with OpenKruise's CloneSet, joined as a user would. */
+async function joinKubes(binaries: string, pids: string, fleet: RunningFleet): Promise<Members> {
+  const kubes: RunningKube[] = [];
+  const stop = async (): Promise<void> => void (await Promise.all(kubes.map((kube) => kube.stop())));
+  try {
+    const members: Record<string, string> = {};
+    for (const name of MEMBERS) {
+      const kube = await startKube(binaries);
+      kubes.push(kube);
+      kube.pids.forEach((pid, index) => writeFileSync(join(pids, `${name}-${index}.pid`), String(pid)));
+      const api = await connectApi(kube.kubeconfig);
+      await expect(api, 201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", JSON.stringify(load(readFileSync(join(binaries, CLONE_SETS), "utf8"))));
+      api.close();
+      await run(process.execPath, [SOURCE, "join", name, "--kubeconfig", fleet.kubeconfig("hub"), "--cluster-kubeconfig", kube.kubeconfig]);
+      members[name] = kube.kubeconfig;
+    }
+    return { members, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** With its own rate limits lifted and the numbers of workers that were fastest here. */
+const TUNED = { PROFILE: "tuned", TEMPLATE_SYNCS: "5", BINDING_SYNCS: "5", WORK_SYNCS: "5" };
+const FIRST_PORT = 31_000;
+const METRICS_PORT = FIRST_PORT + 80;
+/** What decides and delivers; its API server and etcd go on, which is in its favour. */
+const RESTARTED = ["manager", "scheduler"];
+
+async function startKarmada(script: string, binaries: string): Promise<RunningSetUp> {
+  const folder = mkdtempSync(join(tmpdir(), "flotilla-bench-karmada-"));
+  const call = (...args: string[]): Promise<unknown> => run(script, [folder, ...args], { env: { ...process.env, ...TUNED, REAL_BIN: binaries, BASE: String(FIRST_PORT), MEMBERS: String(MEMBERS.length), EXTRA_CRDS: join(binaries, CLONE_SETS) } });
+  const stop = async (): Promise<void> => {
+    await call("down");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const kubeconfig = (name: string): string => join(folder, "kube", `${name}.json`);
+  try {
+    await call("up");
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    target: { hub: kubeconfig("hub"), members: Object.fromEntries(MEMBERS.map((name) => [name, kubeconfig(name)])), pids: join(folder, "pids"), metrics: `manager=http://127.0.0.1:${METRICS_PORT}/metrics` },
+    stored: () => Object.fromEntries(readdirSync(join(folder, "data")).map((name) => [name, bytesIn(join(folder, "data", name))])),
+    async stopHub() {
+      for (const name of RESTARTED) await call("stop", name);
+    },
+    async startHub() {
+      for (const name of RESTARTED) await call("start", name);
+    },
+    stop,
+  };
+}
+
+/** What the files of a folder take on disk, which is less than their length where it is only reserved. */
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
+}
