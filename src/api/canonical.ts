@@ -237,7 +237,8 @@ function canonicalTime(value: Json, micro: boolean): string {
 function isOmitted({ type, always, optional }: FactField, value: Json, place: Place): boolean {
   if (type.pointer || type.shape === "struct") return false;
   if (always) return value === "" && !optional && place === "inside" && type.shape === "leaf" && type.leaf === "string";
-  if (type.shape === "leaf") return value === "" || value === 0 || value === false;
+  // A value of any type is a struct to Go.
+  if (type.shape === "leaf") return type.leaf !== "Json" && (value === "" || value === 0 || value === false);
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 

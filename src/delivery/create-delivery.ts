@@ -17,7 +17,7 @@ import { holdsIn, withoutPath } from "./compare.ts";
 import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef, RemovePolicy } from "./delivery.ts";
 import { findDrift, withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";
-import { APPLIED_DIGEST, digestOf, isOurs, isReleasedFrom, mark, ownerOf, RELEASED_FROM, releasePatch } from "./marks.ts";
+import { APPLIED_DIGEST, digestOf, FIELD_MANAGER, isOurs, isReleasedFrom, mark, RELEASED_FROM, releasePatch } from "./marks.ts";
 import { groupKind } from "./observer.ts";
 import type { Observer } from "./observer.ts";
 import { planTakeover } from "./plan-takeover.ts";
@@ -39,8 +39,6 @@ export interface DeliveryDependencies {
 
 /** How often a write is tried again when the object changes under it, before the caller's back-off takes over. */
 const RACE_RETRIES = 3;
-/** The manager that releases its fields when nobody says which: a client writes under one name. */
-const FIELD_MANAGER = "flotilla";
 
 /** What is being delivered: the kind as the member serves it, and the manifest in that version with our marks. */
 interface Task {
@@ -112,7 +110,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
 
   async function change(task: Task, observed: Manifest): Promise<ApplyOutcome> {
     const { kind, policy, signal } = task;
-    if (!isOurs(observed) && !policy.adopt && !isReleasedFrom(observed, policy.owner)) return { result: "conflict", message: conflictText(observed, cluster) };
+    if (!isOurs(observed, policy.owner) && !policy.adopt && !isReleasedFrom(observed, policy.owner)) return { result: "conflict", message: conflictText(observed, cluster) };
     if (policy.mode === "create-only" || policy.mode === "read-only") return { result: "unchanged", object: observed };
     // What is going away cannot be changed to stay; once it is gone it is made again.
     if (observed.metadata.deletionTimestamp) return { result: "unchanged", object: observed };
@@ -120,7 +118,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const retained = await retain(task, observed);
     const drift = driftOf(retained, observed, policy);
     if (drift === "settled") return { result: "unchanged", object: observed };
-    const isReport = policy.drift === "report" && isOurs(observed);
+    const isReport = policy.drift === "report" && isOurs(observed, policy.owner);
     if (isReport && isApplied(retained, observed)) return { result: "unchanged", object: observed, drift };
     policy.beforeRequest?.();
     // What nobody owns is not there because the manifest is new.
@@ -128,7 +126,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const told = isReport ? left : drift;
     const object = policy.mode === "update" ? await client.update(kind, cluster, planPut(retained, observed), { signal }) : await apply(task, retained, observed, left);
     settled.set(placeOf(object), { generation: object.metadata.generation, written: digestOf(retained) });
-    return { result: "updated", object, ...(isOurs(observed) && told.length > 0 && { drift: told }) };
+    return { result: "updated", object, ...(isOurs(observed, policy.owner) && told.length > 0 && { drift: told }) };
   }
 
   /** The manifest with what the member decides: what its kind says, and its replicas while they are scaled there. */
@@ -165,7 +163,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     let wanted = ignored.reduce(withoutPath, applied.wanted);
     for (const { steps } of leftToThem) wanted = withoutSteps(wanted, steps);
     const left = [...applied.left, ...ignored.map((path) => path.split("."))];
-    const isAdopted = !isOurs(observed) && !isReleasedFrom(observed, policy.owner);
+    const isAdopted = !isOurs(observed, policy.owner) && !isReleasedFrom(observed, policy.owner);
     const managedFields = planTakeover({ manager: fieldManager, manifest: wanted, observed, isAdopted, left });
     const isReleased = observed.metadata.annotations?.[RELEASED_FROM] !== undefined;
     const { resourceVersion } = (managedFields || isReleased ? await prepare(kind, observed, managedFields, signal) : observed).metadata;
@@ -192,7 +190,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
         settled.set(placeOf(observed), { generation, found: wanted });
         return "settled";
       }
-    } else if (policy.drift !== "report" || !isOurs(observed)) return [];
+    } else if (policy.drift !== "report" || !isOurs(observed, policy.owner)) return [];
     const drift = findDrift(wanted, observed, observed.metadata.managedFields ?? [], policy.fieldManager).filter(({ steps }) => !isIgnored(steps, policy));
     if (!isApplied(wanted, observed)) return drift;
     const isWritten = policy.drift !== "report" && isQuiet && last?.written === digestOf(wanted);
@@ -202,8 +200,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   async function removeOne(kind: AnyKind, ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void> {
     const key = keyOf(ref);
     const observed = await read(kind, key, signal);
-    if (!observed || !isOurs(observed)) return;
-    if (policy.owner !== undefined && (ownerOf(observed) ?? policy.owner) !== policy.owner) return;
+    if (!observed || !isOurs(observed, policy.owner)) return;
     try {
       if (policy.mode === "release") await client.patch(kind, key, releasePatch(observed, FIELD_MANAGER, policy.mayReturn ? policy.owner : undefined), { type: "merge", signal });
       else if (!observed.metadata.deletionTimestamp) {

@@ -4,6 +4,8 @@ import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
 import { KEEPER } from "./plan-takeover.ts";
 
+/** The manager under which we own fields on members. */
+export const FIELD_MANAGER = "flotilla";
 export const MANAGED_LABEL = "karmada.io/managed";
 /** Digest of the manifest that was last applied: tells without a request that nothing is left to do. */
 export const APPLIED_DIGEST = "flotilla.dev/applied-digest";
@@ -16,8 +18,16 @@ export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotati
 const WORK_NAMESPACE = "work.karmada.io/namespace";
 const WORK_NAME = "work.karmada.io/name";
 
-export function isOurs(object: DeepReadonly<KubernetesObject>): boolean {
-  return object.metadata.labels?.[MANAGED_LABEL] === "true";
+/**
+ * Whether an object is what this owner delivered. The label says only that some control plane did: a member may belong to two, and anybody
+ * there can set it. Where somebody took the name of the owner off, what we wrote ourselves still tells.
+ */
+export function isOurs(object: DeepReadonly<KubernetesObject>, owner: string | undefined): boolean {
+  const { labels, annotations, managedFields } = object.metadata;
+  if (labels?.[MANAGED_LABEL] !== "true") return false;
+  if (owner === undefined) return true;
+  if (annotations?.[WORK_NAMESPACE] !== undefined && annotations[WORK_NAME] !== undefined) return ownerOf(object) === owner;
+  return annotations?.[APPLIED_DIGEST] !== undefined || (managedFields?.some(({ manager }) => manager === FIELD_MANAGER) ?? false);
 }
 
 export function digestOf(manifest: DeepReadonly<KubernetesObject>): string {
@@ -45,7 +55,7 @@ export function mark(manifest: DeepReadonly<KubernetesObject>): DeepReadonly<Kub
 }
 
 /** Who delivered an object, as `namespace/name`; undefined when it does not say. */
-export function ownerOf({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>): string | undefined {
+function ownerOf({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>): string | undefined {
   const { [WORK_NAMESPACE]: namespace, [WORK_NAME]: name } = annotations;
   return name === undefined ? undefined : `${namespace ?? ""}/${name}`;
 }

@@ -86,7 +86,7 @@ async function bind({ views, interpreter }: PlanningDependencies, given: Templat
   const own = conflict ? undefined : before;
   const activation = planActivation(policy, spoken, own);
   try {
-    const desired = planBinding({ template, policy, ...(await sizeOf(template, interpreter, views.scheduling)), schedulePriority: needs.schedulePriority, activated: activation.digest });
+    const desired = planBinding({ template, policy, ...(await sizeOf(template, interpreter, views.scheduling.multiplePodTemplatesScheduling ?? false)), schedulePriority: needs.schedulePriority, activated: activation.digest });
     const binding = own ? mergeBinding(own, desired) : desired;
     if (activation.when === "now") return { template, binding };
     if (binding !== own) problems.push(`policy ${policy.metadata.name} activates lazily: what it says now takes effect with the next change of the template`);

@@ -6,7 +6,7 @@ import { createAllClustersProxy } from "./all-clusters-proxy.ts";
 
 const signal = new AbortController().signal;
 
-type Answer = { status: number; body?: JsonObject } | "broken" | "hangs";
+type Answer = { status: number; body?: JsonObject } | "broken" | "hangs" | "endless";
 
 function clusterOf(name: string, isReady: boolean): Cluster {
   const conditions = [{ type: "Ready", status: isReady ? "True" : "False", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }] as const;
@@ -25,6 +25,7 @@ function createProxy(answers: Record<string, Answer>, away: readonly string[] = 
       sent.push(request);
       const answer = answers[request.name];
       if (answer === "broken") throw new Error('no "route"\nto it');
+      if (answer === "endless") return { status: 200, headers: {}, body: endless() };
       if (answer === "hangs" || answer === undefined) return new Promise((_, reject) => until.addEventListener("abort", () => reject(until.reason as Error)));
       return { status: answer.status, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(answer.body ?? {})) };
     },
@@ -38,17 +39,26 @@ function createProxy(answers: Record<string, Answer>, away: readonly string[] = 
   return { ask, sent, clock };
 }
 
-const textOf = (response: ConnectResponse): string => Buffer.from(response.body as Uint8Array).toString();
+async function* endless(): AsyncGenerator<Uint8Array> {
+  for (const chunk = Buffer.alloc(1024 * 1024); ; ) yield chunk;
+}
+
+async function textOf({ body }: ConnectResponse): Promise<string> {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
 const FOUND: Answer = { status: 200, body: { kind: "Pod" } };
 const ABSENT: Answer = { status: 404 };
 
 describe("a list of all clusters", () => {
   test("is the lists of all of them, in the order of their names", async () => {
-    const { ask } = createProxy({ paris: { status: 200, body: podList("c") }, oslo: { status: 200, body: podList("a", "b") } });
+    const { ask } = createProxy({ paris: { status: 200, body: podList("c") }, bonn: { status: 200, body: podList() }, oslo: { status: 200, body: podList("a", "b") }, rome: { status: 200, body: podList() } });
 
     const answer = await ask({ url: "api/v1/pods" });
 
-    expect(JSON.parse(textOf(answer))).toEqual({ apiVersion: "v1", kind: "PodList", metadata: { resourceVersion: "" }, items: [{ metadata: { name: "a" } }, { metadata: { name: "b" } }, { metadata: { name: "c" } }] });
+    expect(JSON.parse(await textOf(answer))).toEqual({ apiVersion: "v1", kind: "PodList", metadata: { resourceVersion: "" }, items: [{ metadata: { name: "a" } }, { metadata: { name: "b" } }, { metadata: { name: "c" } }] });
     expect(answer.headers).not.toHaveProperty("warning");
   });
 
@@ -66,7 +76,7 @@ describe("a list of all clusters", () => {
 
     const answer = await ask({ url: "api/v1/pods" });
 
-    expect((JSON.parse(textOf(answer)) as { items: unknown[] }).items).toHaveLength(1);
+    expect((JSON.parse(await textOf(answer)) as { items: unknown[] }).items).toHaveLength(1);
     expect(answer.headers["warning"]).toBe('299 - "not asked or without an answer: away (it is not ready), bonn (no \\"route\\" to it), rome (it did not answer with a list), shut (it answered 403)"');
     expect(sent.map(({ name }) => name)).not.toContain("away");
   });
@@ -78,6 +88,23 @@ describe("a list of all clusters", () => {
     clock.advance(10_000);
 
     expect((await asking).headers["warning"]).toContain("rome (it did not answer within 10 s)");
+  });
+
+  test("names some of many who are missing", async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `c${String(index).padStart(2, "0")}`);
+    const { ask, sent } = createProxy({ oslo: { status: 200, body: podList() }, ...Object.fromEntries(names.map((name) => [name, "broken" as const])) }, names);
+
+    const answer = await ask({ url: "api/v1/pods" });
+
+    expect(answer.headers["warning"]).toMatch(/c08 \(it is not ready\), c09 \(it is not ready\) and 90 more"$/);
+    expect(sent).toHaveLength(1);
+  });
+
+  test("that is too large ends at once, and nobody else is asked", async () => {
+    const { ask, sent } = createProxy(Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`c${index}`, "endless" as const])));
+
+    await expect(ask({ url: "api/v1/pods" })).rejects.toMatchObject({ status: { code: 413 } });
+    expect(sent.length).toBeLessThan(50);
   });
 
   const refusals: Record<string, { answers: Record<string, Answer>; url: string; method?: string; code: number; message: string }> = {
@@ -141,6 +168,6 @@ describe("an object of whichever cluster has it", () => {
 test("what is about a server is answered by the hub", async () => {
   const { ask, sent } = createProxy({ oslo: FOUND });
 
-  expect(textOf(await ask({ url: "apis/apps/v1" }))).toBe("hub apis/apps/v1");
+  expect(await textOf(await ask({ url: "apis/apps/v1" }))).toBe("hub apis/apps/v1");
   expect(sent).toEqual([]);
 });

@@ -27,7 +27,7 @@ const CONCURRENCY = 32;
 const PATIENCE_MS = 10_000;
 /** All lists together; who wants more asks the clusters one by one. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
-/** As many are named in a warning. */
+/** As many clusters are named in a text. */
 const MAX_NAMED = 10;
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 /** What means something to one server alone. Lists come whole, because a place in one list is none in another. */
@@ -57,7 +57,7 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
     const [holder, second] = holders;
     if (holder === undefined && answers.length === 0 && missing.length > 0) throw unavailable(warningOf(missing), 0);
     if (holder === undefined) throw notFound({ group, resource }, name);
-    if (second !== undefined) throw conflict({ group, resource }, name, `conflict resource, exist in more than one cluster: ${holders.join(",")}`);
+    if (second !== undefined) throw conflict({ group, resource }, name, `conflict resource, exist in more than one cluster: ${some(holders, ",")}`);
     return warned(await ask({ ...request, name: holder }, signal), missing);
   }
 
@@ -82,11 +82,7 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
     });
     const [first, ...rest] = answers.map(({ answer }) => answer);
     if (!first) throw refusals > 0 || missing.length === 0 ? pathNotFound() : unavailable(warningOf(missing), 0);
-    const items = [...first.items];
-    for (const more of rest) for (const item of more.items) items.push(item);
-    // Versions of several servers have nothing in common.
-    const body = Buffer.from(JSON.stringify({ ...first, metadata: { resourceVersion: "" }, items }));
-    return warned({ status: 200, headers: { "content-type": "application/json", "cache-control": "no-cache, private" }, body }, missing);
+    return warned({ status: 200, headers: { "content-type": "application/json", "cache-control": "no-cache, private" }, body: joined(first, rest) }, missing);
   }
 
   /** Asks every ready member; answers are in the order of names. What is wrong with all of them ends it, and so does the caller. */
@@ -103,7 +99,10 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
           if (findCondition(cluster?.status?.conditions ?? [], "Ready")?.status !== "True") throw new Error("it is not ready");
           found[index] = await patiently(signal, async (until) => read(await ask({ ...request, name }, until)));
         } catch (error) {
-          if (signal.aborted || (error instanceof ApiError && error.status.code === 413)) throw error;
+          if (signal.aborted || (error instanceof ApiError && error.status.code === 413)) {
+            next = all.length;
+            throw error;
+          }
           missing.push(`${name} (${messageOf(error)})`);
         }
       }
@@ -128,10 +127,31 @@ function readOf({ body: _body, upgrade: _upgrade, ...request }: ConnectRequest, 
   return { ...request, method: "GET", path, rawPath: path, headers: { accept: "application/json" } };
 }
 
-function listIn(bytes: Buffer): JsonObject & { items: JsonObject[] } {
+interface List {
+  /** All of it but the items. */
+  envelope: JsonObject;
+  /** With commas between them. */
+  items: string;
+}
+
+/** Read member by member and kept as text, so that nothing ever holds or writes all lists in one go. */
+function listIn(bytes: Buffer): List {
   const value: unknown = JSON.parse(bytes.toString());
   if (!isObject(value) || !Array.isArray(value.items)) throw new Error("it did not answer with a list");
-  return value as JsonObject & { items: JsonObject[] };
+  const { items, ...envelope } = value;
+  return { envelope, items: JSON.stringify(items).slice(1, -1) };
+}
+
+async function* joined({ envelope, items: first }: List, rest: readonly List[]): AsyncGenerator<Uint8Array> {
+  // Versions of several servers have nothing in common.
+  yield Buffer.from(`${JSON.stringify({ ...envelope, metadata: { resourceVersion: "" } }).slice(0, -1)},"items":[${first}`);
+  let isFirst = first === "";
+  for (const { items } of rest) {
+    if (items === "") continue;
+    yield Buffer.from(isFirst ? items : `,${items}`);
+    isFirst = false;
+  }
+  yield Buffer.from("]}");
 }
 
 async function* chunksOf({ body }: ConnectResponse): AsyncGenerator<Uint8Array> {
@@ -144,10 +164,8 @@ async function discard(answer: ConnectResponse): Promise<void> {
   for await (const _ of chunksOf(answer)) return;
 }
 
-const warningOf = (missing: readonly string[]): string => {
-  const more = missing.length - MAX_NAMED;
-  return `not asked or without an answer: ${missing.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-};
+const some = (names: readonly string[], separator: string): string => `${names.slice(0, MAX_NAMED).join(separator)}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ""}`;
+const warningOf = (missing: readonly string[]): string => `not asked or without an answer: ${some(missing, ", ")}`;
 
 function warned(response: ConnectResponse, missing: readonly string[]): ConnectResponse {
   if (missing.length === 0) return response;

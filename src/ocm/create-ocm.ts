@@ -3,6 +3,7 @@ import type { Clock } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
 import { createPlacementController } from "./placement/controller.ts";
+import { createReplicaSetController } from "./replicaset/controller.ts";
 
 export interface OcmDependencies {
   /** The logical cluster of the hub. */
@@ -21,6 +22,9 @@ export interface Ocm {
 
 export function createOcm({ hub, informers, clientFor, events, clock }: OcmDependencies): Ocm {
   return {
-    controllers: [createPlacementController({ hub, informers, client: clientFor("placement"), events: events("flotilla-placement"), clock })],
+    controllers: [
+      createPlacementController({ hub, informers, client: clientFor("placement"), events: events("flotilla-placement"), clock }),
+      createReplicaSetController({ hub, informers, client: clientFor("replicaset"), clock }),
+    ],
   };
 }

@@ -210,6 +210,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     createMatchController({
       ...views,
       client: clientFor("match"),
+      countsComponents: scheduling.multiplePodTemplatesScheduling ?? false,
       templates,
       interpreter,
       ruleChanges: ruleChanges.templates(),

@@ -7,7 +7,7 @@ export { planAttached } from "./dependencies/plan-attached.ts";
 export { formatReferences, mayBeNeeded, needOf, placeOf, placesOf, referencesOf } from "./dependencies/references.ts";
 export { planDispatch, type DispatchPlan } from "./dispatch/plan-dispatch.ts";
 export { planDivision } from "./dispatch/plan-works.ts";
-export { movesOf } from "./eviction/moves.ts";
+export { movesOf } from "./moves.ts";
 export type { FailoverOptions } from "./failover/controller.ts";
 export { DRIFTED } from "./execute/plan-drift.ts";
 export { askedVersion } from "./match/align-selectors.ts";

@@ -35,7 +35,7 @@ export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
 
 /** failover: since when members of a binding are unhealthy, as JSON; only where the policy asks for failover. */
 export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
-/** eviction: the last automatic moves of a binding, as JSON (`eviction/moves.ts`). */
+/** eviction: the last automatic moves of a binding, as JSON (`moves.ts`). */
 export const MOVES = "flotilla.dev/moves";
 
 /** dependencies: what a binding's resource needs, as JSON; and on the binding of each of those, by whom it is needed. */

@@ -22,6 +22,8 @@ interface Rank<T> {
 export class PriorityLanes<T extends Placed> {
   /** The highest priority last, where it is cheap to take away. */
   readonly #ranks: Rank<T>[] = [];
+  /** The one that was put into last: mostly it is the next as well. */
+  #recent: Rank<T> | undefined;
 
   /** The item waits in this lane from now on, or in the fresh one if it did so already. False when it is where it was. */
   put(item: T, lane: Lane, priority: number): boolean {
@@ -44,7 +46,7 @@ export class PriorityLanes<T extends Placed> {
       }
       // The last one is kept: a queue that runs empty again and again should not make it anew each time.
       if (this.#ranks.length === 1) return undefined;
-      this.#ranks.pop();
+      if (this.#ranks.pop() === this.#recent) this.#recent = undefined;
     }
     return undefined;
   }
@@ -61,9 +63,15 @@ export class PriorityLanes<T extends Placed> {
 
   clear(): void {
     this.#ranks.length = 0;
+    this.#recent = undefined;
   }
 
   #rankOf(priority: number): Rank<T> {
+    if (this.#recent?.priority === priority) return this.#recent;
+    return (this.#recent = this.#find(priority));
+  }
+
+  #find(priority: number): Rank<T> {
     let [low, high] = [0, this.#ranks.length];
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -81,6 +81,7 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g, "<token>"],
   [/sha256:[0-9a-f]{64}/g, "sha256:<digest>"],
   [/register 127\.0\.0\.1:\d+/g, "register <server>"],
+  [/\bnode-\d{3}\b/g, "<node>"],
   [/\b10\.\d+\.\d+\.\d+\b/g, "<address>"],
   [/[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ ([a-z_]+\.go):\d+\]/g, "<$1>"],
   [/(resourceVersion|generation)"?: "?\d+"?/g, "$1: <number>"],

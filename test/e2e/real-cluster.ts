@@ -174,7 +174,7 @@ async function start({ name, binaries, runs, folder, programs }: { name: string;
       await programs.run(
         "kruise-manager",
         ["--enable-leader-election=false", `--metrics-addr=127.0.0.1:${metricsPort}`, `--health-probe-addr=127.0.0.1:${healthPort}`, "--logtostderr=true", "--webhook-initialize-timeout=60s", "--feature-gates=CloneSetPartitionRollback=true", "--rest-config-qps=500", "--rest-config-burst=1000"],
-        async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => undefined))?.status === 200,
+        () => isHealthy(`http://127.0.0.1:${healthPort}/readyz`),
         { KUBECONFIG: at("kruise.kubeconfig"), POD_NAMESPACE: "kruise-system", WEBHOOK_HOST: "localhost", WEBHOOK_PORT: String(webhookPort), WEBHOOK_CERT_DIR: at("webhook-certificates") },
       );
     },
@@ -205,6 +205,14 @@ async function answers(kubeconfig: string, path: string): Promise<boolean> {
     } finally {
       connection.close();
     }
+  } catch {
+    return false; // Nobody listens yet.
+  }
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok;
   } catch {
     return false; // Nobody listens yet.
   }

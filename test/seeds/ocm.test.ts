@@ -1,7 +1,7 @@
 /** Open Cluster Management's objects as people write them are accepted, and say where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInAdmissions, ocmHubKinds } from "../../src/api/index.ts";
+import { builtInAdmissions, ocmHubKinds, type KubernetesObject } from "../../src/api/index.ts";
 import { createTestServer, PROFILE, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 import { parseYaml } from "../../src/machinery/index.ts";
@@ -22,6 +22,14 @@ const WARNINGS: Readonly<Record<string, string[]>> = {
     "metadata.annotations: ocm.io/conditional-deployment is understood by Flotilla alone; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label",
   ],
   "introduction-example-cloneset-feedback.yaml": [bare(""), FEEDBACK],
+  "guide-cloneset-webapp-production.yaml": ['spec.workload.manifests[0].spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly'],
+  "guide-sidecarset-logging-production.yaml": [
+    'spec.workload.manifests[0].spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version "v1.0" (the label apps.kruise.io/sidecarset-custom-version), and the newest of it is injected',
+  ],
+  "guide-uniteddeployment-example.yaml": [
+    "spec.workload.manifests[0].spec.topology.pools is read as spec.topology.subsets; write it as that",
+    "spec.workload.manifests[0].spec.template is read as the pods of spec.template.deploymentTemplate; write it as that",
+  ],
 };
 
 let hub: TestServer;
@@ -35,9 +43,9 @@ const read = (file: string): JsonObject => parseYaml(readFileSync(new URL(file, 
 const warningsOf = ({ headers }: Answered): string[] => [headers["warning"] ?? []].flat();
 const told = (...texts: string[]): string[] => texts.map((text) => `299 - ${JSON.stringify(text)}`);
 
-function collectionOf({ apiVersion, kind, metadata }: JsonObject): string {
-  const { namespace } = metadata as { namespace: string };
-  return `/apis/${String(apiVersion)}/namespaces/${namespace}/${String(kind).toLowerCase()}s`;
+function collectionOf(object: JsonObject): string {
+  const { apiVersion, kind, metadata } = object as unknown as KubernetesObject;
+  return `/apis/${apiVersion}/namespaces/${metadata.namespace ?? ""}/${kind.toLowerCase()}s`;
 }
 
 test.for(readdirSync(FOLDER))("%s applies as it is written", async (file) => {

@@ -59,7 +59,7 @@ test("a SidecarSet that asks for its own version, as people write it, reaches th
   await fleet.client.create(ClusterPropagationPolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "sidecars" }, spec: { resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet" }], placement: everywhere } });
   await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").duplicates("member1", "member2").build());
   const set = { apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet", metadata: { name: "logs" }, spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "sidecar", image: "sidecar:v1.0.0", command: ["sleep", "3600"] }], injectionStrategy: { revision: { customVersion: "v1", policy: "Always" } } } };
-  await fleet.client.create(inVersion(SidecarSet, "v1alpha1"), "hub", set as unknown as SidecarSet);
+  await fleet.client.create(inVersion(SidecarSet, "v1alpha1"), "hub", set);
   await fleet.run(SETTLED_MS);
 
   await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/web").build());

@@ -3,7 +3,7 @@
  * they have come to rest and never more on the way, whatever happens to members and replicas meanwhile.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, Cluster, Namespace, Pod, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
+import { CloneSet, Cluster, Namespace, OverridePolicy, Pod, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
 import type { Json } from "../../src/base/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
@@ -64,6 +64,10 @@ async function start({ weights = EQUAL, podUpdatePolicy = "InPlaceIfPossible", a
 
 const release = (partition: number | string, image = "web:2"): Promise<unknown> =>
   fleet.client.patch(CloneSet, web, { spec: { template: { spec: { containers: [{ name: "web", image }] } }, updateStrategy: { rollingUpdate: { partition } } } }, { type: "merge" });
+async function override(name: string, clusterNames: string[], overriders: object): Promise<void> {
+  const spec = { resourceSelectors: [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }], overrideRules: [{ targetCluster: { clusterNames }, overriders }] };
+  await fleet.client.create(OverridePolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "OverridePolicy", metadata: { namespace: "shop", name }, spec });
+}
 const weigh = (weights: Record<string, number>): Promise<unknown> => fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: policy(weights).spec } as unknown as Json, { type: "merge" });
 
 /** By member: pods that stay, and how many of them run the release. */
@@ -119,6 +123,66 @@ describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a release over three 
     fleet.resetWrites();
     await fleet.run(600_000);
     expect(fleet.writes()).toEqual([]);
+  });
+});
+
+describe("a release that is under way", () => {
+  test("is counted from the other end when the template itself is set back", async () => {
+    await start();
+    await release(5);
+    await settle();
+
+    await release(3, "web:1");
+    await settle("web:1");
+    expect((await pods("web:1")).sum).toBe(7);
+    expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 10, updatedReplicas: 7 });
+
+    await release(0, "web:1");
+    await settle("web:1");
+    expect((await pods("web:1")).sum).toBe(10);
+  });
+
+  test("goes back to what overrides made of the template before it, on members old and new", async () => {
+    await start();
+    await fleet.client.patch(CloneSet, web, { spec: { template: { spec: { tolerations: [{ key: "a", operator: "Exists" }] } } } }, { type: "merge" });
+    // Applied twice, it would be there twice.
+    const overriders = { plaintext: [{ path: "/spec/template/spec/tolerations/-", operator: "add", value: { key: "b", operator: "Exists" } }] };
+    await override("extra", ["member2", "member4"], overriders);
+    await settle();
+    await release(2);
+    await settle();
+
+    await release(9);
+    await settle();
+    await weigh({ member1: 3, member2: 3, member4: 4 });
+    await settle();
+
+    const tolerated = await Promise.all(
+      MEMBERS.map(async (cluster) => {
+        const { items } = await fleet.client.list(Pod, { cluster, namespace: "shop" });
+        return [...new Set(items.map(({ spec }) => (spec?.tolerations ?? []).flatMap(({ key = "" }) => (key.includes("/") ? [] : [key])).join()))];
+      }),
+    );
+    expect((await pods()).sum).toBe(1);
+    expect((await pods()).all).toEqual([3, 3, 0, 4]);
+    expect(tolerated).toEqual([["a"], ["a,b"], [], ["a,b"]]);
+  });
+
+  test("leaves a member to the override that sets its partition", async () => {
+    await start();
+    const overriders = { plaintext: [{ path: "/spec/updateStrategy/rollingUpdate/partition", operator: "replace", value: 0 }] };
+    await release(10);
+    await settle();
+    await override("first", ["member1"], overriders);
+    await settle();
+
+    expect((await pods()).updated).toEqual([3, 0, 0, 0]);
+    await release(9);
+    await settle();
+    expect((await pods()).updated).toEqual([3, 0, 0, 0]);
+    await release(5);
+    await settle();
+    expect((await pods()).sum).toBe(5);
   });
 });
 
@@ -262,7 +326,7 @@ describe("while replicas move", () => {
 
   test.each([{ isAway: false }, { isAway: true }])("because a member fails over, unreachable: $isAway, the number is kept", async ({ isAway }) => {
     await start();
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { placement: { clusterAffinity: { clusterNames: MEMBERS } }, failover: { cluster: { purgeMode: "Gracefully" } } } } as unknown as Json, { type: "merge" });
+    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { placement: { clusterAffinity: { clusterNames: MEMBERS } }, failover: { cluster: { purgeMode: "Gracefully" } } } }, { type: "merge" });
     await release(5);
     await settle();
 

@@ -6,6 +6,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { messageOf } from "../../src/base/index.ts";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";
@@ -36,13 +37,24 @@ const figures: (Figure & { benchmark: string; run: number })[] = [];
 for (const benchmark of benchmarks.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
   for (let run = 1; run <= runs; run++) {
     process.stdout.write(`${benchmark.name}${runs > 1 ? ` (run ${run} of ${runs})` : ""}: ${benchmark.summary}\n`);
-    for (const figure of await benchmark.run({ count: countOf(benchmark), short, ...(values.peer !== undefined && { peer: values.peer }), ...(shared !== undefined && { shared }), ...(values.only && { only: values.only }), progress: (text) => void process.stderr.write(`  … ${text}\n`) })) {
+    for (const figure of await measure(benchmark)) {
       figures.push({ ...figure, benchmark: benchmark.name, run });
       process.stdout.write(`  ${render(figure)}\n`);
     }
   }
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
+
+/** One that cannot be measured here says why, and the others are measured all the same. */
+async function measure(benchmark: Benchmark): Promise<Figure[]> {
+  try {
+    return await benchmark.run({ count: countOf(benchmark), short, ...(values.peer !== undefined && { peer: values.peer }), ...(shared !== undefined && { shared }), ...(values.only && { only: values.only }), progress: (text) => void process.stderr.write(`  … ${text}\n`) });
+  } catch (error) {
+    process.stderr.write(`${benchmark.name}: ${messageOf(error)}\n`);
+    process.exitCode = 1;
+    return [];
+  }
+}
 
 function render({ name, value, unit, peer, reference, better }: Figure): string {
   const own = `${name.padEnd(34)} ${format(value).padStart(9)} ${unit.padEnd(12)}`;

@@ -2,7 +2,7 @@
  * The set-ups that the pipeline is measured in: Flotilla with simulated members in its process, Flotilla with two real kube-apiservers as
  * members, and a real Karmada with two of the same. None of the members runs anything, so what is measured is the control plane.
  */
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,11 +125,19 @@ const FIRST_PORT = 31_000;
 const METRICS_PORT = FIRST_PORT + 80;
 /** What decides and delivers; its API server and etcd go on, which is in its favour. */
 const RESTARTED = ["manager", "scheduler"];
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 async function startKarmada(script: string, binaries: string): Promise<RunningSetUp> {
   const folder = mkdtempSync(join(tmpdir(), "flotilla-bench-karmada-"));
   const call = (...args: string[]): Promise<unknown> => run(script, [folder, ...args], { env: { ...process.env, ...TUNED, REAL_BIN: binaries, BASE: String(FIRST_PORT), MEMBERS: String(MEMBERS.length), EXTRA_CRDS: join(binaries, CLONE_SETS) } });
+  // Its processes are sessions of their own, which an interrupted benchmark would leave behind.
+  const onInterrupt = (): void => {
+    execFileSync(script, [folder, "down"]);
+    process.exit(1);
+  };
+  for (const signal of SIGNALS) process.once(signal, onInterrupt);
   const stop = async (): Promise<void> => {
+    for (const signal of SIGNALS) process.off(signal, onInterrupt);
     await call("down");
     rmSync(folder, { recursive: true, force: true });
   };

@@ -19,7 +19,7 @@ import { isHub, refusalOf } from "./webhook.ts";
 type Read<T> = DeepReadonly<T>;
 /** v1alpha1 keeps the update policy in `type`, beside what v1beta1 moved to `rollingUpdate`. */
 type Rolling = Read<Omit<CloneSetRollingUpdate, "podUpdatePolicy">>;
-type AlphaStrategy = Rolling & { readonly type?: string };
+export type AlphaStrategy = Rolling & { readonly type?: string };
 
 const MAX_INT32 = 2 ** 31 - 1;
 const POLICIES = ["ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
@@ -59,7 +59,7 @@ function inBetaForm(strategy: Read<CloneSetUpdateStrategy>, warn: (message: stri
 }
 
 /** Every other workload calls it RollingUpdate, and so do people: on the hub it is taken for what it means. */
-function inAlphaForm(strategy: AlphaStrategy, review: Review<CloneSet>): AlphaStrategy {
+export function inAlphaForm(strategy: AlphaStrategy, review: Pick<Review<CloneSet>, "cluster" | "warn">): AlphaStrategy {
   if (strategy.type !== "RollingUpdate" || !isHub(review)) return strategy;
   review.warn('spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly');
   return { ...strategy, type: "ReCreate" };

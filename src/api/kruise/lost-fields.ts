@@ -17,7 +17,8 @@ const ROLLING = ["partition", "maxUnavailable", "maxSurge", "paused", "priorityS
 
 /** The paths of fields that are set and have no place in `version`; `object` is of one of OpenKruise's kinds in another version. */
 export function fieldsLostIn(version: string, object: JsonObject): string[] {
-  const kind = String(object["kind"]);
+  const { kind } = object;
+  if (typeof kind !== "string") return [];
   if (version === "v1alpha1") return (Object.hasOwn(ONLY_IN_BETA, kind) ? (ONLY_IN_BETA[kind] ?? []) : []).filter((path) => isSet(valueAt(object, path)));
   return kind === "CloneSet" && valueAt(object, "spec.updateStrategy.type") === "OnDelete" ? ROLLING.filter((path) => isSet(valueAt(object, path))) : [];
 }

@@ -6,6 +6,7 @@ import type { Volume } from "../facts/core-v1.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, sidecarSetHashes } from "./sidecar-set-hash.ts";
 import type { SidecarContainer, SidecarSet, SidecarSetPatchPodMetadata, SidecarSetSpec, TransferEnvVar } from "./sidecar-set-types.ts";
+import { CUSTOM_VERSION_LABEL } from "./sidecar-set-versions.ts";
 import { isHub } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -18,16 +19,20 @@ export function completeSidecarSet(set: Read<SidecarSet>, review: Review<Sidecar
  * A set that asks for its own version to be injected asks for itself. OpenKruise looks for a revision with that version before the set is
  * there, and refuses it; so on the way to members, of which any may be new, the set has the version and asks for nothing.
  */
-function withOwnVersion(set: Read<SidecarSet>, review: Review<SidecarSet>): Read<SidecarSet> {
+export function withOwnVersion(set: Read<SidecarSet>, review: Pick<Review<SidecarSet>, "oldObject" | "warn">): Read<SidecarSet> {
   const { injectionStrategy } = set.spec ?? {};
   const { revision, ...strategy } = injectionStrategy ?? {};
   const asked = revision?.customVersion;
   if (asked === undefined || revision?.revisionName !== undefined) return set;
-  const own = set.spec.customVersion ?? (review.oldObject ? undefined : asked);
+  // The version that a set has is a label in v1alpha1 and a field in v1beta1.
+  const isAlpha = set.apiVersion === "apps.kruise.io/v1alpha1";
+  const own = (isAlpha ? set.metadata.labels?.[CUSTOM_VERSION_LABEL] : set.spec.customVersion) ?? (review.oldObject ? undefined : asked);
   if (asked !== own) return set;
-  review.warn(`spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version ${JSON.stringify(own)} (spec.customVersion), and the newest of it is injected`);
-  const { injectionStrategy: _asked, ...spec } = set.spec;
-  return { ...set, spec: { ...spec, customVersion: own, ...(Object.keys(strategy).length > 0 && { injectionStrategy: strategy }) } };
+  review.warn(`spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version ${JSON.stringify(own)} (${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and the newest of it is injected`);
+  const { injectionStrategy: _asked, ...others } = set.spec;
+  const spec = { ...others, ...(Object.keys(strategy).length > 0 && { injectionStrategy: strategy }) };
+  if (isAlpha) return { ...set, metadata: { ...set.metadata, labels: { ...set.metadata.labels, [CUSTOM_VERSION_LABEL]: own } }, spec };
+  return { ...set, spec: { ...spec, customVersion: own } };
 }
 
 /**

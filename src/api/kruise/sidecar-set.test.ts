@@ -46,6 +46,13 @@ test("a new set that asks for a version is that version on the hub, and says so"
   expect(warningsOf(admissions, sent)).toEqual(['spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version "v1" (spec.customVersion), and the newest of it is injected']);
 });
 
+test("the version of a set in v1alpha1 is its label", () => {
+  const completed = completedBy(admissions, set({ injectionStrategy: { revision: { customVersion: "v1" } } }, "v1alpha1"));
+
+  expect(completed.metadata.labels).toEqual({ "apps.kruise.io/sidecarset-custom-version": "v1" });
+  expect(completed.spec).not.toHaveProperty("customVersion");
+});
+
 test("a set that asks for another version than its own, or for one of before, is left as it is", () => {
   const ofBefore = set({ injectionStrategy: { revision: { customVersion: "v1" } } });
   const another = set({ customVersion: "v2", injectionStrategy: { revision: { customVersion: "v1" } } });

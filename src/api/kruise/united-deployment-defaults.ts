@@ -64,7 +64,7 @@ function decodeTemplate(given: Read<UnitedDeploymentTemplate>): Read<UnitedDeplo
 }
 
 /** Short forms as what they stand for. */
-function writtenOut(given: Spec, isAlpha: boolean, warn: (text: string) => void): Spec {
+export function writtenOut(given: Spec, isAlpha: boolean, warn: (text: string) => void): Spec {
   let spec = change(given, "topology", (topology) => {
     const { pools, ...rest } = topology as Read<UnitedDeploymentTopology> & { pools?: Json };
     if (!Array.isArray(pools) || rest.subsets !== undefined) return topology;

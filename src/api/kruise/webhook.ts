@@ -14,7 +14,7 @@ import { withoutNulls } from "./null-values.ts";
 type Read<T> = DeepReadonly<T>;
 
 /** The cluster that holds templates for others. What a rule would look for is on the members, which ask it again. */
-const HUB = "hub";
+export const HUB = "hub";
 export const isHub = ({ cluster }: { readonly cluster: string }): boolean => cluster === HUB;
 
 interface KruiseRules<T> {

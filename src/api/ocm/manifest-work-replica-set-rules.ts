@@ -8,6 +8,7 @@ import type { AnyAdmission, Review } from "../admission.ts";
 import type { LocalPlacementReference } from "../facts/work-ocm-v1alpha1.ts";
 import { conditionRuleWarnings, feedbackWarnings } from "./manifest-config-warnings.ts";
 import { executorOf, manifestsProblem, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
+import { plainManifests } from "./manifest-shorthand.ts";
 import { ManifestWorkReplicaSet } from "./manifest-work-replica-set.ts";
 import { ocmAdmission, type Refusals } from "./webhook.ts";
 
@@ -18,6 +19,7 @@ export const manifestWorkReplicaSetAdmissions: AnyAdmission[] = [
   ocmAdmission(ManifestWorkReplicaSet, {
     validator: VALIDATOR,
     check,
+    canonical: (sent, { warn }) => plainManifests(sent, TEMPLATE.split("."), warn),
     warnings: ({ object: { spec } }) => [...feedbackWarnings(TEMPLATE, spec.manifestWorkTemplate), ...conditionRuleWarnings(TEMPLATE, spec.manifestWorkTemplate)],
   }),
 ];

@@ -4,6 +4,7 @@ import type { AnyAdmission, Review } from "../admission.ts";
 import { checkConditionalDeployment, conditionalDeploymentWarnings } from "./conditional-deployment.ts";
 import { conditionRuleWarnings, feedbackWarnings } from "./manifest-config-warnings.ts";
 import { executorOf, manifestsProblem, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
+import { plainManifests } from "./manifest-shorthand.ts";
 import { ManifestWork } from "./manifest-work.ts";
 import { wholeManifests } from "./manifest-work-shorthand.ts";
 import { isSeen, ocmAdmission, type Refusals } from "./webhook.ts";
@@ -14,7 +15,7 @@ export const manifestWorkAdmissions: AnyAdmission[] = [
   ocmAdmission(ManifestWork, {
     validator: VALIDATOR,
     check,
-    canonical: wholeManifests,
+    canonical: (sent, told) => plainManifests(wholeManifests(sent, told), ["spec"], told.warn),
     warnings: ({ object }) => [...conditionalDeploymentWarnings(object.metadata.annotations), ...feedbackWarnings("spec", object.spec), ...conditionRuleWarnings("spec", object.spec)],
   }),
   {

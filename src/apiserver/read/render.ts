@@ -84,7 +84,11 @@ function readInto(view: View, entry: CachedEntry): JsonObject {
 
 /** The object in whatever version somebody already has it; undefined when it would have to be parsed. */
 export function knownObject({ memo }: CachedEntry): JsonObject | undefined {
-  return (memo as View | undefined)?.object?.deref();
+  for (let view = memo as View | undefined; view; view = view.next) {
+    const object = view.object?.deref();
+    if (object) return object;
+  }
+  return undefined;
 }
 
 /** The bytes of an entry, for a write that shares parts with its object. */

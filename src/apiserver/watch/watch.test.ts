@@ -374,6 +374,26 @@ describe("the direct transport", () => {
     expect(told.slice(5).toSorted()).toEqual(["DELETED paris/default", "DELETED paris/kube-system", "DELETED paris/shop"]);
   });
 
+  test("watches the clusters that its reader names, and tells nothing of the others", async () => {
+    const { transport, server, settle } = await createTestServer({ profiles: { hub: PROFILE }, clusters: { hub: "hub" } });
+    const abort = new AbortController();
+    const seen: TransportWatchEvent[] = [];
+    const reading = (async () => {
+      for await (const batch of transport.watch({ path, where: (cluster) => cluster === "paris" }, abort.signal)) seen.push(...batch);
+    })();
+    await settle();
+
+    await server.addCluster("oslo", "hub");
+    await server.addCluster("paris", "hub");
+    for (const cluster of ["hub", "oslo", "paris"]) await transport.send({ verb: "create", path: { ...path, cluster }, body: { metadata: { name: "shop" } } });
+    await settle();
+    abort.abort();
+    await reading;
+
+    const told = seen.map(({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`);
+    expect(told.toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
+  });
+
   test("hands out shared objects that nobody may change, and keeps nothing it is handed", async () => {
     const { transport } = await createTestServer();
     const mine = makeConfigMap("m");

@@ -55,7 +55,7 @@ export async function carryOut(resources: readonly Resource[], deps: CarryOut): 
   const { client, signal, progress } = deps;
   for (const { overrides, policy } of resources) for (const manifest of [overrides, policy]) if (manifest) await applyPolicy(client, manifest, signal);
   for (const resource of resources) if (!resource.isKnown) await createHeld(client, resource, signal);
-  for (const resource of resources) if (!resource.neededBy) await bindPolicies(client, resource, signal);
+  for (const resource of resources) await bindPolicies(client, resource, signal);
   progress("waiting for the hub to make the members' copies");
   for (const resource of resources) await check(resource, await untilDispatched(resource, deps), deps);
   for (const resource of resources) await letThrough(client, resource, signal);

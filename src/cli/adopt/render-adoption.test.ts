@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { dynamicKind } from "../../api/index.ts";
 import { makeDeployment } from "../../testing/index.ts";
 import type { MemberOutlook, Outlook, Resource } from "./outlook.ts";
-import { adviceFor, describeRefusal, renderAdopted, renderOutlook } from "./render-adoption.ts";
+import { adviceFor, describeRefusal, describeRefusals, renderAdopted, renderOutlook } from "./render-adoption.ts";
 
 const template = makeDeployment("shop/web").build();
 const resource: Resource = {
@@ -27,6 +27,10 @@ test("the outlook says for each member what changes", () => {
 test("what would change what runs is marked, and told in one sentence", () => {
   expect(renderOutlook({ outlooks: [outlook(loud)], notes: [] })).toContain("  ! rome (1): what runs would change\n      ! spec.template.spec.containers[0].image: a → b");
   expect(describeRefusal(outlook(quiet, loud))).toBe("adopting Deployment shop/web would change what runs: on rome spec.template.spec.containers[0].image: a → b");
+});
+
+test("an error names a few of many", () => {
+  expect(describeRefusals(Array.from({ length: 5 }, () => outlook(loud)))).toMatch(/^(adopting Deployment shop\/web would [^;]+; ){3}and 2 more objects$/);
 });
 
 test("what Secrets hold is not shown", () => {

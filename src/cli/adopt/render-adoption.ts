@@ -11,6 +11,7 @@ import { titleOf } from "./strip.ts";
 
 /** More is of no use to people. */
 const MAX_FIELDS = 20;
+const MAX_TOLD = 3;
 const HIDDEN = "(hidden)";
 
 export function renderOutlook({ outlooks, notes }: Pick<AdoptionPlan, "outlooks" | "notes">): string {
@@ -50,6 +51,12 @@ export function describeRefusal({ resource, members, problems }: Outlook): strin
     return first ? [`on ${cluster} ${renderDifference(kind, first)}${refused.length > 1 ? ` and ${refused.length - 1} more` : ""}`] : [];
   });
   return `adopting ${titleOf(resource.template)} would change what runs: ${[...problems, ...reasons].join("; ")}`;
+}
+
+/** The first few, for an error; the text before it has all of them. */
+export function describeRefusals(refused: readonly Outlook[]): string {
+  const more = refused.length - MAX_TOLD;
+  return [...refused.slice(0, MAX_TOLD).map(describeRefusal), ...(more > 0 ? [`and ${more} more objects`] : [])].join("; ");
 }
 
 /** What to try, after what stands in the way; nothing where that says so itself. */

@@ -34,7 +34,7 @@ export const adoptCommand = defineCommand({
     if (clusters.length === 0) throw new UsageError("--from MEMBER is missing: the members that run it");
     if (flags.all && flags.selector !== undefined) throw new UsageError("give --all or -l, not both");
     // Loaded here, so that neither another command nor the help pays for the planners.
-    const [{ findObjects, readSelections }, { createMemberReader }, { manifestsOf, planAdoption, readInterpreter }, { carryOut }, { adviceFor, describeRefusal, renderAdopted, renderOutlook }, { isRefused }, { titleOf }] = await Promise.all([
+    const [{ findObjects, readSelections }, { createMemberReader }, { manifestsOf, planAdoption, readInterpreter }, { carryOut }, { adviceFor, describeRefusals, renderAdopted, renderOutlook }, { isRefused }, { titleOf }] = await Promise.all([
       import("../adopt/select.ts"),
       import("../adopt/member-reader.ts"),
       import("../adopt/plan-adoption.ts"),
@@ -63,7 +63,7 @@ export const adoptCommand = defineCommand({
         const refused = plan.outlooks.filter(isRefused);
         if (refused.length > 0 && !flags.force) {
           output.say(renderOutlook(plan));
-          throw new FlotillaError("Adopt", `${refused.map(describeRefusal).join("; ")}; nothing was done${adviceFor(refused)}`);
+          throw new FlotillaError("Adopt", `${describeRefusals(refused)}; nothing was done${adviceFor(refused)}`);
         }
         if (flags["dry-run"]) return output.result({ apiVersion: "v1", kind: "List", items: manifestsOf(resources) }, () => `${renderOutlook(plan)}\n\nNothing was done, because of --dry-run.`);
         output.say(`${renderOutlook(plan)}\n`);

@@ -98,9 +98,17 @@ export function isLetThrough(copy: Annotated): boolean {
   return partition === 0 || partition === "0%";
 }
 
+/** The Works of a rollout mostly keep the same template, and all of them are read one after another: it is parsed once. */
+let last: { text: string; kept: KeptTemplate | undefined } | undefined;
+
 export function keptTemplateOf({ metadata }: Annotated): KeptTemplate | undefined {
   const text = metadata.annotations?.[KEPT_TEMPLATE];
   if (text === undefined) return undefined;
+  if (last?.text !== text) last = { text, kept: parseKept(text) };
+  return last.kept;
+}
+
+function parseKept(text: string): KeptTemplate | undefined {
   const kept = parseJson(text);
   return isObject(kept) && typeof kept["digest"] === "string" && isObject(kept["template"]) ? { digest: kept["digest"], template: kept["template"] as Json, ...(kept["isLent"] === true && { isLent: true }) } : undefined;
 }
@@ -115,7 +123,7 @@ function parseJson(text: string): unknown {
 }
 
 export function withKeptTemplate<T extends Annotated>(copy: T, kept: KeptTemplate | undefined): T {
-  return withAnnotation(copy, KEPT_TEMPLATE, kept && JSON.stringify(kept));
+  return withAnnotation(copy, KEPT_TEMPLATE, kept && (last?.kept === kept ? last.text : JSON.stringify(kept)));
 }
 
 /** What a copy's pods were made from, as a template to go back to. */
@@ -132,10 +140,10 @@ export function templateIn(copy: Annotated, digest: string | undefined): KeptTem
 export function takeKeptTemplate<T extends Annotated>(copy: T): { object: T; kept?: string } {
   const text = copy.metadata.annotations?.[KEPT_TEMPLATE];
   if (text === undefined) return { object: copy };
-  const kept = keptTemplateOf(copy);
   const object = withAnnotation(copy, KEPT_TEMPLATE, undefined);
+  const kept = isBackward(copy) ? keptTemplateOf(copy) : undefined;
+  if (!kept) return { object, kept: text };
   const { spec } = object as { spec?: { template?: unknown } };
-  if (kept?.isLent) return { object, kept: JSON.stringify({ digest: kept.digest, template: spec?.template }) };
-  if (!kept || !isBackward(copy)) return { object, kept: text };
+  if (kept.isLent) return { object, kept: JSON.stringify({ digest: kept.digest, template: spec?.template }) };
   return { object: { ...object, spec: { ...spec, template: kept.template } }, kept: text };
 }

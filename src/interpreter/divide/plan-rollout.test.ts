@@ -47,7 +47,8 @@ describe("a rollout", () => {
 
         const before = sumOf(members.map(({ was }) => was?.updated ?? 0));
         expect(sumOf(counts)).toBeLessThanOrEqual(demanded);
-        if (before >= demanded || members.every(({ isHeld, isAcknowledged }) => !isHeld && isAcknowledged)) expect(sumOf(counts)).toBe(demanded);
+        const isExact = before >= demanded || members.every(({ isHeld, isAcknowledged }) => !isHeld && isAcknowledged);
+        expect(sumOf(counts)).toBeGreaterThanOrEqual(isExact ? demanded : 0);
         for (const [index, count] of counts.entries()) expect(count).toBeLessThanOrEqual(members[index]?.size ?? 0);
       }),
       { seed: 3, numRuns: 2_000 },

@@ -53,7 +53,7 @@ interface Context {
 }
 
 function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
-  const copy = share.copy as Copy | undefined;
+  const copy: Copy | undefined = share.copy;
   const status: JsonObject = isObject(share.observed) ? share.observed : {};
   const reported = stageIn(parseStage(status["rolloutStage"]), copy, digest);
   const own = copy && stageOf(copy, digest);

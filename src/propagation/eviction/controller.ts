@@ -12,10 +12,10 @@ import { done, unlessChanged } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, RecordedEvent } from "../../runtime/index.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import { defineForBindings } from "../define-for-bindings.ts";
-import { APPLICATION_FAILURE, placeInRow } from "../failover/back-off.ts";
+import { APPLICATION_FAILURE, placeInRow } from "../move-pauses.ts";
+import { moveOf, withMoves } from "../moves.ts";
 import { resourceOf } from "../resource-of.ts";
 import { MOVES } from "../well-known.ts";
-import { moveOf, withMoves } from "./moves.ts";
 import { planEvictions, type EvictionsPlan } from "./plan-evictions.ts";
 
 export interface EvictionDependencies {

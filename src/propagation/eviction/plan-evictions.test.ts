@@ -2,7 +2,7 @@ import { assert, constantFrom, integer, array, property, record } from "fast-che
 import { describe, expect, test } from "vitest";
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
 import { makeBinding, makeDeployment } from "../../testing/index.ts";
-import { moveOf, movesOf, withMoves } from "./moves.ts";
+import { moveOf, movesOf, withMoves } from "../moves.ts";
 import { planEvictions } from "./plan-evictions.ts";
 
 const MINUTE = 60_000;

@@ -8,13 +8,11 @@
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
 import { isConditionTrue } from "../../machinery/index.ts";
+import type { Ending } from "../moves.ts";
 import { isPurgedDirectly } from "../targets.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 type Task = DeepReadonly<GracefulEvictionTask>;
-
-/** How an order ended: the replacement is healthy, the time was over, a user said that the copy may go, or it stays because there is no other place for it any more. */
-export type Ending = "Replaced" | "TimedOut" | "Confirmed" | "Withdrawn";
 
 export interface EvictionsPlan {
   /** The same list when nothing changes. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UnknownKindError } from "../../client/index.ts";
+import { UnknownKindError, UnreachableError } from "../../client/index.ts";
 import { makeWork } from "../../testing/index.ts";
 import { failureOf, planApplied } from "./plan-applied.ts";
 import type { Attempt } from "./plan-applied.ts";
@@ -30,6 +30,16 @@ test("a kind that the member does not serve is a reason of its own", () => {
   const error = new UnknownKindError("paris", "apps.kruise.io/v1beta1", "CloneSet");
 
   expect(failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }])).toEqual({ reason: "KindNotServed", message: expect.stringContaining("does not serve CloneSet in apps.kruise.io/v1beta1") });
+});
+
+test("a member that may have got a request counts as such until it answers, whatever later requests meet", () => {
+  const after = (work: Parameters<typeof planApplied>[0], error: Error): ReturnType<typeof planApplied> => planApplied(work, failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }]), "2024-05-01T12:00:00Z");
+  const lost = after(makeWork("paris").build(), new UnreachableError("lost", { mayHaveArrived: true }));
+
+  expect(lost.status?.conditions).toMatchObject([{ type: "Applied", status: "False", reason: "NoAnswer" }]);
+  expect(after(lost, new UnreachableError("no route"))).toBe(lost);
+  expect(after(makeWork("paris").build(), new UnreachableError("no route")).status?.conditions).toMatchObject([{ reason: "MemberUnreachable" }]);
+  expect(planApplied(lost, undefined, "2024-05-01T12:00:00Z").status?.conditions).toMatchObject([{ status: "True" }]);
 });
 
 test("a Work whose condition already says so is given back as it is", () => {

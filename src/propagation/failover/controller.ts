@@ -21,7 +21,7 @@ import { SCHEDULER_NAME } from "../schedule/plan-patch.ts";
 import { createFleet } from "../schedule/fleet.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
 import { UNHEALTHY_SINCE } from "../well-known.ts";
-import { APPLICATION_FAILURE, nextMoveAt } from "./back-off.ts";
+import { APPLICATION_FAILURE, nextMoveAt } from "../move-pauses.ts";
 import { planTask, type Departure } from "./departure.ts";
 import { replacementProblem } from "./find-replacement.ts";
 import { createPace } from "./pace.ts";

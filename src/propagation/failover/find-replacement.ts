@@ -1,6 +1,8 @@
 /**
  * Whether there is a place for what leaves a cluster: the scheduler's own plan is asked, with the order already given. Pure.
  *
+ * Workload groups are left out: their members are ordered to leave one after the other, and the first would wait for the last.
+ *
  * Without a place to go to nothing leaves, so a fault that is everywhere, such as an image that cannot be pulled, does not take
  * the application off one cluster after the other.
  */

@@ -7,7 +7,7 @@
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
-import { APPLICATION_FAILURE, tolerationMsOf } from "./back-off.ts";
+import { APPLICATION_FAILURE, tolerationMsOf } from "../move-pauses.ts";
 import type { Departure } from "./departure.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;

@@ -31,7 +31,6 @@ import type { PolicyNews } from "./policy-news.ts";
 import type { PolicyTally } from "./policy-tally.ts";
 import { planPrerequisites } from "./prerequisites.ts";
 import type { PrerequisiteListers } from "./prerequisites.ts";
-import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
 import { sizeOf } from "./size-of.ts";
 import { createTakenNames } from "./taken-names.ts";
 
@@ -44,8 +43,8 @@ export interface MatchDependencies extends PrerequisiteListers {
   bindings: Lister<ResourceBinding>;
   clusterBindings: Lister<ResourceBinding>;
   interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf">;
-  /** Says whether components are counted. */
-  scheduling: ScheduleOptions;
+  /** Whether workloads of several components are placed as a whole, so that their components are counted. */
+  countsComponents: boolean;
   /** Templates whose kind is understood differently now. */
   ruleChanges: Source<TemplateKey>;
   tellFailure: TellRuleFailure;
@@ -172,7 +171,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
         if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
         return done;
       }
-      const size = await sizeOf(spoken, interpreter, deps.scheduling, (rule, error) => tellFailure(spoken, rule, error));
+      const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) => tellFailure(spoken, rule, error));
       tellFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
       const desired = planBinding({ template: spoken, policy, ...size, schedulePriority: needs.schedulePriority, activated: activation.digest });
       const change = await bind(own, desired, signal);

@@ -8,19 +8,18 @@ const known = {
   components: async () => [{ name: "jobmanager", replicas: 1 }],
   levelOf: () => "thirdparty" as const,
 };
-const ON = { multiplePodTemplatesScheduling: true };
 
 test("a workload is as large as its replicas unless components are asked for and its kind has them", async () => {
-  expect(await sizeOf(template, known, {})).toEqual({ replicas: { replicas: 3 } });
-  expect(await sizeOf(template, known, ON)).toEqual({ components: [{ name: "jobmanager", replicas: 1 }] });
-  expect(await sizeOf(template, { ...known, levelOf: () => undefined }, ON)).toEqual({ replicas: { replicas: 3 } });
+  expect(await sizeOf(template, known, false)).toEqual({ replicas: { replicas: 3 } });
+  expect(await sizeOf(template, known, true)).toEqual({ components: [{ name: "jobmanager", replicas: 1 }] });
+  expect(await sizeOf(template, { ...known, levelOf: () => undefined }, true)).toEqual({ replicas: { replicas: 3 } });
 });
 
 test("the rule that fails is named", async () => {
   const failing = { ...known, replicas: () => Promise.reject(new InterpretError("no idea")), components: () => Promise.reject(new InterpretError("none either")) };
   const told: string[] = [];
 
-  for (const options of [{}, ON]) await expect(sizeOf(template, failing, options, (rule) => void told.push(rule))).rejects.toThrow(InterpretError);
+  for (const countsComponents of [false, true]) await expect(sizeOf(template, failing, countsComponents, (rule) => void told.push(rule))).rejects.toThrow(InterpretError);
 
   expect(told).toEqual(["GetReplicasFailed", "GetComponentsFailed"]);
 });

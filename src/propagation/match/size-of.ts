@@ -5,7 +5,6 @@
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Component, Interpreter, Replicas } from "../../interpreter/index.ts";
-import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
 
 export interface Size {
   /** Undefined for a kind without replicas. */
@@ -13,14 +12,14 @@ export interface Size {
   readonly components?: readonly Component[];
 }
 
-/** `onFailure` is told which of the two rules failed. */
+/** `countsComponents`: the hub places such workloads as a whole. `onFailure` is told which of the two rules failed. */
 export async function sizeOf(
   template: DeepReadonly<KubernetesObject>,
   interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf">,
-  { multiplePodTemplatesScheduling = false }: ScheduleOptions,
+  countsComponents: boolean,
   onFailure: (rule: "GetReplicasFailed" | "GetComponentsFailed", error: unknown) => void = () => undefined,
 ): Promise<Size> {
-  const hasComponents = multiplePodTemplatesScheduling && interpreter.levelOf("components", template) !== undefined;
+  const hasComponents = countsComponents && interpreter.levelOf("components", template) !== undefined;
   try {
     return hasComponents ? { components: await interpreter.components(template) } : { replicas: await interpreter.replicas(template) };
   } catch (error) {

@@ -9,7 +9,6 @@ import { Work } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { isReleasedFrom } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
-import { ownerOf } from "../execute/apply-policy.ts";
 import { defineController, done } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import { refsOf } from "../member-objects.ts";
@@ -52,7 +51,7 @@ export function createReflectController({ memberObjects, interpreter, ruleChange
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
         // An object of the same name that is not this Work's has nothing to say here; execute reports it. One that was let go still runs for
         // the template, and what it says now is better than what it last said.
-        const isReleased = object !== undefined && isReleasedFrom(object, ownerOf(work));
+        const isReleased = object !== undefined && isReleasedFrom(object, `${key.namespace ?? ""}/${key.name}`);
         if (!object || resource === undefined || (!isReleased && object.metadata.annotations?.[WORK_NAME] !== work.metadata.name)) return undefined;
         return { ref, resource, reading: await readObject(isReleased ? withoutGeneration(object) : object, interpreter, onFailure) };
       });

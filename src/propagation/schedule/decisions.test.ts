@@ -134,6 +134,16 @@ test("a binding that will return to an earlier affinity is looked at then", () =
   expect(decisions.turn("web", binding, 5000)).toEqual({ decide: true });
 });
 
+test("a decision that was under way when something else changed is made again", () => {
+  decisions.turn("web", binding, 0);
+  expect(decisions.reconsider("web", 0)).toBe(true);
+  keep(scheduled);
+  expect(decisions.turn("web", binding, 0)).toEqual({ decide: true });
+
+  keep(scheduled);
+  expect(decisions.turn("web", binding, 0)).toEqual({ decide: false });
+});
+
 test("a decision made before what fits changed does not count for after", () => {
   const { era } = decisions;
   decisions.startEra();

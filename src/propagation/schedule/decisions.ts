@@ -57,6 +57,8 @@ export function createDecisions<K>(): Decisions<K> {
   const decided = new Map<string, Decision<K>>();
   const waiting = new Map<string, Waiting<K>>();
   let era = 0;
+  /** Decisions that are under way, and whether what they depend on has changed since they began. */
+  const underWay = new Map<string, { isStale: boolean }>();
   let lastRoundMs = 0;
   /** The round that is to come; unset while nobody waits for one. */
   let nextRoundMs: number | undefined;
@@ -94,15 +96,20 @@ export function createDecisions<K>(): Decisions<K> {
     },
 
     reconsider(id, nowMs) {
+      const running = underWay.get(id);
+      if (running) running.isStale = true;
       const wait = waiting.get(id);
-      if (!wait) return decided.delete(id);
+      if (!wait) return decided.delete(id) || running !== undefined;
       if (wait.roundMs === undefined) join(wait, nowMs);
       return true;
     },
 
     turn(id, binding, nowMs) {
       const last = decided.get(id);
-      if (!last || last.era !== era || !isSame(binding, last)) return { decide: true };
+      if (!last || last.era !== era || !isSame(binding, last)) {
+        underWay.set(id, { isStale: false });
+        return { decide: true };
+      }
       const wait = last.waiting;
       if (!wait) return { decide: false };
       const nextMs = Math.min(wait.nextMs, wait.roundMs ?? Infinity);
@@ -115,12 +122,16 @@ export function createDecisions<K>(): Decisions<K> {
 
     keep(id, key, binding, plan, began, nowMs) {
       const { uid, generation, annotations } = binding.metadata;
+      const isStale = underWay.get(id)?.isStale === true;
+      underWay.delete(id);
       const decision = { uid, generation, returnAfter: annotations?.[RETURN_AFTER_SECONDS], era: began };
       const wasWaiting = waiting.delete(id);
       const nextMs = plan.outcome === "unschedulable" ? nowMs + LONGEST_WAIT_MS : plan.returnsAtMs;
       if (nextMs === undefined) {
         if (wasWaiting) pauseMs = SHORTEST_PAUSE_MS;
-        decided.set(id, decision);
+        // Its key is back in the queue, and it is decided anew.
+        if (isStale) decided.delete(id);
+        else decided.set(id, decision);
         return {};
       }
       // The first that waits starts the count of rounds.
@@ -132,6 +143,7 @@ export function createDecisions<K>(): Decisions<K> {
     },
 
     forget(id) {
+      underWay.delete(id);
       decided.delete(id);
       waiting.delete(id);
     },

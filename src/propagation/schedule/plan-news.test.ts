@@ -33,12 +33,12 @@ const cases: Record<string, { binding: ResourceBinding; plan: SchedulePlan; want
   },
   "an affinity that is left is, with its place in the row": {
     binding: makeScheduled(undefined, ({ spec }) => (spec.placement = { clusterAffinities: [{ affinityName: "home" }, { affinityName: "away" }] })),
-    plan: { ...scheduled, affinityName: "away", failedTerms: [{ name: "home", message: "full" }] } as SchedulePlan,
+    plan: { ...scheduled, affinityName: "away", failedTerms: [{ name: "home", message: "full" }] },
     want: ["ScheduleBindingFailed failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates index(0): full"],
   },
   "one that was left before is not": {
     binding: makeScheduled(SUCCESS, (binding) => Object.assign(binding.status ?? {}, { schedulerObservingAffinityName: "away" })),
-    plan: { ...scheduled, affinityName: "away", failedTerms: [{ name: "home", message: "full" }] } as SchedulePlan,
+    plan: { ...scheduled, affinityName: "away", failedTerms: [{ name: "home", message: "full" }] },
     want: [],
   },
 };

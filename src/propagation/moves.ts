@@ -2,15 +2,17 @@
  * What became of the automatic moves of a binding, for whoever asks later: cause, actor, before and after. While a move is
  * under way its eviction task says the same. The newest few are kept on the binding; Events tell the rest for a while.
  */
-import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
-import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
-import { MOVES } from "../well-known.ts";
-import type { Ending } from "./plan-evictions.ts";
+import type { GracefulEvictionTask, ResourceBinding } from "../api/index.ts";
+import { formatTime, isObject, type DeepReadonly } from "../base/index.ts";
+import { MOVES } from "./well-known.ts";
 
 /** How many moves a binding remembers. */
 const MAX_MOVES = 5;
 /** How many clusters a move names on either side; a binding may have thousands. */
 const MAX_NAMED = 8;
+
+/** How an order to leave a cluster ended: the replacement is healthy, the time was over, a user said that the copy may go, or it stays because there is no other place for it any more. */
+export type Ending = "Replaced" | "TimedOut" | "Confirmed" | "Withdrawn";
 
 export interface Move {
   from: string;
@@ -25,7 +27,7 @@ export interface Move {
   began: string;
   ended: string;
   ending: Ending;
-  /** Which of a row of moves this is, for an application that was moved because it failed (`failover/back-off.ts`). */
+  /** Which of a row of moves this is, for an application that was moved because it failed (`move-pauses.ts`). */
   inRow?: number;
 }
 

@@ -1,8 +1,8 @@
 import { assert, array, integer, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
-import { makeBinding, makeDeployment } from "../../testing/index.ts";
-import { nextMoveAt, placeInRow } from "./back-off.ts";
+import type { GracefulEvictionTask, ResourceBinding } from "../api/index.ts";
+import { makeBinding, makeDeployment } from "../testing/index.ts";
+import { nextMoveAt, placeInRow } from "./move-pauses.ts";
 
 const NOON = Date.parse("2024-05-01T12:00:00Z");
 const MINUTE = 60_000;

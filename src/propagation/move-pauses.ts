@@ -1,14 +1,14 @@
 /**
- * How soon an application may be moved again. Pure.
+ * How soon an application may be moved again: what failover asks, and eviction keeps on record. Pure.
  *
  * A fault that comes along, such as a broken release, makes the application unhealthy wherever it goes. So each move that follows another
  * waits twice as long as that one did, counted from the end of the last: a row of moves becomes one every few hours instead of one every few
  * minutes. Members that fail at the same time are left at the same time and count once. A row is over when the application stayed where it was
  * for twice the time that it had to.
  */
-import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
-import type { DeepReadonly } from "../../base/index.ts";
-import { movesOf } from "../eviction/moves.ts";
+import type { GracefulEvictionTask, ResourceBinding } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { movesOf } from "./moves.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 type Task = DeepReadonly<GracefulEvictionTask>;

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import type { KubernetesObject } from "../../api/index.ts";
+import { heldRollout } from "./held-rollout.ts";
+import { formatStage, KEPT_TEMPLATE, parseStage, reversed, takeKeptTemplate, withKeptTemplate } from "./member-stage.ts";
+import { reflectRollout } from "./reflect-rollout.ts";
+
+const DIGEST = "9f86d081884c7d65";
+const copyWith = (stage: string, template: object = { spec: "rendered" }): KubernetesObject => ({ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: "web", annotations: { "flotilla.dev/rollout-stage": stage } }, spec: { replicas: 3, template } }) as KubernetesObject;
+
+describe("a member's stage", () => {
+  test.each([`${DIGEST}/50%@2/3`, `${DIGEST}/7@0/3^2`, `${DIGEST}/7@1/3-`, `${DIGEST}/0@1/3^3-`])("%s is read as it is written", (text) => {
+    const stage = parseStage(text);
+
+    expect(stage && formatStage(stage)).toBe(text);
+  });
+
+  test.each([undefined, 7, "", `${DIGEST}/5`, `${DIGEST}/5@x/3`, `short/5@1/3`, `${DIGEST}/5@1/3~`])("%s is none", (text) => {
+    expect(parseStage(text)).toBeUndefined();
+  });
+
+  test("is the rest of the pods, the other way round, when the template before the release is the release again", () => {
+    expect(reversed({ digest: DIGEST, partition: 5, updated: 1, replicas: 3, isBackward: false }, "0000000000000000")).toMatchObject({ digest: "0000000000000000", updated: 2, isBackward: true });
+  });
+});
+
+describe("the template before a release", () => {
+  const kept = { digest: "0000000000000000", template: { spec: "before" } };
+
+  test("stands beside a copy that goes forward", () => {
+    const { object, kept: text } = takeKeptTemplate(withKeptTemplate(copyWith(`${DIGEST}/7@1/3`), kept));
+
+    expect(object).toEqual(copyWith(`${DIGEST}/7@1/3`));
+    expect(text).toBe(JSON.stringify(kept));
+  });
+
+  test("is what a copy that goes backward has, as overrides made it then", () => {
+    expect(takeKeptTemplate(withKeptTemplate(copyWith(`${DIGEST}/7@1/3-`), kept)).object).toMatchObject({ spec: { replicas: 3, template: { spec: "before" } } });
+  });
+
+  test("of another member becomes this one's with its own overrides", () => {
+    const { object, kept: text } = takeKeptTemplate(withKeptTemplate(copyWith(`${DIGEST}/7@0/3-`), { ...kept, isLent: true }));
+
+    expect(object).toMatchObject({ spec: { template: { spec: "rendered" } } });
+    expect(JSON.parse(text ?? "")).toEqual({ digest: "0000000000000000", template: { spec: "rendered" } });
+  });
+
+  test("that somebody broke is none", () => {
+    const broken = { ...copyWith(`${DIGEST}/7@1/3-`), metadata: { name: "web", annotations: { "flotilla.dev/rollout-stage": `${DIGEST}/7@1/3-`, [KEPT_TEMPLATE]: "{" } } };
+
+    expect(takeKeptTemplate(broken).object).toMatchObject({ spec: { template: { spec: "rendered" } } });
+  });
+});
+
+describe("what a member reports", () => {
+  const status = { replicas: 3, readyReplicas: 3, availableReplicas: 2, updatedReplicas: 2, updatedReadyReplicas: 2, updatedAvailableReplicas: 1, expectedUpdatedReplicas: 2, currentRevision: "web-2", updateRevision: "web-1" };
+
+  test("is left as it is, with its stage, where the copy goes forward", () => {
+    expect(reflectRollout(copyWith(`${DIGEST}/7@2/3`), status)).toEqual({ ...status, rolloutStage: `${DIGEST}/7@2/3` });
+    expect(reflectRollout(copyWith(`${DIGEST}/7`), status)).toBe(status);
+  });
+
+  test("is turned round where it goes backward", () => {
+    expect(reflectRollout(copyWith(`${DIGEST}/7@1/3-`), status)).toEqual({
+      replicas: 3,
+      readyReplicas: 3,
+      availableReplicas: 2,
+      updatedReplicas: 1,
+      updatedReadyReplicas: 1,
+      updatedAvailableReplicas: 1,
+      expectedUpdatedReplicas: 1,
+      currentRevision: "web-1",
+      rolloutStage: `${DIGEST}/7@1/3-`,
+    });
+  });
+});
+
+describe("a rollout that waits", () => {
+  const copies = (oslo: string, paris: string): Map<string, KubernetesObject> => new Map([["oslo", copyWith(oslo)], ["paris", copyWith(paris)]]);
+  const shares = [{ cluster: "oslo", replicas: 3 }, { cluster: "paris", replicas: 3, held: "behind" as const, observed: { rolloutStage: `${DIGEST}/5@1/3` } }];
+
+  test("is told where the others have no pods left", () => {
+    expect(heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), shares)).toEqual({ demanded: 5, waiting: 1, clusters: ["paris"] });
+  });
+
+  test("is not told while the others go on, or when nobody is held", () => {
+    expect(heldRollout(copies(`${DIGEST}/1@2/3`, `${DIGEST}/1@1/3`), shares)).toBeUndefined();
+    expect(heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), [{ cluster: "oslo", replicas: 3 }, { cluster: "paris", replicas: 3 }])).toBeUndefined();
+  });
+});

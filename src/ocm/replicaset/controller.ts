@@ -1,0 +1,99 @@
+/**
+ * ManifestWorkReplicaSet: keeps one ManifestWork in the namespace of every cluster that its Placements chose, as fast as their
+ * rollout strategies let it.
+ *
+ * Reads:  ManifestWorkReplicaSet, Placement, PlacementDecision, ManifestWork.
+ * Writes: the ManifestWorks of the set; the set's status.
+ * Before: placement decides. After: work applies what it wrote.
+ */
+import { DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, PLACEMENT_LABEL, PlacementDecision, REPLICA_SET_FINALIZER, REPLICA_SET_LABEL } from "../../api/index.ts";
+import { equalJson, formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import { defineController, done, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
+import type { Controller, Informers, ObjectEvent } from "../../runtime/index.ts";
+import type { DecisionGroup } from "../rollout/index.ts";
+import { ownerValue } from "./child-works.ts";
+import { planReplicaSet, type Decided } from "./plan-replica-set.ts";
+
+type Work = DeepReadonly<ManifestWork>;
+
+export interface ReplicaSetDependencies {
+  hub: string;
+  informers: Informers;
+  client: Client;
+  clock: Clock;
+}
+
+const BY_OWNER = "replicaSet";
+const BY_PLACEMENT = "decidedBy";
+const BY_REFERENCE = "placementRef";
+/** A set that waits for its works to go hears of each; this is for what nobody tells. */
+const LOOK_AGAIN_MS = 60_000;
+
+export function createReplicaSetController({ hub, informers, client, clock }: ReplicaSetDependencies): Controller<ObjectKey> {
+  const sets = informers.of(ManifestWorkReplicaSet);
+  const works = informers.of(ManifestWork);
+  const placements = informers.of(OcmPlacement);
+  const decisions = informers.of(PlacementDecision);
+  works.addIndex(BY_OWNER, ({ metadata }) => (metadata.labels?.[REPLICA_SET_LABEL] ? [metadata.labels[REPLICA_SET_LABEL]] : []));
+  decisions.addIndex(BY_PLACEMENT, ({ metadata }) => (metadata.labels?.[PLACEMENT_LABEL] ? [`${metadata.namespace}/${metadata.labels[PLACEMENT_LABEL]}`] : []));
+  sets.addIndex(BY_OWNER, (set) => [ownerValue(set)]);
+  sets.addIndex(BY_REFERENCE, ({ metadata, spec }) => spec.placementRefs.map(({ name }) => `${metadata.namespace}/${name}`));
+
+  const keysOf = (found: readonly DeepReadonly<ManifestWorkReplicaSet>[]): ObjectKey[] => found.map((set) => keyOf(hub, set));
+  const referring = (namespace: string | undefined, placement: string | undefined): ObjectKey[] => keysOf(sets.by(BY_REFERENCE, `${namespace}/${placement}`));
+  const ownersOf = ({ object, old }: ObjectEvent<ManifestWork>): ObjectKey[] => [object, old].flatMap((work) => keysOf(sets.by(BY_OWNER, work?.metadata.labels?.[REPLICA_SET_LABEL] ?? "")));
+
+  /** A Placement has decided once it says so; decisions that are being written may be only some of them. */
+  function decidedOf(namespace: string, name: string): Decided | undefined {
+    const placement = placements.get({ cluster: hub, namespace, name });
+    if (!placement) return undefined;
+    const groups = new Map<string, DecisionGroup & { clusters: string[] }>();
+    for (const { metadata: { labels = {} }, status } of decisions.by(BY_PLACEMENT, `${namespace}/${name}`)) {
+      const [group = "", index = "0"] = [labels[DECISION_GROUP_NAME_LABEL], labels[DECISION_GROUP_INDEX_LABEL]];
+      const found = groups.get(index) ?? { name: group, index: Number(index), clusters: [] };
+      groups.set(index, found);
+      found.clusters.push(...(status?.decisions ?? []).map(({ clusterName }) => clusterName));
+    }
+    return { placement, groups: [...groups.values()] };
+  }
+
+  async function write(wanted: ManifestWork, signal: AbortSignal): Promise<void> {
+    const key = keyOf(hub, wanted);
+    const before = works.get(key);
+    if (!before) await client.create(ManifestWork, hub, wanted, { signal });
+    else await client.update(ManifestWork, hub, { ...before, metadata: { ...before.metadata, labels: { ...before.metadata.labels, ...wanted.metadata.labels } }, spec: wanted.spec } as ManifestWork, { signal });
+  }
+
+  const remove = async ({ metadata }: Work, signal: AbortSignal): Promise<void> =>
+    void (await unlessChanged(client.delete(ManifestWork, { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name }, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal })));
+
+  return defineController({
+    name: "ocm-replicaset",
+    for: ManifestWorkReplicaSet,
+    watches: [
+      watch(ManifestWork, ownersOf),
+      watch(OcmPlacement, ({ object }) => referring(object.metadata.namespace, object.metadata.name)),
+      watch(PlacementDecision, ({ object }) => referring(object.metadata.namespace, object.metadata.labels?.[PLACEMENT_LABEL])),
+    ],
+    writes: [ManifestWork, ManifestWorkReplicaSet],
+    finalizer: REPLICA_SET_FINALIZER,
+
+    async reconcile(set, { key, signal }) {
+      const { namespace = "" } = set.metadata;
+      const nowMs = clock.now();
+      const plan = planReplicaSet(set, { decidedOf: (name) => decidedOf(namespace, name), works: works.by(BY_OWNER, ownerValue(set)), nowMs, now: formatTime(nowMs) });
+      for (const work of plan.deletes) await remove(work, signal);
+      for (const work of plan.writes) await write(work, signal);
+      if (!equalJson(set.status, plan.status)) await client.patch(ManifestWorkReplicaSet, key, { status: plan.status } as unknown as Json, { type: "merge", subresource: "status", signal });
+      return plan.recheckAfterMs === undefined ? done : { requeueAfterMs: plan.recheckAfterMs };
+    },
+
+    async finalize(set, { signal }) {
+      const own = works.by(BY_OWNER, ownerValue(set));
+      for (const work of own) if (work.metadata.deletionTimestamp === undefined) await remove(work, signal);
+      return own.length > 0 && set.spec.cascadeDeletionPolicy === "Foreground" ? { requeueAfterMs: LOOK_AGAIN_MS } : done;
+    },
+  });
+}

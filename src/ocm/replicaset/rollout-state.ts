@@ -1,0 +1,38 @@
+/** What a cluster has reached of a replica set's template, read from the conditions of its work. */
+import type { ManifestWork } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { findCondition } from "../../machinery/index.ts";
+import type { ClusterRollout, RolloutState } from "../rollout/index.ts";
+
+type Work = DeepReadonly<ManifestWork>;
+type Condition = NonNullable<Work["status"]>["conditions"] extends readonly (infer C)[] | undefined ? C : never;
+
+/**
+ * `Progressing` decides, which our agents set for workloads that they know and any agent for users' rules. A work for which nobody sets it has
+ * succeeded when its objects are there: waiting for a word that never comes would stop the rollout for good.
+ */
+export function rolloutOf(work: Work): ClusterRollout {
+  const { conditions = [] } = work.status ?? {};
+  const current = (type: string): Condition | undefined => {
+    const condition = findCondition(conditions, type);
+    return condition?.observedGeneration === work.metadata.generation ? condition : undefined;
+  };
+  const isStale = (type: string): boolean => findCondition(conditions, type) !== undefined && !current(type);
+  const state = (name: RolloutState, { lastTransitionTime }: { readonly lastTransitionTime?: string | undefined } = {}): ClusterRollout => ({
+    cluster: work.metadata.namespace ?? "",
+    state: name,
+    ...(lastTransitionTime !== undefined && { sinceMs: Date.parse(lastTransitionTime) }),
+  });
+
+  const [applied, progressing, degraded] = [current("Applied"), current("Progressing"), current("Degraded")];
+  if (applied?.status !== "True" || isStale("Progressing") || isStale("Degraded")) return state("ToApply");
+  if (!progressing && asksForProgress(work)) return state("ToApply");
+  if (!progressing) {
+    const available = current("Available");
+    return available?.status === "True" ? state("Succeeded", available) : state("Progressing", available ?? applied);
+  }
+  if (progressing.status === "False") return state("Succeeded", progressing);
+  return progressing.status === "True" && degraded?.status === "True" ? state("Failed", degraded) : state("Progressing", progressing);
+}
+
+const asksForProgress = ({ spec }: Work): boolean => (spec.manifestConfigs ?? []).some(({ conditionRules }) => conditionRules?.some(({ condition }) => condition === "Progressing"));

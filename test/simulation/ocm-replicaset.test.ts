@@ -1,0 +1,86 @@
+/** ManifestWorkReplicaSets on a running hub: works follow what Placements decide, and a new template goes out step by step. */
+import { beforeEach, expect, test } from "vitest";
+import { CLUSTER_SET_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement } from "../../src/api/index.ts";
+import type { RolloutStrategy } from "../../src/api/index.ts";
+import { formatTime } from "../../src/base/index.ts";
+import { findCondition, isNotFound } from "../../src/machinery/index.ts";
+import { endsWithTest } from "../../src/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+
+const HUB = "hub";
+const CLUSTERS = ["c1", "c2", "c3"];
+let fleet: TestFleet;
+
+beforeEach(async () => {
+  fleet = endsWithTest(await startTestFleet({ members: [] }));
+  const { client } = fleet;
+  for (const name of ["shop", ...CLUSTERS]) await client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  await client.create(ManagedClusterSet, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name: "all" }, spec: {} });
+  await client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { name: "all", namespace: "shop" }, spec: { clusterSet: "all" } });
+  for (const name of CLUSTERS) await client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all" } }, spec: { hubAcceptsClient: false } });
+  await client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name: "all", namespace: "shop" }, spec: {} });
+  await fleet.settle();
+});
+
+const manifests = (version: string) => [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "default" }, data: { version } }];
+const roll = async (rolloutStrategy: RolloutStrategy): Promise<void> => {
+  await fleet.client.create(ManifestWorkReplicaSet, HUB, { apiVersion: "work.open-cluster-management.io/v1alpha1", kind: "ManifestWorkReplicaSet", metadata: { name: "web", namespace: "shop" }, spec: { cascadeDeletionPolicy: "Background", manifestWorkTemplate: { workload: { manifests: manifests("1") } }, placementRefs: [{ name: "all", rolloutStrategy }] } });
+  await fleet.settle();
+};
+const works = async () => (await fleet.client.list(ManifestWork, { cluster: HUB })).items;
+/** Clusters with a work, and the version in it. */
+const versions = async (): Promise<Record<string, unknown>> => Object.fromEntries((await works()).map(({ metadata, spec }) => [metadata.namespace, (spec.workload?.manifests?.[0]?.["data"] as { version: string }).version]));
+/** What an agent of the cluster would say. */
+async function report(cluster: string): Promise<void> {
+  const work = (await works()).find(({ metadata }) => metadata.namespace === cluster);
+  if (!work) throw new Error(`no work in ${cluster}`);
+  const conditions = ["Applied", "Available"].map((type) => ({ type, status: "True" as const, reason: "Test", message: "", observedGeneration: work.metadata.generation ?? 0, lastTransitionTime: formatTime(fleet.clock.now()) }));
+  await fleet.client.patch(ManifestWork, { cluster: HUB, namespace: cluster, name: work.metadata.name }, { status: { conditions } }, { type: "merge", subresource: "status" });
+  await fleet.settle();
+}
+
+test("a new template goes to the next cluster when the one before has it and has kept it for a while", async () => {
+  await roll({ type: "Progressive", progressive: { maxConcurrency: 1, minSuccessTime: "1m" } });
+  for (const cluster of CLUSTERS) {
+    await report(cluster);
+    await fleet.run(61_000);
+  }
+  expect(await versions()).toEqual({ c1: "1", c2: "1", c3: "1" });
+
+  await fleet.client.patch(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" }, { spec: { manifestWorkTemplate: { workload: { manifests: manifests("2") } } } }, { type: "merge" });
+  await fleet.settle();
+  expect(await versions()).toEqual({ c1: "2", c2: "1", c3: "1" });
+
+  await report("c1");
+  await fleet.run(30_000);
+  expect(await versions()).toEqual({ c1: "2", c2: "1", c3: "1" });
+
+  await fleet.run(31_000);
+  expect(await versions()).toEqual({ c1: "2", c2: "2", c3: "1" });
+});
+
+test("the set says when all have it, and writes nothing after that", async () => {
+  await roll({ type: "All" });
+  for (const cluster of CLUSTERS) await report(cluster);
+
+  const { status } = await fleet.client.get(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" });
+  expect(findCondition(status?.conditions, "PlacementRolledOut")?.status).toBe("True");
+  expect(status?.summary).toMatchObject({ total: 3, applied: 3, available: 3 });
+  fleet.resetWrites();
+  await fleet.run(600_000);
+  expect(fleet.writes().filter(({ part }) => part === "replicaset")).toEqual([]);
+});
+
+test("a cluster that is deselected loses its work, and a set that is deleted all of them", async () => {
+  await roll({ type: "All" });
+
+  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c2" }, { spec: { taints: [{ key: "full", effect: "NoSelect" }] } }, { type: "merge" });
+  await fleet.settle();
+  expect((await works()).filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.namespace)).toEqual(["c1", "c3"]);
+
+  await fleet.client.delete(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" });
+  await fleet.settle();
+  // No agent is here to remove what it applied, so the works wait for one.
+  expect((await works()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([]);
+  await expect(fleet.client.get(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" })).rejects.toSatisfy(isNotFound);
+});
