@@ -81,6 +81,7 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, 
   const simulated: Profile = metrics ? { ...memberBare, builtIns: [...kubernetesKinds, ...metricsKinds(metrics)], objects: [...memberBare.objects, standardStorageClass(), ...nodeLayer({ nodes, nowMs })] } : memberBare;
   return {
     hub: {
+      podsAreTemplates: true,
       builtIns: [...kubernetesKinds, clusterProxy ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } } : Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)), ...(explanation ? explanationKinds(explanation) : [])],
       customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...ocmHubKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both say `admin`.

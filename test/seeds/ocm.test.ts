@@ -59,11 +59,13 @@ test.for(readdirSync(FOLDER))("%s applies as it is written", async (file) => {
   expect(warningsOf(answered)).toEqual(told(...(WARNINGS[file] ?? [])));
 });
 
-test("a manifest that is left out of a later file stays what it is stored as", async () => {
+test.for(["merge-patch+json", "apply-patch+yaml"])("a manifest that is left out of a later file stays what it is stored as: %s", async (type) => {
   const [whole, feedback] = ["introduction-example-cloneset.yaml", "introduction-example-cloneset-feedback.yaml"].map(read) as [JsonObject, JsonObject];
-  await hub.request("POST", collectionOf(whole), whole);
+  const path = `${collectionOf(whole)}/example-cloneset`;
+  await hub.request("DELETE", path);
+  await hub.request("PATCH", `${path}?fieldManager=guide`, whole, { "content-type": "application/apply-patch+yaml" });
 
-  const answered = await hub.request("PATCH", `${collectionOf(whole)}/example-cloneset?fieldValidation=Strict`, feedback, { "content-type": "application/merge-patch+json" });
+  const answered = await hub.request("PATCH", `${path}?fieldManager=guide&fieldValidation=Strict`, feedback, { "content-type": `application/${type}` });
 
   expect(answered.status).toBe(200);
   expect(warningsOf(answered)).toEqual(told(bare(", as it is stored"), FEEDBACK));

@@ -29,7 +29,7 @@ const roll = async (rolloutStrategy: RolloutStrategy): Promise<void> => {
 };
 const works = async () => (await fleet.client.list(ManifestWork, { cluster: HUB })).items;
 /** Clusters with a work, and the version in it. */
-const versions = async (): Promise<Record<string, unknown>> => Object.fromEntries((await works()).map(({ metadata, spec }) => [metadata.namespace, (spec.workload?.manifests?.[0]?.["data"] as { version: string }).version]));
+const versions = async (): Promise<Record<string, unknown>> => Object.fromEntries((await works()).map(({ metadata, spec }) => [metadata.namespace, (spec.workload?.manifests?.[0]?.["data"] as { version: string } | undefined)?.version]));
 /** What an agent of the cluster would say. */
 async function report(cluster: string): Promise<void> {
   const work = (await works()).find(({ metadata }) => metadata.namespace === cluster);

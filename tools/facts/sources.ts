@@ -33,6 +33,7 @@ export const SOURCES: Record<string, Source> = {
   ...kubernetes("autoscaling", "v1", "Scale", "HorizontalPodAutoscaler"),
   ...kubernetes("autoscaling", "v2", "HorizontalPodAutoscaler"),
   ...kubernetes("batch", "v1", "Job", "CronJob"),
+  ...kubernetes("certificates", "v1", "CertificateSigningRequest"),
   ...kubernetes("coordination", "v1", "Lease"),
   ...kubernetes("discovery", "v1", "EndpointSlice"),
   ...kubernetes("events", "v1", "Event"),

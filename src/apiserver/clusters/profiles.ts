@@ -23,12 +23,15 @@ export interface Profile {
   customs: readonly Kind[];
   /** What exists from the start: namespaces, roles. */
   objects: readonly KubernetesObject[];
+  /** Its pods are templates for other clusters: they get no account and no token of this one. */
+  podsAreTemplates?: true;
 }
 
 export interface ProfileLayer {
   readonly name: string;
   /** What a cluster of this profile serves until it has definitions of its own. */
   readonly table: ResourceTable;
+  readonly podsAreTemplates: boolean;
   /** True when there are bootstrap objects of a resource, given by its key prefix, at all or in a namespace. */
   has(prefix: string, namespace?: string): boolean;
   get(prefix: string, relativeKey: string, viewer: LayerViewer): CachedEntry | undefined;
@@ -94,6 +97,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   return {
     name,
     table,
+    podsAreTemplates: profile.podsAreTemplates ?? false,
     has: (prefix, namespace) => (namespace === undefined ? layer.has(prefix) : namespaces.has(`${prefix}${namespace}`)),
     get(prefix, relativeKey, viewer) {
       const found = layer.get(prefix)?.get(relativeKey);

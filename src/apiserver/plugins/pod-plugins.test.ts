@@ -38,6 +38,15 @@ test("a cluster in which nobody makes accounts runs pods all the same", async ()
   expect((await request("POST", "/api/v1/namespaces/shop/pods", pod())).status).toBe(201);
 });
 
+test("a pod that is a template for other clusters gets neither an account nor a token, and needs none", async () => {
+  const { request } = await createTestServer({ admissions: builtInAdmissions, profiles: { hub: { podsAreTemplates: true, builtIns: kubernetesKinds, customs: [], objects: [namespace("shop"), account("default")] } } });
+
+  const { status, body } = await request("POST", "/api/v1/namespaces/shop/pods", pod());
+
+  expect(status).toBe(201);
+  expect([specOf(body).serviceAccountName, specOf(body).volumes]).toEqual([undefined, undefined]);
+});
+
 test("an account decides about its token and the secrets for images", async () => {
   const { request } = await start();
   await request("POST", "/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "sa" }, automountServiceAccountToken: false, imagePullSecrets: [{ name: "ps" }] });

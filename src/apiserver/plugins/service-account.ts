@@ -31,7 +31,7 @@ const TOKEN_SECONDS = 3607;
 
 export const serviceAccount: Plugin = {
   name: "ServiceAccount",
-  concerns: (context, operation) => (operation === "CREATE" && writesPod(context)) || (operation === "UPDATE" && writesPod(context, "ephemeralcontainers")),
+  concerns: (context, operation) => !context.cluster.profile.podsAreTemplates && ((operation === "CREATE" && writesPod(context)) || (operation === "UPDATE" && writesPod(context, "ephemeralcontainers"))),
   mutate(request) {
     if (request.operation === "UPDATE") return request.object;
     const pod = request.object as unknown as ReadPod;

@@ -131,11 +131,19 @@ function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
 async function applyObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, patch: DecodedPatch): Promise<Written> {
   const { cluster, served, namespace, name = "", subresource } = context;
   const { resource } = served;
-  const applied = canonicalForm(deps, context, readApplied(served, patch.value), context.warn);
+  const given = readApplied(served, patch.value);
+  const applied = canonicalForm(deps, context, given, () => {});
+  // What a short form stands for may depend on what is stored. It is told once, however often the write is tried.
+  let isTold = false;
+  const formFor = (live: JsonObject | undefined): JsonObject => {
+    const form = canonicalForm(deps, context, given, isTold ? () => {} : context.warn, live);
+    isTold = true;
+    return form;
+  };
   const compute = (live: JsonObject | undefined): JsonObject => {
     const object = applyConfiguration({
       live,
-      applied,
+      applied: formFor(live),
       schema: served.schema,
       manager: options.fieldManager,
       apiVersion: served.apiVersion,

@@ -63,11 +63,12 @@ export function createReplicaSetController({ hub, informers, client, clock }: Re
     const key = keyOf(hub, wanted);
     const before = works.get(key);
     if (!before) await client.create(ManifestWork, hub, wanted, { signal });
-    else await client.update(ManifestWork, hub, { ...before, metadata: { ...before.metadata, labels: { ...before.metadata.labels, ...wanted.metadata.labels } }, spec: wanted.spec } as ManifestWork, { signal });
+    else await client.update(ManifestWork, hub, { ...before, metadata: { ...before.metadata, labels: { ...before.metadata.labels, ...wanted.metadata.labels } }, spec: wanted.spec }, { signal });
   }
 
-  const remove = async ({ metadata }: Work, signal: AbortSignal): Promise<void> =>
-    void (await unlessChanged(client.delete(ManifestWork, { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name }, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal })));
+  async function remove({ metadata }: Work, signal: AbortSignal): Promise<void> {
+    await unlessChanged(client.delete(ManifestWork, { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name }, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
+  }
 
   return defineController({
     name: "ocm-replicaset",

@@ -34,11 +34,11 @@ test("a kind that the member does not serve is a reason of its own", () => {
 
 test("a member that may have got a request counts as such until it answers, whatever later requests meet", () => {
   const after = (work: Parameters<typeof planApplied>[0], error: Error): ReturnType<typeof planApplied> => planApplied(work, failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }]), "2024-05-01T12:00:00Z");
-  const lost = after(makeWork("paris").build(), new UnreachableError("lost", { mayHaveArrived: true }));
+  const lost = after(makeWork("paris", "web").build(), new UnreachableError("lost", { mayHaveArrived: true }));
 
   expect(lost.status?.conditions).toMatchObject([{ type: "Applied", status: "False", reason: "NoAnswer" }]);
   expect(after(lost, new UnreachableError("no route"))).toBe(lost);
-  expect(after(makeWork("paris").build(), new UnreachableError("no route")).status?.conditions).toMatchObject([{ reason: "MemberUnreachable" }]);
+  expect(after(makeWork("paris", "web").build(), new UnreachableError("no route")).status?.conditions).toMatchObject([{ reason: "MemberUnreachable" }]);
   expect(planApplied(lost, undefined, "2024-05-01T12:00:00Z").status?.conditions).toMatchObject([{ status: "True" }]);
 });
 
