@@ -59,6 +59,8 @@ export type WatchEvent<T> =
 
 export interface WriteOptions {
   dryRun?: boolean;
+  /** Who owns what is written; unset is the client's own. */
+  fieldManager?: string;
   signal?: AbortSignal;
 }
 
@@ -71,8 +73,6 @@ export interface ApplyOptions extends WriteOptions {
   /** Takes fields over from other managers instead of failing with a conflict. */
   force?: boolean;
   subresource?: "status";
-  /** Unset uses the client's own. */
-  fieldManager?: string;
 }
 
 export interface DeleteOptions extends WriteOptions {

@@ -20,7 +20,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
   const send = async <T>(request: TransportRequest, signal?: AbortSignal): Promise<DeepReadonly<T>> => (await exchange(request, signal)) as DeepReadonly<T>;
   // One object for all writes, so that a transport can know it again.
   const usual = { fieldManager };
-  const writeQuery = (options?: WriteOptions): Readonly<Record<string, string>> => (options?.dryRun ? { fieldManager, dryRun: "All" } : usual);
+  const writeQuery = (options?: WriteOptions): Readonly<Record<string, string>> => (options?.dryRun || options?.fieldManager !== undefined ? { fieldManager: options.fieldManager ?? fieldManager, ...(options.dryRun && { dryRun: "All" }) } : usual);
 
   return {
     async get<T extends KubernetesObject>(kind: Kind<T>, key: { cluster: string; namespace?: string; name: string }, options?: ReadOptions) {
@@ -59,7 +59,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     },
 
     async apply(kind, cluster, object, options) {
-      const query = { ...writeQuery(options), ...(options?.fieldManager !== undefined && { fieldManager: options.fieldManager }), ...(options?.force && { force: "true" }) };
+      const query = { ...writeQuery(options), ...(options?.force && { force: "true" }) };
       const path = objectPath(kind, cluster, object.metadata, options?.subresource);
       return send({ verb: "patch", path, query, patchType: "apply", body: object }, options?.signal);
     },

@@ -7,7 +7,7 @@
  */
 import { HorizontalPodAutoscaler } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
-import { isObject } from "../base/index.ts";
+import { equalJson, isObject } from "../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../base/index.ts";
 import { find, UnknownKindError } from "../client/index.ts";
 import type { AnyKind, Client, KindResolver, ObjectKey } from "../client/index.ts";
@@ -15,6 +15,7 @@ import { ApiError, isAlreadyExists, isConflict, isNotFound } from "../machinery/
 import type { FieldSet } from "../machinery/index.ts";
 import { holdsIn, withoutPath } from "./compare.ts";
 import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef, RemovePolicy } from "./delivery.ts";
+import { createDisown } from "./disown.ts";
 import { findDrift, withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";
 import { APPLIED_DIGEST, digestOf, FIELD_MANAGER, isOurs, isReleasedFrom, mark, RELEASED_FROM, releasePatch } from "./marks.ts";
@@ -23,6 +24,7 @@ import type { Observer } from "./observer.ts";
 import { planTakeover } from "./plan-takeover.ts";
 import { planPut } from "./put.ts";
 import { withoutRetained } from "./retained.ts";
+import { holderText, holdersOf, otherHolders, plannedReferences, refusalOf, withNote } from "./shared.ts";
 import { createServedKinds, inServedVersion } from "./served-kinds.ts";
 import { subscribe } from "./subscription.ts";
 import { untilListed } from "./until-listed.ts";
@@ -97,9 +99,14 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
 
   async function create(task: Task): Promise<ApplyOutcome> {
     const { kind, manifest, policy, signal } = task;
+    const { shared, fieldManager, force } = policy;
     policy.beforeRequest?.();
+    await policy.beforeWrite?.();
     try {
-      return { result: "created", object: await client.create(kind, cluster, manifest, { signal }) };
+      const wanted = shared?.isHeld ? withOwners(manifest, [...(manifest.metadata.ownerReferences ?? []), shared.reference]) : manifest;
+      // Whoever shares may also take over what is there, so that nothing is lost by not insisting on its absence.
+      const written = shared && policy.mode === "apply" ? client.apply(kind, cluster, wanted, { force, fieldManager, signal }) : client.create(kind, cluster, wanted, { signal, ...(shared && { fieldManager }) });
+      return { result: "created", object: await written };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const observed = await read(kind, keyOf(manifest.metadata), signal);
@@ -110,10 +117,12 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
 
   async function change(task: Task, observed: Manifest): Promise<ApplyOutcome> {
     const { kind, policy, signal } = task;
-    if (!isOurs(observed, policy.owner) && !policy.adopt && !isReleasedFrom(observed, policy.owner)) return { result: "conflict", message: conflictText(observed, cluster) };
-    if (policy.mode === "create-only" || policy.mode === "read-only") return { result: "unchanged", object: observed };
+    const refusal = refusalFor(task, observed);
+    if (refusal !== undefined) return { result: "conflict", message: refusal };
+    if (policy.mode === "read-only") return { result: "unchanged", object: observed };
     // What is going away cannot be changed to stay; once it is gone it is made again.
     if (observed.metadata.deletionTimestamp) return { result: "unchanged", object: observed };
+    if (policy.mode === "create-only") return holdOnly(task, observed);
 
     const retained = await retain(task, observed);
     const drift = driftOf(retained, observed, policy);
@@ -121,12 +130,37 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const isReport = policy.drift === "report" && isOurs(observed, policy.owner);
     if (isReport && isApplied(retained, observed)) return { result: "unchanged", object: observed, drift };
     policy.beforeRequest?.();
+    await policy.beforeWrite?.();
     // What nobody owns is not there because the manifest is new.
     const left = isReport ? drift.filter(({ by }) => by !== undefined) : [];
     const told = isReport ? left : drift;
-    const object = policy.mode === "update" ? await client.update(kind, cluster, planPut(retained, observed), { signal }) : await apply(task, retained, observed, left);
+    const object = policy.mode === "update" ? await put(task, retained, observed) : await apply(task, retained, observed, left);
     settled.set(placeOf(object), { generation: object.metadata.generation, written: digestOf(retained) });
     return { result: "updated", object, ...(isOurs(observed, policy.owner) && told.length > 0 && { drift: told }) };
+  }
+
+  /** Why an object that is there may not be touched; undefined when it may. */
+  function refusalFor({ manifest, policy }: Task, observed: Manifest): string | undefined {
+    if (policy.shared) return policy.mode === "read-only" ? undefined : refusalOf(observed, manifest, policy.shared);
+    if (isOurs(observed, policy.owner) || isReleasedFrom(observed, policy.owner)) return undefined;
+    if (holdersOf(observed).length > 0) return holderText(observed, cluster);
+    return policy.adopt ? undefined : conflictText(observed, cluster);
+  }
+
+  /** An object that is not ours to change: only its holders are kept right. */
+  async function holdOnly({ kind, policy, signal }: Task, observed: Manifest): Promise<ApplyOutcome> {
+    const references = policy.shared && plannedReferences(observed, policy.shared);
+    if (!references) return { result: "unchanged", object: observed };
+    policy.beforeRequest?.();
+    await policy.beforeWrite?.();
+    const patch = { metadata: { ownerReferences: references, uid: observed.metadata.uid ?? null, resourceVersion: observed.metadata.resourceVersion ?? null } };
+    return { result: "updated", object: await client.patch(kind, keyOf(observed.metadata), patch as unknown as Json, { type: "merge", signal, fieldManager: policy.fieldManager }) };
+  }
+
+  function put({ kind, policy, signal }: Task, retained: Manifest, observed: Manifest): Promise<Manifest> {
+    const references = policy.shared && plannedReferences(observed, policy.shared);
+    const planned = planPut(retained, observed, policy.without);
+    return client.update(kind, cluster, references ? withOwners(planned, references) : planned, { signal, ...(policy.shared && { fieldManager: policy.fieldManager }) });
   }
 
   /** The manifest with what the member decides: what its kind says, and its replicas while they are scaled there. */
@@ -168,7 +202,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const isReleased = observed.metadata.annotations?.[RELEASED_FROM] !== undefined;
     const { resourceVersion } = (managedFields || isReleased ? await prepare(kind, observed, managedFields, signal) : observed).metadata;
     // Only what was judged is changed: an object that somebody put in its place since then is a conflict, and judged anew.
-    const judged = { ...wanted, metadata: { ...wanted.metadata, ...(resourceVersion && { resourceVersion }) } };
+    const judged = { ...withHolders(wanted, observed, policy), metadata: { ...withHolders(wanted, observed, policy).metadata, ...(resourceVersion && { resourceVersion }) } };
     return client.apply(kind, cluster, judged, { force, fieldManager, signal });
   }
 
@@ -181,6 +215,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   /** `settled` when nothing is to be done; otherwise what somebody on the member changed, which may be nothing. */
   function driftOf(wanted: Manifest, observed: Manifest, policy: ApplyPolicy): FieldDrift[] | "settled" {
     const { generation } = observed.metadata;
+    if (hasMoreToWrite(wanted, observed, policy)) return [];
     const last = settled.get(placeOf(observed));
     // Nobody changed more than metadata and status since then.
     const isQuiet = generation !== undefined && last?.generation === generation && holdsIn(wanted.metadata, observed.metadata);
@@ -215,7 +250,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   return {
     async apply(manifest, policy, signal) {
       const kind = await resolve(manifest, policy);
-      const task: Task = { kind, manifest: mark(inServedVersion(manifest, kind)), policy, signal };
+      const task: Task = { kind, manifest: markFor(inServedVersion(manifest, kind), policy), policy, signal };
       for (let attempt = 0; ; attempt++) {
         // After a race the informer may still be behind, so the second look asks the member itself.
         const observed = attempt === 0 ? await observe(task) : await read(kind, keyOf(manifest.metadata), signal);
@@ -226,7 +261,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
         } catch (error) {
           // Not the object but its kind may be gone, or served under another name: the next try asks the member again.
           if (isNotFound(error)) kinds.forget(manifest);
-          if (!isConflict(error) || attempt >= RACE_RETRIES) throw error;
+          if (!isConflict(error) || isFieldConflict(error) || attempt >= RACE_RETRIES) throw error;
         }
       }
     },
@@ -245,9 +280,32 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
       }
     },
 
+    disown: createDisown({ client, cluster }),
+    kindOf: resolve,
     observe: (refs: Iterable<ObjectRef>) => subscribe({ cluster, kinds, observer }, refs),
   };
 }
+
+const markFor = (manifest: Manifest, policy: ApplyPolicy): Manifest => (policy.shared ? withNote(manifest, policy) : mark(manifest));
+const withOwners = (manifest: Manifest, ownerReferences: NonNullable<Manifest["metadata"]["ownerReferences"]>): Manifest => ({ ...manifest, metadata: { ...manifest.metadata, ownerReferences } });
+
+/** Holders are all stated by whoever applies: one manager serves several of them, and what it leaves out would be taken off. */
+function withHolders(wanted: Manifest, observed: Manifest, { shared }: ApplyPolicy): Manifest {
+  if (!shared) return wanted;
+  const holders = [...otherHolders(observed, shared.reference).filter(({ name }) => name !== shared.reference.name), ...(shared.isHeld ? [shared.reference] : [])];
+  return holders.length === 0 ? wanted : withOwners(wanted, [...(wanted.metadata.ownerReferences ?? []), ...holders]);
+}
+
+/** What no comparison of fields shows: owners, keys that shall go, and maps that hold more than they should. */
+function hasMoreToWrite(wanted: Manifest, observed: Manifest, { shared, without, exact = [] }: ApplyPolicy): boolean {
+  if (shared && plannedReferences(observed, shared)) return true;
+  if (without?.labels.some((key) => observed.metadata.labels?.[key] !== undefined) || without?.annotations.some((key) => observed.metadata.annotations?.[key] !== undefined)) return true;
+  const fieldOf = (object: Manifest, field: string): unknown => (object as unknown as Record<string, unknown>)[field] ?? {};
+  return exact.some((field) => !equalJson(fieldOf(wanted, field), fieldOf(observed, field)));
+}
+
+/** Another manager has a field, which no second try changes. */
+const isFieldConflict = (error: ApiError): boolean => error.status.details?.causes?.some(({ reason }) => reason === "FieldManagerConflict") ?? false;
 
 /** Whether the manifest that was last applied is this one. */
 function isApplied(wanted: Manifest, observed: Manifest): boolean {

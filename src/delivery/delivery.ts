@@ -2,8 +2,9 @@
  * Manifests on one member: apply them, remove them, watch what became of them. Karmada's Work and OCM's ManifestWork are
  * two faces of this, on the hub (push) or in an agent (pull). `test/contract/delivery.ts` is the suite.
  */
-import type { KubernetesObject } from "../api/index.ts";
+import type { KubernetesObject, OwnerReference } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
+import type { AnyKind } from "../client/index.ts";
 import type { FieldDrift } from "./drift.ts";
 
 /** An object on the member. */
@@ -40,7 +41,46 @@ export interface ApplyPolicy {
    * `theirs` in any case. Unset, they are ours.
    */
   replicas?: "autoscaled" | "theirs";
+  /** Ownership by reference takes the place of our marks, as OCM has it. */
+  shared?: SharedOwnership;
+  /** With `update`: keys of the object's metadata that are taken away. */
+  without?: { labels: readonly string[]; annotations: readonly string[] };
+  /** With `update`: fields of the object that hold what is wanted and nothing else. */
+  exact?: readonly string[];
   /** Called before the first request to the member, if one is needed at all. Throws to make none. */
+  beforeRequest?(): void;
+  /** Called before something is written. Throws to write nothing. */
+  beforeWrite?(): Promise<void>;
+}
+
+/**
+ * An object that is held by references of its own metadata. Several may hold it, and it stays until the last lets go; it may have been
+ * there before. What was delivered under our marks is another's, and is left alone.
+ */
+export interface SharedOwnership {
+  /** Names the holder. */
+  reference: OwnerReference;
+  /** False for one that keeps the object up and does not take it along when it goes: its reference is taken off. */
+  isHeld: boolean;
+  /** The manifest was delivered before: when another holder has made something else of the object since then, it is left so. */
+  isDelivered: boolean;
+}
+
+/** An object that a holder may have, as it notes it. */
+export interface HeldResource {
+  group: string;
+  version: string;
+  resource: string;
+  namespace?: string;
+  name: string;
+  /** Another object under the same name is not meant. */
+  uid: string;
+}
+
+export interface DisownPolicy {
+  reference: OwnerReference;
+  /** `delete` deletes what nobody else holds, `release` leaves it running. */
+  mode: "delete" | "release";
   beforeRequest?(): void;
 }
 
@@ -86,5 +126,9 @@ export interface Delivery {
   apply(manifest: DeepReadonly<KubernetesObject>, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome>;
   /** Touches only objects that carry our mark. Resolves also when the object is already gone. */
   remove(ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void>;
+  /** A holder lets go. `going` says that the object is being deleted and still there. Touches only what the reference holds. */
+  disown(resource: HeldResource, policy: DisownPolicy, signal: AbortSignal): Promise<"gone" | "going">;
+  /** How the member serves a kind. Throws as `apply` does. */
+  kindOf(ref: { apiVersion: string; kind: string }, policy: Pick<ApplyPolicy, "beforeRequest">): Promise<AnyKind>;
   observe(refs: Iterable<ObjectRef>): Subscription;
 }

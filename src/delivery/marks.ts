@@ -60,6 +60,11 @@ function ownerOf({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObje
   return name === undefined ? undefined : `${namespace ?? ""}/${name}`;
 }
 
+/** The Work that an object says it was delivered by, with the mark of a control plane on it; undefined for any other object. */
+export function deliveringWork(object: DeepReadonly<KubernetesObject>): string | undefined {
+  return object.metadata.labels?.[MANAGED_LABEL] === "true" ? ownerOf(object) : undefined;
+}
+
 /** Whether we let this object go on behalf of the same owner: it may be taken back without asking. */
 export function isReleasedFrom({ metadata }: DeepReadonly<KubernetesObject>, owner: string | undefined): boolean {
   return owner !== undefined && metadata.annotations?.[RELEASED_FROM] === owner;

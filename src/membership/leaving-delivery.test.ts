@@ -14,6 +14,12 @@ function createMember(failure?: Error): { delivery: Delivery; removed: string[] 
   const removed: string[] = [];
   const delivery: Delivery = {
     apply: () => Promise.resolve({ result: "absent" }),
+    kindOf: () => Promise.reject(new Error("not asked for")),
+    async disown({ name }, { mode }) {
+      if (failure) throw failure;
+      removed.push(`${mode} ${name}`);
+      return "gone";
+    },
     observe: () => ({ get: () => undefined, resourceOf: () => undefined, isFresh: () => true, onChange: () => {}, close: () => {} }),
     async remove({ name }, { mode }) {
       if (failure) throw failure;

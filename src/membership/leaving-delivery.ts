@@ -27,7 +27,19 @@ export function createLeavingDelivery(delivery: Delivery | undefined, cluster: s
   };
   return {
     apply: (manifest, policy, signal) => reached().apply(manifest, policy, signal),
+    kindOf: (ref, policy) => reached().kindOf(ref, policy),
     observe: (refs) => delivery?.observe(refs) ?? BLIND,
+    async disown(resource, policy, signal) {
+      const how = farewell();
+      if (how === "stays" || how === "purge") return reached().disown(resource, policy, signal);
+      if (how === "abandon" || !delivery) return "gone";
+      try {
+        return await delivery.disown(resource, { ...policy, mode: "release" }, signal);
+      } catch (error) {
+        if (!isUnreachable(error)) throw error;
+        return "gone";
+      }
+    },
     async remove(ref, policy, signal) {
       switch (farewell()) {
         case "stays":

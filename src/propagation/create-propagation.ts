@@ -13,8 +13,7 @@ import { createAttachController } from "./dependencies/attach-controller.ts";
 import { createRecordController } from "./dependencies/record-controller.ts";
 import { createDispatchController } from "./dispatch/controller.ts";
 import { createEvictionController } from "./eviction/controller.ts";
-import { createAutoscaledWorks } from "./execute/autoscaled-works.ts";
-import { createExecuteController } from "./execute/controller.ts";
+import { createExecution } from "./create-execution.ts";
 import { createFailoverController } from "./failover/controller.ts";
 import type { FailoverOptions } from "./failover/controller.ts";
 import { clusterScope, namespacedScope } from "./binding-scope.ts";
@@ -24,13 +23,11 @@ import { createPolicyIndex } from "./match/policy-index.ts";
 import { createPolicyNews } from "./match/policy-news.ts";
 import { createPolicyStatusController } from "./match/policy-status-controller.ts";
 import { createPolicyTally } from "./match/policy-tally.ts";
-import { createMemberObjects } from "./member-objects.ts";
 import type { DeliveryFor } from "./member-objects.ts";
 import { createNamespacesController, ownWorks } from "./namespaces/controller.ts";
 import type { SyncedNamespace } from "./namespaces/controller.ts";
 import { createRenderer } from "./override/renderer.ts";
 import { createRebalanceController } from "./rebalance/controller.ts";
-import { createReflectController } from "./reflect/controller.ts";
 import { createScheduleController } from "./schedule/controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createTellRuleFailure } from "./rule-failures.ts";
@@ -50,6 +47,8 @@ export interface PropagationDependencies {
   /** A client for one stage: its field manager says in an object's metadata who wrote what. */
   clientFor(stage: string): Client;
   deliveryFor: DeliveryFor;
+  /** Members whose Works are applied from here; an agent of their own serves the others. */
+  serves(cluster: string): boolean;
   interpreter: Interpreter;
   events: EventRecorders;
   /** What no policy says about leaving members. */
@@ -74,7 +73,7 @@ export interface Propagation {
 }
 
 export function createPropagation(deps: PropagationDependencies): Propagation {
-  const { hub, informers, clientFor, deliveryFor, interpreter, events, scheduling = {}, clock, random, log } = deps;
+  const { hub, informers, clientFor, interpreter, events, scheduling = {}, clock, log } = deps;
   const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
   const clusterBindings = informers.of<ResourceBinding>(clusterScope.kind);
   const works = informers.of(Work);
@@ -87,11 +86,10 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   indexWorks(works);
 
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
-  const workStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: Work, lister: works });
+  const execution = createExecution(deps);
   const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies: [policies, clusterPolicies], bindings: [bindings, clusterBindings], definitions: informers.of(CustomResourceDefinition), clock, log });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works });
   const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
-  const memberObjects = createMemberObjects({ works, deliveryFor, hub });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
   const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
   const tally = createPolicyTally();
@@ -224,21 +222,9 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     ...stagesOf(clusterScope),
     createAttachController({ hub, client: clientFor("dependencies"), bindings, clusterBindings, templates, events: events("flotilla-dependencies") }),
     createRebalanceController({ client: clientFor("rebalance"), bindings, clusterBindings, clock }),
-    createExecuteController({
-      hub,
-      deliveryFor,
-      memberObjects,
-      interpreter,
-      autoscaledWorks: createAutoscaledWorks(works),
-      ruleChanges: ruleChanges.works(),
-      workStatus,
-      events: events("flotilla-execute"),
-      clock,
-      random,
-    }),
-    createReflectController({ memberObjects, interpreter, ruleChanges: ruleChanges.works(), tellFailure, workStatus }),
+    ...execution.controllers,
   ];
-  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [workStatus, ...policyWriters, ...bindingWriters, ...templateWriters.values()];
+  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [execution, ...policyWriters, ...bindingWriters, ...templateWriters.values()];
   return {
     controllers,
     views,

@@ -1,4 +1,5 @@
 export { matchesAffinity } from "./cluster-affinity.ts";
+export { createExecution, type Execution, type ExecutionDependencies } from "./create-execution.ts";
 export * from "./create-propagation.ts";
 export * from "./pipeline.ts";
 

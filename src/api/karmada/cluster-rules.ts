@@ -2,7 +2,7 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
-import { checkText, missing, notOneOf, notSupportedYet, twice, wrong } from "../field-errors.ts";
+import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
 import type { Taint } from "../facts/core-v1.ts";
 import type { Cluster } from "../facts/cluster-karmada-v1alpha1.ts";
 import type { Sent } from "../sent.ts";
@@ -39,7 +39,6 @@ function checkSpec(spec: Spec): FieldError[] {
   return [
     ...(syncMode === "" ? [missing("spec.syncMode")] : []),
     ...(SYNC_MODES.includes(syncMode) ? [] : [notOneOf("spec.syncMode", syncMode, SYNC_MODES)]),
-    ...(syncMode === "Pull" ? [notSupportedYet("spec.syncMode: Pull")] : []),
     ...(apiEndpoint ? checkEndpoint("spec.apiEndpoint", apiEndpoint) : []),
     ...(secretRef ? checkReference("spec.secretRef", secretRef) : []),
     ...(impersonatorSecretRef ? checkReference("spec.impersonatorSecretRef", impersonatorSecretRef) : []),

@@ -214,7 +214,7 @@ test("without customizations Flotilla's own rules answer, and say so", async () 
 });
 
 describe("Divide", () => {
-  const CLONE_SET = "apiVersion: apps.kruise.io/v1beta1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 10, updateStrategy: {partition: 7}, template: {spec: {}}}\n";
+  const CLONE_SET = "apiVersion: apps.kruise.io/v1alpha1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 10, updateStrategy: {partition: 7}, template: {spec: {}}}\n";
 
   test("gives each member's copy, with what concerns the fleet divided", async () => {
     const { out } = await run(["--operation", "divide", "--desired-file", "-", "--share", "oslo=6", "--share", "paris=4", "-o", "json"], CLONE_SET);

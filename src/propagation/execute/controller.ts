@@ -5,14 +5,15 @@
  * Writes: the objects on the member; the conditions `Applied`, `Dispatching`, `Drifted` and `Managed` in the Work's status.
  * Before: dispatch made the Work. After: reflect brings the objects' status back.
  *
- * A failure is told on the Work in the member's own words. What happens next depends on what stands in the way (`obstacles.ts`): a
- * member that does not answer is waited for without costing others (`member-lanes.ts`), a refusal is repeated slowly and at once
- * when something about it changed (`refusals.ts`), anything else comes back with the queue's back-off.
+ * A failure is told on the Work in the member's own words. What happens next depends on what stands in the way (`obstacles.ts` of delivery): a
+ * member that does not answer is waited for without costing others (`member-lanes.ts` there), a refusal is repeated slowly and at once
+ * when something about it changed (`refusals.ts` there), anything else comes back with the queue's back-off.
  */
 import { Cluster, clusterNameOf, Work } from "../../api/index.ts";
 import { equalJson, FlotillaError, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
-import type { Delivery, ObjectRef } from "../../delivery/index.ts";
+import { createMemberLanes, createRefusals, obstacleOf } from "../../delivery/index.ts";
+import type { Delivery, ObjectRef, Obstacle, Passage } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
@@ -24,15 +25,10 @@ import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { WORK_FINALIZER } from "../well-known.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
-import { createMemberLanes } from "./member-lanes.ts";
-import type { Passage } from "./member-lanes.ts";
-import { obstacleOf } from "./obstacles.ts";
-import type { Obstacle } from "./obstacles.ts";
 import { failureOf, planApplied, planDispatching, planManaged } from "./plan-applied.ts";
 import type { Attempt, Failure } from "./plan-applied.ts";
 import { planDrifted, renderDrift } from "./plan-drift.ts";
 import type { ObjectDrift } from "./plan-drift.ts";
-import { createRefusals } from "./refusals.ts";
 
 export interface ExecuteDependencies {
   hub: string;

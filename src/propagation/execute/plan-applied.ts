@@ -2,11 +2,11 @@
 import type { Work } from "../../api/index.ts";
 import { messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
+import { mayHaveArrived, obstacleOf } from "../../delivery/index.ts";
 import type { ApplyOutcome } from "../../delivery/index.ts";
 import { findCondition, withCondition } from "../../machinery/index.ts";
 import type { NextCondition } from "../../machinery/index.ts";
 import { MEMBER_UNREACHABLE, NO_ANSWER } from "../well-known.ts";
-import { mayHaveArrived, obstacleOf } from "./obstacles.ts";
 
 /** What became of one manifest: an outcome of delivery, the error that stopped it, or that its object is left alone. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };

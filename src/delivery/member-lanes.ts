@@ -4,12 +4,12 @@
  *
  * A Work takes a place only when its delivery is about to send something, so Works that need nothing are never held up.
  */
-import type { Clock, Random, Timer } from "../../base/index.ts";
-import { FlotillaError } from "../../base/index.ts";
-import { UnreachableError } from "../../client/index.ts";
-import type { ObjectKey } from "../../client/index.ts";
-import { idOfKey } from "../../runtime/index.ts";
-import type { Source } from "../../runtime/index.ts";
+import type { Clock, Random, Timer } from "../base/index.ts";
+import { FlotillaError } from "../base/index.ts";
+import { UnreachableError } from "../client/index.ts";
+import type { ObjectKey } from "../client/index.ts";
+import { idOfKey } from "../runtime/index.ts";
+import type { Source } from "../runtime/index.ts";
 
 /** Enough to keep a member busy over a far network; a quarter of what execute does at the same time. */
 const MAX_UNDER_WAY = 16;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFakeClock } from "../../base/index.ts";
+import { createFakeClock } from "../base/index.ts";
 import { createMemberLanes } from "./member-lanes.ts";
 
 const key = (name: string) => ({ cluster: "hub", namespace: "karmada-es-paris", name });

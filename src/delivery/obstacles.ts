@@ -1,6 +1,6 @@
 /** What stands in the way of a manifest, and so when it is worth another try. Pure. */
-import { CredentialsError, UnknownKindError, UnreachableError } from "../../client/index.ts";
-import { ApiError, isNamespaceTerminating } from "../../machinery/index.ts";
+import { CredentialsError, UnknownKindError, UnreachableError } from "../client/index.ts";
+import { ApiError, isNamespaceTerminating } from "../machinery/index.ts";
 import { BusyMemberError } from "./member-lanes.ts";
 
 /**

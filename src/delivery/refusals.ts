@@ -2,9 +2,9 @@
  * Works that their members refuse: each is tried again slowly, and at once when what it waits for may have come, which is a change of
  * the Work, of its object on the member, or of the kinds that the member serves.
  */
-import type { Random } from "../../base/index.ts";
-import type { ObjectKey } from "../../client/index.ts";
-import { idOfKey } from "../../runtime/index.ts";
+import type { Random } from "../base/index.ts";
+import type { ObjectKey } from "../client/index.ts";
+import { idOfKey } from "../runtime/index.ts";
 
 const FIRST_RETRY_MS = 2_000;
 /** A quota that was raised or a webhook that was mended is noticed within this time. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { UnknownKindError, UnreachableError } from "../../client/index.ts";
-import { conflict, deniedByWebhook, forbidden, internalError, invalid, notFound, tooManyRequests, unauthorized } from "../../machinery/index.ts";
+import { UnknownKindError, UnreachableError } from "../client/index.ts";
+import { conflict, deniedByWebhook, forbidden, internalError, invalid, notFound, tooManyRequests, unauthorized } from "../machinery/index.ts";
 import { BusyMemberError } from "./member-lanes.ts";
 import { obstacleOf } from "./obstacles.ts";
 import { createRefusals } from "./refusals.ts";

@@ -1,0 +1,89 @@
+/**
+ * Reads DER (X.690) that a stranger sent. Only what DER allows is accepted: definite lengths in their shortest form, nothing that reaches
+ * beyond its surroundings. Nothing is copied, and nesting is as deep as the caller asks: there is no recursion to exhaust.
+ */
+
+/** What is not DER, or not the structure that was expected. The text is for whoever sent it. */
+export class DerError extends Error {}
+
+export interface DerValue {
+  tag: number;
+  /** Without tag and length. */
+  content: Uint8Array;
+  /** With tag and length, as it came. */
+  whole: Uint8Array;
+}
+
+export const DER = { boolean: 0x01, integer: 0x02, bits: 0x03, bytes: 0x04, identifier: 0x06, utf8: 0x0c, numeric: 0x12, printable: 0x13, teletex: 0x14, ia5: 0x16, bmp: 0x1e, sequence: 0x30, set: 0x31 } as const;
+
+const LONG_LENGTH = 0x80;
+/** Lengths of more bytes are those of more than a gigabyte. */
+const MAX_LENGTH_BYTES = 4;
+const HIGH_TAG = 0x1f;
+
+/** The one value that the bytes are. */
+export function readDer(bytes: Uint8Array): DerValue {
+  const value = valueAt(bytes, 0);
+  if (value.whole.length !== bytes.length) throw new DerError("there is more after its end");
+  return value;
+}
+
+/** The values inside of a constructed one. */
+export function derItems({ content }: DerValue): DerValue[] {
+  const items: DerValue[] = [];
+  for (let at = 0; at < content.length; ) {
+    const item = valueAt(content, at);
+    items.push(item);
+    at += item.whole.length;
+  }
+  return items;
+}
+
+/** A value that has to be there, with the tag that it has to have. */
+export function expectDer(value: DerValue | undefined, tag: number, what: string): DerValue {
+  if (value?.tag !== tag) throw new DerError(`${what} is missing or has another type`);
+  return value;
+}
+
+/** `2.5.4.3` */
+export function identifierOf({ content }: DerValue): string {
+  if (content.length === 0 || ((content.at(-1) ?? 0) & LONG_LENGTH) !== 0) throw new DerError("an object identifier is cut off");
+  const numbers: bigint[] = [];
+  let number = 0n;
+  for (const byte of content) {
+    number = (number << 7n) | BigInt(byte & 0x7f);
+    // Twenty bytes hold a UUID; nobody has longer ones.
+    if (number > 1n << 140n) throw new DerError("an object identifier is too long");
+    if ((byte & LONG_LENGTH) !== 0) continue;
+    numbers.push(number);
+    number = 0n;
+  }
+  const [first = 0n, ...rest] = numbers;
+  const root = first < 80n ? first / 40n : 2n;
+  return [root, first - root * 40n, ...rest].join(".");
+}
+
+/** The bytes of a bit string that has no bits left over. */
+export function wholeBits({ content }: DerValue, what: string): Uint8Array {
+  if (content[0] !== 0) throw new DerError(`${what} is not a whole number of bytes`);
+  return content.subarray(1);
+}
+
+function valueAt(bytes: Uint8Array, at: number): DerValue {
+  const tag = bytes[at];
+  const first = bytes[at + 1];
+  if (tag === undefined || first === undefined) throw new DerError("it is cut off");
+  if ((tag & HIGH_TAG) === HIGH_TAG) throw new DerError("it has a tag of several bytes");
+  let start = at + 2;
+  let length = first;
+  if (first >= LONG_LENGTH) {
+    const count = first - LONG_LENGTH;
+    if (count === 0 || count > MAX_LENGTH_BYTES) throw new DerError("it has a length that is no DER");
+    length = 0;
+    for (let index = 0; index < count; index++) length = length * 256 + (bytes[start + index] ?? 0);
+    if (bytes[start] === 0 || length < LONG_LENGTH) throw new DerError("it has a length that is not as short as can be");
+    start += count;
+  }
+  if (start + length > bytes.length) throw new DerError("it is cut off");
+  return { tag, content: bytes.subarray(start, start + length), whole: bytes.subarray(at, start + length) };
+}

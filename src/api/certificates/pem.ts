@@ -1,0 +1,37 @@
+/** PEM (RFC 7468): blocks of base64 between lines that say what they hold. What lies between blocks, and blocks that are damaged, are passed over. */
+
+export interface PemBlock {
+  /** `CERTIFICATE` */
+  label: string;
+  /** Old forms write `Name: value` before the content. */
+  hasHeaders: boolean;
+  bytes: Buffer;
+}
+
+const BEGIN = "-----BEGIN ";
+const DASHES = "-----";
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Every block, in order. Reads each line once, whatever it holds. */
+export function* pemBlocks(text: string): Generator<PemBlock> {
+  let label: string | undefined;
+  let lines: string[] = [];
+  for (const line of text.split("\n")) {
+    const trimmed = line.trimEnd();
+    if (trimmed.startsWith(BEGIN) && trimmed.endsWith(DASHES) && trimmed.length >= BEGIN.length + DASHES.length) {
+      label = trimmed.slice(BEGIN.length, -DASHES.length);
+      lines = [];
+    } else if (label !== undefined && trimmed === `-----END ${label}-----`) {
+      const block = blockOf(label, lines);
+      label = undefined;
+      if (block) yield block;
+    } else if (label !== undefined) lines.push(trimmed);
+  }
+}
+
+function blockOf(label: string, lines: readonly string[]): PemBlock | undefined {
+  const headers = lines.findIndex((line) => !line.includes(":"));
+  const content = headers < 0 ? "" : lines.slice(headers).join("").replaceAll(/\s/g, "");
+  if (!BASE64.test(content) || content.length % 4 !== 0) return undefined;
+  return { label, hasHeaders: headers !== 0 && lines.length > 0, bytes: Buffer.from(content, "base64") };
+}
