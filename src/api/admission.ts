@@ -47,7 +47,7 @@ export interface Review<T> {
   version: string;
   /** Set when a subresource is written. */
   subresource?: string;
-  user: { name: string; groups: readonly string[] };
+  user: { name: string; uid?: string; groups: readonly string[]; extra?: Readonly<Record<string, readonly string[]>> };
   /** Set when a controller of this very process writes. */
   inProcess?: true;
   /** The object as it is to be stored; what is being deleted, for DELETE. */

@@ -9,6 +9,7 @@ import { admissions as statefulSet } from "./apps/stateful-set.ts";
 import { admissions as cronJob } from "./batch/cron-job.ts";
 import { admissions as job } from "./batch/job.ts";
 import { admissions as horizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
+import { admissions as certificateSigningRequest } from "./certificates/certificate-signing-request.ts";
 import { admissions as lease } from "./coordination/lease.ts";
 import { admissions as configMap } from "./core/config-map.ts";
 import { admissions as endpoints } from "./core/endpoints.ts";
@@ -98,6 +99,7 @@ const admissions: readonly AnyAdmission[] = [
   ...job,
   ...cronJob,
   ...controllerRevision,
+  ...certificateSigningRequest,
   ...lease,
   ...horizontalPodAutoscaler,
   ...podDisruptionBudget,

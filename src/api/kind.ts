@@ -73,9 +73,14 @@ export interface ActionShape {
  * written like the object itself; what lies outside of the part stays as it is stored. The kind's rules see which one it was.
  */
 export interface SpecPart {
+  /** Unset is the spec. */
+  of?: "spec" | "status";
   /** The spec that is stored, with the part of it that was sent. Pure. */
   take(sent: DeepReadonly<JsonObject>, stored: DeepReadonly<JsonObject>): DeepReadonly<JsonObject>;
 }
+
+/** The same for a part of the status that has writers of its own: who approves a certificate does not sign it. */
+export type StatusPart = SpecPart & { of: "status" };
 
 /** What the API server does differently for a kind. Everything is off unless stated. */
 export interface KindTraits {

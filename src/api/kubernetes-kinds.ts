@@ -14,6 +14,7 @@ import { SubjectAccessReview } from "./authorization/subject-access-review.ts";
 import { HorizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
 import { CronJob } from "./batch/cron-job.ts";
 import { Job } from "./batch/job.ts";
+import { CertificateSigningRequest } from "./certificates/certificate-signing-request.ts";
 import { Lease } from "./coordination/lease.ts";
 import { ConfigMap } from "./core/config-map.ts";
 import { Endpoints } from "./core/endpoints.ts";
@@ -81,6 +82,7 @@ export const kubernetesKinds: readonly Kind[] = [
   ControllerRevision,
   Job,
   CronJob,
+  CertificateSigningRequest,
   Lease,
   EventsEvent,
   SelfSubjectReview,

@@ -9,6 +9,7 @@ import type { Transport } from "../client/index.ts";
 import type { Cache } from "../store/index.ts";
 import { createAccountTokens } from "./access/account-tokens.ts";
 import { createBearerTokens } from "./access/bearer-tokens.ts";
+import { createBootstrapTokens } from "./access/bootstrap-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
 import { createEscalationCheck } from "./access/escalation.ts";
 import { markUsed } from "./access/last-used.ts";
@@ -42,6 +43,7 @@ import { createObjectStore } from "./clusters/objects.ts";
 import { findCluster } from "./operations.ts";
 import type { OperationDependencies } from "./operations.ts";
 import { builtInPlugins } from "./plugins/index.ts";
+import { createCertificatePlugins } from "./plugins/certificates.ts";
 import { createDeviceClaims } from "./plugins/device-claims.ts";
 import { createVolumeLifecycle } from "./plugins/volume-lifecycle.ts";
 import { createProfileLayer } from "./clusters/profiles.ts";
@@ -88,6 +90,8 @@ export interface ApiServer {
   isManagedElsewhere(cluster: string): boolean;
   /** Tells a cluster from an earlier one of the same name. Throws 404 when there is none. */
   clusterId(name: string): string;
+  /** Whether that cluster is there now. */
+  isCluster(name: string, id: string): boolean;
   /** Tells of clusters that are gone with everything in them; another of the name may be there already. `id` is what `clusterId` said. */
   onClusterGone(listener: (name: string, id: string) => void): () => void;
   /** Whether a cluster serves a resource now, in some version. */
@@ -117,7 +121,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds, inFlight });
   const authorizer = createRbac({ cache, clusters, store });
   const accountTokens = createAccountTokens({ store, clock, ...options.serviceAccounts, onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(house, cluster, namespace, secret, day) });
-  const tokens = createBearerTokens({ accounts: { tokens: accountTokens, clusters } });
+  const tokens = createBearerTokens({ accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters } });
   const allocation = createServiceAllocation({ cache, random });
   const definitions = createDefinitionStatus({ cache, store, clusters, clock, writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal) });
   const deps: OperationDependencies = {
@@ -129,7 +133,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     siblings: new Siblings(),
     admissions: createAdmissions(admissions),
     // Allocation first: it relies on being the first that reserves anything.
-    plugins: [allocation.plugin, createVolumeLifecycle({ clock }), createDeviceClaims({ clock, authorizer }), ...builtInPlugins, createEscalationCheck(authorizer)],
+    plugins: [allocation.plugin, createVolumeLifecycle({ clock }), createDeviceClaims({ clock, authorizer }), ...createCertificatePlugins({ authorizer }), ...builtInPlugins, createEscalationCheck(authorizer)],
     actions: createActions(builtInActions),
     pressure: createBackPressure({ clock }),
     clock,
@@ -214,6 +218,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     profileOf: (name) => clusters.get(name)?.profile.name,
     isManagedElsewhere: leases.isHeld,
     clusterId: (name) => idOf(findCluster(deps, name)),
+    isCluster(name, id) {
+      const cluster = clusters.get(name);
+      return cluster !== undefined && idOf(cluster) === id;
+    },
     onClusterGone: (listener) =>
       clusters.subscribe(({ type, cluster }) => {
         if (type === "gone") listener(cluster.name, idOf(cluster));

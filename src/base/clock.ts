@@ -40,6 +40,11 @@ export function formatTime(ms: number): string {
   return formatted.text;
 }
 
+/** As `metav1.MicroTime` is written. */
+export function formatMicroTime(ms: number): string {
+  return new Date(ms).toISOString().replace("Z", "000Z");
+}
+
 /** Timers beyond 2^31 - 1 ms fire at once in Node; a longer wait takes several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

@@ -66,7 +66,7 @@ export interface WriteOptions {
 
 export interface PatchOptions extends WriteOptions {
   type: Exclude<PatchType, "apply">;
-  subresource?: "status" | "resize";
+  subresource?: "status" | "resize" | "approval";
 }
 
 export interface ApplyOptions extends WriteOptions {

@@ -28,6 +28,7 @@ import { createKruiseAdmissions } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
 import { createMembers } from "./members.ts";
 import { createProfiles } from "./profiles.ts";
+import { createPullMembers } from "./pull-members.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
 
 export { HUB };
@@ -52,6 +53,8 @@ export interface HubOptions {
   failover?: FailoverOptions & { allowNoExecuteTaintPolicy?: boolean };
   /** What the scheduler is asked to do beyond its defaults, which are Karmada's. */
   scheduling?: ScheduleOptions;
+  /** Simulated members that are served by an agent instead of being reached by the hub, from when they join. */
+  pull?: readonly string[] | "all";
   /** How members outside of this process are reached; unset is over the network. */
   connectMember?: ConnectMember;
   /** PEM; how workloads know that they talk to this server. Every namespace has it. */
@@ -108,10 +111,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     // The managers are put together below, like the members; nobody asks before.
     controllers: {
       writeMetrics(text) {
-        writeControllerMetrics(text, managers);
+        writeControllerMetrics(text, [...managers, ...pull.managers()]);
         configured.writeMetrics(text);
       },
-      problems: () => managers.flatMap((manager) => manager.problems()),
+      problems: () => [...managers, ...pull.managers()].flatMap((manager) => manager.problems()),
     },
     // Who runs the members is put together below; nobody asks before.
     connect: { runtimeOf: (cluster) => (nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? simulation.runtime : undefined) },
@@ -164,7 +167,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     ...(options.connectMember && { connectMember: options.connectMember }),
   });
   const decisions = createLastDecisions(clock);
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, interpreter: configured.interpreter, events: events.recorders, clock, random, log, ...(options.failover && { failover: options.failover }), ...(options.scheduling && { scheduling: options.scheduling }), onDecision: (key, plan) => decisions.record(key, plan) });
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, serves: membership.serves, interpreter: configured.interpreter, events: events.recorders, clock, random, log, ...(options.failover && { failover: options.failover }), ...(options.scheduling && { scheduling: options.scheduling }), onDecision: (key, plan) => decisions.record(key, plan) });
   const explainer = createExplainer({ views: propagation.views, interpreter: configured.interpreter, decisions, clock });
   const ocm = createOcm({ hub: HUB, informers: hubInformers, clientFor, events: events.recorders, clock });
   hubManager.add(...propagation.controllers, ...membership.controllers, ...ocm.controllers);
@@ -184,6 +187,17 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   });
 
   const managers: readonly Manager[] = [hubManager, memberManager, systemManager];
+  const pull = createPullMembers({
+    hub: HUB,
+    informers: hubInformers,
+    clientFor: (part) => connect(part, `flotilla-${part}`),
+    simulated: { client, informers: memberInformers, isMember, deliveryFor: simulatedDelivery },
+    ...(options.membershipTimes && { times: options.membershipTimes }),
+    clock,
+    random,
+    log,
+  });
+  const pulls = (name: string): boolean => options.pull === "all" || (options.pull?.includes(name) ?? false);
 
   async function addCluster(name: string): Promise<void> {
     try {
@@ -198,12 +212,15 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     server,
     cache,
     client,
-    managers,
-    isQuiet: () => server.isQuiet() && propagation.isQuiet() && events.isQuiet(),
+    get managers() {
+      return [...managers, ...pull.managers()];
+    },
+    isQuiet: () => server.isQuiet() && propagation.isQuiet() && events.isQuiet() && pull.isQuiet(),
     async start(signal) {
       await configured.whenReady(signal);
       for (const manager of managers.toReversed()) manager.start(signal);
       await Promise.all(managers.map((manager) => manager.whenSynced(signal)));
+      pull.start(signal);
     },
     async addMembers(names, endpointOf, signal) {
       // Logical clusters that users made through the API have not joined and are not members.
@@ -214,12 +231,12 @@ export async function createHub(options: HubOptions): Promise<Hub> {
         // One that is asked for must be what is asked for; an earlier one that is not mentioned stays what it was.
         if (names.includes(name)) await addCluster(name);
         if (nodes > 0) await simulation.ensureNodes(name, nodes, {}, signal);
-        await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name }, signal);
+        await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name, ...(pulls(name) && { syncMode: "Pull" }) }, signal);
       }
       return members;
     },
     async stop() {
-      await Promise.all([hubManager.stop(), memberManager.stop(), systemManager.stop()]);
+      await Promise.all([hubManager.stop(), memberManager.stop(), systemManager.stop(), pull.stop()]);
       await events.stop();
       await propagation.close();
       await membership.close();

@@ -18,10 +18,11 @@ import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef, RemovePolicy } fro
 import { createDisown } from "./disown.ts";
 import { findDrift, withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";
-import { APPLIED_DIGEST, digestOf, FIELD_MANAGER, isOurs, isReleasedFrom, mark, RELEASED_FROM, releasePatch } from "./marks.ts";
+import { digestOf, FIELD_MANAGER, isOurs, isReleasedFrom, isSameDelivery, mark, RELEASED_FROM, releasePatch } from "./marks.ts";
 import { groupKind } from "./observer.ts";
 import type { Observer } from "./observer.ts";
-import { planTakeover } from "./plan-takeover.ts";
+import { isFieldConflict } from "./obstacles.ts";
+import { planTakeover, STOCK_AGENTS } from "./plan-takeover.ts";
 import { planPut } from "./put.ts";
 import { withoutRetained } from "./retained.ts";
 import { holderText, holdersOf, otherHolders, plannedReferences, refusalOf, withNote } from "./shared.ts";
@@ -116,7 +117,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   }
 
   async function change(task: Task, observed: Manifest): Promise<ApplyOutcome> {
-    const { kind, policy, signal } = task;
+    const { policy } = task;
     const refusal = refusalFor(task, observed);
     if (refusal !== undefined) return { result: "conflict", message: refusal };
     if (policy.mode === "read-only") return { result: "unchanged", object: observed };
@@ -128,7 +129,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const drift = driftOf(retained, observed, policy);
     if (drift === "settled") return { result: "unchanged", object: observed };
     const isReport = policy.drift === "report" && isOurs(observed, policy.owner);
-    if (isReport && isApplied(retained, observed)) return { result: "unchanged", object: observed, drift };
+    if (isReport && isSameDelivery(retained, observed)) return { result: "unchanged", object: observed, drift };
     policy.beforeRequest?.();
     await policy.beforeWrite?.();
     // What nobody owns is not there because the manifest is new.
@@ -197,12 +198,14 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     let wanted = ignored.reduce(withoutPath, applied.wanted);
     for (const { steps } of leftToThem) wanted = withoutSteps(wanted, steps);
     const left = [...applied.left, ...ignored.map((path) => path.split("."))];
-    const isAdopted = !isOurs(observed, policy.owner) && !isReleasedFrom(observed, policy.owner);
-    const managedFields = planTakeover({ manager: fieldManager, manifest: wanted, observed, isAdopted, left });
+    // Whoever shares an object leaves the others what they have.
+    const isAdopted = !policy.shared && !isOurs(observed, policy.owner) && !isReleasedFrom(observed, policy.owner);
+    const managedFields = planTakeover({ manager: fieldManager, manifest: wanted, observed, isAdopted, left, ...(policy.shared && { predecessors: STOCK_AGENTS }) });
     const isReleased = observed.metadata.annotations?.[RELEASED_FROM] !== undefined;
     const { resourceVersion } = (managedFields || isReleased ? await prepare(kind, observed, managedFields, signal) : observed).metadata;
     // Only what was judged is changed: an object that somebody put in its place since then is a conflict, and judged anew.
-    const judged = { ...withHolders(wanted, observed, policy), metadata: { ...withHolders(wanted, observed, policy).metadata, ...(resourceVersion && { resourceVersion }) } };
+    const stated = withHolders(wanted, observed, policy);
+    const judged = { ...stated, metadata: { ...stated.metadata, ...(resourceVersion && { resourceVersion }) } };
     return client.apply(kind, cluster, judged, { force, fieldManager, signal });
   }
 
@@ -219,7 +222,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const last = settled.get(placeOf(observed));
     // Nobody changed more than metadata and status since then.
     const isQuiet = generation !== undefined && last?.generation === generation && holdsIn(wanted.metadata, observed.metadata);
-    if (isApplied(wanted, observed)) {
+    if (isSameDelivery(wanted, observed)) {
       if (isQuiet && last?.found === wanted) return "settled";
       if (holdsIn(wanted, observed)) {
         settled.set(placeOf(observed), { generation, found: wanted });
@@ -227,7 +230,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
       }
     } else if (policy.drift !== "report" || !isOurs(observed, policy.owner)) return [];
     const drift = findDrift(wanted, observed, observed.metadata.managedFields ?? [], policy.fieldManager).filter(({ steps }) => !isIgnored(steps, policy));
-    if (!isApplied(wanted, observed)) return drift;
+    if (!isSameDelivery(wanted, observed)) return drift;
     const isWritten = policy.drift !== "report" && isQuiet && last?.written === digestOf(wanted);
     return drift.length === 0 || isWritten ? "settled" : drift;
   }
@@ -302,14 +305,6 @@ function hasMoreToWrite(wanted: Manifest, observed: Manifest, { shared, without,
   if (without?.labels.some((key) => observed.metadata.labels?.[key] !== undefined) || without?.annotations.some((key) => observed.metadata.annotations?.[key] !== undefined)) return true;
   const fieldOf = (object: Manifest, field: string): unknown => (object as unknown as Record<string, unknown>)[field] ?? {};
   return exact.some((field) => !equalJson(fieldOf(wanted, field), fieldOf(observed, field)));
-}
-
-/** Another manager has a field, which no second try changes. */
-const isFieldConflict = (error: ApiError): boolean => error.status.details?.causes?.some(({ reason }) => reason === "FieldManagerConflict") ?? false;
-
-/** Whether the manifest that was last applied is this one. */
-function isApplied(wanted: Manifest, observed: Manifest): boolean {
-  return wanted.metadata.annotations?.[APPLIED_DIGEST] === observed.metadata.annotations?.[APPLIED_DIGEST];
 }
 
 function isIgnored(steps: readonly string[], { ignoreFields = [] }: ApplyPolicy): boolean {

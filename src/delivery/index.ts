@@ -1,7 +1,7 @@
 export * from "./create-delivery.ts";
 export * from "./delivery.ts";
 export { formatSteps, type FieldDrift } from "./drift.ts";
-export { isReleasedFrom, MANAGED_LABEL } from "./marks.ts";
+export { isReleasedFrom, isSameDelivery, MANAGED_LABEL } from "./marks.ts";
 export * from "./member-lanes.ts";
 export * from "./observer.ts";
 export { mayHaveArrived, obstacleOf, type Obstacle } from "./obstacles.ts";

@@ -34,6 +34,11 @@ export function digestOf(manifest: DeepReadonly<KubernetesObject>): string {
   return hash("sha256", JSON.stringify(manifest), "base64url").slice(0, 22);
 }
 
+/** Whether the manifest that an object was last delivered from is this one. */
+export function isSameDelivery(wanted: DeepReadonly<KubernetesObject>, observed: DeepReadonly<KubernetesObject>): boolean {
+  return wanted.metadata.annotations?.[APPLIED_DIGEST] === observed.metadata.annotations?.[APPLIED_DIGEST];
+}
+
 /** Manifests are shared and never changed, and each is looked at several times while it settles: it is marked once. */
 const marked = new WeakMap<object, DeepReadonly<KubernetesObject>>();
 

@@ -17,6 +17,11 @@ export function mayHaveArrived(error: unknown): boolean {
   return error instanceof UnreachableError && error.mayHaveArrived;
 }
 
+/** Another manager has a field that we want otherwise and may not take: no second try changes that. */
+export function isFieldConflict(error: unknown): boolean {
+  return error instanceof ApiError && (error.status.details?.causes?.some(({ reason }) => reason === "FieldManagerConflict") ?? false);
+}
+
 export function obstacleOf(error: unknown): Obstacle {
   if (error instanceof BusyMemberError) return "busy";
   // A member that does not let us in is asked no more often than one that is away: every Work would hear the same.
@@ -24,5 +29,5 @@ export function obstacleOf(error: unknown): Obstacle {
   if (error instanceof UnknownKindError) return "missing-kind";
   if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return "passing";
   // A webhook answers with whatever code it likes.
-  return REFUSALS.has(error.status.code) || /^admission webhook .* denied the request/.test(error.message) ? "refused" : "passing";
+  return REFUSALS.has(error.status.code) || isFieldConflict(error) || /^admission webhook .* denied the request/.test(error.message) ? "refused" : "passing";
 }

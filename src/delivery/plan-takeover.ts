@@ -12,6 +12,8 @@ import { parseKey } from "./drift.ts";
 
 /** Who delivered to members before us: what they wrote was the template, so it is ours when we take over. */
 const PREDECESSORS: ReadonlySet<string> = new Set(["karmada-controller-manager", "karmada-agent"]);
+/** The same for works of OCM: its agent writes under this name where it does not apply. */
+export const STOCK_AGENTS: ReadonlySet<string> = new Set(["work"]);
 /** Owns what was ours and is left to the member, until somebody there writes it. */
 export const KEEPER = "flotilla-retained";
 
@@ -25,6 +27,7 @@ export interface Takeover {
   isAdopted: boolean;
   /** Fields that the member decides. */
   left?: readonly (readonly string[])[];
+  predecessors?: ReadonlySet<string>;
 }
 
 /**
@@ -32,13 +35,13 @@ export interface Takeover {
  * its maker stated and the manifest does not is removed, or two authors would be mixed into one workload. Its pods are the
  * exception: while the manifest asks for nothing else of them, whatever they were given besides stays, and none is replaced.
  */
-export function planTakeover({ manager, manifest, observed, isAdopted, left = [] }: Takeover): Entry[] | undefined {
+export function planTakeover({ manager, manifest, observed, isAdopted, left = [], predecessors = PREDECESSORS }: Takeover): Entry[] | undefined {
   const managedFields = observed.metadata.managedFields ?? [];
   const isOwn = (entry: Entry): boolean => entry.manager === manager && entry.operation === "Apply" && !entry.subresource;
   const isTaken = (entry: Entry): boolean => {
     const { manager: name = "", operation, subresource } = entry;
     if (subresource || isOwn(entry)) return false;
-    return isAdopted || (operation === "Update" && (name === manager || PREDECESSORS.has(name)));
+    return isAdopted || (operation === "Update" && (name === manager || predecessors.has(name)));
   };
   const taken = managedFields.filter(isTaken);
   const keepsPods = isAdopted && holdsIn(podTemplateOf(manifest), podTemplateOf(observed));

@@ -1,5 +1,5 @@
 /** A view of some objects on one member: the newest of each, and a call for every change. */
-import type { KindResolver } from "../client/index.ts";
+import type { AnyKind, KindResolver } from "../client/index.ts";
 import type { ObjectRef, Observation, Subscription } from "./delivery.ts";
 import type { Observer } from "./observer.ts";
 
@@ -9,10 +9,11 @@ export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds
   let closed = false;
 
   const waiting = new Set(refs);
-  const placeOf = ({ namespace, name }: ObjectRef): { cluster: string; namespace?: string; name: string } => ({ cluster, ...(namespace && { namespace }), name });
+  /** A manifest may name a namespace for an object that belongs to none. */
+  const placeOf = ({ namespace, name }: ObjectRef, { scope }: AnyKind): { cluster: string; namespace?: string; name: string } => ({ cluster, ...(namespace && scope === "Namespaced" && { namespace }), name });
   const tell = (ref: ObjectRef): void => {
     const kind = kinds.known(ref);
-    if (!closed && kind) for (const listener of listeners) listener({ ref, object: observer.informer(kind).get(placeOf(ref)) });
+    if (!closed && kind) for (const listener of listeners) listener({ ref, object: observer.informer(kind).get(placeOf(ref, kind)) });
   };
 
   /** Follows what can be followed, and says so: what was there already was reported before anyone listened. */
@@ -21,7 +22,7 @@ export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds
       const kind = kinds.known(ref);
       if (closed || !kind) continue;
       waiting.delete(ref);
-      stops.push(observer.listen(kind, placeOf(ref), (object) => listeners.forEach((listener) => listener({ ref, object }))));
+      stops.push(observer.listen(kind, placeOf(ref, kind), (object) => listeners.forEach((listener) => listener({ ref, object }))));
       queueMicrotask(() => tell(ref));
     }
   }
@@ -34,7 +35,7 @@ export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds
     get(ref) {
       follow();
       const kind = kinds.known(ref);
-      return kind && observer.informer(kind).get(placeOf(ref));
+      return kind && observer.informer(kind).get(placeOf(ref, kind));
     },
     resourceOf: (ref) => kinds.known(ref)?.plural,
     isFresh(ref) {

@@ -44,7 +44,8 @@ const about = ({ group, resource }: ResourceName, name?: string): Status["detail
 export const qualified = ({ group, resource }: ResourceName): string => (group ? `${resource}.${group}` : resource);
 
 export const badRequest = (message: string): ApiError => failure(400, "BadRequest", message);
-export const unauthorized = (): ApiError => failure(401, "Unauthorized", "Unauthorized");
+/** Most of the time it says no more: `why` is for what its owner can see of the credentials anyway. */
+export const unauthorized = (why?: string): ApiError => failure(401, "Unauthorized", why === undefined ? "Unauthorized" : `Unauthorized: ${why}`);
 export const forbidden = (resource: ResourceName, name: string, why: string): ApiError =>
   failure(403, "Forbidden", `${qualified(resource)}${name ? ` "${name}"` : ""} is forbidden: ${why}`, about(resource, name));
 export const notFound = (resource: ResourceName, name: string): ApiError => failure(404, "NotFound", `${qualified(resource)} "${name}" not found`, about(resource, name));

@@ -24,6 +24,8 @@ export type MemberAccess = { client: Client; /** Its nodes and pods. */ informer
 export interface MembershipDependencies {
   hub: string;
   hubClient: Client;
+  /** Whether its status is kept from here; a member that pulls reports by itself. */
+  serves(cluster: DeepReadonly<Cluster>): boolean;
   accessTo(cluster: DeepReadonly<Cluster>): MemberAccess;
   /** Says which members to look at because the way to them changed, or their nodes. */
   changes: Source<ObjectKey>;
@@ -38,7 +40,7 @@ interface Made extends Observation {
   cluster: DeepReadonly<Cluster>;
 }
 
-export function createMembershipController({ hub, hubClient, accessTo, changes, prober, capacities, thresholds, clock }: MembershipDependencies): Controller<ObjectKey> {
+export function createMembershipController({ hub, hubClient, serves, accessTo, changes, prober, capacities, thresholds, clock }: MembershipDependencies): Controller<ObjectKey> {
   const trends = new Map<string, Trend>();
   const made = new Map<string, Made>();
 
@@ -63,6 +65,10 @@ export function createMembershipController({ hub, hubClient, accessTo, changes, 
     concurrency: 16,
 
     async reconcile(cluster, { key, log, signal }) {
+      if (!serves(cluster)) {
+        forget(key);
+        return done;
+      }
       const observation = observe(cluster);
       if (!observation) return done;
       const nowMs = clock.now();
@@ -88,13 +94,15 @@ export function createMembershipController({ hub, hubClient, accessTo, changes, 
       return waitMs ? { requeueAfterMs: waitMs } : done;
     },
 
-    forget({ name }) {
-      trends.delete(name);
-      made.delete(name);
-      prober.drop(name);
-      capacities.forget(name);
-    },
+    forget,
   });
+
+  function forget({ name }: ObjectKey): void {
+    trends.delete(name);
+    made.delete(name);
+    prober.drop(name);
+    capacities.forget(name);
+  }
 }
 
 /** How long until the condition of a member follows its probes; undefined when it says what they say. */

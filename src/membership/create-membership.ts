@@ -1,17 +1,19 @@
 /** Wires the controllers that look after members to informers and clients of a hub. */
 import type { ConnectHandler } from "../api/index.ts";
-import { Cluster, ClusterResourceBinding, ClusterRole, ClusterRoleBinding, ClusterTaintPolicy, CustomResourceDefinition, executionNamespace, Namespace, ResourceBinding, Secret, Work } from "../api/index.ts";
+import { Cluster, ClusterResourceBinding, ClusterRole, ClusterRoleBinding, ClusterTaintPolicy, CustomResourceDefinition, executionNamespace, Lease, Namespace, ResourceBinding, Secret, Work } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey, Transport } from "../client/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createOwnedSet } from "../runtime/index.ts";
-import type { Controller, EventRecorders, Informers, Source } from "../runtime/index.ts";
+import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
 import { createCapacities } from "./capacities.ts";
+import { createChanges } from "./changes.ts";
 import { createMembershipController } from "./controller.ts";
 import type { MemberAccess } from "./controller.ts";
 import { createImpersonationController } from "./impersonation-controller.ts";
 import { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
 import { createLifecycleController } from "./lifecycle-controller.ts";
+import { createPullHealthController } from "./pull-health-controller.ts";
 import { createProber } from "./prober.ts";
 import { createClusterProxy } from "./proxy.ts";
 import type { Thresholds } from "./ready.ts";
@@ -65,6 +67,8 @@ export interface Membership {
   controllers: Controller<any>[];
   /** How manifests get to a member; undefined for one that is not there. */
   deliveryFor(cluster: string): Delivery | undefined;
+  /** False for a member that pulls: its own agent applies its Works and reports how it is. */
+  serves(cluster: string): boolean;
   /** The subresource `proxy` of a Cluster. */
   proxy: ConnectHandler;
   close(): Promise<void>;
@@ -78,6 +82,7 @@ export function createMembership(options: MembershipOptions): Membership {
   const bindings = [informers.of(ResourceBinding), informers.of(ClusterResourceBinding)];
   for (const lister of bindings) lister.addIndex(BY_TARGET, ({ spec }) => (spec.clusters ?? []).map(({ name }) => name));
 
+  const serves = ({ spec }: DeepReadonly<Cluster>): boolean => spec.syncMode !== "Pull";
   const changes = createChanges(hub);
   const capacities = createCapacities(changes.tell);
   const isSimulated = ({ metadata, spec }: DeepReadonly<Cluster>): boolean => spec.secretRef === undefined && simulated.isMember(metadata.name);
@@ -117,7 +122,7 @@ export function createMembership(options: MembershipOptions): Membership {
   });
   function deliveryFor(name: string): Delivery | undefined {
     const cluster = clusters.get({ cluster: hub, name });
-    if (!cluster) return undefined;
+    if (!cluster || !serves(cluster)) return undefined;
     const of = isSimulated(cluster) ? simulated.deliveryFor(name) : remote.named(name)?.delivery;
     if (!of && farewellOf(cluster) === "stays") return undefined;
     const known = leaving.get(name);
@@ -136,21 +141,26 @@ export function createMembership(options: MembershipOptions): Membership {
   });
   return {
     deliveryFor,
+    serves(name) {
+      const cluster = clusters.get({ cluster: hub, name });
+      return cluster === undefined || serves(cluster);
+    },
     proxy: createClusterProxy({ hub, clusters, simulated: (cluster, ...request) => (isSimulated(cluster) ? simulated.call(cluster.metadata.name, ...request) : undefined), remote, askHub: (...request) => simulated.call(hub, ...request), clock }),
     controllers: [
-      createMembershipController({ hub, hubClient: clientFor("membership"), accessTo, changes: changes.source(), prober, capacities, thresholds, clock }),
+      createMembershipController({ hub, hubClient: clientFor("membership"), serves, accessTo, changes: changes.source(), prober, capacities, thresholds, clock }),
       createLifecycleController({
         hub,
         client: clientFor("lifecycle"),
         namespaces: informers.of(Namespace),
-        worksOf: (name) => works.list({ cluster: hub, namespace: executionNamespace(name) }).length,
+        worksOf: (name) => works.list({ cluster: hub, namespace: executionNamespace(name) }),
         isTargeted: (name) => bindings.some((lister) => lister.by(BY_TARGET, name).length > 0),
         events: told,
         clock,
       }),
+      createPullHealthController({ hub, client: clientFor("pull-health"), leases: informers.of(Lease), clock }),
       createTaintPolicyController({ hub, client: clientFor("taints"), clusters, policies: informers.of(ClusterTaintPolicy), matches: matchesAffinity, events: events("cluster-taint-policy-controller"), clock }),
       createImpersonationController({ hub, clusters, roles: informers.of(ClusterRole), bindings: informers.of(ClusterRoleBinding), works: impersonationWorks, events: events("unified-auth-controller") }),
-      createRotationController({ hub, client: clientFor("rotation"), secrets: informers.of(Secret), memberClient: (name) => remote.named(name)?.client, changes: changes.source(), events: told, clock }),
+      createRotationController({ hub, client: clientFor("rotation"), secrets: informers.of(Secret), memberClient: (name) => (clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull" ? undefined : remote.named(name)?.client), changes: changes.source(), events: told, clock }),
     ],
     async close() {
       stopWatching();
@@ -163,22 +173,4 @@ export function createMembership(options: MembershipOptions): Membership {
 
 function isImpersonation({ workload }: DeepReadonly<Work>["spec"]): boolean {
   return (workload?.manifests ?? []).some((manifest) => (manifest as { metadata?: { name?: string } }).metadata?.name === IMPERSONATOR);
-}
-
-/** Members of which something is new, told to whoever listens. */
-function createChanges(hub: string): { tell(cluster: string): void; source(): Source<ObjectKey> } {
-  const listeners = new Set<(key: ObjectKey) => void>();
-  return {
-    tell(cluster) {
-      for (const listener of listeners) listener({ cluster: hub, name: cluster });
-    },
-    source: () => ({
-      start(enqueue, signal) {
-        const listener = (key: ObjectKey): void => enqueue(key);
-        listeners.add(listener);
-        signal.addEventListener("abort", () => listeners.delete(listener), { once: true });
-      },
-      isQuiet: () => true, // Told straight from informers, which answer for themselves.
-    }),
-  };
 }

@@ -4,3 +4,12 @@ export * from "./join.ts";
 export type { ConnectMember } from "./remote-members.ts";
 export { planAllocatableModelings } from "./modeling.ts";
 export { clusterProxyAdministrators } from "./proxy-access.ts";
+
+// How a member is reported and served, for agents.
+export { createCapacities } from "./capacities.ts";
+export { createChanges } from "./changes.ts";
+export { createMembershipController, type MemberAccess } from "./controller.ts";
+export { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
+export { createMemberParts } from "./member-parts.ts";
+export { createProber } from "./prober.ts";
+export { CLUSTER_FINALIZER, LEASE_NAMESPACE, SYSTEM_LABELS } from "./well-known.ts";

@@ -14,6 +14,8 @@ export interface JoinRequest {
   provider?: string;
   region?: string;
   zones?: string[];
+  /** Unset is Push: the hub reaches it. */
+  syncMode?: "Push" | "Pull";
 }
 
 export async function joinCluster(client: Client, hub: string, request: JoinRequest, signal: AbortSignal): Promise<void> {

@@ -2,11 +2,12 @@
  * Lifecycle makes a Cluster a member and lets it go: the namespace of its Works, the taints that follow its condition, and the end.
  *
  * Reads:  Cluster, Namespace, which bindings still name the member.
- * Writes: the namespace `karmada-es-<cluster>`; the taints and the finalizer of the Cluster; the condition `Unjoining` while it leaves.
+ * Writes: the namespace `karmada-es-<cluster>`; the taints and the finalizer of the Cluster; the condition `Unjoining` while it leaves;
+ *         the finalizers of Works whose agent is gone.
  *
  * A member that leaves keeps what it runs unless it is purged; `leaving-delivery.ts` says what becomes of its Works.
  */
-import { Cluster, executionNamespace, Namespace, clusterNameOf } from "../api/index.ts";
+import { Cluster, executionNamespace, Namespace, clusterNameOf, Work } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -15,14 +16,14 @@ import { defineController, done, watch } from "../runtime/index.ts";
 import type { Controller, EventRecorder, Lister, Result } from "../runtime/index.ts";
 import { farewellOf } from "./leaving-delivery.ts";
 import { describeTaints, planConditionTaints } from "./plan-taints.ts";
-import { CLUSTER_FINALIZER, SYSTEM_LABELS, UNJOINING } from "./well-known.ts";
+import { CLUSTER_FINALIZER, SYSTEM_LABELS, UNJOINING, WORK_FINALIZER } from "./well-known.ts";
 
 export interface LifecycleDependencies {
   hub: string;
   client: Client;
   namespaces: Lister<Namespace>;
-  /** How many Works the member still has. */
-  worksOf(cluster: string): number;
+  /** The Works that the member still has. */
+  worksOf(cluster: string): readonly DeepReadonly<Work>[];
   /** Whether a binding still names the member. */
   isTargeted(cluster: string): boolean;
   events: EventRecorder;
@@ -85,7 +86,7 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
         return name === undefined ? [] : [{ cluster, name }];
       }),
     ],
-    writes: [Cluster, Namespace],
+    writes: [Cluster, Namespace, Work],
 
     async reconcile(cluster, { signal }) {
       await ensureNamespace(cluster, signal);
@@ -99,7 +100,9 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
       const present = namespaces.get({ cluster: hub, name: namespace });
       if (present) {
         if (!present.metadata.deletionTimestamp) await removeNamespace(cluster, namespace, signal);
-        const left = worksOf(name);
+        const works = worksOf(name);
+        if (isAbandonedPull(cluster)) await letWorksGo(works, signal);
+        const left = works.length;
         return sayWhy(cluster, left === 0 ? `waiting for the namespace ${namespace} to end` : `waiting for ${left} Work${left === 1 ? "" : "s"} in ${namespace}`, signal);
       }
       const leavingMs = clock.now() - Date.parse(cluster.metadata.deletionTimestamp ?? "");
@@ -108,6 +111,20 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
       return done;
     },
   });
+
+  /** Nobody else takes the finalizer off: the agent, whose it is, has gone. */
+  async function letWorksGo(works: readonly DeepReadonly<Work>[], signal: AbortSignal): Promise<void> {
+    for (const { metadata } of works) {
+      const finalizers = metadata.finalizers?.filter((finalizer) => finalizer !== WORK_FINALIZER) ?? [];
+      if (finalizers.length === (metadata.finalizers?.length ?? 0)) continue;
+      try {
+        const patch = { metadata: { resourceVersion: metadata.resourceVersion ?? null, finalizers } };
+        await client.patch(Work, { cluster: hub, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name }, patch, { type: "merge", signal });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    }
+  }
 
   async function removeNamespace(cluster: DeepReadonly<Cluster>, namespace: string, signal: AbortSignal): Promise<void> {
     try {
@@ -119,4 +136,14 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
       throw error;
     }
   }
+}
+
+/**
+ * A member that pulls, and whose agent is not heard of. It keeps what it runs: only an agent could take it away. Whoever asked for a
+ * purge waits for the agent, or says that it shall be abandoned.
+ */
+function isAbandonedPull(cluster: DeepReadonly<Cluster>): boolean {
+  const farewell = farewellOf(cluster);
+  if (cluster.spec.syncMode !== "Pull") return false;
+  return farewell === "abandon" || (farewell === "release" && !isConditionTrue(cluster.status?.conditions ?? [], "Ready"));
 }

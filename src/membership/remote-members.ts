@@ -6,19 +6,15 @@
 import { Cluster, Secret } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
-import { createClient, createHttp2Transport, createKindResolver, openUpgrade } from "../client/index.ts";
+import { createHttp2Transport, openUpgrade } from "../client/index.ts";
 import type { Client, Credentials, CredentialSource, Transport, UpgradeAnswer } from "../client/index.ts";
-import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
-import { createInformers, createWriteThroughClient } from "../runtime/index.ts";
 import type { Informers } from "../runtime/index.ts";
 import { openConnection, planAddress, tokenIn } from "./connection.ts";
 import type { Address, AddressPlan } from "./connection.ts";
-import { followDefinitions } from "./definitions.ts";
-import { createGuard } from "./guard.ts";
+import { createMemberParts } from "./member-parts.ts";
 import { createMemberTransport } from "./member-transport.ts";
 import type { MemberTransport } from "./member-transport.ts";
-import { createSlimClient } from "./slim-client.ts";
 
 export interface RemoteMember {
   /** Asks the member itself, also while it is not thought to answer. */
@@ -63,8 +59,6 @@ export type ConnectMember = (cluster: string, address: Address, credentials: Cre
 
 /** As Karmada's clients for members, less a little: what takes longer is better asked again. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** The field manager under which the hub owns fields on members; as for simulated ones. */
-const FIELD_MANAGER = "flotilla";
 
 /** The fields of a Cluster that name a Secret. */
 type SecretField = "secretRef" | "impersonatorSecretRef";
@@ -134,14 +128,7 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
     const transport = createMemberTransport(opener(cluster, "secretRef", address), log);
     const asOthers = createMemberTransport(opener(cluster, "impersonatorSecretRef", address), log);
 
-    const client = createClient({ transport, fieldManager: FIELD_MANAGER });
-    const guarded = createClient({ transport: wrap(createGuard(transport, cluster, clock), "execute"), fieldManager: FIELD_MANAGER });
-    const shared = { clock, random, log: log.with({ member: cluster }), scope: { cluster } };
-    // Two sets: what Works name is kept whole, and of all nodes and pods no more than is summed.
-    const observed = createInformers({ ...shared, client });
-    const summary = createInformers({ ...shared, client: createSlimClient(client) });
-    const writer = createWriteThroughClient(guarded, [observed]);
-    const delivery = createDelivery({ client: writer, cluster, kinds: createKindResolver({ client: guarded, cluster }), observer: createObserver(followDefinitions(observed, () => onServed(cluster))), clock });
+    const { client, summary, delivery, close } = createMemberParts({ cluster, transport, wrap, clock, random, log, onServed: () => onServed(cluster) });
     const upgradeAsOther: RemoteMember["upgradeAsOther"] = async (request, signal) =>
       openUpgrade({ ...(await openConnection(cluster, member.address, clock)), credentials: credentialsOf(cluster, "impersonatorSecretRef"), clock }, request, signal);
     const member: RemoteMember = { client, summary, delivery, asOthers, upgradeAsOther, address };
@@ -152,8 +139,7 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
       transports: { secretRef: transport, impersonatorSecretRef: asOthers },
       close() {
         stopListening();
-        observed.close();
-        summary.close();
+        close();
       },
     };
   }

@@ -2,8 +2,13 @@
 
 /** Holds a Cluster until its execution namespace is gone. */
 export const CLUSTER_FINALIZER = "karmada.io/cluster-controller";
+/** Holds a Work until what it put on its member is gone. */
+export const WORK_FINALIZER = "karmada.io/execution-controller";
 export const SYSTEM_LABEL = "karmada.io/system";
 export const SYSTEM_LABELS: Readonly<Record<string, string>> = Object.freeze({ [SYSTEM_LABEL]: "true" });
+
+/** Where agents of members that pull renew a Lease, named like the Cluster. */
+export const LEASE_NAMESPACE = "karmada-cluster";
 
 export const NOT_READY_TAINT = "cluster.karmada.io/not-ready";
 export const UNREACHABLE_TAINT = "cluster.karmada.io/unreachable";

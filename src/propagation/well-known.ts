@@ -54,6 +54,8 @@ export const APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-over
 /** Held until execute has removed the manifests from the member. */
 export const WORK_FINALIZER = "karmada.io/execution-controller";
 
+/** dispatch: identity of a Work; on the Work, and on manifests as below. */
+export const WORK_ID = "work.karmada.io/permanent-id";
 /** dispatch: on manifests, and so on the objects of the members. */
 export const WORK_NAMESPACE = "work.karmada.io/namespace";
 export const WORK_NAME = "work.karmada.io/name";

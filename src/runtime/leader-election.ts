@@ -9,7 +9,7 @@
  * Reads and writes: the Lease. A write names the version that it replaces, so of two that want it one gets it.
  */
 import { Lease } from "../api/index.ts";
-import { equalJson, invariant, sleep, type Clock, type DeepReadonly, type Log, type Random, type Timer } from "../base/index.ts";
+import { equalJson, formatMicroTime, invariant, sleep, type Clock, type DeepReadonly, type Log, type Random, type Timer } from "../base/index.ts";
 import { find, type Client, type ObjectKey } from "../client/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
 import type { EventRecorder } from "./events.ts";
@@ -239,9 +239,4 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
 
 function holderOf({ spec }: DeepReadonly<Lease>): string {
   return spec?.holderIdentity ?? "";
-}
-
-/** As `metav1.MicroTime` is written. */
-function formatMicroTime(ms: number): string {
-  return new Date(ms).toISOString().replace("Z", "000Z");
 }

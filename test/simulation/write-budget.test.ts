@@ -91,3 +91,26 @@ test("so does a CloneSet whose pods really start", async () => {
   expect(total, text).toBeLessThanOrEqual(WRITES_PER_WORKLOAD);
   await expectSilence(running);
 });
+
+const placements: Record<string, { policy: PropagationPolicy; readyOfTwelve: number }> = {
+  divided: { policy: makePolicy("shop/web").selects("apps/v1", "Deployment", "web").weights({ member1: 2, member2: 1 }).build(), readyOfTwelve: 12 },
+  duplicated: { policy: makePolicy("shop/web").selects("apps/v1", "Deployment", "web").duplicates("member1", "member2").build(), readyOfTwelve: 24 },
+};
+for (const [how, { policy, readyOfTwelve }] of Object.entries(placements)) {
+  test(`a change of ${how} replicas writes each Work once`, async () => {
+    const running = await start(3);
+    const web = { cluster: "hub", namespace: "shop", name: "web" };
+    await running.client.create(PropagationPolicy, "hub", policy);
+    await running.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
+    await running.run(10_000);
+    running.resetWrites();
+
+    await running.client.patch(Deployment, web, { spec: { replicas: 12 } }, { type: "merge" });
+    await running.run(10_000);
+
+    expect((await running.client.get(Deployment, web)).status).toMatchObject({ readyReplicas: readyOfTwelve });
+    const works = running.writes().filter(({ part, resource }) => part === "dispatch" && resource.startsWith("works."));
+    expect(works.map(({ verb, count }) => ({ verb, count })), pipelineWrites(running).text).toEqual([{ verb: "update", count: 2 }]);
+    await expectSilence(running);
+  });
+}

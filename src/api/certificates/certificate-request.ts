@@ -103,6 +103,7 @@ function readSubject(name: DerValue): RequestSubject {
 
 /** Text is read in the forms that are in use; one that could be read in two ways is refused, because it would name somebody else. */
 function textOf({ tag, content }: DerValue): string {
+  if (content.some((byte) => byte < 0x20 || byte === 0x7f)) throw new DerError("a text of the subject holds control characters");
   if (tag === DER.utf8) {
     if (!isUtf8(content)) throw new DerError("a text of the subject is no UTF-8");
     return Buffer.from(content).toString();

@@ -35,3 +35,9 @@ function blockOf(label: string, lines: readonly string[]): PemBlock | undefined 
   if (!BASE64.test(content) || content.length % 4 !== 0) return undefined;
   return { label, hasHeaders: headers !== 0 && lines.length > 0, bytes: Buffer.from(content, "base64") };
 }
+
+/** One block, in lines of 64 characters. */
+export function writePem(label: string, bytes: Uint8Array): string {
+  const lines = Buffer.from(bytes).toString("base64").match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n");
+}

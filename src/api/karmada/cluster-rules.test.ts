@@ -43,7 +43,6 @@ describe("a cluster is refused", () => {
   const cases: Record<string, { cluster: Cluster; want: string[] }> = {
     "with a name that leaves no room for what is derived from it": { cluster: cluster({}, "m".repeat(49)), want: [`metadata.name: Invalid value: "${"m".repeat(49)}": must be no more than 48 characters`] },
     "without a mode": { cluster: cluster({ syncMode: "" }), want: ["spec.syncMode: Required value", 'spec.syncMode: Unsupported value: "": supported values: "Pull", "Push"'] },
-    "that pulls": { cluster: cluster({ syncMode: "Pull" }), want: [] },
     "whose endpoint has no host": { cluster: cluster({ apiEndpoint: "here" }), want: [`spec.apiEndpoint: Invalid value: "": host must be provided${form}`] },
     "whose endpoint is no URL": { cluster: cluster({ apiEndpoint: ":here" }), want: [`spec.apiEndpoint: Invalid value: ":here": apiEndpoint must be a valid URL: parse ":here": missing protocol scheme${form}`] },
     "whose endpoint says more than where": {

@@ -1,12 +1,12 @@
 /** ClusterClaim: something that a member says of itself, on the member. Its agent reports it to the hub. */
-import { customKind } from "../define.ts";
 import type { ClusterClaim as ClusterClaimFacts } from "../facts/cluster-ocm-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
 import { CLUSTER_GROUP } from "./names.ts";
+import { ocmKind } from "./ocm-kind.ts";
 
 export type ClusterClaim = ClusterClaimFacts;
 
-export const ClusterClaim: Kind<ClusterClaim> = customKind<ClusterClaim>({
+export const ClusterClaim: Kind<ClusterClaim> = ocmKind<ClusterClaim>({
   group: CLUSTER_GROUP,
   storageVersion: "v1alpha1",
   kind: "ClusterClaim",
@@ -14,4 +14,8 @@ export const ClusterClaim: Kind<ClusterClaim> = customKind<ClusterClaim>({
   scope: "Cluster",
   facts: "clusterclaims.cluster.open-cluster-management.io",
   columns: [],
+  describes: {
+    "": "Something that the cluster says of itself, which its agent reports to the hub.",
+    "spec.value": "What is claimed; the name of the object says of what.",
+  },
 });

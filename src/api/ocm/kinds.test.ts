@@ -39,6 +39,10 @@ test("what is ignored on members can be named in three ways, by a work and by a 
   }
 });
 
+test("every kind says what it is", () => {
+  expect(all.filter((kind) => !schemaOf(kind).description).map(({ kind }) => kind)).toEqual([]);
+});
+
 test("an agent installs definitions of what it needs on a member", () => {
   const definitions = ocmMemberDefinitions();
 

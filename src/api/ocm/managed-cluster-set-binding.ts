@@ -1,12 +1,12 @@
 /** ManagedClusterSetBinding: lets Placements of a namespace choose clusters of the set that it is named after. */
-import { customKind } from "../define.ts";
 import type { ManagedClusterSetBinding as ManagedClusterSetBindingFacts } from "../facts/cluster-ocm-v1beta2.ts";
 import type { Kind } from "../kind.ts";
 import { CLUSTER_GROUP } from "./names.ts";
+import { ocmKind } from "./ocm-kind.ts";
 
 export type ManagedClusterSetBinding = ManagedClusterSetBindingFacts;
 
-export const ManagedClusterSetBinding: Kind<ManagedClusterSetBinding> = customKind<ManagedClusterSetBinding>({
+export const ManagedClusterSetBinding: Kind<ManagedClusterSetBinding> = ocmKind<ManagedClusterSetBinding>({
   group: CLUSTER_GROUP,
   storageVersion: "v1beta2",
   kind: "ManagedClusterSetBinding",
@@ -16,4 +16,9 @@ export const ManagedClusterSetBinding: Kind<ManagedClusterSetBinding> = customKi
   facts: "managedclustersetbindings.cluster.open-cluster-management.io",
   columns: [],
   subresources: { status: true },
+  describes: {
+    "": "Lets Placements of this namespace select clusters of a set.",
+    "spec.clusterSet": "The set, which is also the name of the binding.",
+    "status.conditions": "Bound says whether the set is there.",
+  },
 });

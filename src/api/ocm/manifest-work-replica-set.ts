@@ -4,7 +4,7 @@ import type { Kind } from "../kind.ts";
 import { conditionColumn } from "./columns.ts";
 import { newerWorkFields, type ManifestWorkSpec } from "./manifest-work.ts";
 import { WORK_GROUP } from "./names.ts";
-import { extendedKind } from "./newer-fields.ts";
+import { ocmKind } from "./ocm-kind.ts";
 
 export interface ManifestWorkReplicaSetSpec extends Omit<ManifestWorkReplicaSetSpecFacts, "manifestWorkTemplate"> {
   manifestWorkTemplate: ManifestWorkSpec;
@@ -14,22 +14,28 @@ export interface ManifestWorkReplicaSet extends Omit<ManifestWorkReplicaSetFacts
   spec: ManifestWorkReplicaSetSpec;
 }
 
-export const ManifestWorkReplicaSet: Kind<ManifestWorkReplicaSet> = extendedKind<ManifestWorkReplicaSet>(
-  {
-    group: WORK_GROUP,
-    storageVersion: "v1alpha1",
-    kind: "ManifestWorkReplicaSet",
-    plural: "manifestworkreplicasets",
-    shortNames: ["mwrs"],
-    scope: "Namespaced",
-    facts: "manifestworkreplicasets.work.open-cluster-management.io",
-    columns: [
-      conditionColumn("Placement", "PlacementVerified", "reason"),
-      conditionColumn("Found", "PlacementVerified"),
-      conditionColumn("ManifestWorks", "ManifestworkApplied", "reason"),
-      conditionColumn("Applied", "ManifestworkApplied"),
-    ],
-    subresources: { status: true },
+export const ManifestWorkReplicaSet: Kind<ManifestWorkReplicaSet> = ocmKind<ManifestWorkReplicaSet>({
+  group: WORK_GROUP,
+  storageVersion: "v1alpha1",
+  kind: "ManifestWorkReplicaSet",
+  plural: "manifestworkreplicasets",
+  shortNames: ["mwrs"],
+  scope: "Namespaced",
+  facts: "manifestworkreplicasets.work.open-cluster-management.io",
+  columns: [
+    conditionColumn("Placement", "PlacementVerified", "reason"),
+    conditionColumn("Found", "PlacementVerified"),
+    conditionColumn("ManifestWorks", "ManifestworkApplied", "reason"),
+    conditionColumn("Applied", "ManifestworkApplied"),
+  ],
+  subresources: { status: true },
+  newer: [newerWorkFields("spec.manifestWorkTemplate")],
+  describes: {
+    "": "One ManifestWork for every cluster that its Placements selected.",
+    "spec.manifestWorkTemplate": "The spec of the ManifestWorks.",
+    "spec.placementRefs": "Placements of this namespace, each with the way in which its clusters are gone through.",
+    "spec.cascadeDeletionPolicy": "Whether the set goes at once when it is deleted, or after its works.",
+    "status.summary": "How many works there are, and how they fare.",
+    "status.placementSummary": "The same for each Placement.",
   },
-  [newerWorkFields("spec", "manifestWorkTemplate")],
-);
+});

@@ -3,7 +3,7 @@ import type { IgnoreField as IgnoreFieldFacts, ManifestConfigOption as ManifestC
 import type { Kind } from "../kind.ts";
 import { conditionColumn, OCM_AGE } from "./columns.ts";
 import { WORK_GROUP } from "./names.ts";
-import { extendedKind, type NewerFields } from "./newer-fields.ts";
+import { ocmKind, type NewerFields } from "./ocm-kind.ts";
 
 export interface IgnoreField extends Omit<IgnoreFieldFacts, "jsonPaths"> {
   jsonPaths?: string[];
@@ -35,24 +35,35 @@ export interface ManifestWork extends Omit<ManifestWorkFacts, "spec"> {
 const strings = { type: "array", items: { type: "string" } } as const;
 
 /** What a ManifestWork's spec has more, which may also be the template of a ManifestWorkReplicaSet. */
-export const newerWorkFields = (...spec: string[]): NewerFields => ({
-  at: [...spec, "manifestConfigs", "[]", "updateStrategy", "serverSideApply", "ignoreFields", "[]"],
+export const newerWorkFields = (spec: string): NewerFields => ({
+  at: `${spec}.manifestConfigs[].updateStrategy.serverSideApply.ignoreFields[]`,
   properties: { jsonPointers: strings, jqPathExpressions: strings },
   optional: ["jsonPaths"],
 });
 
-export const ManifestWork: Kind<ManifestWork> = extendedKind<ManifestWork>(
-  {
-    group: WORK_GROUP,
-    storageVersion: "v1",
-    kind: "ManifestWork",
-    plural: "manifestworks",
-    // Upstream has neither a short name nor columns, for which people ask.
-    shortNames: ["mw"],
-    scope: "Namespaced",
-    facts: "manifestworks.work.open-cluster-management.io",
-    columns: [conditionColumn("Applied", "Applied"), conditionColumn("Available", "Available"), OCM_AGE],
-    subresources: { status: true },
+export const ManifestWork: Kind<ManifestWork> = ocmKind<ManifestWork>({
+  group: WORK_GROUP,
+  storageVersion: "v1",
+  kind: "ManifestWork",
+  plural: "manifestworks",
+  // Upstream has neither a short name nor columns, for which people ask.
+  shortNames: ["mw"],
+  scope: "Namespaced",
+  facts: "manifestworks.work.open-cluster-management.io",
+  columns: [conditionColumn("Applied", "Applied"), conditionColumn("Available", "Available"), OCM_AGE],
+  subresources: { status: true },
+  newer: [newerWorkFields("spec")],
+  describes: {
+    "": "Objects for one cluster, in the namespace of that cluster, and what became of them there.",
+    "spec.workload.manifests": "The objects, whole. Together at most 512000 bytes.",
+    "spec.deleteOption": "What becomes of the objects when the work is deleted: they are deleted by default.",
+    "spec.executor": "The account of the cluster as which they are applied; that of the agent by default.",
+    "spec.manifestConfigs": "How objects are updated, and what is reported of them.",
+    "spec.manifestConfigs[].resourceIdentifier": "The objects that this is about; name and namespace may hold *.",
+    "spec.manifestConfigs[].updateStrategy": "Update by default; CreateOnly, ServerSideApply or ReadOnly.",
+    "spec.manifestConfigs[].feedbackRules": "Values of the status that come back to the hub.",
+    "spec.manifestConfigs[].conditionRules": "Conditions that are computed from the object. Complete ends updates of it.",
+    "status.conditions": "Applied, Available and those of condition rules, over all objects.",
+    "status.resourceStatus": "The same for each object, with the values that were asked for.",
   },
-  [newerWorkFields("spec")],
-);
+});

@@ -2,7 +2,7 @@
 import type { ClusterDecision as ClusterDecisionFacts, PlacementDecision as PlacementDecisionFacts } from "../facts/cluster-ocm-v1beta1.ts";
 import type { Kind } from "../kind.ts";
 import { CLUSTER_GROUP } from "./names.ts";
-import { extendedKind } from "./newer-fields.ts";
+import { ocmKind } from "./ocm-kind.ts";
 
 export interface ClusterDecision extends ClusterDecisionFacts {
   score?: number;
@@ -16,16 +16,18 @@ export interface PlacementDecision extends PlacementDecisionFacts {
   status?: PlacementDecisionStatus;
 }
 
-export const PlacementDecision: Kind<PlacementDecision> = extendedKind<PlacementDecision>(
-  {
-    group: CLUSTER_GROUP,
-    storageVersion: "v1beta1",
-    kind: "PlacementDecision",
-    plural: "placementdecisions",
-    scope: "Namespaced",
-    facts: "placementdecisions.cluster.open-cluster-management.io",
-    columns: [],
-    subresources: { status: true },
+export const PlacementDecision: Kind<PlacementDecision> = ocmKind<PlacementDecision>({
+  group: CLUSTER_GROUP,
+  storageVersion: "v1beta1",
+  kind: "PlacementDecision",
+  plural: "placementdecisions",
+  scope: "Namespaced",
+  facts: "placementdecisions.cluster.open-cluster-management.io",
+  columns: [],
+  subresources: { status: true },
+  newer: [{ at: "status.decisions[]", properties: { score: { type: "integer", format: "int64" } } }],
+  describes: {
+    "": "Clusters that a Placement selected, at most a hundred to an object. Its labels name the Placement and the group.",
+    "status.decisions": "The clusters, in order.",
   },
-  [{ at: ["status", "decisions", "[]"], properties: { score: { type: "integer", format: "int64" } } }],
-);
+});

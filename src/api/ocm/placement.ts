@@ -3,7 +3,7 @@ import type { Placement as PlacementFacts, PlacementSpec as PlacementSpecFacts, 
 import type { Kind } from "../kind.ts";
 import { conditionColumn } from "./columns.ts";
 import { CLUSTER_GROUP } from "./names.ts";
-import { extendedKind } from "./newer-fields.ts";
+import { ocmKind } from "./ocm-kind.ts";
 
 export interface OcmPlacementSpec extends PlacementSpecFacts {
   sortBy?: "ClusterName" | "Score";
@@ -20,29 +20,40 @@ export interface OcmPlacement extends PlacementFacts {
   status?: OcmPlacementStatus;
 }
 
-export const OcmPlacement: Kind<OcmPlacement> = extendedKind<OcmPlacement>(
-  {
-    group: CLUSTER_GROUP,
-    storageVersion: "v1beta1",
-    kind: "Placement",
-    plural: "placements",
-    scope: "Namespaced",
-    facts: "placements.cluster.open-cluster-management.io",
-    columns: [
-      conditionColumn("Succeeded", "PlacementSatisfied"),
-      conditionColumn("Reason", "PlacementSatisfied", "reason"),
-      { name: "SelectedClusters", type: "integer", jsonPath: ".status.numberOfSelectedClusters" },
-    ],
-    subresources: { status: true },
-  },
-  [
+export const OcmPlacement: Kind<OcmPlacement> = ocmKind<OcmPlacement>({
+  group: CLUSTER_GROUP,
+  storageVersion: "v1beta1",
+  kind: "Placement",
+  plural: "placements",
+  scope: "Namespaced",
+  facts: "placements.cluster.open-cluster-management.io",
+  columns: [
+    conditionColumn("Succeeded", "PlacementSatisfied"),
+    conditionColumn("Reason", "PlacementSatisfied", "reason"),
+    { name: "SelectedClusters", type: "integer", jsonPath: ".status.numberOfSelectedClusters" },
+  ],
+  subresources: { status: true },
+  newer: [
     {
-      at: ["spec"],
+      at: "spec",
       properties: {
-        scoreRateLimit: { type: "string", pattern: "^[0-9]+[hms]$", default: "1m" },
-        sortBy: { type: "string", enum: ["ClusterName", "Score"], default: "ClusterName" },
+        scoreRateLimit: { type: "string", pattern: "^[0-9]+[hms]$", default: "1m", description: "How often scores in decisions may change when the selected clusters do not." },
+        sortBy: { type: "string", enum: ["ClusterName", "Score"], default: "ClusterName", description: "In which order decisions name the selected clusters." },
       },
     },
-    { at: ["status"], properties: { lastScoreUpdateTime: { type: "string", format: "date-time" } } },
+    { at: "status", properties: { lastScoreUpdateTime: { type: "string", format: "date-time" } } },
   ],
-);
+  describes: {
+    "": "Selects clusters of the sets that its namespace is bound to, and keeps the selection current.",
+    "spec.clusterSets": "Sets to select from, all bound ones by default.",
+    "spec.numberOfClusters": "How many clusters to select, all by default.",
+    "spec.predicates": "A cluster must fit one of them; within one it must fit labels, claims and every expression.",
+    "spec.prioritizerPolicy": "In which order clusters are taken when there are more than wanted.",
+    "spec.spreadPolicy": "How evenly the selected clusters are spread over labels or claims.",
+    "spec.tolerations": "Taints of clusters that do not matter.",
+    "spec.decisionStrategy": "How the selected clusters are put into groups, which a rollout follows.",
+    "status.numberOfSelectedClusters": "How many clusters are selected.",
+    "status.decisionGroups": "The groups, each with the names of its PlacementDecisions.",
+    "status.conditions": "PlacementSatisfied and PlacementMisconfigured.",
+  },
+});

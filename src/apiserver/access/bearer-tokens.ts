@@ -1,5 +1,6 @@
 /**
- * Whose a bearer token is: one of those that were handed to the server, good for one cluster or for all, or a service account's.
+ * Whose a bearer token is: one of those that were handed to the server, good for one cluster or for all, a bootstrap token, or a service
+ * account's.
  *
  * Given tokens are kept and compared as SHA-256 digests, so neither memory dumps of the table nor timing give one away.
  */
@@ -7,6 +8,7 @@ import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { UserInfo } from "../request/request.ts";
 import type { AccountTokens, TokenOutcome } from "./account-tokens.ts";
+import type { BootstrapTokens } from "./bootstrap-tokens.ts";
 import { AUTHENTICATED } from "./subjects.ts";
 
 export interface StaticToken {
@@ -35,7 +37,7 @@ interface Known {
   removed: AbortSignal | undefined;
 }
 
-export function createBearerTokens(options: { tokens?: readonly StaticToken[]; accounts?: { tokens: AccountTokens; clusters: ClusterRegistry } } = {}): BearerTokens {
+export function createBearerTokens(options: { tokens?: readonly StaticToken[]; accounts?: { tokens: AccountTokens; bootstrap: BootstrapTokens; clusters: ClusterRegistry } } = {}): BearerTokens {
   const { accounts } = options;
   const byDigest = new Map<string, Known>();
   const tokens: BearerTokens = {
@@ -46,12 +48,15 @@ export function createBearerTokens(options: { tokens?: readonly StaticToken[]; a
     async authenticate(clusterName, token, wanted, digest = tokenDigest(token)) {
       const known = byDigest.get(digest);
       const api = accounts?.tokens.audiences ?? [];
-      if (known && (known.cluster === undefined || (known.cluster === clusterName && !known.removed?.aborted))) {
-        // A given token says nothing about audiences: it is for this API.
+      // These tokens say nothing about audiences: they are for this API.
+      const forApi = (user: UserInfo): TokenOutcome => {
         const audiences = wanted ? api.filter((audience) => wanted.includes(audience)) : api;
-        return wanted && audiences.length === 0 ? { error: undefined } : { user: known.user, audiences };
-      }
+        return wanted && audiences.length === 0 ? { error: undefined } : { user, audiences };
+      };
+      if (known && (known.cluster === undefined || (known.cluster === clusterName && !known.removed?.aborted))) return forApi(known.user);
       const cluster = accounts?.clusters.get(clusterName);
+      const bootstrapper = cluster && accounts?.bootstrap.authenticate(cluster, token);
+      if (bootstrapper) return forApi(bootstrapper);
       return accounts && cluster ? accounts.tokens.authenticate(cluster, token, wanted ?? api, digest) : { error: undefined };
     },
   };

@@ -3,7 +3,8 @@
  * The certificate wins when both are good, as in Kubernetes.
  *
  * One authority vouches for the clients of all logical clusters, so a certificate can say where it counts: with the
- * organization `flotilla.dev:cluster:<name>` it is good in that cluster and nowhere else.
+ * organization `flotilla.dev:cluster:<name>` it is good in that cluster and nowhere else. Certificates that were signed for a request carry
+ * the id of the cluster in which the request was made: their subject is what was asked for, to the letter.
  */
 import { unauthorized } from "../../machinery/index.ts";
 import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
@@ -20,6 +21,8 @@ const CLUSTER_PREFIX = "flotilla.dev:cluster:";
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 
 export interface AuthenticatorOptions {
+  /** Whether the cluster of this name is the one with this id, and not another that came after it. Unset: certificates of requests are good nowhere. */
+  isCluster?(name: string, id: string): boolean;
   /** Those of the server, or a fixed list. */
   tokens?: BearerTokens | readonly StaticToken[];
   /** Who brings no credentials comes in as `system:anonymous`, to everything or to some paths; what it may do there is for the cluster's roles to say. */
@@ -29,7 +32,7 @@ export interface AuthenticatorOptions {
 /** What a load balancer asks, which has no credentials. */
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 
-export function createAuthenticator({ tokens = [], anonymous = false }: AuthenticatorOptions = {}): Authenticator {
+export function createAuthenticator({ tokens = [], anonymous = false, isCluster = () => false }: AuthenticatorOptions = {}): Authenticator {
   const bearers = "authenticate" in tokens ? tokens : createBearerTokens({ tokens });
   /** A connection keeps its subject, and with it its user. */
   const users = new WeakMap<ClientSubject, UserInfo>();
@@ -41,7 +44,7 @@ export function createAuthenticator({ tokens = [], anonymous = false }: Authenti
 
   return {
     async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "" }) {
-      if (certificate && isGoodIn(certificate, cluster)) return userOf(certificate);
+      if (certificate && isGoodIn(certificate, cluster) && (certificate.cluster === undefined || isCluster(cluster, certificate.cluster))) return userOf(certificate);
       if (bearerToken === undefined) {
         if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
         return undefined;

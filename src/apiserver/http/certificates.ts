@@ -6,8 +6,11 @@
 import { X509Certificate, createPrivateKey, generateKeyPairSync } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { isIP } from "node:net";
+import { writePem, type CertificateRequest } from "../../api/index.ts";
 import type { Clock } from "../../base/index.ts";
-import { pem, writeCertificate } from "./x509.ts";
+import { signRequest } from "./signed-requests.ts";
+import type { RequestTerms } from "./signed-requests.ts";
+import { writeCertificate } from "./x509.ts";
 import type { DistinguishedName } from "./x509.ts";
 
 /** PEM. The key is a secret: it is never logged and goes only into files with mode 0600. */
@@ -21,6 +24,8 @@ export interface CertificateAuthority extends KeyPair {
   issueServing(hosts: readonly string[]): Promise<KeyPair>;
   /** For a client: `commonName` is the user, `organizations` are the groups. */
   issueClient(subject: { commonName: string; organizations: readonly string[] }): Promise<KeyPair>;
+  /** A certificate, PEM, for somebody who has a key. Throws when the authority itself has expired. */
+  signRequest(request: CertificateRequest, terms: RequestTerms): string;
 }
 
 /** Every serving certificate is good for these. */
@@ -50,6 +55,7 @@ export function openCertificateAuthority(pair: KeyPair, clock: Clock): Certifica
 
   return {
     ...pair,
+    signRequest: (request, terms) => signRequest(pair, request, terms, clock.now()),
     issueServing: (hosts) => issue([{ attribute: "CN", value: "flotilla-apiserver" }], "serverAuth", servingHosts(hosts)),
     issueClient: ({ commonName, organizations }) => issue([...organizations.map((value) => ({ attribute: "O" as const, value })), { attribute: "CN", value: commonName }], "clientAuth"),
   };
@@ -85,5 +91,5 @@ function generateKeys(): { publicKey: KeyObject; privateKey: KeyObject } {
 }
 
 function exportKey(key: KeyObject): string {
-  return pem("PRIVATE KEY", key.export({ type: "pkcs8", format: "der" }));
+  return writePem("PRIVATE KEY", key.export({ type: "pkcs8", format: "der" }));
 }

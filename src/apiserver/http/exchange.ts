@@ -10,7 +10,7 @@ import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../reques
 import { statusResponse } from "../request/respond.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
 import { ANONYMOUS } from "./authenticator.ts";
-import { digestFrom } from "./peer.ts";
+import { digestFrom, expiredText } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import type { BodyReader } from "./request-body.ts";
 import { failureResponse, sendResponse } from "./response.ts";
@@ -178,7 +178,7 @@ function identify(headers: Headers, { cluster, path }: ReturnType<typeof splitCl
   const bearerToken = bearerOf(headers["authorization"]);
   const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
   // A bad certificate is bad credentials, unless a token says who it is.
-  if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject)) throw unauthorized();
+  if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject)) throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
   return deps.authenticator.authenticate({ certificate, bearerToken, ...(bearerToken !== undefined && { bearerDigest: digestFrom(peer, bearerToken) }), cluster, path });
 }
 

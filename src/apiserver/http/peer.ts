@@ -1,7 +1,9 @@
 /** Who is at the other end of a TLS connection. Its certificate is verified and read once per connection. */
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
+import { formatTime } from "../../base/index.ts";
 import { tokenDigest } from "../access/bearer-tokens.ts";
+import { clusterOf } from "./signed-requests.ts";
 
 /** The user and the groups that a client certificate stands for. */
 export interface ClientSubject {
@@ -9,23 +11,42 @@ export interface ClientSubject {
   organizations: readonly string[];
   /** Which certificate it was, for reviews. */
   credentialId?: string;
+  /** The id of the logical cluster whose request it was signed for; it is good there and nowhere else. */
+  cluster?: string;
 }
 
 export interface Peer {
   subject?: ClientSubject;
   /** Connections outlive certificates, so every request looks at the time again. */
   validToMs: number;
-  /** A certificate came that nobody we trust has signed. */
+  /** A certificate came that nobody we trust has signed, or that is not good any more or not yet. */
   untrusted: boolean;
+  /** Why, where the peer can do something about it. */
+  problem?: string;
   /** The token that it sent last, with its digest. */
   lastToken?: { readonly text: string; readonly digest: string };
 }
 
-export function peerOf(socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate">): Peer {
+export function peerOf(socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate"> & { authorizationError?: unknown }): Peer {
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return { validToMs: Number.POSITIVE_INFINITY, untrusted: false };
-  if (!socket.authorized) return { validToMs: 0, untrusted: true };
-  return { subject: { ...subjectOf(certificate), credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}` }, validToMs: certificate.validToDate.getTime(), untrusted: false };
+  if (!socket.authorized) {
+    const problem = problemOf(socket.authorizationError, certificate);
+    return { validToMs: 0, untrusted: true, ...(problem !== undefined && { problem }) };
+  }
+  const cluster = clusterOf(certificate);
+  return { subject: { ...subjectOf(certificate), ...(cluster !== undefined && { cluster }), credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}` }, validToMs: certificate.validToDate.getTime(), untrusted: false };
+}
+
+/** A certificate's time tells its owner nothing new, and saves an hour of looking for what is wrong. */
+function problemOf(error: unknown, { validFromDate, validToDate }: X509Certificate): string | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : error;
+  if (code === "CERT_HAS_EXPIRED") return expiredText(validToDate.getTime());
+  return code === "CERT_NOT_YET_VALID" ? `the client certificate is not valid before ${formatTime(validFromDate.getTime())}; compare the clocks` : undefined;
+}
+
+export function expiredText(validToMs: number): string {
+  return `the client certificate expired at ${formatTime(validToMs)}; ask for a new one`;
 }
 
 /**

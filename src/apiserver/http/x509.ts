@@ -5,7 +5,8 @@
 import { X509Certificate, createHash, createPublicKey, randomBytes, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
-import { der, derChildren, derContent } from "./der.ts";
+import { der, derItems, readDer, writePem, type DerValue } from "../../api/index.ts";
+import { required } from "../../base/index.ts";
 
 /** In the order in which they are written. */
 export type DistinguishedName = readonly { attribute: keyof typeof ATTRIBUTES; value: string }[];
@@ -23,7 +24,7 @@ export interface CertificateContents {
 
 const ATTRIBUTES = { CN: "2.5.4.3", O: "2.5.4.10" } as const;
 const USAGES = { serverAuth: "1.3.6.1.5.5.7.3.1", clientAuth: "1.3.6.1.5.5.7.3.2" } as const;
-const EXTENSION = { subjectKey: "2.5.29.14", keyUsage: "2.5.29.15", alternativeNames: "2.5.29.17", basicConstraints: "2.5.29.19", authorityKey: "2.5.29.35", extendedUsage: "2.5.29.37" } as const;
+export const EXTENSION = { subjectKey: "2.5.29.14", keyUsage: "2.5.29.15", alternativeNames: "2.5.29.17", basicConstraints: "2.5.29.19", authorityKey: "2.5.29.35", extendedUsage: "2.5.29.37" } as const;
 const ECDSA_SHA256 = der.sequence(der.identifier("1.2.840.10045.4.3.2"));
 const VERSION_3 = der.tagged(0xa0, der.integer(Buffer.from([2])));
 /** The bits, from the left: digitalSignature 0, keyCertSign 5, cRLSign 6. */
@@ -36,22 +37,23 @@ export function writeCertificate({ subject, publicKey, notBeforeMs, notAfterMs, 
   const publicBytes = publicKey.export({ type: "spki", format: "der" });
   const issuing = issuer && new X509Certificate(issuer.certificate);
   const extensions = issuer && issuing ? leafExtensions(issuing, issuer.usage, issuer.hosts) : authorityExtensions(publicBytes);
+  return assembleCertificate({ issuerName: issuing ? subjectBytes(issuing) : name, name, publicBytes, notBeforeMs, notAfterMs, extensions, signingKey });
+}
+
+/** The parts of a certificate in DER; PEM of the signed whole. */
+export function assembleCertificate(parts: { issuerName: Uint8Array; name: Uint8Array; publicBytes: Uint8Array; notBeforeMs: number; notAfterMs: number; extensions: readonly Uint8Array[]; signingKey: KeyObject }): string {
+  const { issuerName, name, publicBytes, notBeforeMs, notAfterMs, extensions, signingKey } = parts;
   const contents = der.sequence(
     VERSION_3,
     der.integer(serialNumber()),
     ECDSA_SHA256,
-    issuing ? subjectBytes(issuing) : name,
+    issuerName,
     der.sequence(der.time(notBeforeMs), der.time(notAfterMs)),
     name,
     publicBytes,
     der.tagged(0xa3, der.sequence(...extensions)),
   );
-  return pem("CERTIFICATE", der.sequence(contents, ECDSA_SHA256, der.bits(sign("sha256", contents, signingKey))));
-}
-
-export function pem(label: string, bytes: Uint8Array): string {
-  const lines = Buffer.from(bytes).toString("base64").match(/.{1,64}/g) ?? [];
-  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n");
+  return writePem("CERTIFICATE", der.sequence(contents, ECDSA_SHA256, der.bits(sign("sha256", contents, signingKey))));
 }
 
 function authorityExtensions(publicBytes: Uint8Array): Buffer[] {
@@ -63,18 +65,23 @@ function authorityExtensions(publicBytes: Uint8Array): Buffer[] {
 }
 
 function leafExtensions(issuing: X509Certificate, usage: keyof typeof USAGES, hosts: readonly string[] | undefined): Buffer[] {
-  const issuingKey = createPublicKey(issuing.publicKey.export({ type: "spki", format: "pem" })).export({ type: "spki", format: "der" });
   return [
     extension(EXTENSION.basicConstraints, der.sequence(), true),
     extension(EXTENSION.keyUsage, SIGNS, true),
     extension(EXTENSION.extendedUsage, der.sequence(der.identifier(USAGES[usage]))),
-    extension(EXTENSION.authorityKey, der.sequence(der.tagged(0x80, keyIdentifier(issuingKey)))),
+    authorityKey(issuing),
     ...(hosts ? [extension(EXTENSION.alternativeNames, der.sequence(...hosts.map(alternativeName)))] : []),
   ];
 }
 
+/** Which key signed it. */
+export function authorityKey(issuing: X509Certificate): Buffer {
+  const key = createPublicKey(issuing.publicKey.export({ type: "spki", format: "pem" })).export({ type: "spki", format: "der" });
+  return extension(EXTENSION.authorityKey, der.sequence(der.tagged(0x80, keyIdentifier(key))));
+}
+
 /** Only what is critical says so: false is the default, and DER leaves defaults out. */
-function extension(identifier: string, value: Uint8Array, critical = false): Buffer {
+export function extension(identifier: string, value: Uint8Array, critical = false): Buffer {
   return der.sequence(der.identifier(identifier), ...(critical ? [der.boolean(true)] : []), der.bytes(value));
 }
 
@@ -99,14 +106,19 @@ function addressBytes(host: string): Buffer {
 
 /** RFC 5280, 4.2.1.2: the SHA-1 of the key's bits, which are a name here and no proof of anything. */
 function keyIdentifier(publicBytes: Uint8Array): Buffer {
-  const [, bits] = derChildren(publicBytes);
-  return createHash("sha1").update(derContent(bits ?? publicBytes).subarray(1)).digest();
+  const [, bits] = derItems(readDer(publicBytes));
+  return createHash("sha1").update((bits?.content ?? publicBytes).subarray(1)).digest();
 }
 
 /** Who a certificate is for, as its bytes say it: the field after version, serial number, algorithm, issuer and validity. */
-function subjectBytes(certificate: X509Certificate): Uint8Array {
-  const [contents = new Uint8Array(0)] = derChildren(certificate.raw);
-  return derChildren(contents)[5] ?? new Uint8Array(0);
+export function subjectBytes(certificate: X509Certificate): Uint8Array {
+  return required(contentsOf(certificate)[5], "the subject of a certificate that Node could read").whole;
+}
+
+/** The parts of what is signed: version, serial number, algorithm, issuer, validity, subject, key, extensions. */
+export function contentsOf(certificate: X509Certificate): DerValue[] {
+  const [contents] = derItems(readDer(certificate.raw));
+  return derItems(required(contents, "the contents of a certificate that Node could read"));
 }
 
 /** 127 random bits: positive, and never the same twice. */

@@ -52,7 +52,7 @@ export interface ByteSink {
 }
 
 export interface Credentials {
-  certificate?: { commonName: string; organizations: readonly string[]; credentialId?: string };
+  certificate?: { commonName: string; organizations: readonly string[]; credentialId?: string; cluster?: string };
   bearerToken?: string;
   /** The SHA-256 of the token, where it is known already. */
   bearerDigest?: string;

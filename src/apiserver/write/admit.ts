@@ -176,8 +176,9 @@ function reviewOf({ random, clock, authorizer }: AdmitDependencies, { context, o
 function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObject {
   const { resourceVersion: _, managedFields: __, ...metadata } = metadataOf(stored);
   const { managedFields } = metadataOf(sent);
-  const spec = part.take(isObject(sent.spec) ? sent.spec : {}, isObject(stored.spec) ? stored.spec : {}) as JsonObject;
-  return { ...stored, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) }, spec };
+  const field = part.of ?? "spec";
+  const whole = (object: JsonObject): JsonObject => (isObject(object[field]) ? object[field] : {});
+  return { ...stored, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) }, [field]: part.take(whole(sent), whole(stored)) as JsonObject };
 }
 
 /**

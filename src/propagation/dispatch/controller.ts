@@ -12,7 +12,7 @@ import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { DivideError } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
-import { defineController, done, watch } from "../../runtime/index.ts";
+import { defineController, done, idOfKey, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "../../runtime/index.ts";
 import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
@@ -21,6 +21,7 @@ import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";
 import { createDispatchNews } from "./dispatch-news.ts";
+import { createPatience, newlyAsked, oldShares } from "./old-shares.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
@@ -33,7 +34,7 @@ export interface DispatchDependencies {
   templates: Pick<Templates, "get">;
   /** Keys of the bindings whose template changed. */
   templateChanges: Source<ObjectKey>;
-  interpreter: Pick<Interpreter, "divide">;
+  interpreter: Pick<Interpreter, "divide" | "replicas">;
   /** Bindings whose kind is understood differently now. */
   ruleChanges: Source<ObjectKey>;
   tellFailure: TellRuleFailure;
@@ -52,6 +53,7 @@ const CONCURRENCY = 64;
 
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
   const news = createDispatchNews(deps.events);
+  const patience = createPatience();
 
   /** A template that cannot be divided, or an override that cannot be applied, leaves the Work of its cluster as it is, and the binding says why. */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failure: DispatchFailure | undefined): void {
@@ -99,7 +101,11 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
-      const plan = await planDispatch(binding, template, { works: deps.worksOf(binding), divide: (...what) => deps.interpreter.divide(...what), render: deps.render });
+      const works = deps.worksOf(binding);
+      const waitMs = patience.waitMs(idOfKey(key), oldShares(binding, await newlyAsked(template, works, deps.interpreter)), deps.clock.now());
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+
+      const plan = await planDispatch(binding, template, { works, divide: (...what) => deps.interpreter.divide(...what), render: deps.render });
       const { desired, failures } = plan;
       if (plan.isHandingOver) {
         // The end of the last Work that has to go brings the key back.
@@ -127,6 +133,9 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       return done;
     },
 
-    forget: (key) => news.forget(key),
+    forget(key) {
+      news.forget(key);
+      patience.forget(idOfKey(key));
+    },
   });
 }

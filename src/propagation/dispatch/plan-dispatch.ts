@@ -47,12 +47,12 @@ async function planCopies(binding: Binding, template: Template, { works, divide,
   const { bare, shares } = planDivision(binding, template, works);
   // What is only needed elsewhere was never counted, so there is nothing to divide; and what has components goes as a whole.
   if ((binding.spec.placement === undefined && binding.spec.requiredBy?.length) || binding.spec.components?.length) {
-    return planWorks(binding, template, { copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])), render });
+    return planWorks(binding, template, { copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])), render, works });
   }
   try {
     const copies = await divide(bare, shares);
     const held = heldRollout(copies, shares);
-    return { ...planWorks(binding, template, { copies, render }), ...(held && { heldRollout: held }) };
+    return { ...planWorks(binding, template, { copies, render, works }), ...(held && { heldRollout: held }) };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })), indivisible: error };

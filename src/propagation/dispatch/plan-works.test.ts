@@ -5,9 +5,9 @@ import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 
 /** Divides as the interpreter does; overrides change nothing unless the test says so. */
-async function plan(binding: Parameters<typeof planWorks>[0], template: Parameters<typeof planWorks>[1], render: PlanWorks["render"] = (object) => ({ object })): Promise<WorksPlan> {
-  const { bare, shares } = planDivision(binding, template, []);
-  return planWorks(binding, template, { copies: await createInterpreter().divide(bare, shares), render });
+async function plan(binding: Parameters<typeof planWorks>[0], template: Parameters<typeof planWorks>[1], render: PlanWorks["render"] = (object) => ({ object }), works: PlanWorks["works"] = []): Promise<WorksPlan> {
+  const { bare, shares } = planDivision(binding, template, works);
+  return planWorks(binding, template, { copies: await createInterpreter().divide(bare, shares), render, works });
 }
 
 type Manifest = { metadata: { labels: Record<string, string>; annotations: Record<string, string>; [field: string]: unknown }; spec: { replicas: number }; status?: unknown };
@@ -61,7 +61,24 @@ describe("a Work", async () => {
       "resourcetemplate.karmada.io/generation": "4",
       "work.karmada.io/conflict-resolution": "abort",
     });
-    expect(manifests[0]?.metadata.labels).toEqual({ "resourcebinding.karmada.io/permanent-id": "id-of-web" });
+    expect(manifests[0]?.metadata.labels).toEqual({
+      "karmada.io/managed": "true",
+      "resourcebinding.karmada.io/permanent-id": "id-of-web",
+      "work.karmada.io/permanent-id": expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+    });
+  });
+
+  test("has an identity of its own, which it keeps and its manifest repeats", async () => {
+    const idsIn = ({ works }: WorksPlan): (string | undefined)[][] =>
+      works.map(({ metadata, spec }) => [metadata, (spec.workload?.manifests?.[0] as unknown as Manifest).metadata].map(({ labels }) => labels?.["work.karmada.io/permanent-id"]));
+    const old = makeWork("oslo", "web").build();
+    old.metadata.labels = { "work.karmada.io/permanent-id": "given-before" };
+
+    const [[paris, inParis] = [], [oslo, inOslo] = []] = idsIn(await plan(binding, template, undefined, [old]));
+
+    expect([inParis, oslo, inOslo]).toEqual([paris, "given-before", "given-before"]);
+    expect(idsIn(await plan(binding, template))[0]).toEqual([paris, paris]);
+    expect(idsIn(await plan(binding, template))[1]).not.toEqual([paris, paris]);
   });
 });
 
@@ -124,7 +141,7 @@ describe("a member that is no target any more", () => {
   test("keeps its Work only as long as the division gives it a copy, which no override changes", () => {
     const render: PlanWorks["render"] = (object) => ({ object: { ...object, spec: { replicas: 9 } } as never });
     const replicasWith = (...clusters: string[]): unknown[] =>
-      planWorks(binding, template, { copies: new Map(clusters.map((cluster) => [cluster, template])), render }).works.map(({ metadata, spec }) => [metadata.namespace, (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.spec.replicas]);
+      planWorks(binding, template, { copies: new Map(clusters.map((cluster) => [cluster, template])), render, works: [] }).works.map(({ metadata, spec }) => [metadata.namespace, (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.spec.replicas]);
 
     expect(replicasWith("oslo", "rome")).toEqual([["karmada-es-oslo", 9], ["karmada-es-rome", 4]]);
     expect(replicasWith("oslo")).toEqual([["karmada-es-oslo", 9]]);
@@ -156,7 +173,7 @@ test("the Work of an object in no namespace names its ClusterResourceBinding", a
 
   const [work] = (await plan(binding, template)).works;
 
-  expect(work?.metadata.labels).toEqual({ "clusterresourcebinding.karmada.io/permanent-id": "id-1" });
+  expect(work?.metadata.labels).toMatchObject({ "clusterresourcebinding.karmada.io/permanent-id": "id-1" });
   expect(work?.metadata.annotations).toEqual({ "clusterresourcebinding.karmada.io/name": "reader-clusterrole" });
 });
 

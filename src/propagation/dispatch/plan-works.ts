@@ -1,9 +1,11 @@
 /** Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure. */
+import { hash } from "node:crypto";
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { InterpretError, KEPT_TEMPLATE, prune, takeKeptTemplate, TEMPLATE_GENERATION, withoutTimeToLive } from "../../interpreter/index.ts";
 import type { Share } from "../../interpreter/index.ts";
 import { clusterNameOf, executionNamespace, workName } from "../../api/index.ts";
+import { MANAGED_LABEL } from "../../delivery/index.ts";
 import { findCondition } from "../../machinery/index.ts";
 import {
   APPLIED_CLUSTER_OVERRIDES,
@@ -18,10 +20,11 @@ import {
   SKIP_NAMESPACE,
   TEMPLATE_UID,
   WORK_FINALIZER,
+  WORK_ID,
   WORK_NAME,
   WORK_NAMESPACE,
 } from "../well-known.ts";
-import { bindingRecord } from "../binding-scope.ts";
+import { bindingId, bindingRecord } from "../binding-scope.ts";
 import type { Rendered } from "../override/renderer.ts";
 import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
 
@@ -38,6 +41,8 @@ export interface PlanWorks {
   copies: ReadonlyMap<string, Template>;
   /** Overrides for one cluster (the override stage). */
   render(copy: Template, cluster: string): Rendered;
+  /** Those of the binding as they are: each keeps its identity. */
+  works: readonly DeepReadonly<Work>[];
 }
 
 /** A cluster whose copy cannot be made fails alone; the others get theirs. */
@@ -90,16 +95,18 @@ function heldIn(binding: DeepReadonly<ResourceBinding>, cluster: string, { spec,
   return isSuspended(binding, cluster) ? "unsure" : undefined;
 }
 
-export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { copies, render }: PlanWorks): WorksPlan {
+export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { copies, render, works }: PlanWorks): WorksPlan {
   const plan: WorksPlan = { works: [], failures: [] };
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => name));
+  const ids = new Map(works.map(({ metadata }) => [metadata.namespace, metadata.labels?.[WORK_ID]]));
   // A copy for a member that is no target any more shuts down what must be gone there before it runs elsewhere.
   for (const cluster of targets.union(new Set(copies.keys()))) {
     try {
       const copy = copies.get(cluster);
       if (!copy) throw new InterpretError(`dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`);
       // Such a copy is what the member had, overrides included, but for what is shut down.
-      plan.works.push(planWork(binding, template, cluster, targets.has(cluster) ? withState(render(copy, cluster), stateFor(binding.spec, cluster, targets.size)) : { object: copy }));
+      const rendered = targets.has(cluster) ? withState(render(copy, cluster), stateFor(binding.spec, cluster, targets.size)) : { object: copy };
+      plan.works.push(planWork(binding, template, cluster, rendered, ids.get(executionNamespace(cluster)) ?? newWorkId(binding, cluster)));
     } catch (error) {
       plan.failures.push({ cluster, error });
     }
@@ -142,7 +149,13 @@ function withState(rendered: Rendered, state: Readonly<Record<string, string>> |
   return { ...rendered, object: { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...state } } } };
 }
 
-function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cluster: string, rendered: Rendered): Work {
+/** A UUID that follows from what the Work is for, so that making it twice makes the same Work. */
+function newWorkId(binding: DeepReadonly<ResourceBinding>, cluster: string): string {
+  const digest = hash("sha256", `${bindingId(binding)}/${cluster}`, "hex");
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+}
+
+function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cluster: string, rendered: Rendered, id: string): Work {
   const { object, kept } = takeKeptTemplate(rendered.object);
   const { resource } = binding.spec;
   const namespace = executionNamespace(cluster);
@@ -155,7 +168,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
     metadata: {
       name,
       namespace,
-      labels: { ...record.labels, ...(isSyncedNamespace(template) && { [NAMESPACE_LABEL]: template.metadata.name }) },
+      labels: { ...record.labels, [WORK_ID]: id, ...(isSyncedNamespace(template) && { [NAMESPACE_LABEL]: template.metadata.name }) },
       annotations: {
         ...record.annotations,
         ...(rendered.appliedOverrides && { [APPLIED_OVERRIDES]: rendered.appliedOverrides }),
@@ -170,7 +183,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
       ...(binding.spec.preserveResourcesOnDeletion && { preserveResourcesOnDeletion: true }),
       workload: {
         manifests: [
-          stamp(object, record.labels, {
+          stamp(object, { ...record.labels, [WORK_ID]: id, [MANAGED_LABEL]: "true" }, {
             ...record.annotations,
             [WORK_NAMESPACE]: namespace,
             [WORK_NAME]: name,

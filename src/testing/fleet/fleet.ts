@@ -24,6 +24,8 @@ export interface TestFleetOptions {
   failover?: HubOptions["failover"];
   /** What the scheduler does beyond its defaults. */
   scheduling?: HubOptions["scheduling"];
+  /** Which of the members are served by an agent. */
+  pull?: HubOptions["pull"];
   /** How members are reached that are not simulated in this fleet. */
   connectMember?: HubOptions["connectMember"];
   /** Stands between a part of the fleet and the server, for example to hold it up. */
@@ -65,6 +67,7 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     ...(options.signingKey && { signingKey: options.signingKey }),
     ...(options.failover && { failover: options.failover }),
     ...(options.scheduling && { scheduling: options.scheduling }),
+    ...(options.pull && { pull: options.pull }),
     ...(options.connectMember && { connectMember: options.connectMember }),
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);

@@ -1,11 +1,12 @@
 /** What comes before a body is read: tokens, certificates, frames of WebSockets, query options, times; and the lines of a watch. */
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { Duplex } from "node:stream";
+import { DerError, derItems, readDer } from "../../../src/api/certificates/der-reader.ts";
+import { der } from "../../../src/api/certificates/der-writer.ts";
 import { readClaims } from "../../../src/apiserver/access/account-claims.ts";
 import { decodeToken, hasGoodSignature } from "../../../src/apiserver/access/jwt.ts";
 import { createSigningKey, openSigningKey, type SigningKey } from "../../../src/apiserver/access/signing-key.ts";
 import { WebSocket } from "../../../src/apiserver/connect/websocket.ts";
-import { der, derChildren } from "../../../src/apiserver/http/der.ts";
 import { subjectOf } from "../../../src/apiserver/http/peer.ts";
 import { writeCertificate, type DistinguishedName } from "../../../src/apiserver/http/x509.ts";
 import { asksForWatch, integerOf, listQuery, parseRevision, timeoutMsOf, writeOptions } from "../../../src/apiserver/request/options.ts";
@@ -146,11 +147,12 @@ export const derValues = defineTarget({
     const parts = chance.list(chance.size(6), leaf);
     return { parts, bytes: mutateBytes(chance, der.sequence(...parts)) };
   },
-  declares: () => false,
+  declares: (error) => error instanceof DerError,
   run({ parts, bytes }) {
-    derChildren(bytes);
-    const children = derChildren(der.sequence(...parts));
-    return children.length === parts.length && children.every((child, index) => Buffer.compare(child, parts[index] ?? Buffer.alloc(0)) === 0) ? undefined : "what was written is read as something else";
+    const children = derItems(readDer(der.sequence(...parts)));
+    if (children.length !== parts.length || children.some(({ whole }, index) => Buffer.compare(whole, parts[index] ?? Buffer.alloc(0)) !== 0)) return "what was written is read as something else";
+    derItems(readDer(bytes));
+    return undefined;
   },
 });
 

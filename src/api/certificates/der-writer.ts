@@ -1,4 +1,4 @@
-/** DER (X.690), as far as certificates need it: tagged values with their length, written and read. */
+/** Writes DER (X.690), as far as certificates need it: tagged values with their length. `der-reader.ts` reads it. */
 
 const TAG = { integer: 0x02, bits: 0x03, bytes: 0x04, null: 0x05, identifier: 0x06, utf8: 0x0c, sequence: 0x30, set: 0x31, utcTime: 0x17, time: 0x18, boolean: 0x01 } as const;
 const LONG_LENGTH = 0x80;
@@ -27,22 +27,6 @@ export const der = {
   },
 };
 
-/** The values inside a constructed one, each with its tag and length. The bytes are ones that Node's own parser accepted. */
-export function derChildren(value: Uint8Array): Uint8Array[] {
-  const children: Uint8Array[] = [];
-  for (let at = contentStart(value, 0); at < value.length; ) {
-    const end = contentStart(value, at) + contentLength(value, at);
-    children.push(value.subarray(at, end));
-    at = end;
-  }
-  return children;
-}
-
-/** What a value holds, without its tag and length. */
-export function derContent(value: Uint8Array): Uint8Array {
-  return value.subarray(contentStart(value, 0));
-}
-
 function lengthBytes(length: number): number[] {
   if (length < LONG_LENGTH) return [length];
   const bytes: number[] = [];
@@ -50,27 +34,15 @@ function lengthBytes(length: number): number[] {
   return [LONG_LENGTH + bytes.length, ...bytes];
 }
 
-function contentStart(value: Uint8Array, at: number): number {
-  const first = value[at + 1] ?? 0;
-  return at + 2 + (first < LONG_LENGTH ? 0 : first - LONG_LENGTH);
-}
-
-function contentLength(value: Uint8Array, at: number): number {
-  const first = value[at + 1] ?? 0;
-  if (first < LONG_LENGTH) return first;
-  let length = 0;
-  for (const byte of value.subarray(at + 2, contentStart(value, at))) length = length * 256 + byte;
-  return length;
-}
-
 /** The first two numbers share a byte; larger numbers take seven bits a byte. */
 function identifierBytes(dotted: string): number[] {
-  const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
-  return [first * 40 + second, ...rest.flatMap(sevenBitBytes)];
+  const [first = 0n, second = 0n, ...rest] = dotted.split(".").map(BigInt);
+  return [first * 40n + second, ...rest].flatMap(sevenBitBytes);
 }
 
-function sevenBitBytes(number: number): number[] {
-  const bytes = [number & 0x7f];
-  for (let rest = number >>> 7; rest > 0; rest >>>= 7) bytes.unshift((rest & 0x7f) | 0x80);
+/** Numbers made from UUIDs are larger than a `number` can be. */
+function sevenBitBytes(number: bigint): number[] {
+  const bytes = [Number(number & 0x7fn)];
+  for (let rest = number >> 7n; rest > 0n; rest >>= 7n) bytes.unshift(Number(rest & 0x7fn) | 0x80);
   return bytes;
 }

@@ -1,0 +1,28 @@
+/**
+ * What an agent reads of its hub: of a few kinds its own part, and nothing of anybody else. It may not read more, and a hub with ten
+ * thousand Works for others must cost it nothing.
+ */
+import { Cluster, executionNamespace, Lease, ManagedCluster, ManifestWork, Work } from "../api/index.ts";
+import type { Kind } from "../api/index.ts";
+import type { Client } from "../client/index.ts";
+
+type Part = { namespace: string } | { fieldSelector: string };
+
+/** The same client, whose lists and watches of these kinds are those of one member. */
+export function createHubView(client: Client, cluster: string): Client {
+  const itself: Part = { fieldSelector: `metadata.name=${cluster}` };
+  const parts = new Map<string, Part>([
+    [idOf(Work), { namespace: executionNamespace(cluster) }],
+    [idOf(ManifestWork), { namespace: cluster }],
+    [idOf(Lease), { namespace: cluster }],
+    [idOf(Cluster), itself],
+    [idOf(ManagedCluster), itself],
+  ]);
+  return {
+    ...client,
+    list: (kind, options) => client.list(kind, { ...options, ...parts.get(idOf(kind)) }),
+    watch: (kind, options) => client.watch(kind, { ...options, ...parts.get(idOf(kind)) }),
+  };
+}
+
+const idOf = ({ group, plural }: Kind): string => `${group}/${plural}`;

@@ -1,0 +1,2 @@
+export { createAgent, type Agent, type AgentOptions } from "./create-agent.ts";
+export type { AgentMembers } from "./members.ts";

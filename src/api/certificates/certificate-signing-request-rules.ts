@@ -1,0 +1,104 @@
+/** What a CertificateSigningRequest must obey, as Kubernetes has it. The spec is looked at once: it never changes. */
+import { X509Certificate } from "node:crypto";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { FieldError } from "../../machinery/index.ts";
+import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../facts/certificates-v1.ts";
+import { forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import type { Sent } from "../sent.ts";
+import { CertificateRequestError, parseCertificateRequest } from "./certificate-request.ts";
+import { pemBlocks } from "./pem.ts";
+import { checkSignerName } from "./signer-names.ts";
+import { KEY_USAGES, isKeyUsage } from "./usages.ts";
+
+type Read = DeepReadonly<CertificateSigningRequest>;
+type Conditions = NonNullable<NonNullable<Read["status"]>["conditions"]>;
+
+const CONDITIONS = "status.conditions";
+const CERTIFICATE = "status.certificate";
+const MIN_SECONDS = 600;
+/** A decision is made or not; there is no "not approved" beside "denied". */
+const ONLY_TRUE = new Set(["Approved", "Denied", "Failed"]);
+const DECISIONS = ["Approved", "Denied"];
+const STATUSES = ["False", "True", "Unknown"];
+
+export function checkNewRequest({ spec }: Read): FieldError[] {
+  const { request = "", usages = [], signerName = "", expirationSeconds } = (spec ?? {}) as Sent<CertificateSigningRequestSpec>;
+  const problem = problemOf(() => parseCertificateRequest(request), CertificateRequestError);
+  const seen = new Set<string>();
+  return [
+    ...(problem === undefined ? [] : [wrong("spec.request", request, problem)]),
+    ...(usages.length === 0 ? [missing("spec.usages")] : []),
+    ...usages.flatMap((usage, index) => (isKeyUsage(usage) ? [] : [notOneOf(`spec.usages[${index}]`, usage, KEY_USAGES)])),
+    ...usages.flatMap((usage, index) => (seen.size < seen.add(usage).size ? [] : [twice(`spec.usages[${index}]`, usage)])),
+    ...checkSignerName("spec.signerName", signerName),
+    ...(expirationSeconds !== undefined && expirationSeconds < MIN_SECONDS ? [wrong("spec.expirationSeconds", expirationSeconds, `may not specify a duration less than ${MIN_SECONDS} seconds (10 minutes)`)] : []),
+  ];
+}
+
+/** The status decides nothing, and `approval` issues nothing. What was stored with mistakes may be kept. */
+export function checkChange({ status = {} }: Read, { status: stored = {} }: Read, subresource: string | undefined): FieldError[] {
+  const conditions = status.conditions ?? [];
+  const old = stored.conditions ?? [];
+  const errors = checkConditions(conditions, old);
+  const certificate = status.certificate ?? "";
+  const before = stored.certificate ?? "";
+  if (certificate !== before && certificateProblem(before) === undefined) {
+    const problem = certificateProblem(certificate);
+    if (problem !== undefined) errors.push(wrong(CERTIFICATE, "<certificate data>", problem));
+  }
+  for (const type of ONLY_TRUE) if (count(conditions, type) < count(old, type)) errors.push(forbiddenField(CONDITIONS, `updates may not remove a condition of type ${JSON.stringify(type)}`));
+  if (subresource !== "approval") for (const type of DECISIONS) if (count(conditions, type) > count(old, type)) errors.push(forbiddenField(CONDITIONS, `updates may not add a condition of type ${JSON.stringify(type)}`));
+  if (certificate !== before) {
+    if (subresource !== "status") errors.push(forbiddenField(CERTIFICATE, "updates may not set certificate content"));
+    else if (before !== "") errors.push(forbiddenField(CERTIFICATE, "updates may not modify existing certificate content"));
+  }
+  return errors;
+}
+
+function checkConditions(conditions: Conditions, old: Conditions): FieldError[] {
+  const mayBeBoth = count(old, "Approved") > 0 && count(old, "Denied") > 0;
+  const mayRepeat = new Set(old.map(({ type }) => type)).size < old.length;
+  const mayBeNameless = old.some(({ type }) => !type);
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, { type = "", status = "" }] of (conditions as Sent<Conditions>).entries()) {
+    const at = `${CONDITIONS}[${index}]`;
+    if (type === "" && !mayBeNameless) errors.push(missing(`${at}.type`));
+    const allowed = ONLY_TRUE.has(type) ? ["True"] : STATUSES;
+    if (status === "") errors.push(missing(`${at}.status`));
+    else if (!allowed.includes(status)) errors.push(notOneOf(`${at}.status`, status, allowed));
+    const other = type === "Approved" ? "Denied" : type === "Denied" ? "Approved" : undefined;
+    if (!mayBeBoth && other !== undefined && seen.has(other)) errors.push(wrong(CONDITIONS, type, "Approved and Denied conditions are mutually exclusive"));
+    if (!mayRepeat && seen.has(type)) errors.push(twice(`${at}.type`, type));
+    seen.add(type);
+  }
+  return errors;
+}
+
+const count = (conditions: Conditions, wanted: string): number => conditions.filter(({ type }) => type === wanted).length;
+
+/** Why text that is to be served as a certificate is none. Nothing at all is fine: there is none yet. */
+function certificateProblem(certificate: string): string | undefined {
+  if (certificate === "") return undefined;
+  let blocks = 0;
+  for (const { label, hasHeaders, bytes } of pemBlocks(Buffer.from(certificate, "base64").toString("latin1"))) {
+    if (label !== "CERTIFICATE") return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(label)}`;
+    if (hasHeaders) return "no PEM block headers are permitted";
+    if (bytes.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
+    const problem = problemOf(() => new X509Certificate(bytes), Error);
+    if (problem !== undefined) return `it cannot be read as a certificate: ${problem}`;
+    blocks++;
+  }
+  return blocks === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;
+}
+
+/** What somebody is told when reading fails in the expected way. */
+function problemOf(read: () => unknown, expected: new (...details: never[]) => Error): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof expected)) throw error;
+    return error.message;
+  }
+}

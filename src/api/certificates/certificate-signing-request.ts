@@ -1,0 +1,107 @@
+/**
+ * CertificateSigningRequest: somebody asks for a certificate. The spec never changes; `approval` is where a person or a controller says
+ * yes or no, and `status` is where the signer leaves the certificate. Who asked is for the server to say.
+ */
+import { formatTime, type DeepReadonly } from "../../base/index.ts";
+import { formatAge } from "../../machinery/index.ts";
+import type { AnyAdmission, Review } from "../admission.ts";
+import { ageColumn, column, nameColumn } from "../columns.ts";
+import { builtInAdmission, builtInKind } from "../define.ts";
+import type { CertificateSigningRequest as CertificateSigningRequestFacts, CertificateSigningRequestCondition, CertificateSigningRequestSpec } from "../facts/certificates-v1.ts";
+import type { Kind, StatusPart } from "../kind.ts";
+import { checkChange, checkNewRequest } from "./certificate-signing-request-rules.ts";
+
+export type CertificateSigningRequest = CertificateSigningRequestFacts;
+
+type Read<T> = DeepReadonly<T>;
+type Condition = Read<CertificateSigningRequestCondition>;
+
+/** What a request has come to; `Pending` until somebody decides. */
+export function requestState({ status = {} }: Read<CertificateSigningRequest>): { approved: boolean; denied: boolean; failed: boolean; issued: boolean } {
+  const has = (type: string): boolean => status.conditions?.some((condition) => condition.type === type) ?? false;
+  return { approved: has("Approved"), denied: has("Denied"), failed: has("Failed"), issued: (status.certificate ?? "") !== "" };
+}
+
+function describeState(request: Read<CertificateSigningRequest>): string {
+  const { approved, denied, failed, issued } = requestState(request);
+  return [denied ? "Denied" : approved ? "Approved" : "Pending", ...(failed ? ["Failed"] : []), ...(issued ? ["Issued"] : [])].join(",");
+}
+
+/** The conditions, and nothing else of the status: approving does not sign. */
+const approvalPart: StatusPart = {
+  of: "status",
+  take({ conditions }, stored) {
+    const { conditions: _, ...rest } = stored;
+    return { ...(conditions !== undefined && { conditions }), ...rest };
+  },
+};
+
+export const CertificateSigningRequest: Kind<CertificateSigningRequest> = builtInKind<CertificateSigningRequest>({
+  group: "certificates.k8s.io",
+  version: "v1",
+  kind: "CertificateSigningRequest",
+  plural: "certificatesigningrequests",
+  shortNames: ["csr"],
+  scope: "Cluster",
+  facts: "certificates-v1",
+  columns: [
+    nameColumn,
+    ageColumn,
+    column<CertificateSigningRequest>("SignerName", ({ spec }) => spec.signerName || "<none>"),
+    column<CertificateSigningRequest>("Requestor", ({ spec }) => spec.username ?? ""),
+    column<CertificateSigningRequest>("RequestedDuration", ({ spec }) => (spec.expirationSeconds === undefined ? "<none>" : formatAge(spec.expirationSeconds * 1000))),
+    column<CertificateSigningRequest>("Condition", describeState),
+  ],
+  subresources: { status: true, parts: { approval: approvalPart } },
+  traits: { names: "path", selectableFields: { "spec.signerName": (object) => (object as unknown as Read<CertificateSigningRequest>).spec.signerName } },
+});
+
+/** Who asks is who sent it, whatever it says. */
+function signedBy(user: Review<CertificateSigningRequest>["user"], spec: Read<CertificateSigningRequestSpec>): Read<CertificateSigningRequestSpec> {
+  const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...asked } = spec;
+  const { name, uid, groups, extra } = user;
+  return { ...asked, username: name, ...(uid && { uid }), ...(groups.length > 0 && { groups }), ...(extra && Object.keys(extra).length > 0 && { extra }) };
+}
+
+/** What each way of writing may change. */
+function prepare({ object, oldObject, subresource, user, nowMs }: Review<CertificateSigningRequest>): Read<CertificateSigningRequest> {
+  if (!oldObject) return { ...object, spec: signedBy(user, object.spec ?? {}), status: {} };
+  if (subresource === undefined) {
+    const { status: _, ...rest } = object;
+    return { ...rest, spec: oldObject.spec, ...(oldObject.status && { status: oldObject.status }) };
+  }
+  const { conditions } = object.status ?? {};
+  if (!conditions) return object;
+  const kept = subresource === "status" ? keepDecision(conditions, oldObject.status?.conditions ?? []) : conditions;
+  const dated = dateConditions(kept, oldObject.status?.conditions ?? [], formatTime(nowMs()));
+  return { ...object, status: { ...object.status, conditions: dated } };
+}
+
+/** The signer does not reword what was decided: a decision that is there stays as it is, one that is added or removed is refused later. */
+function keepDecision(conditions: readonly Condition[], old: readonly Condition[]): readonly Condition[] {
+  let result = conditions;
+  for (const type of ["Approved", "Denied"]) {
+    const before = old.filter((condition) => condition.type === type);
+    if (result.filter((condition) => condition.type === type).length !== before.length) continue;
+    let next = 0;
+    result = result.map((condition) => (condition.type === type ? (before[next++] ?? condition) : condition));
+  }
+  return result;
+}
+
+/** Times that were left out: now, or since when the same was said before. */
+function dateConditions(conditions: readonly Condition[], old: readonly Condition[], now: string): Condition[] {
+  return conditions.map((condition) => {
+    if (condition.lastUpdateTime && condition.lastTransitionTime) return condition;
+    const since = old.find(({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime)?.lastTransitionTime;
+    return { ...condition, lastUpdateTime: condition.lastUpdateTime || now, lastTransitionTime: condition.lastTransitionTime || (since ?? now) };
+  });
+}
+
+export const admissions: AnyAdmission[] = [
+  {
+    ...builtInAdmission(CertificateSigningRequest, "certificates-v1"),
+    prepare,
+    validate: ({ object, oldObject, subresource }: Review<CertificateSigningRequest>) => (oldObject ? checkChange(object, oldObject, subresource) : checkNewRequest(object)),
+  },
+];

@@ -1,0 +1,59 @@
+/**
+ * Bootstrap tokens: `<id>.<secret>`, kept in a Secret of `kube-system` that also says until when and for what they are good. They open the
+ * door for clusters and nodes that have no credentials yet. The Secret is looked at for every request: deleting it ends the token.
+ */
+import { timingSafeEqual } from "node:crypto";
+import { isObject } from "../../base/index.ts";
+import type { Clock, JsonObject } from "../../base/index.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import { keyOf } from "../clusters/resources.ts";
+import { objectIn } from "../read/render.ts";
+import type { UserInfo } from "../request/request.ts";
+import { metadataOf } from "../write/metadata.ts";
+import { AUTHENTICATED } from "./subjects.ts";
+
+const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const TYPE = "bootstrap.kubernetes.io/token";
+const NAMESPACE = "kube-system";
+const GROUP = "system:bootstrappers";
+const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+
+export interface BootstrapTokens {
+  /** Whose it is; undefined for what is no token, or not any more. Nobody is told why. */
+  authenticate(cluster: LogicalCluster, token: string): UserInfo | undefined;
+}
+
+export function createBootstrapTokens({ store, clock }: { store: ObjectStore; clock: Clock }): BootstrapTokens {
+  return {
+    authenticate(cluster, token) {
+      const [, id, secret] = TOKEN.exec(token) ?? [];
+      const resource = cluster.table.resource("", "secrets");
+      if (id === undefined || secret === undefined || !resource) return undefined;
+      const { entry } = store.find(cluster, resource, keyOf(resource, cluster.name, NAMESPACE, `bootstrap-token-${id}`));
+      return entry && userOf(objectIn(entry, resource.storage), id, secret, clock.now());
+    },
+  };
+}
+
+function userOf(secret: JsonObject, id: string, given: string, nowMs: number): UserInfo | undefined {
+  if (secret.type !== TYPE || metadataOf(secret).deletionTimestamp !== undefined) return undefined;
+  const text = (key: string): string => {
+    const value = isObject(secret.data) && Object.hasOwn(secret.data, key) ? secret.data[key] : undefined;
+    return typeof value === "string" ? Buffer.from(value, "base64").toString("latin1") : "";
+  };
+  if (!isSame(text("token-secret"), given) || text("token-id") !== id || hasExpired(text("expiration"), nowMs) || text("usage-bootstrap-authentication") !== "true") return undefined;
+  const extra = text("auth-extra-groups");
+  const groups = extra === "" ? [] : extra.split(",");
+  if (!groups.every((group) => EXTRA_GROUP.test(group))) return undefined;
+  return { name: `system:bootstrap:${id}`, groups: [...[...new Set([GROUP, ...groups])].sort(), AUTHENTICATED] };
+}
+
+function isSame(stored: string, given: string): boolean {
+  return stored.length === given.length && timingSafeEqual(Buffer.from(stored, "latin1"), Buffer.from(given, "latin1"));
+}
+
+/** A time that cannot be read is over. */
+function hasExpired(expiration: string, nowMs: number): boolean {
+  return expiration !== "" && !(Date.parse(expiration) > nowMs);
+}

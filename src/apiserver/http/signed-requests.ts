@@ -1,0 +1,84 @@
+/**
+ * Certificates for requests: the subject and the other names that were asked for, the usages that the signer allows, and nothing else of the
+ * request. One authority vouches for the clients of all logical clusters, so an extension says in which of them the request was made:
+ * whoever may approve requests in one cluster must not make users of another.
+ */
+import { X509Certificate, createPrivateKey } from "node:crypto";
+import { der, derItems, identifierOf, readDer, writeSubject, type CertificateRequest } from "../../api/index.ts";
+import { FlotillaError, formatTime, required } from "../../base/index.ts";
+import { EXTENSION, assembleCertificate, authorityKey, contentsOf, extension, subjectBytes } from "./x509.ts";
+
+export interface RequestTerms {
+  /** In the words of the API; those that clients of a server need. */
+  usages: readonly string[];
+  lifetimeMs: number;
+  /** The id of the logical cluster in which the certificate is good. */
+  cluster: string;
+}
+
+/** The UUID c6b8762d-aa52-406f-ba51-be2687d8a461 as a number: below 2.25 everybody may make numbers of their own that way. */
+const CLUSTER_EXTENSION = "2.25.264144922729696183036914904896672146529";
+/** Clocks of clients are never quite right. */
+const BACKDATE_MS = 5 * 60 * 1000;
+/** Of a certificate that lives longer than this, five minutes do not matter, and they are taken off its end. */
+const SHORT_MS = 8 * 60 * 60 * 1000;
+/** Bits from the left. */
+const KEY_USAGES: Readonly<Record<string, number>> = { "digital signature": 0, "key encipherment": 2 };
+const EXTENDED_USAGES: Readonly<Record<string, string>> = { "client auth": "1.3.6.1.5.5.7.3.2" };
+
+/** PEM, signed with the authority's key. */
+export function signRequest(authority: { certificate: string; key: string }, request: CertificateRequest, terms: RequestTerms, nowMs: number): string {
+  const issuing = new X509Certificate(authority.certificate);
+  const signerEndMs = issuing.validToDate.getTime();
+  if (nowMs >= signerEndMs) throw new FlotillaError("Certificate", `signing a certificate for ${JSON.stringify(request.commonName)}: the authority expired at ${formatTime(signerEndMs)}`);
+  const endMs = nowMs + terms.lifetimeMs - (terms.lifetimeMs < SHORT_MS ? 0 : BACKDATE_MS);
+  return assembleCertificate({
+    issuerName: subjectBytes(issuing),
+    name: writeSubject(request.subject),
+    publicBytes: request.publicKey.export({ type: "spki", format: "der" }),
+    notBeforeMs: nowMs - BACKDATE_MS,
+    notAfterMs: Math.min(endMs, signerEndMs),
+    extensions: [...usageExtensions(terms.usages), extension(EXTENSION.basicConstraints, der.sequence(), true), authorityKey(issuing), ...nameExtensions(request), extension(CLUSTER_EXTENSION, der.utf8(terms.cluster))],
+    signingKey: createPrivateKey(authority.key),
+  });
+}
+
+/** The id of the cluster that a certificate was signed for; undefined for those that were not made for a request. */
+export function clusterOf(certificate: X509Certificate): string | undefined {
+  const extensions = contentsOf(certificate).find(({ tag }) => tag === 0xa3);
+  if (!extensions) return undefined;
+  for (const item of derItems(required(derItems(extensions)[0], "the extensions of a certificate"))) {
+    const [identifier, ...rest] = derItems(item);
+    if (identifier && identifierOf(identifier) === CLUSTER_EXTENSION) return Buffer.from(readDer(required(rest.at(-1), "the value of an extension").content).content).toString();
+  }
+  return undefined;
+}
+
+function usageExtensions(usages: readonly string[]): Buffer[] {
+  let bits = 0;
+  let last = 0;
+  const extended: string[] = [];
+  for (const usage of usages) {
+    const bit = Object.hasOwn(KEY_USAGES, usage) ? KEY_USAGES[usage] : undefined;
+    const identifier = Object.hasOwn(EXTENDED_USAGES, usage) ? EXTENDED_USAGES[usage] : undefined;
+    if (bit !== undefined) {
+      bits |= 0x80 >> bit;
+      last = Math.max(last, bit);
+    } else if (identifier !== undefined) extended.push(identifier);
+    else throw new FlotillaError("Certificate", `certificates are not issued for the usage ${JSON.stringify(usage)}`);
+  }
+  return [
+    ...(bits === 0 ? [] : [extension(EXTENSION.keyUsage, der.bits(Buffer.from([bits]), 7 - last), true)]),
+    ...(extended.length === 0 ? [] : [extension(EXTENSION.extendedUsage, der.sequence(...extended.map((identifier) => der.identifier(identifier))))]),
+  ];
+}
+
+function nameExtensions({ dnsNames, emailAddresses, ipAddresses, uris }: CertificateRequest): Buffer[] {
+  const names = [
+    ...dnsNames.map((name) => der.tagged(0x82, Buffer.from(name))),
+    ...emailAddresses.map((address) => der.tagged(0x81, Buffer.from(address))),
+    ...ipAddresses.map((address) => der.tagged(0x87, address)),
+    ...uris.map((uri) => der.tagged(0x86, Buffer.from(uri))),
+  ];
+  return names.length === 0 ? [] : [extension(EXTENSION.alternativeNames, der.sequence(...names))];
+}

@@ -1,0 +1,61 @@
+/**
+ * Simulated members that pull: one agent in this process serves them all, with the code that serves a real cluster. It is started with the
+ * first of them, so that a fleet without any pays nothing.
+ */
+import { createAgent } from "../agent/index.ts";
+import type { Agent, AgentMembers } from "../agent/index.ts";
+import { Cluster, CustomResourceDefinition } from "../api/index.ts";
+import type { Clock, Log, Random } from "../base/index.ts";
+import type { Client } from "../client/index.ts";
+import type { MembershipTimes } from "../membership/index.ts";
+import type { Informers, Manager } from "../runtime/index.ts";
+
+export interface PullMembersOptions {
+  hub: string;
+  /** Of the hub. */
+  informers: Informers;
+  clientFor(part: string): Client;
+  simulated: { client: Client; informers: Informers; isMember(cluster: string): boolean; deliveryFor: AgentMembers["deliveryFor"] };
+  times?: Partial<MembershipTimes>;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+export interface PullMembers {
+  managers(): readonly Manager[];
+  isQuiet(): boolean;
+  /** Waits for members that pull. */
+  start(signal: AbortSignal): void;
+  stop(): Promise<void>;
+}
+
+export function createPullMembers({ hub, informers, clientFor, simulated, times, clock, random, log }: PullMembersOptions): PullMembers {
+  const { client, isMember, deliveryFor } = simulated;
+  const members: AgentMembers = {
+    serves: isMember,
+    accessTo: () => ({ client, informers: simulated.informers }),
+    deliveryFor,
+    summary: simulated.informers,
+    onServed: (tell) => simulated.informers.of(CustomResourceDefinition).subscribe(({ cluster }) => tell(cluster)),
+  };
+  let agent: Agent | undefined;
+  let stopFollowing = (): void => {};
+  return {
+    managers: () => (agent ? [agent.manager] : []),
+    isQuiet: () => agent?.isQuiet() ?? true,
+    start(signal) {
+      stopFollowing = informers.of(Cluster).subscribe(({ object }) => {
+        if (agent || object.spec.syncMode !== "Pull" || !isMember(object.metadata.name)) return;
+        agent = createAgent({ hub, clientFor, members, ...(times && { times }), clock, random, log });
+        agent.start(signal).catch((error: unknown) => {
+          if (!signal.aborted) log.error("the agent of simulated members did not start", { error });
+        });
+      });
+    },
+    async stop() {
+      stopFollowing();
+      await agent?.stop();
+    },
+  };
+}

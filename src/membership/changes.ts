@@ -1,0 +1,25 @@
+/** Members of which something is new, told to whoever listens. */
+import type { ObjectKey } from "../client/index.ts";
+import type { Source } from "../runtime/index.ts";
+
+export interface Changes {
+  tell(cluster: string): void;
+  source(): Source<ObjectKey>;
+}
+
+export function createChanges(hub: string): Changes {
+  const listeners = new Set<(key: ObjectKey) => void>();
+  return {
+    tell(cluster) {
+      for (const listener of listeners) listener({ cluster: hub, name: cluster });
+    },
+    source: () => ({
+      start(enqueue, signal) {
+        const listener = (key: ObjectKey): void => enqueue(key);
+        listeners.add(listener);
+        signal.addEventListener("abort", () => listeners.delete(listener), { once: true });
+      },
+      isQuiet: () => true, // Told straight from informers, which answer for themselves.
+    }),
+  };
+}

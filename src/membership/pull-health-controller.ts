@@ -1,0 +1,52 @@
+/**
+ * Pull health notices when the agent of a member falls silent.
+ *
+ * Reads:  Clusters that pull, their Leases in `karmada-cluster`.
+ * Writes: the condition `Ready` of the Cluster, as Unknown and only then; everything else in the status is the agent's.
+ */
+import { Cluster, Lease } from "../api/index.ts";
+import { formatTime } from "../base/index.ts";
+import type { Clock } from "../base/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
+import { withCondition } from "../machinery/index.ts";
+import { defineController, done, watch } from "../runtime/index.ts";
+import type { Controller, Lister } from "../runtime/index.ts";
+import { nextHeartbeat, planPullHealth, PULL_TIMES } from "./plan-pull-health.ts";
+import type { Heartbeat, PullTimes } from "./plan-pull-health.ts";
+import { LEASE_NAMESPACE } from "./well-known.ts";
+
+export interface PullHealthDependencies {
+  hub: string;
+  client: Client;
+  leases: Lister<Lease>;
+  times?: PullTimes;
+  clock: Clock;
+}
+
+export function createPullHealthController({ hub, client, leases, times = PULL_TIMES, clock }: PullHealthDependencies): Controller<ObjectKey> {
+  const heartbeats = new Map<string, Heartbeat>();
+  return defineController({
+    name: "pull-health",
+    for: Cluster,
+    watches: [watch(Lease, ({ cluster, object: { metadata } }) => (metadata.namespace === LEASE_NAMESPACE ? [{ cluster, name: metadata.name }] : []))],
+    writes: [Cluster],
+
+    async reconcile(cluster, { key, log, signal }) {
+      if (cluster.spec.syncMode !== "Pull") {
+        heartbeats.delete(key.name);
+        return done;
+      }
+      const nowMs = clock.now();
+      const heartbeat = nextHeartbeat(heartbeats.get(key.name), cluster, leases.get({ cluster: hub, namespace: LEASE_NAMESPACE, name: key.name })?.spec?.renewTime, nowMs);
+      heartbeats.set(key.name, heartbeat);
+      const { condition, waitMs } = planPullHealth(cluster, heartbeat, times, nowMs);
+      if (condition) {
+        await client.updateStatus(Cluster, hub, { ...cluster, status: { ...cluster.status, conditions: [...withCondition(cluster.status?.conditions ?? [], condition, formatTime(nowMs))] } }, { signal });
+        log.info("an agent is silent", { member: key.name, sinceMs: nowMs - heartbeat.atMs });
+      }
+      return waitMs === undefined ? done : { requeueAfterMs: waitMs };
+    },
+
+    forget: ({ name }) => void heartbeats.delete(name),
+  });
+}

@@ -1,0 +1,44 @@
+/**
+ * What a member claims to be. Its own ClusterClaims count first; the four names that Open Cluster Management reserves are filled in from what the hub knows.
+ * Pure.
+ */
+import type { Cluster, ClusterClaim, ManagedClusterClaim } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+
+const [ID, VERSION, PLATFORM, PRODUCT] = ["id.k8s.io", "kubeversion.open-cluster-management.io", "platform.open-cluster-management.io", "product.open-cluster-management.io"];
+export const ID_CLAIM = ID;
+export const PLATFORM_CLAIM = PLATFORM;
+/** Not reserved, and widely used. */
+export const REGION_CLAIM = "region.open-cluster-management.io";
+const RESERVED: ReadonlySet<string> = new Set([ID, VERSION, PLATFORM, PRODUCT]);
+/** As many of its own as an agent exports. */
+const MAX_CUSTOM_CLAIMS = 20;
+const MAX_VALUE_LENGTH = 1024;
+
+/** How distributions mark the versions of their servers. */
+const PRODUCTS: readonly (readonly [RegExp, string])[] = [
+  [/-gke\./, "GKE"],
+  [/-eks-/, "EKS"],
+  [/\+k3s/, "K3S"],
+  [/\+rke2/, "RKE2"],
+  [/-aliyun\./, "ACK"],
+  [/\+IKS/, "IKS"],
+];
+
+/** Reserved names first, each part sorted; more of a member's own than the limit are cut off. */
+export function planClaims({ spec, status }: DeepReadonly<Cluster>, claims: readonly DeepReadonly<ClusterClaim>[]): ManagedClusterClaim[] {
+  const reserved = new Map<string, string>();
+  const custom = new Map<string, string>();
+  const version = status?.kubernetesVersion ?? "";
+  if (spec.id) reserved.set(ID, spec.id);
+  if (version) reserved.set(VERSION, version);
+  reserved.set(PLATFORM, spec.provider || "Other");
+  reserved.set(PRODUCT, PRODUCTS.find(([mark]) => mark.test(version))?.[1] ?? "Other");
+  if (spec.region) custom.set(REGION_CLAIM, spec.region);
+  for (const { metadata, spec: claim } of claims) {
+    if (claim?.value) (RESERVED.has(metadata.name) ? reserved : custom).set(metadata.name, claim.value);
+  }
+  const sorted = (map: ReadonlyMap<string, string>): ManagedClusterClaim[] =>
+    Array.from(map, ([name, value]) => ({ name, value: value.slice(0, MAX_VALUE_LENGTH) })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return [...sorted(reserved), ...sorted(custom).slice(0, MAX_CUSTOM_CLAIMS)];
+}

@@ -1,0 +1,70 @@
+/**
+ * Which clusters are members of which sets, kept up to date change by change: a set of a thousand clusters is not counted again for each that comes.
+ */
+import type { ManagedCluster, ManagedClusterSet } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { equalJson } from "../../base/index.ts";
+import { ApiError } from "../../machinery/index.ts";
+import type { Informer, ObjectEvent } from "../../runtime/index.ts";
+import { membershipTest } from "../placement/candidates.ts";
+import type { Read } from "./conditions.ts";
+
+type ClusterSet = DeepReadonly<ManagedClusterSet>;
+
+export interface ClusterSets {
+  /** The sets that a cluster belongs to. */
+  of(cluster: Read): ClusterSet[];
+  members(set: string): ReadonlySet<string>;
+  /** The sets that gain or lose the cluster by this change. */
+  touched(event: ObjectEvent<ManagedCluster>): string[];
+  /** How many clusters there are. */
+  count(): number;
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+export function createClusterSets({ hub, sets, clusters }: { hub: string; sets: Informer<ManagedClusterSet>; clusters: Informer<ManagedCluster> }): ClusterSets {
+  const members = new Map<string, Set<string>>();
+  const names = new Set<string>();
+
+  sets.subscribe(({ object, old, deleted }) => {
+    const { name } = object.metadata;
+    if (deleted) members.delete(name);
+    else if (!old || !equalJson(old.spec, object.spec)) members.set(name, new Set(clusters.list({ cluster: hub }).filter((cluster) => isIn(object, cluster)).map(({ metadata }) => metadata.name)));
+  });
+  clusters.subscribe(({ object, deleted }) => {
+    const { name } = object.metadata;
+    if (deleted) names.delete(name);
+    else names.add(name);
+    for (const set of sets.list({ cluster: hub })) {
+      const present = members.get(set.metadata.name);
+      if (!deleted && isIn(set, object)) present?.add(name);
+      else present?.delete(name);
+    }
+  });
+
+  return {
+    of: (cluster) => sets.list({ cluster: hub }).filter((set) => isIn(set, cluster)),
+    members: (set) => members.get(set) ?? NOBODY,
+    touched: ({ object, old, deleted }) => sets.list({ cluster: hub }).flatMap((set) => ((old !== undefined && isIn(set, old)) !== (!deleted && isIn(set, object)) || (deleted && isIn(set, object)) ? [set.metadata.name] : [])),
+    count: () => names.size,
+  };
+}
+
+const tests = new WeakMap<ClusterSet, (cluster: Read) => boolean>();
+
+function isIn(set: ClusterSet, cluster: Read): boolean {
+  let test = tests.get(set);
+  if (!test) tests.set(set, (test = testOf(set)));
+  return test(cluster);
+}
+
+/** A selector that means nothing selects nothing. */
+function testOf(set: ClusterSet): (cluster: Read) => boolean {
+  try {
+    return membershipTest(set);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return () => false;
+  }
+}

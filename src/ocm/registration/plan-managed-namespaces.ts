@@ -1,0 +1,26 @@
+/**
+ * The namespaces that a cluster is to have because of the sets that it belongs to. Pure.
+ *
+ * Agents add to each how they fared. Upstream drops that whenever the list is computed again; here an entry that stays keeps it.
+ */
+import type { ClusterSetManagedNamespaceConfig, ManagedClusterSet } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+
+type Entry = DeepReadonly<ClusterSetManagedNamespaceConfig>;
+
+export function planManagedNamespaces(sets: Iterable<DeepReadonly<ManagedClusterSet>>, before: readonly Entry[] = []): readonly Entry[] {
+  const idOf = ({ clusterSet, name }: Entry): string => `${clusterSet}/${name}`;
+  const known = new Map(before.map((entry) => [idOf(entry), entry]));
+  const wanted = new Map<string, Entry>();
+  for (const { metadata, spec } of sets) {
+    if (metadata.deletionTimestamp !== undefined) continue;
+    for (const { name } of spec.managedNamespaces ?? []) {
+      const entry = { name, clusterSet: metadata.name };
+      wanted.set(idOf(entry), known.get(idOf(entry)) ?? entry);
+    }
+  }
+  const list = [...wanted.values()].toSorted((a, b) => compare(a.clusterSet, b.clusterSet) || compare(a.name, b.name));
+  return list.length === before.length && list.every((entry, index) => entry === before[index]) ? before : list;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

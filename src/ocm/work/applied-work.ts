@@ -1,0 +1,81 @@
+/**
+ * What a member keeps of a work: an AppliedManifestWork that holds the objects, and lists them with their identity. It is there before
+ * the first object, because a member's garbage collector takes what names an owner that does not exist.
+ */
+import { APPLIED_MANIFEST_WORK_FINALIZER, AppliedManifestWork, CustomResourceDefinition, ocmMemberDefinitions } from "../../api/index.ts";
+import type { AppliedManifestResourceMeta, ManifestWork, OwnerReference } from "../../api/index.ts";
+import { equalJson, type DeepReadonly, type Json } from "../../base/index.ts";
+import { find } from "../../client/index.ts";
+import { isAlreadyExists, isNotFound } from "../../machinery/index.ts";
+import { unlessChanged } from "../../runtime/index.ts";
+import { appliedWorkRef, type WorkMember, type WorkObjects } from "./member-objects.ts";
+
+type Work = DeepReadonly<ManifestWork>;
+export type Applied = DeepReadonly<AppliedManifestWork>;
+export type AppliedResource = DeepReadonly<AppliedManifestResourceMeta>;
+
+/** Whose note it is: the hub by the hash of what identifies it, and the agent, which may serve several hubs one after the other. */
+export interface WorkOrigin {
+  hubHash: string;
+  agentID: string;
+}
+
+export const appliedName = ({ hubHash }: WorkOrigin, { metadata }: Work): string => `${hubHash}-${metadata.name}`;
+
+export function referenceTo({ metadata: { name, uid = "" } }: Applied): OwnerReference {
+  return { apiVersion: `${AppliedManifestWork.group}/${AppliedManifestWork.storageVersion}`, kind: AppliedManifestWork.kind, name, uid };
+}
+
+/** Undefined when the member has none. What is known may be old; then the member is asked. */
+export async function findApplied(work: Work, name: string, member: WorkMember, objects: WorkObjects, beforeRequest: () => void, signal: AbortSignal): Promise<Applied | undefined> {
+  const ref = appliedWorkRef(name);
+  const seen = objects.get(work, ref);
+  if (seen || objects.isFresh(work, ref)) return seen as Applied | undefined;
+  beforeRequest();
+  return find(member.client, AppliedManifestWork, { cluster: member.cluster, name }, { signal });
+}
+
+export async function createApplied(work: Work, name: string, origin: WorkOrigin, { client, cluster }: WorkMember, signal: AbortSignal): Promise<Applied> {
+  const wanted: AppliedManifestWork = {
+    apiVersion: `${AppliedManifestWork.group}/${AppliedManifestWork.storageVersion}`,
+    kind: AppliedManifestWork.kind,
+    metadata: { name, finalizers: [APPLIED_MANIFEST_WORK_FINALIZER], ...(work.metadata.labels && { labels: { ...work.metadata.labels } }) },
+    spec: { ...origin, manifestWorkName: work.metadata.name },
+  };
+  try {
+    return await client.create(AppliedManifestWork, cluster, wanted, { signal });
+  } catch (error) {
+    if (isAlreadyExists(error)) return client.get(AppliedManifestWork, { cluster, name }, { signal });
+    // A member that never had an agent does not know the kind.
+    if (isNotFound(error)) await defineKinds(client, cluster, signal);
+    throw error;
+  }
+}
+
+async function defineKinds(client: WorkMember["client"], cluster: string, signal: AbortSignal): Promise<void> {
+  for (const definition of ocmMemberDefinitions()) {
+    try {
+      await client.create(CustomResourceDefinition, cluster, definition, { signal });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+}
+
+/** Notes which objects the work has on the member, if that is news. */
+export async function recordResources(applied: Applied, resources: readonly AppliedResource[], { client, cluster }: WorkMember, signal: AbortSignal): Promise<void> {
+  const appliedResources = resources.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  if (equalJson(applied.status?.appliedResources ?? [], appliedResources)) return;
+  await client.patch(AppliedManifestWork, { cluster, name: applied.metadata.name }, { metadata: { uid: applied.metadata.uid ?? null }, status: { appliedResources } } as unknown as Json, { type: "merge", subresource: "status", signal });
+}
+
+const orderOf = ({ group = "", version, resource, namespace = "", name }: AppliedResource): string => [group, version, resource, namespace, name].join("\u0000");
+
+/** Takes the note off the member. Its objects must be gone, or not hold to it any more. */
+export async function removeApplied({ metadata }: Applied, { client, cluster }: WorkMember, signal: AbortSignal): Promise<void> {
+  const key = { cluster, name: metadata.name };
+  const left = metadata.finalizers?.filter((finalizer) => finalizer !== APPLIED_MANIFEST_WORK_FINALIZER) ?? [];
+  if (!metadata.deletionTimestamp) await unlessChanged(client.delete(AppliedManifestWork, key, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
+  if (left.length === metadata.finalizers?.length) return;
+  await unlessChanged(client.patch(AppliedManifestWork, key, { metadata: { uid: metadata.uid ?? null, finalizers: left.length > 0 ? left : null } }, { type: "merge", signal }));
+}

@@ -1,0 +1,113 @@
+/** The manifests of a work as they are applied: without what a server sets, and with what only tools write made plain. Pure. */
+import { parseApiVersion } from "../../api/index.ts";
+import type { KubernetesObject, ManifestResourceMeta, ManifestWork } from "../../api/index.ts";
+import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
+import type { AnyKind } from "../../client/index.ts";
+import type { ObjectRef } from "../../delivery/index.ts";
+
+type Object = DeepReadonly<KubernetesObject>;
+
+export interface Manifest {
+  /** Its place in the spec, by which the status names it. */
+  ordinal: number;
+  object: Object;
+  /** Keys of labels and annotations that the manifest takes away, written with a minus at their end. */
+  without: { labels: readonly string[]; annotations: readonly string[] };
+  /** Why it cannot be applied; undefined when it can. */
+  problem?: string;
+}
+
+const prepared = new WeakMap<object, readonly Manifest[]>();
+const NOTHING: readonly never[] = [];
+
+/** Specs are shared and never changed; each is prepared once. */
+export function manifestsOf({ spec }: DeepReadonly<ManifestWork>): readonly Manifest[] {
+  const manifests = spec.workload?.manifests;
+  if (!manifests) return NOTHING;
+  const known = prepared.get(manifests);
+  if (known) return known;
+  const result = manifests.map(prepare);
+  prepared.set(manifests, result);
+  return result;
+}
+
+/** What a server sets, and what is another manager's business. */
+const SERVER_SET = ["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"];
+
+function prepare(manifest: DeepReadonly<JsonObject>, ordinal: number): Manifest {
+  const { status: _status, ...plain } = withoutEmptyTimes(manifest) as JsonObject;
+  const metadata = isObject(plain["metadata"]) ? { ...plain["metadata"] } : {};
+  for (const field of SERVER_SET) delete metadata[field];
+  const [labels, lessLabels] = splitKeys(metadata["labels"]);
+  const [annotations, lessAnnotations] = splitKeys(metadata["annotations"]);
+  const { labels: _labels, annotations: _annotations, ...rest } = metadata;
+  const object = { ...plain, metadata: { ...rest, ...(labels && { labels }), ...(annotations && { annotations }) } } as unknown as Object;
+  const without = { labels: lessLabels, annotations: lessAnnotations };
+  if (typeof object.apiVersion !== "string" || typeof object.kind !== "string" || object.kind === "") return { ordinal, object, without, problem: "the manifest says neither what kind of object it is, nor of which version" };
+  return { ordinal, without, ...(object.apiVersion === "v1" && object.kind === "Secret" ? plainSecret(object) : { object }) };
+}
+
+/** Texts of a Secret are stored as data, where they are compared. */
+function plainSecret(secret: Object): { object: Object; problem?: string } {
+  const { stringData, ...rest } = secret as unknown as { stringData?: unknown; data?: unknown };
+  if (!isObject(stringData)) return { object: secret };
+  const data: Record<string, unknown> = isObject(rest.data) ? { ...rest.data } : {};
+  for (const [key, text] of Object.entries(stringData)) {
+    const encoded = Buffer.from(String(text)).toString("base64");
+    if (Object.hasOwn(data, key) && data[key] !== encoded) return { object: secret, problem: `Secret.stringData[${JSON.stringify(key)}] conflicts with Secret.data[${JSON.stringify(key)}]` };
+    Object.defineProperty(data, key, { value: encoded, enumerable: true, configurable: true, writable: true });
+  }
+  return { object: { ...rest, data } as unknown as Object };
+}
+
+function splitKeys(map: unknown): [JsonObject | undefined, readonly string[]] {
+  if (!isObject(map)) return [undefined, NOTHING];
+  const gone = Object.keys(map).filter((key) => key.endsWith("-"));
+  if (gone.length === 0) return [map, NOTHING];
+  return [Object.fromEntries(Object.entries(map).filter(([key]) => !key.endsWith("-"))), gone.map((key) => key.replace(/-+$/, ""))];
+}
+
+/** Tools that write Go types leave empty times behind, which a server takes for a change every time. Shares what has none. */
+function withoutEmptyTimes(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(withoutEmptyTimes);
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (!isObject(value)) return value;
+  let result: Record<string, unknown> | undefined;
+  for (const [key, inside] of Object.entries(value)) {
+    const next = withoutEmptyTimes(inside);
+    const isEmptyTime = key === "metadata" && isObject(next) && next["creationTimestamp"] === null;
+    if (next === inside && !isEmptyTime) continue;
+    result ??= { ...value };
+    if (isEmptyTime) {
+      const { creationTimestamp: _time, ...metadata } = next;
+      result[key] = metadata;
+    } else Object.defineProperty(result, key, { value: next, enumerable: true, configurable: true, writable: true });
+  }
+  return result ?? value;
+}
+
+const unscoped = new WeakMap<object, Object>();
+
+/** The object as a kind with this scope takes it: one that belongs to no namespace loses the one that the manifest names. */
+export function inScope(object: Object, { scope }: Pick<AnyKind, "scope">): Object {
+  if (scope !== "Cluster" || object.metadata.namespace === undefined) return object;
+  const known = unscoped.get(object);
+  if (known) return known;
+  const { namespace: _namespace, ...metadata } = object.metadata;
+  const result = { ...object, metadata };
+  unscoped.set(object, result);
+  return result;
+}
+
+export function refOf({ apiVersion, kind, metadata }: Object): ObjectRef {
+  return { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name };
+}
+
+/** How the status names a manifest; without a kind the member does not serve it, or was not asked. */
+export function metaOf({ ordinal, object }: Manifest, kind: AnyKind | undefined): ManifestResourceMeta {
+  const { group, version } = parseApiVersion(typeof object.apiVersion === "string" ? object.apiVersion : "");
+  const { name = "", namespace = "" } = object.metadata;
+  return { ordinal, group, version, kind: object.kind ?? "", resource: kind?.plural ?? "", name, namespace: kind?.scope === "Cluster" ? "" : namespace };
+}

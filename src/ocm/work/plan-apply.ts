@@ -1,0 +1,44 @@
+/** How one manifest of a work is applied, from the strategy that the work chooses for it. Pure. */
+import { WORK_AGENT_MANAGER } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ApplyPolicy, RetainFn, SharedOwnership } from "../../delivery/index.ts";
+import { retainIgnored } from "./ignore-fields.ts";
+import type { ManifestOptions } from "./manifest-options.ts";
+import type { Manifest } from "./manifests.ts";
+
+/** Kinds of which an update changes metadata alone: the rest belongs to whoever runs on the member. */
+const METADATA_ONLY: ReadonlySet<string> = new Set(["v1 Namespace", "v1 Pod", "v1 ServiceAccount"]);
+/** Kinds whose data an update replaces whole. */
+const EXACT: ReadonlyMap<string, readonly string[]> = new Map([
+  ["v1 ConfigMap", ["data", "binaryData"]],
+  ["v1 Secret", ["data"]],
+]);
+/** What the member's own controllers put into such a Secret stays. */
+const TOKEN = "kubernetes.io/service-account-token";
+
+/** Throws an `IgnoreFieldsError` for fields to ignore that cannot be understood. */
+export function planApply({ object, without }: Manifest, options: ManifestOptions | undefined, shared: SharedOwnership): ApplyPolicy {
+  const base = { fieldManager: WORK_AGENT_MANAGER, force: true, adopt: true, shared };
+  const { type = "Update", serverSideApply = {} } = options?.updateStrategy ?? {};
+  switch (type) {
+    case "CreateOnly":
+      return { ...base, mode: "create-only" };
+    case "ReadOnly":
+      return { ...base, mode: "read-only" };
+    case "ServerSideApply": {
+      const { force = false, fieldManager = WORK_AGENT_MANAGER, ignoreFields = [] } = serverSideApply;
+      return { ...base, mode: "apply", force, fieldManager: fieldManager || WORK_AGENT_MANAGER, ...(ignoreFields.length > 0 && { retain: retainIgnored(ignoreFields) }) };
+    }
+    default: {
+      const id = `${object.apiVersion} ${object.kind}`;
+      const isToken = (object as { type?: unknown }).type === TOKEN;
+      const exact = isToken ? undefined : EXACT.get(id);
+      return { ...base, mode: "update", without, ...(exact && { exact }), ...(METADATA_ONLY.has(id) && { retain: keepBody }), ...(isToken && { retain: keepToken }) };
+    }
+  }
+}
+
+const keepBody: RetainFn = ({ apiVersion, kind, metadata }, observed): DeepReadonly<KubernetesObject> => ({ ...observed, apiVersion, kind, metadata });
+
+const keepToken: RetainFn = (desired, observed) => ({ ...desired, data: { ...(observed as { data?: object }).data, ...(desired as { data?: object }).data } });

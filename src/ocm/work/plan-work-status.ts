@@ -1,0 +1,66 @@
+/** The status of a work after a look at its manifests on the member. Pure. */
+import type { ManifestCondition, ManifestWork } from "../../api/index.ts";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { withCondition, type NextCondition } from "../../machinery/index.ts";
+import { aggregateConditions, isByRule, mergeConditions, mergeManifests, withoutOldRules } from "./manifest-conditions.ts";
+import type { ManifestReading } from "./read-manifest.ts";
+
+type Work = DeepReadonly<ManifestWork>;
+type Conditions = DeepReadonly<ManifestCondition>["conditions"];
+
+export interface Look {
+  /** Of the work that was looked at. */
+  generation: number;
+  manifests: readonly ManifestReading[];
+  /** Why nothing of the work is meant for this cluster; the work says so instead of whether it is applied. */
+  withheld?: string;
+}
+
+export function planWorkStatus(work: Work, { generation, manifests, withheld }: Look, now: string): Work {
+  const before = work.status?.resourceStatus?.manifests ?? [];
+  const merged = mergeManifests(before, manifests.map(({ meta, applied }) => ({ resourceMeta: meta, conditions: (applied ? [applied] : []) as unknown as Conditions })), now);
+  const next = merged.map((manifest, index) => withReading(manifest, manifests[index], generation, now));
+  const conditions = workConditions(work.status?.conditions ?? [], next, { generation, manifests, ...(withheld !== undefined && { withheld }) }, now);
+  const status = { ...work.status, conditions, resourceStatus: { ...work.status?.resourceStatus, manifests: next } };
+  return equalJson(status, work.status) ? work : ({ ...work, status } as Work);
+}
+
+function withReading(manifest: DeepReadonly<ManifestCondition>, reading: ManifestReading | undefined, generation: number, now: string): DeepReadonly<ManifestCondition> {
+  if (!reading) return manifest;
+  let conditions = withCondition(manifest.conditions, reading.available, now) as Conditions;
+  // Until it can be seen again, what it said last stays.
+  if (!reading.seen) return { ...manifest, conditions: withoutOldRules(conditions, generation) };
+  const { values, feedback, ruled } = reading.seen;
+  // Other values are news, and the condition's time tells of when.
+  if (!equalJson(manifest.statusFeedback?.values ?? [], values)) conditions = conditions.filter(({ type }) => type !== feedback.type);
+  conditions = withCondition(conditions, feedback, now) as Conditions;
+  const isRuled = new Set(ruled.map(({ type }) => type));
+  conditions = conditions.filter((condition) => !isByRule(condition) || isRuled.has(condition.type));
+  conditions = withoutOldRules(mergeConditions(conditions, ruled, now), generation);
+  return { resourceMeta: manifest.resourceMeta, conditions, ...(values.length > 0 && { statusFeedback: { values } }) };
+}
+
+function workConditions(before: Conditions, manifests: readonly DeepReadonly<ManifestCondition>[], { generation, manifests: readings, withheld }: Look, now: string): Conditions {
+  const applied = withheld === undefined ? appliedOf(manifests, readings, generation) : { type: "Applied", status: "False" as const, reason: "ClusterLabelsNotMatched", message: withheld, observedGeneration: generation };
+  const aggregated = aggregateConditions(generation, manifests);
+  const kept = new Set(aggregated.map(({ type }) => type));
+  const next = [...(applied ? [applied] : []), ...aggregated];
+  // What rules say of another generation is news, also when it is the same again: whoever waits after a success counts from there.
+  const merged = next.reduce<Conditions>((all, condition) => (isByRule(condition) ? mergeConditions(all, [condition], now) : (withCondition(all, condition, now) as Conditions)), before);
+  return withoutOldRules(merged, generation).filter((condition) => !isByRule(condition) || kept.has(condition.type));
+}
+
+/** Undefined while nothing was tried for this generation: what is known of an earlier one is not said of it. */
+function appliedOf(manifests: readonly DeepReadonly<ManifestCondition>[], readings: readonly ManifestReading[], generation: number): NextCondition | undefined {
+  if (!readings.some(({ applied }) => applied)) return undefined;
+  const isApplied = manifests.every(({ conditions }) => conditions.some(({ type, status, observedGeneration }) => type === "Applied" && status === "True" && observedGeneration === generation));
+  return isApplied
+    ? { type: "Applied", status: "True", reason: "AppliedManifestWorkComplete", message: "Apply manifest work complete", observedGeneration: generation }
+    : { type: "Applied", status: "False", reason: "AppliedManifestWorkFailed", message: "Failed to apply manifest work", observedGeneration: generation };
+}
+
+export function planDeleting(work: Work, now: string): Work {
+  const before = work.status?.conditions ?? [];
+  const conditions = withCondition(before, { type: "Deleting", status: "True", reason: "WorkDeleting", message: "ManifestWork is being deleted", observedGeneration: work.metadata.generation }, now);
+  return conditions === before ? work : ({ ...work, status: { ...work.status, conditions } } as Work);
+}

@@ -1,0 +1,62 @@
+/** What the member shows of one manifest, as the work's status tells it. */
+import type { FeedbackValue, KubernetesObject, ManifestResourceMeta } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { InterpretError, type Interpreter } from "../../interpreter/index.ts";
+import type { NextCondition } from "../../machinery/index.ts";
+import { evaluateRules } from "./condition-rules.ts";
+import { readFeedback } from "./feedback.ts";
+import type { ManifestOptions } from "./manifest-options.ts";
+import { nativeProgress } from "./native-progress.ts";
+
+type Object = DeepReadonly<KubernetesObject>;
+
+/** `absent` is only said on a fresh view; a text says why nothing can be seen. */
+export type Sight = { object: Object } | "absent" | "unserved" | { problem: string };
+
+export interface ManifestReading {
+  meta: ManifestResourceMeta;
+  /** Undefined where nothing was tried: what was said before stays. */
+  applied?: NextCondition;
+  available: NextCondition;
+  /** Undefined where the object cannot be seen. */
+  seen?: { values: FeedbackValue[]; feedback: NextCondition; ruled: NextCondition[] };
+}
+
+/** As OCM's own agent, with objects and lists brought back as JSON up to what the definition of the kind lets in. */
+const FEEDBACK = { rawJson: true, maxRawLength: 1024 };
+
+export async function readManifest(meta: ManifestResourceMeta, sight: Sight, options: ManifestOptions | undefined, interpreter: Pick<Interpreter, "health">, generation: number): Promise<Omit<ManifestReading, "applied">> {
+  const available = availability(sight);
+  if (typeof sight === "string" || !("object" in sight)) return { meta, available };
+  const { object } = sight;
+  const rules = options?.conditionRules ?? [];
+  const ruled = [...(rules.length > 0 ? evaluateRules(object, rules) : []), ...(await progressOf(object, rules, interpreter))].map((condition) => ({ ...condition, observedGeneration: generation }));
+  return { meta, available, seen: { ...feedbackOf(object, options?.feedbackRules ?? []), ruled } };
+}
+
+/** A user's rule about health that fails is told by whoever carries rules out; here nothing is known then. */
+async function progressOf(...args: Parameters<typeof nativeProgress>): Promise<NextCondition[]> {
+  try {
+    return await nativeProgress(...args);
+  } catch (error) {
+    if (error instanceof InterpretError) return [];
+    throw error;
+  }
+}
+
+function availability(sight: Sight): NextCondition {
+  const condition = (status: NextCondition["status"], reason: string, message: string): NextCondition => ({ type: "Available", status, reason, message });
+  if (sight === "absent") return condition("False", "ResourceNotAvailable", "Resource is not available");
+  if (sight === "unserved") return condition("Unknown", "IncompleteResourceMeta", "Resource meta is incomplete");
+  if ("problem" in sight) return condition("Unknown", "FetchingResourceFailed", `Failed to fetch resource: ${sight.problem}`);
+  return condition("True", "ResourceAvailable", "Resource is available");
+}
+
+function feedbackOf(object: Object, rules: NonNullable<ManifestOptions["feedbackRules"]>): { values: FeedbackValue[]; feedback: NextCondition } {
+  const type = "StatusFeedbackSynced";
+  if (rules.length === 0) return { values: [], feedback: { type, status: "True", reason: "NoStatusFeedbackSynced", message: "" } };
+  const { values, problems } = readFeedback(object, rules, FEEDBACK);
+  if (problems.length === 0) return { values, feedback: { type, status: "True", reason: "StatusFeedbackSynced", message: "" } };
+  const told = problems.length === 1 ? problems[0] : `[${[...new Set(problems)].join(", ")}]`;
+  return { values, feedback: { type, status: "False", reason: "StatusFeedbackSyncFailed", message: `Sync status feedback failed with error ${told}` } };
+}
