@@ -29,8 +29,8 @@ export const layers: Record<string, readonly string[]> = {
   system: upToRuntime,
   workloads: upToRuntime,
   simulation: upToRuntime,
-  // Why and what if: it reads, and asks the pure planners of the pipeline.
-  explain: [...upToDelivery, "propagation"],
+  // Why and what if: it reads, and asks the pure planners of the pipeline and of Placements.
+  explain: [...upToDelivery, "propagation", "ocm"],
   // `flotilla interpret` runs rules without a server, and `flotilla plan` the planners.
   cli: [...upToClient, "interpreter", "explain"],
   // The only place that wires.

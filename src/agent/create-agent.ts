@@ -1,37 +1,53 @@
 /**
  * An agent: what a hub does for the members that it reaches, done from the members' side for those that it does not reach. The same
- * stages apply Works and reflect them; the same rules say how a member is; and a Lease says that somebody is there.
+ * stages apply Works and ManifestWorks and report them; the same rules say how a member is; and Leases say that somebody is there.
  *
  * One agent serves one real cluster over a network, or all simulated members that pull in the process of their hub.
  *
- * Reads:  of the hub its own Works, Clusters and the rules for kinds; of the member what Works name, its nodes and pods.
- * Writes: on the hub the status of Works and Clusters and a Lease; on the member what Works ask for.
+ * Reads:  of the hub its own works, the objects that stand for its members, and the rules for kinds; of the member what works name, its
+ *         nodes, pods and claims.
+ * Writes: on the hub the status of works and members, and Leases; on the member what works ask for.
  *
- * Without its hub it goes on with what it last heard: Works are still compared with the member and repaired, and nothing is removed,
- * because removing needs a Work that the hub shows as deleted (docs/adr/0018-pull-agents.md).
+ * Without its hub it goes on with what it last heard: works are still compared with the member and repaired, and nothing is removed,
+ * because removing needs a work that the hub shows as deleted (docs/adr/0018-pull-agents.md).
  */
-import { Cluster } from "../api/index.ts";
+import { Cluster, ManagedCluster } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
-import type { Client } from "../client/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
 import type { Delivery } from "../delivery/index.ts";
-import { createConfiguredInterpreter } from "../interpreter/index.ts";
+import { createConfiguredInterpreter, createInterpreter } from "../interpreter/index.ts";
 import { createCapacities, createChanges, createLeavingDelivery, createMembershipController, createProber, farewellOf, MEMBERSHIP_TIMES } from "../membership/index.ts";
-import type { MembershipTimes } from "../membership/index.ts";
+import type { MembershipTimes, Prober } from "../membership/index.ts";
+import { createWork } from "../ocm/index.ts";
+import type { WorkOrigin } from "../ocm/index.ts";
 import { createExecution } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
-import type { Manager } from "../runtime/index.ts";
+import type { Controller, Manager } from "../runtime/index.ts";
+import type { Rotation } from "./credentials/keep-credentials.ts";
 import { createHubView } from "./hub-view.ts";
-import { createLeaseController } from "./lease-controller.ts";
+import { createClusterLeaseController, createManagedClusterLeaseController } from "./lease-controller.ts";
+import { createManagedClusterController } from "./managed-cluster/controller.ts";
 import type { AgentMembers } from "./members.ts";
+
+/** What an agent may do on its hub: Karmada's part, Open Cluster Management's, or both. */
+export interface Faces {
+  karmada: boolean;
+  ocm: boolean;
+}
 
 export interface AgentOptions {
   /** What the hub is called in keys. */
   hub: string;
+  faces: Faces;
   /** A client of the hub for one part; its field manager says in an object's metadata who wrote what. */
   clientFor(part: string): Client;
   /** The one member that it serves, whose part of the hub it reads; unset reads everything. */
   only?: string;
   members: AgentMembers;
+  /** By what members know whose ManifestWorks they hold. */
+  origin: WorkOrigin;
+  /** How the certificate of this agent is renewed; unset where it has none. */
+  rotation?(): Rotation | undefined;
   times?: Partial<MembershipTimes>;
   clock: Clock;
   random: Random;
@@ -51,34 +67,66 @@ export interface Agent {
 /** A real cluster is asked what it serves this often; one in this process says so itself. */
 const FACTS_EVERY_MS = 30_000;
 
-export function createAgent({ hub, clientFor: plainFor, only, members, times, clock, random, log }: AgentOptions): Agent {
-  const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...times };
-  const client = plainFor("agent");
+interface Part {
+  controllers: Controller<ObjectKey>[];
+  isQuiet(): boolean;
+  close(): Promise<void>;
+}
+
+export function createAgent(options: AgentOptions): Agent {
+  const { hub, faces, only, members, origin, clock, random, log } = options;
+  const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...options.times };
+  const client = options.clientFor("agent");
   const informers = createInformers({ client: only === undefined ? client : createHubView(client, only), clock, random, log, scope: { cluster: hub } });
-  const clientFor = (part: string): Client => createWriteThroughClient(plainFor(part), [informers]);
+  const clientFor = (part: string): Client => createWriteThroughClient(options.clientFor(part), [informers]);
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
-  const configured = createConfiguredInterpreter({ hub, informers, clock, random, log, tell: () => {} }); // The hub tells the owner of a script.
-  const clusters = informers.of(Cluster);
-  const serves = (name: string): boolean => members.serves(name) && clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull";
+  // Rules for kinds are Karmada's; the hub tells the owner of a script what became of it.
+  const configured = faces.karmada ? createConfiguredInterpreter({ hub, informers, clock, random, log, tell: () => {} }) : undefined;
+  const interpreter = configured?.interpreter ?? createInterpreter();
 
   const changes = createChanges(hub);
   const capacities = createCapacities(changes.tell);
-  const prober = createProber({ hub, periodMs, factsEveryMs: () => (only === undefined ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS), clock, random, log });
+  const isGone = (name: string): boolean => ![...(faces.karmada ? [Cluster] : []), ...(faces.ocm ? [ManagedCluster] : [])].some((kind) => informers.of<Cluster | ManagedCluster>(kind).get({ cluster: hub, name }));
+  const prober = untilGone(createProber({ hub, periodMs, factsEveryMs: () => (only === undefined ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS), clock, random, log }), isGone);
   const stops = [capacities.watch(members.summary), members.onServed(prober.refresh)];
 
-  const deliveryFor = createDeliveries(members.deliveryFor, (name) => clusters.get({ cluster: hub, name }));
-  const execution = createExecution({ hub, informers, clientFor, deliveryFor, serves, interpreter: configured.interpreter, events: events.recorders, clock, random, log });
+  function karmadaPart(): Part {
+    const clusters = informers.of(Cluster);
+    const serves = (name: string): boolean => members.serves(name) && clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull";
+    const deliveryFor = createDeliveries((name) => members.memberFor(name)?.delivery, (name) => clusters.get({ cluster: hub, name }));
+    const execution = createExecution({ hub, informers, clientFor, deliveryFor, serves, interpreter, events: events.recorders, clock, random, log });
+    return {
+      ...execution,
+      controllers: [
+        ...execution.controllers,
+        createMembershipController({ hub, hubClient: clientFor("membership"), serves: ({ metadata }) => serves(metadata.name), accessTo: ({ metadata }) => members.accessTo(metadata.name), changes: changes.source(), prober, capacities, thresholds, clock }),
+        createClusterLeaseController({ hub, client: clientFor("lease"), serves, clock, random }),
+      ],
+    };
+  }
+
+  function ocmPart(): Part {
+    // In the process of a hub there are members of both ways; Karmada's face says which.
+    const serves = (name: string): boolean => members.serves(name) && (!faces.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
+    const work = createWork({ hub, informers, memberFor: (name) => (serves(name) ? members.memberFor(name) : undefined), origin, interpreter, statusClient: clientFor("work"), clock, random, log, followClusters: faces.karmada });
+    return {
+      ...work,
+      controllers: [
+        ...work.controllers,
+        createManagedClusterController({ hub, client: clientFor("managed-cluster"), serves, accessTo: members.accessTo, idOf: members.idOf, prober, changes: changes.source(), ...(options.rotation && { rotation: options.rotation }), clock }),
+        createManagedClusterLeaseController({ hub, client: clientFor("managed-lease"), serves, clock, random }),
+      ],
+    };
+  }
+
+  const parts = [...(faces.karmada ? [karmadaPart()] : []), ...(faces.ocm ? [ocmPart()] : [])];
   const manager = createManager({ client: clientFor("agent"), informers, clock, log: log.with({ part: "agent" }) });
-  manager.add(
-    ...execution.controllers,
-    createMembershipController({ hub, hubClient: clientFor("membership"), serves: ({ metadata }) => serves(metadata.name), accessTo: ({ metadata }) => members.accessTo(metadata.name), changes: changes.source(), prober, capacities, thresholds, clock }),
-    createLeaseController({ hub, client: clientFor("lease"), serves, clock, random }),
-  );
+  manager.add(...parts.flatMap(({ controllers }) => controllers));
   return {
     manager,
-    isQuiet: () => execution.isQuiet() && events.isQuiet(),
+    isQuiet: () => parts.every((part) => part.isQuiet()) && events.isQuiet(),
     async start(signal) {
-      await configured.whenReady(signal);
+      await configured?.whenReady(signal);
       manager.start(signal);
       await manager.whenSynced(signal);
     },
@@ -86,10 +134,20 @@ export function createAgent({ hub, clientFor: plainFor, only, members, times, cl
       await manager.stop();
       for (const stop of stops) stop();
       prober.close();
-      await execution.close();
+      await Promise.all(parts.map((part) => part.close()));
       await events.stop();
-      await configured.close();
+      await configured?.close();
       informers.close();
+    },
+  };
+}
+
+/** Both faces of a member look at it through one prober, which forgets it with the last of them. */
+function untilGone(prober: Prober, isGone: (cluster: string) => boolean): Prober {
+  return {
+    ...prober,
+    drop(cluster) {
+      if (isGone(cluster)) prober.drop(cluster);
     },
   };
 }

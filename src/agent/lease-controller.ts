@@ -1,22 +1,31 @@
 /**
- * Renews the Lease by which a hub knows that the agent of a member is alive, as Karmada's agent does.
+ * Renews the Lease by which a hub knows that the agent of a member is alive: Karmada's for a Cluster that pulls, Open Cluster Management's
+ * for a ManagedCluster.
  *
- * Reads:  the Clusters that it serves.
- * Writes: the Lease `karmada-cluster/<cluster>`; one write each interval and member, with the version that was answered last.
+ * Reads:  the object that stands for the member.
+ * Writes: its Lease; one write each interval, with the version that was answered last.
  */
-import { Cluster, Lease } from "../api/index.ts";
+import { Cluster, CLUSTER_LEASE, Lease, ManagedCluster } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
 import { formatMicroTime } from "../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../base/index.ts";
 import { find } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
-import { isConflict, isNotFound } from "../machinery/index.ts";
+import { isConditionTrue, isConflict, isNotFound } from "../machinery/index.ts";
 import { LEASE_NAMESPACE } from "../membership/index.ts";
 import { defineController, done } from "../runtime/index.ts";
 import type { Controller } from "../runtime/index.ts";
 
-/** Karmada's: 40 s, of which a quarter passes between two renewals. */
-const DURATION_SECONDS = 40;
-const RENEW_EVERY_MS = 10_000;
+interface LeasePlan {
+  namespace: string;
+  name: string;
+  holder: string;
+  /** Unset leaves what the hub wrote. */
+  durationSeconds?: number;
+  everyMs: number;
+  /** The hub makes the other kind. */
+  isMadeHere: boolean;
+}
 
 export interface LeaseDependencies {
   hub: string;
@@ -26,48 +35,63 @@ export interface LeaseDependencies {
   random: Random;
 }
 
-interface Renewed {
-  lease: DeepReadonly<Lease>;
-  dueMs: number;
+/** Karmada's: 40 s, of which a quarter passes between two renewals. */
+const KARMADA_DURATION_SECONDS = 40;
+const KARMADA_EVERY_MS = 10_000;
+const DEFAULT_MANAGED_SECONDS = 60;
+/** Renewals come up to a quarter later by chance, so that a thousand members do not renew in the same moment. */
+const JITTER = 0.25;
+
+export function createClusterLeaseController(deps: LeaseDependencies): Controller<ObjectKey> {
+  return createLeaseController("cluster-lease", Cluster, deps, ({ metadata: { name }, spec }) =>
+    spec.syncMode === "Pull" ? { namespace: LEASE_NAMESPACE, name, holder: name, durationSeconds: KARMADA_DURATION_SECONDS, everyMs: KARMADA_EVERY_MS, isMadeHere: true } : undefined,
+  );
 }
 
-export function createLeaseController({ hub, client, serves, clock, random }: LeaseDependencies): Controller<ObjectKey> {
-  const renewed = new Map<string, Renewed>();
+export function createManagedClusterLeaseController(deps: LeaseDependencies): Controller<ObjectKey> {
+  return createLeaseController("managed-cluster-lease", ManagedCluster, deps, ({ metadata: { name }, spec, status }) =>
+    // Before that there is no Lease, and no right to renew it.
+    isConditionTrue(status?.conditions ?? [], "HubAcceptedManagedCluster") ? { namespace: name, name: CLUSTER_LEASE, holder: CLUSTER_LEASE, everyMs: (spec.leaseDurationSeconds || DEFAULT_MANAGED_SECONDS) * 1_000, isMadeHere: false } : undefined,
+  );
+}
 
-  async function renew(cluster: DeepReadonly<Cluster>, known: DeepReadonly<Lease> | undefined, signal: AbortSignal): Promise<DeepReadonly<Lease>> {
-    const { name, uid = "" } = cluster.metadata;
-    const key = { cluster: hub, namespace: LEASE_NAMESPACE, name };
-    const before = known ?? (await find(client, Lease, key, { signal }));
-    const spec = { ...before?.spec, holderIdentity: name, leaseDurationSeconds: DURATION_SECONDS, renewTime: formatMicroTime(clock.now()) };
+function createLeaseController<T extends KubernetesObject>(controller: string, kind: Kind<T>, { hub, client, serves, clock, random }: LeaseDependencies, planOf: (object: DeepReadonly<T>) => LeasePlan | undefined): Controller<ObjectKey> {
+  const renewed = new Map<string, { lease: DeepReadonly<Lease>; dueMs: number }>();
+
+  async function renew(object: DeepReadonly<T>, { namespace, name, holder, durationSeconds, isMadeHere }: LeasePlan, known: DeepReadonly<Lease> | undefined, signal: AbortSignal): Promise<DeepReadonly<Lease> | undefined> {
+    const before = known ?? (await find(client, Lease, { cluster: hub, namespace, name }, { signal }));
+    const spec = { ...before?.spec, holderIdentity: holder, ...(durationSeconds !== undefined && { leaseDurationSeconds: durationSeconds }), renewTime: formatMicroTime(clock.now()) };
     if (before) return client.update(Lease, hub, { ...before, spec }, { signal });
-    // It goes with the Cluster.
-    const ownerReferences = [{ apiVersion: cluster.apiVersion, kind: cluster.kind, name, uid }];
-    return client.create(Lease, hub, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace: LEASE_NAMESPACE, name, ownerReferences }, spec }, { signal });
+    if (!isMadeHere) return undefined;
+    // It goes with what it is about.
+    const ownerReferences = [{ apiVersion: object.apiVersion, kind: object.kind, name: object.metadata.name, uid: object.metadata.uid ?? "" }];
+    return client.create(Lease, hub, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name, ownerReferences }, spec }, { signal });
   }
 
   return defineController({
-    name: "cluster-lease",
-    for: Cluster,
+    name: controller,
+    for: kind,
     writes: [Lease],
 
-    async reconcile(cluster, { key: { name }, signal }) {
-      if (!serves(name) || cluster.spec.syncMode !== "Pull") {
+    async reconcile(object, { key: { name }, signal }) {
+      const plan = serves(name) ? planOf(object) : undefined;
+      if (!plan) {
         renewed.delete(name);
         return done;
       }
       const last = renewed.get(name);
       const nowMs = clock.now();
       if (last && nowMs < last.dueMs) return { requeueAfterMs: last.dueMs - nowMs };
+      const everyMs = plan.everyMs * (plan.isMadeHere ? 1 - JITTER * random.next() : 1 + JITTER * random.next());
       try {
-        const lease = await renew(cluster, last?.lease, signal);
-        // After the first one members fall out of step, so that a thousand do not renew in the same moment.
-        renewed.set(name, { lease, dueMs: nowMs + (last ? RENEW_EVERY_MS : RENEW_EVERY_MS * (0.5 + random.next() / 2)) });
+        const lease = await renew(object, plan, last?.lease, signal);
+        if (lease) renewed.set(name, { lease, dueMs: nowMs + everyMs });
       } catch (error) {
         // Somebody else changed or took it: the next look asks what is there.
         if (isConflict(error) || isNotFound(error)) renewed.delete(name);
         throw error;
       }
-      return { requeueAfterMs: (renewed.get(name)?.dueMs ?? nowMs) - nowMs };
+      return { requeueAfterMs: everyMs };
     },
 
     forget: ({ name }) => void renewed.delete(name),

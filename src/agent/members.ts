@@ -1,14 +1,16 @@
 /** The members that an agent serves: one on a real cluster, any number of simulated ones in the hub's process. */
 import type { MemberAccess } from "../membership/index.ts";
-import type { Delivery } from "../delivery/index.ts";
+import type { WorkMember } from "../ocm/index.ts";
 import type { Informers } from "../runtime/index.ts";
 
 export interface AgentMembers {
-  /** Whether a Cluster that pulls does so through this agent. */
+  /** Whether a cluster that pulls does so through this agent. */
   serves(cluster: string): boolean;
+  /** The uid of its namespace kube-system, or what else tells it from others. */
+  idOf(cluster: string): string;
   accessTo(cluster: string): MemberAccess;
   /** How manifests get there; undefined when it is not there. */
-  deliveryFor(cluster: string): Delivery | undefined;
+  memberFor(cluster: string): WorkMember | undefined;
   /** Their nodes and pods. */
   summary: Informers;
   /** Calls back when one of them may serve other kinds than before, until the returned function is called. */

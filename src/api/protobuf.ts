@@ -26,6 +26,7 @@ const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }
   "autoscaling/v1": { table: "autoscaling-v1", kinds: ["Scale", "HorizontalPodAutoscaler"] },
   "autoscaling/v2": { table: "autoscaling-v2", kinds: ["HorizontalPodAutoscaler"] },
   "batch/v1": { table: "batch-v1", kinds: ["Job", "CronJob"] },
+  "certificates.k8s.io/v1": { table: "certificates-v1", kinds: ["CertificateSigningRequest"] },
   "coordination.k8s.io/v1": { table: "coordination-v1", kinds: ["Lease"] },
   "discovery.k8s.io/v1": { table: "discovery-v1", kinds: ["EndpointSlice"] },
   "events.k8s.io/v1": { table: "events-v1", kinds: ["Event"] },
@@ -141,10 +142,20 @@ function readEntry(reader: WireReader, of: FactType, depth: number, into: JsonOb
   let value: Json | undefined;
   while (reader.next()) {
     if (reader.field === 1) key = reader.text();
-    else if (reader.field === 2) value = readValue(reader, of, depth);
+    else if (reader.field === 2) value = of.shape === "list" ? readListMessage(new WireReader(reader.bytes()), of.of, depth) : readValue(reader, of, depth);
     else reader.skip();
   }
-  setOwn(into, key, value ?? (of.shape === "struct" ? {} : ""));
+  setOwn(into, key, value ?? (of.shape === "struct" ? {} : of.shape === "list" ? [] : ""));
+}
+
+/** A map cannot hold lists in protobuf, so each is wrapped in a message: what a user's `extra` says. */
+function readListMessage(reader: WireReader, of: FactType, depth: number): Json[] {
+  const list: Json[] = [];
+  while (reader.next()) {
+    if (reader.field === 1) readItems(reader, of, depth, list);
+    else reader.skip();
+  }
+  return list;
 }
 
 /** Undefined stands for null. */

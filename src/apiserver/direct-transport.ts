@@ -5,7 +5,7 @@
 import { deepFreeze, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "../client/index.ts";
-import { badRequest, copySharing, expired } from "../machinery/index.ts";
+import { badRequest, copySharing } from "../machinery/index.ts";
 import type { RequestContext } from "./context.ts";
 import { listQuery } from "./request/options.ts";
 import { authorize, findCluster, findResource, listMetadata, operate } from "./operations.ts";
@@ -13,6 +13,8 @@ import type { Answer, Input, OperationDependencies, Verb } from "./operations.ts
 import { objectAt, objectIn } from "./read/render.ts";
 import type { ApiRequest, ApiResponse, ByteStream, UserInfo } from "./request/request.ts";
 import { keyOf } from "./clusters/resources.ts";
+import { Feed } from "./watch/feed.ts";
+import type { ListTurns } from "./watch/list-turns.ts";
 import { startWatch } from "./watch/watch.ts";
 import type { Notice } from "./watch/watch.ts";
 
@@ -25,12 +27,11 @@ export interface DirectTransportOptions {
   freeze: boolean;
   /** Told by each watch how many events it holds that nobody has taken yet. */
   track: (change: number) => void;
+  /** Shared by all transports of a server. */
+  lists: ListTurns;
 }
 
-/** Events that a watcher may be behind; then it has to list again, as over the network. */
-const MAX_BACKLOG = 200_000;
-
-export function createDirectTransport({ deps, user, handle, freeze, track }: DirectTransportOptions): Transport {
+export function createDirectTransport({ deps, user, handle, freeze, track, lists }: DirectTransportOptions): Transport {
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
   const contextOf = (path: ResourcePath, verb: Verb, query: Readonly<Record<string, string>> | undefined, signal: AbortSignal): RequestContext => {
     const { group, resource, namespace, name, subresource } = path;
@@ -64,7 +65,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
       const { group, version, resource, namespace } = path;
       const { labelSelector, fieldSelector, resourceVersion, sendInitialEvents, allowBookmarks } = listQuery(new URLSearchParams(query), true);
       const all = path.cluster === "*";
-      const feed = new Feed(track);
+      const feed = new Feed(track, lists, (notice) => shared(eventOf(notice, all)));
       const stop = startWatch(
         deps,
         {
@@ -82,7 +83,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track }: Dir
         },
         {
           initial(notices, revision) {
-            feed.push(notices.map((notice) => shared(eventOf(notice, all))));
+            feed.list(notices);
             if (sendInitialEvents || allowBookmarks) feed.push([initialEnd(path, revision)]);
           },
           notify: (notices) => feed.push(notices.map((notice) => shared(eventOf(notice, all)))),
@@ -178,57 +179,6 @@ function initialEnd({ group, version }: ResourcePath, revision: number): Transpo
     type: "BOOKMARK",
     object: { apiVersion: group ? `${group}/${version}` : version, metadata: { resourceVersion: String(revision), annotations: { "k8s.io/initial-events-end": "true" } } },
   };
-}
-
-/** Batches between the server, which never waits, and a reader that takes them when it is ready. */
-class Feed {
-  #events: TransportWatchEvent[] = [];
-  #ended: { error?: Error } | undefined;
-  #wake: (() => void) | undefined;
-  readonly #track: (change: number) => void;
-
-  constructor(track: (change: number) => void) {
-    this.#track = track;
-  }
-
-  push(events: readonly TransportWatchEvent[]): void {
-    if (this.#ended || events.length === 0) return;
-    if (this.#events.length + events.length > MAX_BACKLOG && this.#events.length > 0) {
-      this.end(expired("the watcher was too far behind"));
-      return;
-    }
-    this.#track(events.length);
-    for (const event of events) this.#events.push(event);
-    this.#wake?.();
-  }
-
-  end(error?: Error): void {
-    this.#ended ??= error ? { error } : {};
-    this.#wake?.();
-  }
-
-  /** All events so far, or undefined when nothing more comes. */
-  async take(): Promise<TransportWatchEvent[] | undefined> {
-    while (this.#events.length === 0) {
-      if (this.#ended?.error) throw this.#ended.error;
-      if (this.#ended) return undefined;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = undefined;
-    }
-    const events = this.#events;
-    this.#events = [];
-    this.#track(-events.length);
-    return events;
-  }
-
-  /** What was not taken is forgotten. */
-  close(): void {
-    this.#track(-this.#events.length);
-    this.#events = [];
-    this.#ended ??= {};
-  }
 }
 
 /** The body of an answer in pieces, however the server holds it. */

@@ -22,6 +22,7 @@ import { createServiceAddresses } from "./allocation/service-addresses.ts";
 import { createEndpointsRemoval } from "./allocation/service-endpoints.ts";
 import { createDefaultRange } from "./allocation/service-ranges.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
+import { ListTurns } from "./watch/list-turns.ts";
 import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
 import { createEventExpiry } from "./background/event-expiry.ts";
@@ -116,6 +117,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const knownKinds = Object.values(options.profiles).flatMap(({ customs }) => customs);
   const writes = createWriteCounter();
   const stopping = new AbortController();
+  const lists = new ListTurns();
   const inFlight = new InFlight();
   const store = createObjectStore(cache, writes, inFlight);
   const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds, inFlight });
@@ -208,6 +210,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         user,
         handle,
         freeze: options.freeze ?? false,
+        lists,
         track: (change) => {
           undelivered += change;
         },

@@ -3,7 +3,7 @@ export { createClient } from "./create-client.ts";
 export * from "./errors.ts";
 export { createHttp2Transport } from "./http2-transport.ts";
 export type { ClusterMapping, Http2TransportOptions } from "./http2-transport.ts";
-export { CredentialsError } from "./credentials.ts";
+export { CredentialsError, isPair } from "./credentials.ts";
 export type { Credentials, CredentialSource } from "./credentials.ts";
 export type { Impersonation } from "./impersonation.ts";
 export { loadKubeconfig, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";

@@ -9,6 +9,7 @@ import { Cluster } from "../api/index.ts";
 import { isConditionTrue } from "../machinery/index.ts";
 import { createMemoryEngine, openSqliteEngine } from "../store/index.ts";
 import type { Engine } from "../store/index.ts";
+import { CLUSTER_INFO_PATH, publishClusterInfo } from "../system/index.ts";
 import { createFeatureGates, parseFeatureGates } from "../workloads/index.ts";
 import { ensureDirectory } from "./data-directory.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
@@ -74,6 +75,7 @@ async function startParts(
     ...(options.failover && { failover: options.failover }),
     ...(options.scheduling && { scheduling: options.scheduling }),
     rootCertificate: certificates.authority.certificate,
+    authority: certificates.authority,
     signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
     clusterKubeconfig: (cluster) => access.kubeconfig(cluster),
     onFailure: failed.resolve,
@@ -81,8 +83,8 @@ async function startParts(
   opened.splice(0, 1, () => hub.stop());
   const http = createHttpServer({
     handle: (request) => hub.server.handle(request),
-    // As in Kubernetes: who brings no credentials is asked for none where the cluster's roles let everybody in (health, version).
-    authenticator: createAuthenticator({ tokens: hub.server.tokens, anonymous: HEALTH_PATHS }),
+    // As in Kubernetes: who brings no credentials is asked for none where the cluster's roles let everybody in (health, where the hub is).
+    authenticator: createAuthenticator({ tokens: hub.server.tokens, isCluster: hub.server.isCluster, anonymous: new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]) }),
     tls: { ...certificates.serving, clientCa: certificates.authority.certificate },
     log,
     onStopping: () => hub.server.drain(),
@@ -94,6 +96,8 @@ async function startParts(
   const access = createClusterAccess({ server: hub.server, pki, ca: certificates.authority.certificate, log, endpointOf });
   opened.push(() => access.close());
   await access.prune();
+
+  await publishClusterInfo(hub.client, HUB, { server: url, ca: certificates.authority.certificate }, signal);
 
   progress("starting the controllers");
   await hub.start(signal);

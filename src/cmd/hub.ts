@@ -2,20 +2,22 @@
  * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no files:
  * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { Cluster, createBuiltInAdmissions, decodeProtobuf, kruiseKinds, logicalClusterAdmission } from "../api/index.ts";
+import { hash } from "node:crypto";
+import { Cluster, createBuiltInAdmissions, decodeProtobuf, kruiseKinds, logicalClusterAdmission, Namespace, ManagedCluster } from "../api/index.ts";
 import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { callLogicalCluster, createApiServer, HUB } from "../apiserver/index.ts";
-import type { ApiServer } from "../apiserver/index.ts";
+import type { ApiServer, CertificateAuthority } from "../apiserver/index.ts";
 import { createClient, createKindResolver } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
 import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createExplainer, createLastDecisions } from "../explain/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
-import { createMembership, createMembershipAdmissions, joinCluster } from "../membership/index.ts";
+import { createMembership, createMembershipAdmissions, acceptMember, farewellOf, joinCluster } from "../membership/index.ts";
 import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
-import { createOcm } from "../ocm/index.ts";
+import { createOcm, dryRunOver } from "../ocm/index.ts";
+import type { WorkMember } from "../ocm/index.ts";
 import { createPropagation, matchesAffinity } from "../propagation/index.ts";
 import type { FailoverOptions, ScheduleOptions } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
@@ -57,10 +59,14 @@ export interface HubOptions {
   pull?: readonly string[] | "all";
   /** How members outside of this process are reached; unset is over the network. */
   connectMember?: ConnectMember;
+  /** Agents of Open Cluster Management that first sign in as one of these users are let in without anybody looking; unset is nobody. */
+  autoApprovedUsers?: readonly string[];
   /** PEM; how workloads know that they talk to this server. Every namespace has it. */
   rootCertificate?: string;
   /** PEM of the key for service account tokens, when it is first needed; unset makes one that lives as long as the process. */
   signingKey?: () => Promise<string>;
+  /** Signs requests for client certificates; unset leaves them to others. */
+  authority?: Pick<CertificateAuthority, "signRequest">;
   /** A kubeconfig for an administrator of one logical cluster, as the subresource of that name serves it. */
   clusterKubeconfig?(cluster: string): Promise<string>;
   /** Wraps the in-process transport of every part, for example to count writes. */
@@ -87,7 +93,7 @@ export interface Hub {
 }
 
 export async function createHub(options: HubOptions): Promise<Hub> {
-  const { engine, clock, random, log, kruise, nodes, rootCertificate = "", wrap = (transport) => transport, freeze = false } = options;
+  const { engine, clock, random, log, kruise, nodes, authority, rootCertificate = "", wrap = (transport) => transport, freeze = false } = options;
   const gates = options.kruiseGates ? { gates: options.kruiseGates } : {};
   // On a member that was made without OpenKruise it works as soon as one of its kinds is there, whichever that is.
   const hasKruise = (cluster: string): boolean => isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
@@ -148,7 +154,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const systemClient = connect("system-controllers", "kube-controller-manager");
   const systemInformers = createInformers({ client: systemClient, clock, random, log, scope: { cluster: "*" } });
   const systemManager = createManager({ client: systemClient, informers: systemInformers, clock, log: log.with({ part: "system" }) });
-  systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere }));
+  systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere, ...(authority && { signRequest: (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) }) }) }));
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
   const configured = createConfiguredInterpreter({ hub: HUB, informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
@@ -157,6 +163,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     informers: hubInformers,
     clientFor,
     simulated: { client, informers: memberInformers, isMember, deliveryFor: simulatedDelivery, call: (cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal) },
+    isHeld: (cluster) => hubInformers.of(ManagedCluster).get({ cluster: HUB, name: cluster }) !== undefined,
     matchesAffinity,
     events: events.recorders,
     clock,
@@ -169,7 +176,20 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const decisions = createLastDecisions(clock);
   const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, serves: membership.serves, interpreter: configured.interpreter, events: events.recorders, clock, random, log, ...(options.failover && { failover: options.failover }), ...(options.scheduling && { scheduling: options.scheduling }), onDecision: (key, plan) => decisions.record(key, plan) });
   const explainer = createExplainer({ views: propagation.views, interpreter: configured.interpreter, decisions, clock });
-  const ocm = createOcm({ hub: HUB, informers: hubInformers, clientFor, events: events.recorders, clock });
+  const worker = clientFor("work");
+  /** Members that pull have an agent that sees to their works. */
+  function workMember(name: string): WorkMember | undefined {
+    const delivery = hubInformers.of(Cluster).get({ cluster: HUB, name })?.spec.syncMode === "Pull" ? undefined : membership.deliveryFor(name);
+    if (!delivery) return undefined;
+    const remote = membership.remoteClientOf(name);
+    return remote ? { delivery, client: remote, cluster: name, dryRunAs: dryRunOver(remote, name) } : simulatedWorkMember(name, delivery);
+  }
+  function simulatedWorkMember(name: string, delivery: Delivery): WorkMember {
+    return { delivery, client: worker, cluster: name, dryRunAs: async ({ user, groups }, kind, object, signal) => void (await createClient({ transport: server.transport({ name: user, groups: [...groups] }), fieldManager: "flotilla-work" }).create(kind, name, object, { dryRun: true, signal })) };
+  }
+  const { metadata: identity } = await client.get(Namespace, { cluster: HUB, name: "kube-system" });
+  const hubHash = hash("sha256", identity.uid ?? HUB, "hex");
+  const ocm = createOcm({ hub: HUB, informers: hubInformers, clientFor, events: events.recorders, memberFor: workMember, origin: { hubHash, agentID: hubHash }, interpreter: configured.interpreter, clock, random, log, members: { simulated: memberInformers, informersOf: membership.informersOf, farewellOf }, ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }) });
   hubManager.add(...propagation.controllers, ...membership.controllers, ...ocm.controllers);
 
   const { manager: memberManager, simulation } = createMembers({
@@ -191,7 +211,16 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     hub: HUB,
     informers: hubInformers,
     clientFor: (part) => connect(part, `flotilla-${part}`),
-    simulated: { client, informers: memberInformers, isMember, deliveryFor: simulatedDelivery },
+    simulated: {
+      client,
+      informers: memberInformers,
+      isMember,
+      memberFor(name) {
+        const delivery = simulatedDelivery(name);
+        return delivery && simulatedWorkMember(name, delivery);
+      },
+    },
+    origin: { hubHash, agentID: hubHash },
     ...(options.membershipTimes && { times: options.membershipTimes }),
     clock,
     random,
@@ -215,7 +244,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     get managers() {
       return [...managers, ...pull.managers()];
     },
-    isQuiet: () => server.isQuiet() && propagation.isQuiet() && events.isQuiet() && pull.isQuiet(),
+    isQuiet: () => server.isQuiet() && propagation.isQuiet() && ocm.isQuiet() && events.isQuiet() && pull.isQuiet(),
     async start(signal) {
       await configured.whenReady(signal);
       for (const manager of managers.toReversed()) manager.start(signal);
@@ -232,6 +261,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
         if (names.includes(name)) await addCluster(name);
         if (nodes > 0) await simulation.ensureNodes(name, nodes, {}, signal);
         await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name, ...(pulls(name) && { syncMode: "Pull" }) }, signal);
+        if (pulls(name)) await acceptMember(client, HUB, name, signal);
       }
       return members;
     },
@@ -239,6 +269,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       await Promise.all([hubManager.stop(), memberManager.stop(), systemManager.stop(), pull.stop()]);
       await events.stop();
       await propagation.close();
+      await ocm.close();
       await membership.close();
       await configured.close();
       hubInformers.close();

@@ -5,6 +5,7 @@ import {
   ClusterPropagationPolicy,
   ClusterResourceBinding,
   ClusterTaintPolicy,
+  OCM_NAMESPACE,
   OverridePolicy,
   PropagationPolicy,
   ResourceBinding,
@@ -29,7 +30,7 @@ import { methodNotAllowed, pathNotFound } from "../machinery/index.ts";
 import { kruiseLayer, kruiseNamespace, metricsKinds, nodeLayer, standardStorageClass } from "../simulation/index.ts";
 import { explanationKinds } from "../explain/index.ts";
 import { clusterProxyAdministrators } from "../membership/index.ts";
-import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
+import { bootstrapAccess, defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -85,7 +86,7 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, 
       builtIns: [...kubernetesKinds, clusterProxy ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } } : Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)), ...(explanation ? explanationKinds(explanation) : [])],
       customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...ocmHubKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both say `admin`.
-      objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster"), ...apiServer, ...shared, ...clusterProxyAdministrators(["admin"])],
+      objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster", OCM_NAMESPACE), ...apiServer, ...shared, ...clusterProxyAdministrators(["admin"]), ...bootstrapAccess()],
     },
     // OpenKruise keeps the history of SidecarSets in its own namespace.
     member: { ...simulated, customs: [...WORKLOAD_KINDS, ...ocmMemberKinds], objects: [...simulated.objects, ...namespaces(kruiseNamespace()), ...kruiseLayer({ nodes, nowMs })] },

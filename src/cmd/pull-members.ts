@@ -3,7 +3,7 @@
  * first of them, so that a fleet without any pays nothing.
  */
 import { createAgent } from "../agent/index.ts";
-import type { Agent, AgentMembers } from "../agent/index.ts";
+import type { Agent, AgentMembers, AgentOptions } from "../agent/index.ts";
 import { Cluster, CustomResourceDefinition } from "../api/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
@@ -15,7 +15,8 @@ export interface PullMembersOptions {
   /** Of the hub. */
   informers: Informers;
   clientFor(part: string): Client;
-  simulated: { client: Client; informers: Informers; isMember(cluster: string): boolean; deliveryFor: AgentMembers["deliveryFor"] };
+  simulated: { client: Client; informers: Informers; isMember(cluster: string): boolean; memberFor: AgentMembers["memberFor"] };
+  origin: AgentOptions["origin"];
   times?: Partial<MembershipTimes>;
   clock: Clock;
   random: Random;
@@ -30,12 +31,13 @@ export interface PullMembers {
   stop(): Promise<void>;
 }
 
-export function createPullMembers({ hub, informers, clientFor, simulated, times, clock, random, log }: PullMembersOptions): PullMembers {
-  const { client, isMember, deliveryFor } = simulated;
+export function createPullMembers({ hub, informers, clientFor, simulated, origin, times, clock, random, log }: PullMembersOptions): PullMembers {
+  const { client, isMember, memberFor } = simulated;
   const members: AgentMembers = {
     serves: isMember,
+    idOf: (cluster) => cluster,
     accessTo: () => ({ client, informers: simulated.informers }),
-    deliveryFor,
+    memberFor,
     summary: simulated.informers,
     onServed: (tell) => simulated.informers.of(CustomResourceDefinition).subscribe(({ cluster }) => tell(cluster)),
   };
@@ -47,7 +49,7 @@ export function createPullMembers({ hub, informers, clientFor, simulated, times,
     start(signal) {
       stopFollowing = informers.of(Cluster).subscribe(({ object }) => {
         if (agent || object.spec.syncMode !== "Pull" || !isMember(object.metadata.name)) return;
-        agent = createAgent({ hub, clientFor, members, ...(times && { times }), clock, random, log });
+        agent = createAgent({ hub, faces: { karmada: true, ocm: true }, clientFor, members, origin, ...(times && { times }), clock, random, log });
         agent.start(signal).catch((error: unknown) => {
           if (!signal.aborted) log.error("the agent of simulated members did not start", { error });
         });

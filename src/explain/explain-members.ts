@@ -6,7 +6,7 @@ import type { DeepReadonly } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { findCondition } from "../machinery/index.ts";
-import { DRIFTED, OverrideError, planDivision } from "../propagation/index.ts";
+import { DRIFTED, isUndivided, OverrideError, planDivision } from "../propagation/index.ts";
 import type { PlanningViews, Template } from "../propagation/index.ts";
 import { isBookkeeping } from "./bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
@@ -19,8 +19,7 @@ const MAX_MEMBERS = 100;
 export async function explainMembers(views: PlanningViews, interpreter: Pick<Interpreter, "divide">, binding: Binding, template: Template): Promise<ExplainedMember[]> {
   const works = views.worksOf(binding);
   const { bare, shares } = planDivision(binding, template, works);
-  const isOnlyNeeded = binding.spec.placement === undefined && Boolean(binding.spec.requiredBy?.length);
-  const copies = isOnlyNeeded ? new Map(shares.map(({ cluster }) => [cluster, bare])) : await divide(interpreter, bare, shares);
+  const copies = isUndivided(binding) ? new Map(shares.map(({ cluster }) => [cluster, bare])) : await divide(interpreter, bare, shares);
   const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
   const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
   return shares.slice(0, MAX_MEMBERS).map(({ cluster, replicas, leaving }) => {

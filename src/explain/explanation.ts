@@ -43,6 +43,53 @@ export interface Problem {
   try: string;
 }
 
+/** A score of a Placement, with what it gave to the clusters that were scored. */
+export interface ExplainedPrioritizer {
+  name: string;
+  weight: number;
+  scores: Record<string, number>;
+}
+
+/** One object of a ManifestWork. */
+export interface ExplainedManifest {
+  apiVersion: string;
+  kind: string;
+  namespace?: string;
+  name: string;
+  /** How it is updated. */
+  strategy: string;
+  /** Unset while the member has not said anything of this version of the work. */
+  applied?: boolean;
+  /** Whether the member has it; unset when nobody knows. */
+  available?: boolean;
+  /** Conditions that rules, or what is known of the kind, made: `Progressing: False`. */
+  conditions: Record<string, string>;
+  /** Values that feedback rules asked for. */
+  feedback: Record<string, string>;
+  message?: string;
+  /** Who has it on this member by the other API. */
+  alsoBy?: string;
+}
+
+/** A ManifestWork that has the object, or that a ManifestWorkReplicaSet made. */
+export interface ExplainedWork {
+  cluster: string;
+  name: string;
+  applied?: boolean;
+  available?: boolean;
+  message?: string;
+}
+
+/** How far the clusters of one Placement have come with what a ManifestWorkReplicaSet brings. */
+export interface ExplainedRollout {
+  placement: string;
+  strategy: string;
+  /** How many clusters are in each state. */
+  counts: Record<string, number>;
+  /** Those that are not through first. */
+  clusters: { cluster: string; state: string; since?: string; work?: string; message?: string }[];
+}
+
 export interface Explanation extends KubernetesObject {
   resource: { apiVersion: string; kind: string; namespace?: string; name: string };
   policy?: ExplainedPolicy;
@@ -58,6 +105,14 @@ export interface Explanation extends KubernetesObject {
   /** Orders to leave a cluster that are under way. */
   leaving: { cluster: string; reason: string; producer: string; message?: string; since?: string }[];
   problems: Problem[];
+  /** Of a Placement. */
+  prioritizers?: ExplainedPrioritizer[];
+  /** Of a ManifestWork. */
+  manifests?: ExplainedManifest[];
+  /** Of a ManifestWorkReplicaSet. */
+  rollout?: ExplainedRollout[];
+  /** Of an object that ManifestWorks bring to members. */
+  works?: ExplainedWork[];
 }
 
 const GROUP = "explain.flotilla.dev";
@@ -68,7 +123,7 @@ const free = (description: string): Schema => ({ type: "object", description, "x
 const list = (description: string): Schema => ({ type: "array", description, items: { type: "object", "x-kubernetes-preserve-unknown-fields": true } });
 const schema: Schema = {
   type: "object",
-  description: "Explanation says why a resource is where it is. It has the name of the resource's binding, and is made up on every read.",
+  description: "Explanation says why a resource is where it is. It has the name that the resource's binding has or would have, and is made up on every read.",
   properties: {
     apiVersion: { type: "string" },
     kind: { type: "string" },
@@ -81,6 +136,10 @@ const schema: Schema = {
     moves: list("The last automatic moves, the newest last."),
     leaving: list("Orders to leave a cluster that are under way."),
     problems: list("What is wrong, and what to try."),
+    prioritizers: list("Of a Placement: what each score gave to the clusters."),
+    manifests: list("Of a ManifestWork: what became of each object on the member."),
+    rollout: list("Of a ManifestWorkReplicaSet: how far the clusters of each Placement have come."),
+    works: list("ManifestWorks that bring this object to members."),
   },
 };
 const name: Column = { name: "Name", type: "string", format: "name", jsonPath: ".metadata.name" };

@@ -11,6 +11,8 @@ const AGAINST: Readonly<Record<string, string>> = {
   ClusterAffinity: "compare the placement of the policy with the names, labels, provider, region and zones of the clusters",
   TaintToleration: "take the taint off the cluster, or add a toleration to placement.clusterTolerations",
   SpreadConstraint: "give the clusters the provider, region or zone that the spread constraint asks for, or change the constraint",
+  WorkloadAffinity: "see where the others of its workload group are, and let the placement include a cluster that has all of them",
+  WorkloadAntiAffinity: "give the placement a cluster that no other of its workload group has",
   ClusterEviction: "wait for the eviction to end, or fix what the resource was moved away for",
 };
 const MAX_PROBLEMS = 50;

@@ -25,6 +25,8 @@ export interface UpdateRecord {
   builtIn?: boolean;
   /** The other versions of the kind. Without it all sets of fields are taken to be stated in the version of the request. */
   versions?: OtherVersions | undefined;
+  /** Set where an object without owners has some from now on, because those who wrote it so far leave no record. */
+  beginsRecord?: boolean;
 }
 
 const leaf: FieldSet = {};
@@ -52,7 +54,7 @@ export function recordUpdate(record: UpdateRecord): JsonObject {
   const { before, after, apiVersion, subresource = "", versions } = record;
   const { owners, entries } = startingPoint(record);
   // An object that is not tracked stays so until somebody applies it.
-  if (owners.length === 0 && before !== undefined) return withManagedFields(after, undefined);
+  if (owners.length === 0 && before !== undefined && !record.beginsRecord) return withManagedFields(after, undefined);
   const schema = withObjectMeta(record.schema);
   const changes = new ChangesByVersion(before ? stripManagedFields(before) : emptyObject(schema, record.builtIn === true), stripManagedFields(after), schema, apiVersion, versions);
   const current: Owner = { manager: record.manager, operation: "Update", apiVersion, subresource, time: record.time, fields: ownable(changes.own.changed) };

@@ -6,6 +6,7 @@ import type { Client, ObjectKey, Transport } from "../client/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createOwnedSet } from "../runtime/index.ts";
 import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
+import { createAgentAccessController } from "./agent-access-controller.ts";
 import { createCapacities } from "./capacities.ts";
 import { createChanges } from "./changes.ts";
 import { createMembershipController } from "./controller.ts";
@@ -49,6 +50,8 @@ export interface MembershipOptions {
     /** A request to its API as somebody else. */
     call(cluster: string, ...request: Parameters<ConnectHandler>): ReturnType<ConnectHandler>;
   };
+  /** Whether something else on the hub stands for the member and has to go first when it leaves. */
+  isHeld?(cluster: string): boolean;
   /** Whether a cluster affinity selects a cluster. */
   matchesAffinity: TaintPolicyDependencies["matches"];
   events: EventRecorders;
@@ -67,8 +70,12 @@ export interface Membership {
   controllers: Controller<any>[];
   /** How manifests get to a member; undefined for one that is not there. */
   deliveryFor(cluster: string): Delivery | undefined;
+  /** A client of a member outside of this process, whose writes its delivery sees; undefined for any other. */
+  remoteClientOf(cluster: string): Client | undefined;
   /** False for a member that pulls: its own agent applies its Works and reports how it is. */
   serves(cluster: string): boolean;
+  /** The nodes and pods of a member that the hub reaches, and what else is asked for; undefined while it is not connected. */
+  informersOf(cluster: string): Informers | undefined;
   /** The subresource `proxy` of a Cluster. */
   proxy: ConnectHandler;
   close(): Promise<void>;
@@ -141,9 +148,14 @@ export function createMembership(options: MembershipOptions): Membership {
   });
   return {
     deliveryFor,
+    remoteClientOf: (name) => remote.named(name)?.writer,
     serves(name) {
       const cluster = clusters.get({ cluster: hub, name });
       return cluster === undefined || serves(cluster);
+    },
+    informersOf(name) {
+      const cluster = clusters.get({ cluster: hub, name });
+      return cluster && isSimulated(cluster) ? simulated.informers : remote.named(name)?.summary;
     },
     proxy: createClusterProxy({ hub, clusters, simulated: (cluster, ...request) => (isSimulated(cluster) ? simulated.call(cluster.metadata.name, ...request) : undefined), remote, askHub: (...request) => simulated.call(hub, ...request), clock }),
     controllers: [
@@ -153,10 +165,12 @@ export function createMembership(options: MembershipOptions): Membership {
         client: clientFor("lifecycle"),
         namespaces: informers.of(Namespace),
         worksOf: (name) => works.list({ cluster: hub, namespace: executionNamespace(name) }),
+        isHeld: (name) => options.isHeld?.(name) ?? false,
         isTargeted: (name) => bindings.some((lister) => lister.by(BY_TARGET, name).length > 0),
         events: told,
         clock,
       }),
+      createAgentAccessController({ hub, client: clientFor("agent-access"), informers, isSimulated: simulated.isMember }),
       createPullHealthController({ hub, client: clientFor("pull-health"), leases: informers.of(Lease), clock }),
       createTaintPolicyController({ hub, client: clientFor("taints"), clusters, policies: informers.of(ClusterTaintPolicy), matches: matchesAffinity, events: events("cluster-taint-policy-controller"), clock }),
       createImpersonationController({ hub, clusters, roles: informers.of(ClusterRole), bindings: informers.of(ClusterRoleBinding), works: impersonationWorks, events: events("unified-auth-controller") }),

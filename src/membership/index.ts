@@ -11,5 +11,7 @@ export { createChanges } from "./changes.ts";
 export { createMembershipController, type MemberAccess } from "./controller.ts";
 export { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
 export { createMemberParts } from "./member-parts.ts";
-export { createProber } from "./prober.ts";
+export { createProber, type Prober } from "./prober.ts";
+export { nextTrend, type Health, type Trend } from "./ready.ts";
+export { amountOf, resourceListOf } from "./resources.ts";
 export { CLUSTER_FINALIZER, LEASE_NAMESPACE, SYSTEM_LABELS } from "./well-known.ts";

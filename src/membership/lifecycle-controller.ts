@@ -24,6 +24,8 @@ export interface LifecycleDependencies {
   namespaces: Lister<Namespace>;
   /** The Works that the member still has. */
   worksOf(cluster: string): readonly DeepReadonly<Work>[];
+  /** Whether something else on the hub stands for the member; its end is waited for. */
+  isHeld(cluster: string): boolean;
   /** Whether a binding still names the member. */
   isTargeted(cluster: string): boolean;
   events: EventRecorder;
@@ -37,7 +39,7 @@ const BINDINGS_GRACE_MS = 30_000;
 /** An unjoin that takes longer than this says what it waits for. */
 const SAY_AFTER_MS = 5_000;
 
-export function createLifecycleController({ hub, client, namespaces, worksOf, isTargeted, events, clock }: LifecycleDependencies): Controller<ObjectKey> {
+export function createLifecycleController({ hub, client, namespaces, worksOf, isHeld, isTargeted, events, clock }: LifecycleDependencies): Controller<ObjectKey> {
   async function ensureNamespace(cluster: DeepReadonly<Cluster>, signal: AbortSignal): Promise<void> {
     const { name } = cluster.metadata;
     const namespace = executionNamespace(name);
@@ -105,6 +107,7 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
         const left = works.length;
         return sayWhy(cluster, left === 0 ? `waiting for the namespace ${namespace} to end` : `waiting for ${left} Work${left === 1 ? "" : "s"} in ${namespace}`, signal);
       }
+      if (isHeld(name)) return sayWhy(cluster, `waiting for the ManagedCluster ${name} to end`, signal);
       const leavingMs = clock.now() - Date.parse(cluster.metadata.deletionTimestamp ?? "");
       if (isTargeted(name) && leavingMs < BINDINGS_GRACE_MS && farewellOf(cluster) !== "abandon") return { requeueAfterMs: LOOK_AGAIN_MS };
       log.info("member left", { member: name, how: farewellOf(cluster) });

@@ -28,6 +28,8 @@ export interface MemberParts {
   /** Its nodes and pods, in short. */
   summary: Informers;
   delivery: Delivery;
+  /** Its writes are seen at once by whatever `delivery` shows. */
+  writer: Client;
   /** Ends what watches; the transport is its owner's. */
   close(): void;
 }
@@ -48,6 +50,7 @@ export function createMemberParts({ cluster, transport, wrap = (plain) => plain,
     client,
     summary,
     delivery,
+    writer,
     close() {
       observed.close();
       summary.close();

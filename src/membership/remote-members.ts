@@ -22,6 +22,8 @@ export interface RemoteMember {
   /** Its nodes and pods, in short. */
   summary: Informers;
   delivery: Delivery;
+  /** Its writes are seen at once by whatever `delivery` shows. */
+  writer: Client;
   /** As the account that may act as others; credentials are those of the impersonator's Secret. */
   asOthers: Transport;
   /** The same for a request that turns its connection into another protocol. */
@@ -128,10 +130,10 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
     const transport = createMemberTransport(opener(cluster, "secretRef", address), log);
     const asOthers = createMemberTransport(opener(cluster, "impersonatorSecretRef", address), log);
 
-    const { client, summary, delivery, close } = createMemberParts({ cluster, transport, wrap, clock, random, log, onServed: () => onServed(cluster) });
+    const { client, summary, delivery, writer, close } = createMemberParts({ cluster, transport, wrap, clock, random, log, onServed: () => onServed(cluster) });
     const upgradeAsOther: RemoteMember["upgradeAsOther"] = async (request, signal) =>
       openUpgrade({ ...(await openConnection(cluster, member.address, clock)), credentials: credentialsOf(cluster, "impersonatorSecretRef"), clock }, request, signal);
-    const member: RemoteMember = { client, summary, delivery, asOthers, upgradeAsOther, address };
+    const member: RemoteMember = { client, summary, delivery, writer, asOthers, upgradeAsOther, address };
     const stopListening = onOpen(member, cluster);
     log.info("connecting to a member", { member: cluster });
     return {

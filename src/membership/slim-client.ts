@@ -30,9 +30,9 @@ function slimPod(pod: DeepReadonly<Pod>): DeepReadonly<Pod> {
 }
 
 function slimNode(node: DeepReadonly<Node>): DeepReadonly<Node> {
-  const { allocatable, conditions } = node.status ?? {};
+  const { capacity, allocatable, conditions } = node.status ?? {};
   const ready = conditions?.filter(({ type }) => type === "Ready").map(({ type, status }) => ({ type, status }));
-  return { apiVersion: "v1", kind: "Node", metadata: metadataOf(node), ...(node.spec?.unschedulable && { spec: { unschedulable: true } }), status: { ...(allocatable && { allocatable }), ...(ready && { conditions: ready }) } };
+  return { apiVersion: "v1", kind: "Node", metadata: metadataOf(node), ...(node.spec?.unschedulable && { spec: { unschedulable: true } }), status: { ...(capacity && { capacity }), ...(allocatable && { allocatable }), ...(ready && { conditions: ready }) } };
 }
 
 /** The kind of a request says what its objects are. */

@@ -129,7 +129,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     const bindingOf = (event: ObjectEvent): ObjectKey[] => (isOfScope(event) ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }] : []);
     return [
       createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, groups, bindingStatus, events: events("flotilla-schedule"), clock, options: scheduling, ...(deps.onDecision && { onDecision: deps.onDecision }) }),
-      createFailoverController({ scope, client: clientFor("failover"), bindings: ofScope, clusters, interpreter, events: events("flotilla-failover"), clock, ...(deps.failover && { options: deps.failover }) }),
+      createFailoverController({ scope, client: clientFor("failover"), bindings: ofScope, clusters, groups, scheduling, interpreter, events: events("flotilla-failover"), clock, ...(deps.failover && { options: deps.failover }) }),
       createEvictionController({ scope, client: clientFor("eviction"), events: events("flotilla-eviction"), clock, ...(deps.failover?.evictionTimeoutMs !== undefined && { timeoutMs: deps.failover.evictionTimeoutMs }) }),
       createRecordController({
         scope,

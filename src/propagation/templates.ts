@@ -5,7 +5,7 @@
  * A kind is served in several versions and still one object. Each object is therefore known by group and kind, looked at in
  * the first version that anybody named, and read in another one where a policy asks for it.
  */
-import { formatApiVersion, gvkOf, isReservedNamespace, parseApiVersion } from "../api/index.ts";
+import { OCM_NAMESPACE, formatApiVersion, gvkOf, isReservedNamespace, parseApiVersion } from "../api/index.ts";
 import type { ClusterPropagationPolicy, CustomResourceDefinition, KubernetesObject, PropagationPolicy, ResourceBinding } from "../api/index.ts";
 import { equalJson, messageOf } from "../base/index.ts";
 import type { Clock, DeepReadonly, Log } from "../base/index.ts";
@@ -166,9 +166,9 @@ export function isTemplateGroup(group: string): boolean {
   return !NOT_TEMPLATES.test(group);
 }
 
-/** Whether a namespace is a cluster's own business: every cluster has its `kube-*`, and the hub keeps its books in the reserved ones. */
+/** Whether a namespace is a cluster's own business: every cluster has its `kube-*`, and the hub keeps its books in the reserved ones, Open Cluster Management in its own. */
 export function isOwnNamespace(namespace: string): boolean {
-  return isReservedNamespace(namespace) || namespace.startsWith("kube-");
+  return isReservedNamespace(namespace) || namespace.startsWith("kube-") || namespace === OCM_NAMESPACE || namespace.startsWith(`${OCM_NAMESPACE}-`);
 }
 
 /** Every cluster puts its own authority into every namespace; pods of a member that were given the hub's would trust nobody. */

@@ -100,16 +100,17 @@ export class ControllerRunner<K> {
       informers.push(informer as Informer<never>);
       this.#sources.push(informerSource(informer, (event) => request.map(event)));
     }
+    for (const kind of this.#controller.reads ?? []) informers.push(this.#options.informers.of(kind) as Informer<never>);
     for (const source of this.#sources) source.start((key, lane) => this.#queue.add(key, lane), signal);
     void this.#begin(informers);
   }
 
-  /** Waits for what the controller watches, and for what is open besides, because a reconcile may read that too. */
+  /** Waits for what the controller watches, and for what it reads besides; a controller that does not say may read whatever is open. */
   async #begin(informers: readonly Informer<never>[]): Promise<void> {
     const { signal } = this.#options;
     try {
       for (const informer of informers) if (!informer.synced) await informer.whenSynced(signal);
-      await this.#options.informers.whenSynced(signal);
+      if (!this.#controller.reads) await this.#options.informers.whenSynced(signal);
     } catch (error) {
       if (!signal.aborted) this.#log.error("controller cannot start, what it watches was closed", { error });
       return;

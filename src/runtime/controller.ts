@@ -43,6 +43,11 @@ export interface Controller<K = unknown> {
   /** How many keys at the same time. */
   readonly concurrency: number;
   readonly sources: readonly SourceRequest<K>[];
+  /**
+   * What it reads besides what it watches. It begins as soon as these and its sources are listed; unset, it waits for every kind that is
+   * open, which after a restart may take seconds longer.
+   */
+  readonly reads?: readonly Kind[];
   /** Identity of a key in the queue, in logs and in back-off. */
   idOf(key: K): string;
   /** Of two keys that are ready the one with the higher number is reconciled first. Asked whenever one becomes ready; all are equal unless given. */
@@ -112,6 +117,8 @@ export interface ControllerDefinition<T extends KubernetesObject> {
   informers?: Informers;
   /** Other kinds whose changes make objects of `for` worth a look; built by `watch` and `owned`. */
   watches?: readonly (SourceRequest<ObjectKey> | OwnedRequest)[];
+  /** As those of `Controller`. */
+  reads?: readonly Kind[];
   writes: readonly Kind[];
   concurrency?: number;
   /** As that of `Controller`. */

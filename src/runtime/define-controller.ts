@@ -49,6 +49,7 @@ export function defineController<T extends KubernetesObject>(definition: Control
     name,
     writes,
     ...(concurrency !== undefined && { concurrency }),
+    ...(definition.reads && { reads: definition.reads }),
     ...(definition.priorityOf && { priorityOf: (key: ObjectKey) => definition.priorityOf?.(key) ?? 0 }),
     sources: [
       watch(kind, ({ cluster, object }) => [keyOf(cluster, object)], scope),

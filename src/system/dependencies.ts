@@ -2,6 +2,7 @@
 import type { Clock, Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { Informers } from "../runtime/index.ts";
+import type { SignRequest } from "./certificates/signing-controller.ts";
 
 export interface SystemDependencies {
   client: Client;
@@ -17,4 +18,6 @@ export interface SystemDependencies {
   isManagedElsewhere?(cluster: string): boolean;
   /** A token for an account that lives as long as a Secret. */
   issueSecretToken(cluster: string, namespace: string, account: { name: string; uid: string }, secret: string): Promise<string>;
+  /** Signs requests for client certificates; unset leaves them to others. */
+  signRequest?: SignRequest;
 }

@@ -1,5 +1,9 @@
 /** Controllers that every cluster has, whoever runs its workloads. */
 import { standAside, type Controller } from "../runtime/index.ts";
+import { createBootstrapController } from "./bootstrap/controller.ts";
+import { createApprovalController } from "./certificates/approval-controller.ts";
+import { createCleanupController } from "./certificates/cleanup-controller.ts";
+import { createSigningController } from "./certificates/signing-controller.ts";
 import { createClusterRoleController } from "./cluster-roles/controller.ts";
 import type { SystemDependencies } from "./dependencies.ts";
 import { createQuotaController } from "./quota/controller.ts";
@@ -8,6 +12,8 @@ import { createServiceAccountController } from "./service-accounts/controller.ts
 import { createTokenController } from "./tokens/controller.ts";
 
 export type { SystemDependencies } from "./dependencies.ts";
+export { CLUSTER_INFO_PATH, publishClusterInfo } from "./bootstrap/cluster-info.ts";
+export { bootstrapAccess } from "./bootstrap/hub-access.ts";
 export { rootCertificateConfigMap } from "./root-certificates/config-map.ts";
 export { defaultServiceAccount } from "./service-accounts/default-account.ts";
 export { tokenTrackingConfigMap } from "./tokens/tracking.ts";
@@ -22,5 +28,10 @@ export function createSystemControllers(deps: SystemDependencies): Controller<an
     createTokenController(deps),
     standAside(createClusterRoleController(deps), elsewhere),
     standAside(createQuotaController(deps), elsewhere),
+    standAside(createBootstrapController(deps), elsewhere),
+    createApprovalController(deps),
+    // Stays, too: the server believes no certificates but its own authority's.
+    ...(deps.signRequest ? [createSigningController({ ...deps, signRequest: deps.signRequest })] : []),
+    standAside(createCleanupController(deps), elsewhere),
   ];
 }

@@ -310,7 +310,7 @@ describe("a member that does not answer", () => {
     expect(hub.writes().filter(({ part }) => part !== "events")).toEqual([]);
   });
 
-  test("costs two writes for the outage and none while it lasts", async () => {
+  test("costs two writes of each of its faces for the outage and none while it lasts", async () => {
     await join();
     await run(60_000);
     hub.resetWrites();
@@ -319,7 +319,12 @@ describe("a member that does not answer", () => {
     await run(120_000);
 
     const writes = hub.writes().filter(({ part }) => part !== "events");
-    expect(writes.map(({ part, resource, count }) => `${count} × ${part} ${resource}`).sort()).toEqual(["1 × lifecycle clusters.cluster.karmada.io", "1 × membership clusters.cluster.karmada.io"]);
+    expect(writes.map(({ part, resource, count }) => `${count} × ${part} ${resource}`).sort()).toEqual([
+      "1 × lifecycle clusters.cluster.karmada.io",
+      "1 × membership clusters.cluster.karmada.io",
+      "1 × registration managedclusters.cluster.open-cluster-management.io",
+      "1 × registration managedclusters.cluster.open-cluster-management.io",
+    ]);
   });
 });
 

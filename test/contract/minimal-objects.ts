@@ -8,6 +8,8 @@ const workload: JsonObject = { selector: { matchLabels: { app: "web" } }, templa
 const jobTemplate: JsonObject = { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "web:1" }] } };
 const roleRef: JsonObject = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" };
 const manifestWork: JsonObject = { workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "shop" } }] } };
+/** For the user `tester`, signed with an Ed25519 key that nobody kept. */
+const CERTIFICATE_REQUEST = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlHUU1FUUNBUUF3RVRFUE1BMEdBMVVFQXd3R2RHVnpkR1Z5TUNvd0JRWURLMlZ3QXlFQU5qc3hQUCtxbFNuKwp2WEVsQWNnR0xkUlJobEN0ajlGYjRuODI3YTlFbi9PZ0FEQUZCZ01yWlhBRFFRQ01UbXdXSEFvSU5jMkZJbVBKCjFuYmZWZzZsQ2VDdEE1UFQyUmVnUmphNFE2VVMzUFJ4UE0zdGZBNnFzaWloZ1QyaGFYS1VmNUhjc1hoK2xscDAKTFdzRgotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
 const deploymentSelector: JsonObject = { apiVersion: "apps/v1", kind: "Deployment" };
 
 const fields = new Map<Kind, JsonObject>([
@@ -68,6 +70,7 @@ const fields = new Map<Kind, JsonObject>([
   [api.SelfSubjectRulesReview, { spec: { namespace: "shop" } }],
   [api.LogicalCluster, { spec: { profile: "empty" } }],
   [api.ControllerRevision, { data: {}, revision: 1 }],
+  [api.CertificateSigningRequest, { spec: { request: CERTIFICATE_REQUEST, signerName: "example.com/signer", usages: ["client auth"], username: "tester" } }],
   [api.Lease, {}],
   [
     api.CustomResourceDefinition,

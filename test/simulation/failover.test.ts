@@ -360,3 +360,27 @@ test("what is in no namespace leaves a tainted member too", async () => {
   expect(spec.gracefulEvictionTasks ?? []).toEqual([]);
   expect(JSON.parse(metadata.annotations?.["flotilla.dev/moves"] ?? "[]")).toMatchObject([{ from: before?.name, cause: "TaintUntolerated", actor: "TaintManager", ending: "Replaced" }]);
 });
+
+test("nothing is ordered to a member that another of its anti-affinity group has, and goes there when that one is gone", async () => {
+  const policy = onOneOf(["member1", "member2"], APPLICATION);
+  Object.assign(policy.spec.placement ?? {}, { workloadAffinity: { antiAffinity: { groupByLabelKey: "team" } } });
+  const red = (name: string): Deployment => makeDeployment(`shop/${name}`).replicas(2).with(({ metadata }) => (metadata.labels = { team: "red" })).build();
+  fleet = await startTestFleet({ members: ["member1", "member2"] });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(PropagationPolicy, "hub", policy);
+  for (const name of ["web", "other"]) await fleet.client.create(Deployment, "hub", red(name));
+  await fleet.run(10 * SECOND);
+  const [from = ""] = await targets();
+
+  await report(from, 0);
+  await fleet.run(3 * MINUTE);
+
+  expect(await tasks()).toEqual([]);
+  expect((await binding()).status?.conditions).toContainEqual(expect.objectContaining({ type: "Scheduled", status: "True" }));
+  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toContainEqual(expect.stringMatching(`cluster ${from} failed: there is no other place: .*cluster already has workload with the same anti-affinity group`));
+
+  await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "other" });
+  await fleet.run(6 * MINUTE);
+
+  expect(await targets()).not.toEqual([from]);
+});

@@ -15,8 +15,13 @@ beforeEach(async () => {
 });
 
 const meta = (name: string, namespace?: string) => ({ name, ...(namespace && { namespace }) });
-const addCluster = async (name: string, labels: Record<string, string> = {}, taints: ManagedClusterTaint[] = []): Promise<void> =>
-  void (await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all", ...labels } }, spec: { hubAcceptsClient: false, taints } }));
+/** As its agent reports it: one that nobody reports is tainted. */
+const available = { conditions: [{ type: "ManagedClusterConditionAvailable", status: "True", reason: "ManagedClusterAvailable", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }] };
+const addCluster = async (name: string, labels: Record<string, string> = {}, taints: ManagedClusterTaint[] = []): Promise<void> => {
+  await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all", ...labels } }, spec: { hubAcceptsClient: false, taints } });
+  await fleet.client.patch(ManagedCluster, { cluster: HUB, name }, { status: available }, { type: "merge", subresource: "status" });
+  await fleet.settle();
+};
 const addSet = async (name = "all"): Promise<void> => void (await fleet.client.create(ManagedClusterSet, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name }, spec: {} }));
 const bind = async (set = "all", namespace = "shop"): Promise<void> =>
   void (await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: meta(set, namespace), spec: { clusterSet: set } }));
@@ -98,7 +103,6 @@ test("a toleration that ends takes the cluster off, without anybody's doing", as
 
 describe("a namespace without a binding", () => {
   test("gets no cluster", async () => {
-    await addSet("default");
     await addCluster("c1", { [CLUSTER_SET_LABEL]: "default" });
     await place({ clusterSets: ["default"] });
     await fleet.settle();
@@ -108,7 +112,6 @@ describe("a namespace without a binding", () => {
   });
 
   test("is taken to be bound to the default set when it is the default one and the Placement names that set", async () => {
-    await addSet("default");
     await addCluster("c1", { [CLUSTER_SET_LABEL]: "default" });
     await place({ clusterSets: ["default"] }, "default");
     await fleet.settle();

@@ -18,6 +18,9 @@ beforeEach(async () => {
   await client.create(ManagedClusterSet, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name: "all" }, spec: {} });
   await client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { name: "all", namespace: "shop" }, spec: { clusterSet: "all" } });
   for (const name of CLUSTERS) await client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all" } }, spec: { hubAcceptsClient: false } });
+  // As their agents report them: one that nobody reports is tainted.
+  const conditions = [{ type: "ManagedClusterConditionAvailable", status: "True", reason: "ManagedClusterAvailable", message: "", lastTransitionTime: formatTime(fleet.clock.now()) }];
+  for (const name of CLUSTERS) await client.patch(ManagedCluster, { cluster: HUB, name }, { status: { conditions } }, { type: "merge", subresource: "status" });
   await client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name: "all", namespace: "shop" }, spec: {} });
   await fleet.settle();
 });

@@ -20,6 +20,8 @@ const LONG_LENGTH = 0x80;
 /** Lengths of more bytes are those of more than a gigabyte. */
 const MAX_LENGTH_BYTES = 4;
 const HIGH_TAG = 0x1f;
+/** Go reads no larger ones either. */
+const MAX_IDENTIFIER_PART = 2 ** 31 - 1;
 
 /** The one value that the bytes are. */
 export function readDer(bytes: Uint8Array): DerValue {
@@ -48,19 +50,18 @@ export function expectDer(value: DerValue | undefined, tag: number, what: string
 /** `2.5.4.3` */
 export function identifierOf({ content }: DerValue): string {
   if (content.length === 0 || ((content.at(-1) ?? 0) & LONG_LENGTH) !== 0) throw new DerError("an object identifier is cut off");
-  const numbers: bigint[] = [];
-  let number = 0n;
+  const numbers: number[] = [];
+  let number = 0;
   for (const byte of content) {
-    number = (number << 7n) | BigInt(byte & 0x7f);
-    // Twenty bytes hold a UUID; nobody has longer ones.
-    if (number > 1n << 140n) throw new DerError("an object identifier is too long");
+    number = number * 128 + (byte & 0x7f);
+    if (number > MAX_IDENTIFIER_PART) throw new DerError("an object identifier has a part that is too large");
     if ((byte & LONG_LENGTH) !== 0) continue;
     numbers.push(number);
-    number = 0n;
+    number = 0;
   }
-  const [first = 0n, ...rest] = numbers;
-  const root = first < 80n ? first / 40n : 2n;
-  return [root, first - root * 40n, ...rest].join(".");
+  const [first = 0, ...rest] = numbers;
+  const root = Math.min(Math.floor(first / 40), 2);
+  return [root, first - root * 40, ...rest].join(".");
 }
 
 /** The bytes of a bit string that has no bits left over. */

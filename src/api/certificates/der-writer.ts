@@ -36,13 +36,12 @@ function lengthBytes(length: number): number[] {
 
 /** The first two numbers share a byte; larger numbers take seven bits a byte. */
 function identifierBytes(dotted: string): number[] {
-  const [first = 0n, second = 0n, ...rest] = dotted.split(".").map(BigInt);
-  return [first * 40n + second, ...rest].flatMap(sevenBitBytes);
+  const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
+  return [first * 40 + second, ...rest.flatMap(sevenBitBytes)];
 }
 
-/** Numbers made from UUIDs are larger than a `number` can be. */
-function sevenBitBytes(number: bigint): number[] {
-  const bytes = [Number(number & 0x7fn)];
-  for (let rest = number >> 7n; rest > 0n; rest >>= 7n) bytes.unshift(Number(rest & 0x7fn) | 0x80);
+function sevenBitBytes(number: number): number[] {
+  const bytes = [number & 0x7f];
+  for (let rest = number >>> 7; rest > 0; rest >>>= 7) bytes.unshift((rest & 0x7f) | 0x80);
   return bytes;
 }

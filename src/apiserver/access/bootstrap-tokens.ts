@@ -5,6 +5,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { isObject } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
+import { timeProblem } from "../../machinery/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { keyOf } from "../clusters/resources.ts";
@@ -55,5 +56,5 @@ function isSame(stored: string, given: string): boolean {
 
 /** A time that cannot be read is over. */
 function hasExpired(expiration: string, nowMs: number): boolean {
-  return expiration !== "" && !(Date.parse(expiration) > nowMs);
+  return expiration !== "" && (timeProblem(expiration, false) !== undefined || Date.parse(expiration) <= nowMs);
 }

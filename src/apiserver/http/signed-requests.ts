@@ -16,8 +16,11 @@ export interface RequestTerms {
   cluster: string;
 }
 
-/** The UUID c6b8762d-aa52-406f-ba51-be2687d8a461 as a number: below 2.25 everybody may make numbers of their own that way. */
-const CLUSTER_EXTENSION = "2.25.264144922729696183036914904896672146529";
+/**
+ * The UUID c6b8762d-aa52-406f-ba51-be2687d8a461 in parts, below the number under which everybody may make their own that way. As one number
+ * below 2.25 it would be larger than Go reads.
+ */
+const CLUSTER_EXTENSION = "1.2.840.113556.1.8000.2554.50872.30253.43602.16495.47697.12461703.14197857";
 /** Clocks of clients are never quite right. */
 const BACKDATE_MS = 5 * 60 * 1000;
 /** Of a certificate that lives longer than this, five minutes do not matter, and they are taken off its end. */

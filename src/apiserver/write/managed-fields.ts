@@ -12,11 +12,18 @@ import { HUB } from "../request/router.ts";
  * Objects that the member simulation itself writes by the thousand. Their field managers would cost more than the rest of the
  * write, and no person or tool applies to them.
  */
-const UNTRACKED = new Set(["Pod", "Node", "Event", "Lease", "EndpointSlice", "ControllerRevision", "NodeImage", "NodePodProbe"]);
+const UNTRACKED_ON_MEMBERS = new Set(["Pod", "Node", "Event", "Lease", "EndpointSlice", "ControllerRevision", "NodeImage", "NodePodProbe"]);
+/** Objects that the pipeline makes on the hub, several for every template: which stage writes which field is fixed, and the managers were a third of their bytes. */
+const UNTRACKED_ON_HUB = new Set(["work.karmada.io/Work", "work.karmada.io/ResourceBinding", "work.karmada.io/ClusterResourceBinding"]);
 
-function tracksFields({ inProcess, cluster, served }: RequestContext): boolean {
-  return !(inProcess && cluster.name !== HUB && UNTRACKED.has(served.resource.kind.kind));
+function tracksFields(context: RequestContext, stored: Json | undefined): boolean {
+  if (!context.inProcess) return true;
+  if (context.cluster.name !== HUB) return !UNTRACKED_ON_MEMBERS.has(context.served.resource.kind.kind);
+  // Where somebody from outside has written, what is recorded has to stay true.
+  return stored !== undefined || !isPipelines(context);
 }
+
+const isPipelines = ({ cluster, served: { resource } }: RequestContext): boolean => cluster.name === HUB && UNTRACKED_ON_HUB.has(`${resource.kind.group}/${resource.kind.kind}`);
 
 /** `after` with `metadata.managedFields`. `given` is what the client sent there, if anything. */
 export function trackFields(context: RequestContext, clock: Clock, manager: string, before: JsonObject | undefined, after: JsonObject, given: Json | undefined): JsonObject {
@@ -24,7 +31,7 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
   const metadata = metadataOf(after);
   const stored = before && metadataOf(before).managedFields;
   const kept = given ?? stored;
-  if (!tracksFields(context)) return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
+  if (!tracksFields(context, stored)) return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
   // The main endpoint does not write a status that has its own, so nobody owns its zero values through it.
   const { status, ...rest } = after;
   const hidesStatus = subresource === undefined && status !== undefined && served.subresources.status === true;
@@ -39,6 +46,7 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
     time: formatTime(clock.now()),
     builtIn: served.resource.kind.builtIn,
     versions: otherVersions(served),
+    beginsRecord: isPipelines(context),
   });
   return hidesStatus ? { ...recorded, status } : recorded;
 }

@@ -25,6 +25,7 @@ describe("a rollout", () => {
     "goes up by no more than is free while a member may still run what it ran": { members: [at(0, 1, { seen: 2, replicas: 3 }), at(1, 4)], demanded: 3, want: ["1", "1"] },
     "counts what a member was asked for and has not answered to": { members: [at(0, 1, { peak: 2, isAcknowledged: false }), at(1, 4)], demanded: 3, want: ["1", "1"] },
     "counts members that leave for as long as they are there": { members: [at(1, 5), at(1, 5)], demanded: 5, leaving: [at(2, 0)], want: ["2", "1"] },
+    "counts of members that leave what they report where that is about the copy that they have": { members: [at(1, 10, { replicas: 5, isBackward: true })], demanded: 1, leaving: [at(0, 0, { peak: 1 })], want: ["1 back"] },
     "starts old pods on a member that was through with the release": { members: [at(3, 5, { replicas: 3, isThrough: true }), at(0, 3)], demanded: 3, want: ["3 back", "0"] },
     "creates a member from the template of before": { members: [at(2, 3), { ...at(0, 3), isJoining: true }], demanded: 2, want: ["2", "0 back"] },
     "leaves a member to the override that decides its partition": { members: [at(3, 3, { isPinned: true }), at(0, 3)], demanded: 1, want: ["1", "0"] },

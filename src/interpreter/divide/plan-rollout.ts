@@ -36,10 +36,7 @@ export interface RolloutMember {
 }
 
 /** One that is no target any more counts for as long as its copy is there. */
-export interface LeavingMember {
-  readonly was?: MemberStage;
-  readonly seen: number;
-}
+export type LeavingMember = Pick<RolloutMember, "was" | "seen" | "isAcknowledged">;
 
 export interface RolloutPlan {
   readonly updated: number;
@@ -52,7 +49,7 @@ export function planRollout(members: readonly RolloutMember[], leaving: readonly
   const sizes = members.map(({ size }) => size);
   // Nothing is kept back any more, so nothing needs to be counted.
   if (demanded >= sumOf(sizes)) return sizes.map((size) => ({ updated: size, isBackward: false, peak: 0 }));
-  const gone = sumOf(leaving.map(({ was, seen }) => mayRun(was, seen, false)));
+  const gone = sumOf(leaving.map(({ was, seen, isAcknowledged }) => mayRun(was, seen, isAcknowledged)));
   const wanted = wantedOf(members, sizes, Math.max(0, demanded - gone), order);
   const granted = grant(members, wanted, demanded - gone);
   return members.map((member, index) => {

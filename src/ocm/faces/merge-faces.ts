@@ -28,11 +28,10 @@ export interface Merged {
 
 export const NOTHING_AGREED: Agreement = { labels: {}, taints: [] };
 
-/** Karmada keeps off, moves away, and would rather not; Open Cluster Management says the same of choosing. */
+/** Karmada keeps off and moves away; Open Cluster Management says the same of choosing. Its third, PreferNoSelect, has no equal: Karmada refuses PreferNoSchedule on clusters. */
 const EFFECTS: readonly (readonly [karmada: string, managed: string])[] = [
   ["NoSchedule", "NoSelectIfNew"],
   ["NoExecute", "NoSelect"],
-  ["PreferNoSchedule", "PreferNoSelect"],
 ];
 const managedEffect = new Map(EFFECTS);
 const karmadaEffect = new Map(EFFECTS.map(([karmada, managed]) => [managed, karmada]));
@@ -87,7 +86,7 @@ interface TaintMerge {
 function mergeTaints(karmada: KarmadaTaints, managed: ManagedTaints, before: Agreement["taints"]): TaintMerge {
   const idOf = ({ key, value = "", effect }: { key: string; value?: string; effect: string }): string => JSON.stringify([key, value, effect]);
   const known = (key: string, effect: string | undefined): effect is string => effect !== undefined && isShared(key);
-  const mine = new Map(karmada.filter(({ key, effect }) => known(key, managedEffect.get(effect))).map(({ key, value = "", effect }) => [idOf({ key, value, effect }), { key, value, effect: effect as string }]));
+  const mine = new Map(karmada.filter(({ key, effect }) => known(key, managedEffect.get(effect))).map(({ key, value = "", effect }): [string, Agreement["taints"][number]] => [idOf({ key, value, effect }), { key, value, effect }]));
   const theirs = new Map(
     managed.flatMap(({ key, value = "", effect }) => {
       const same = karmadaEffect.get(effect);

@@ -5,17 +5,17 @@
  * Writes: PlacementDecisions that it owns, with their status; the Placement's status.
  * After:  ManifestWorkReplicaSet, and whoever reads decisions.
  */
-import { AddOnPlacementScore, DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, DEFAULT_CLUSTER_SET, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, OcmPlacement, PLACEMENT_LABEL, PlacementDecision, SCHEDULING_DISABLED_ANNOTATION, usesUnboundDefault } from "../../api/index.ts";
+import { AddOnPlacementScore, DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, OcmPlacement, PLACEMENT_LABEL, PlacementDecision, SCHEDULING_DISABLED_ANNOTATION } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { createScoreLibrary, withCondition } from "../../machinery/index.ts";
+import { withCondition } from "../../machinery/index.ts";
 import { defineController, done, owned, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informers } from "../../runtime/index.ts";
 import { findConcerned } from "./concerned.ts";
-import { BY_PLACEMENT, createDecisionCounts } from "./decision-counts.ts";
 import type { PlannedDecision } from "./decision-groups.ts";
 import { planPlacement, type PlacementPlan } from "./plan-placement.ts";
+import type { PlacementSources } from "./sources.ts";
 
 type Placement = DeepReadonly<OcmPlacement>;
 type Decision = DeepReadonly<PlacementDecision>;
@@ -26,34 +26,14 @@ export interface PlacementDependencies {
   client: Client;
   events: EventRecorder;
   clock: Clock;
-  /** Hears every plan, for those who explain it. */
-  onPlan?(key: ObjectKey, plan: PlacementPlan): void;
+  sources: PlacementSources;
 }
 
 /** Scores of more clusters are cut off in the event that tells them. */
 const MAX_SCORES_LENGTH = 1000;
 
-export function createPlacementController({ hub, informers, client, events, clock, onPlan }: PlacementDependencies): Controller<ObjectKey> {
-  const clusters = informers.of(ManagedCluster);
-  const sets = informers.of(ManagedClusterSet);
-  const bindings = informers.of(ManagedClusterSetBinding);
-  const scores = informers.of(AddOnPlacementScore);
-  const decisions = informers.of(PlacementDecision);
-  const counts = createDecisionCounts(decisions);
-  const concerned = findConcerned({ hub, placements: informers.of(OcmPlacement), sets, bindings });
-  const scoreObjectOf = (cluster: string, name: string): DeepReadonly<AddOnPlacementScore> | undefined => scores.get({ cluster: hub, namespace: cluster, name });
-  const library = createScoreLibrary((cluster, name) => scoreObjectOf(cluster, name)?.status?.scores ?? (scoreObjectOf(cluster, name) ? [] : undefined));
-
-  function boundSets(placement: Placement): Map<string, DeepReadonly<ManagedClusterSet>> {
-    const bound = bindings.list({ cluster: hub, namespace: placement.metadata.namespace ?? "" }).map(({ metadata }) => metadata.name);
-    const names = bound.length === 0 && usesUnboundDefault(placement) ? [DEFAULT_CLUSTER_SET] : bound;
-    return new Map(names.flatMap((name): [string, DeepReadonly<ManagedClusterSet>][] => {
-      const set = sets.get({ cluster: hub, name });
-      return set ? [[name, set]] : [];
-    }));
-  }
-
-  const existing = ({ metadata }: Placement): Decision[] => decisions.by(BY_PLACEMENT, `${metadata.namespace}/${metadata.name}`).filter((decision) => decision.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid));
+export function createPlacementController({ hub, informers, client, events, clock, sources }: PlacementDependencies): Controller<ObjectKey> {
+  const concerned = findConcerned({ hub, placements: informers.of(OcmPlacement), sets: informers.of(ManagedClusterSet), bindings: informers.of(ManagedClusterSetBinding) });
 
   function tellChange(placement: Placement, name: string, { warning, record }: PlacementPlan): void {
     const { namespace } = placement.metadata;
@@ -90,7 +70,7 @@ export function createPlacementController({ hub, informers, client, events, cloc
   }
 
   async function writeDecisions(placement: Placement, plan: PlacementPlan, signal: AbortSignal): Promise<void> {
-    const before = new Map(existing(placement).map((decision) => [decision.metadata.name, decision]));
+    const before = new Map(sources.decisionsOf(placement).map((decision) => [decision.metadata.name, decision]));
     const wanted = plan.isKept && before.size > 0 ? keptDecisions([...before.values()], plan) : plan.decisions;
     for (const planned of wanted) {
       await writeDecision(placement, planned, before.get(planned.name), plan, signal);
@@ -120,10 +100,8 @@ export function createPlacementController({ hub, informers, client, events, cloc
 
     async reconcile(placement, { key, signal }) {
       if (placement.metadata.deletionTimestamp || placement.metadata.annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true") return done;
-      const chosen = new Set(existing(placement).flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)));
       const nowMs = clock.now();
-      const plan = planPlacement(placement, { boundSets: boundSets(placement), clusters: clusters.list({ cluster: hub }), chosen, ...counts.besides(chosen), scoreObjectOf, library, nowMs });
-      onPlan?.(key, plan);
+      const plan = planPlacement(placement, sources.inputOf(placement, nowMs));
       await writeDecisions(placement, plan, signal);
       await writeStatus(placement, plan, key, signal);
       return plan.lookAgainMs === undefined ? done : { requeueAfterMs: Math.max(0, plan.lookAgainMs - nowMs) };

@@ -10,7 +10,7 @@
  * because the hub itself is the one who would read it.
  */
 import { AUTOMATICALLY_ACCEPTED_ANNOTATION, CLUSTER_LEASE, CLUSTER_NAME_LABEL, CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER, Cluster, ClusterRole, ClusterRoleBinding, Lease, ManagedCluster, ManagedClusterSet, ManifestWork, Namespace, RoleBinding } from "../../api/index.ts";
-import type { ClusterClaim, KubernetesObject } from "../../api/index.ts";
+import type { ClusterClaim } from "../../api/index.ts";
 import { equalJson, formatMicroTime, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
@@ -112,7 +112,7 @@ export function createManagedClusterController({ hub, informers, client, events,
     if (changed(AVAILABLE) === "ManagedClusterLeaseUpdateStopped") events.record(hub, cluster, { type: "Warning", reason: "AvailableUnknown", message: `The ${name} is successfully imported. However, the connection check from the managed cluster to the hub cluster has failed` });
   }
 
-  const byLabel = ({ object }: ObjectEvent<KubernetesObject>): ObjectKey[] => {
+  const byLabel = ({ object }: ObjectEvent): ObjectKey[] => {
     const name = object.metadata.labels?.[CLUSTER_NAME_LABEL];
     return name ? [{ cluster: hub, name }] : [];
   };

@@ -63,9 +63,10 @@ async function defineKinds(client: WorkMember["client"], cluster: string, signal
 }
 
 /** Notes which objects the work has on the member, if that is news. */
-export async function recordResources(applied: Applied, resources: readonly AppliedResource[], { client, cluster }: WorkMember, signal: AbortSignal): Promise<void> {
+export async function recordResources(applied: Applied, resources: readonly AppliedResource[], { client, cluster }: WorkMember, beforeRequest: () => void, signal: AbortSignal): Promise<void> {
   const appliedResources = resources.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   if (equalJson(applied.status?.appliedResources ?? [], appliedResources)) return;
+  beforeRequest();
   await client.patch(AppliedManifestWork, { cluster, name: applied.metadata.name }, { metadata: { uid: applied.metadata.uid ?? null }, status: { appliedResources } } as unknown as Json, { type: "merge", subresource: "status", signal });
 }
 

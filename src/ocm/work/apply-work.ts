@@ -14,6 +14,7 @@ import { inScope, metaOf, type Manifest } from "./manifests.ts";
 import type { WorkMember } from "./member-objects.ts";
 import { isOwned } from "./ownership.ts";
 import { planApply } from "./plan-apply.ts";
+import { WorkMistakeError } from "./work-mistake.ts";
 
 type Work = DeepReadonly<ManifestWork>;
 
@@ -48,7 +49,7 @@ export async function applyWork(work: Work, manifests: readonly Manifest[], cont
 async function applyOne(work: Work, manifest: Manifest, { member, applied, beforeRequest, signal }: ApplyContext): Promise<Attempt> {
   let kind: AnyKind | undefined;
   try {
-    if (manifest.problem !== undefined) throw new Error(manifest.problem);
+    if (manifest.problem !== undefined) throw new WorkMistakeError(manifest.problem);
     const served = (kind = await member.delivery.kindOf(manifest.object, { beforeRequest }));
     const meta = metaOf(manifest, served);
     const object = inScope(manifest.object, served);

@@ -7,6 +7,7 @@ import type { KubernetesObject, ManifestWorkExecutor } from "../../api/index.ts"
 import { FlotillaError, type DeepReadonly } from "../../base/index.ts";
 import type { AnyKind, Client } from "../../client/index.ts";
 import { ApiError, isAlreadyExists } from "../../machinery/index.ts";
+import { WorkMistakeError } from "./work-mistake.ts";
 
 export interface Account {
   user: string;
@@ -37,8 +38,8 @@ export interface ExecutorQuestion {
 
 /** Throws a `NotAllowedError`, or what kept the member from answering. */
 export async function checkExecutor({ executor, kind, object, isOwned }: ExecutorQuestion, member: { client: Client; cluster: string; dryRunAs: DryRunAs }, signal: AbortSignal): Promise<void> {
-  if (executor.subject.type !== "ServiceAccount") throw new FlotillaError("Executor", "only support ServiceAccount type for the executor");
-  if (!executor.subject.serviceAccount) throw new FlotillaError("Executor", "the executor service account is nil");
+  if (executor.subject.type !== "ServiceAccount") throw new WorkMistakeError("only support ServiceAccount type for the executor");
+  if (!executor.subject.serviceAccount) throw new WorkMistakeError("the executor service account is nil");
   const { namespace, name } = executor.subject.serviceAccount;
   const account: Account = { user: `system:serviceaccount:${namespace}:${name}`, groups: ["system:serviceaccounts", "system:authenticated", `system:serviceaccounts:${namespace}`] };
   const place = kind.scope === "Cluster" ? "" : (object.metadata.namespace ?? "");

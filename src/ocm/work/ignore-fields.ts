@@ -5,21 +5,18 @@
  * `OnSpokePresent` leaves a field to the member as soon as the object exists, `OnSpokeChange` until the manifest changes.
  */
 import type { IgnoreField, KubernetesObject } from "../../api/index.ts";
-import { FlotillaError, isObject, messageOf, setOwn, type DeepReadonly } from "../../base/index.ts";
+import { isObject, messageOf, setOwn, type DeepReadonly } from "../../base/index.ts";
 import { isSameDelivery } from "../../delivery/index.ts";
 import type { RetainFn } from "../../delivery/index.ts";
 import { compileStrictJsonPath } from "../../machinery/index.ts";
 import { compileJqPath } from "./jq-path.ts";
 import { addPlace, type Places } from "./places.ts";
+import { WorkMistakeError } from "./work-mistake.ts";
 
 type Object = DeepReadonly<KubernetesObject>;
 type Finder = (object: unknown, places: Places) => void;
 
-export class IgnoreFieldsError extends FlotillaError {
-  constructor(message: string) {
-    super("IgnoreFields", message);
-  }
-}
+export class IgnoreFieldsError extends WorkMistakeError {}
 
 /** Throws an `IgnoreFieldsError` for what cannot be understood. */
 export function retainIgnored(fields: readonly DeepReadonly<IgnoreField>[]): RetainFn {

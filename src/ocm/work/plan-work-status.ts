@@ -29,7 +29,7 @@ function withReading(manifest: DeepReadonly<ManifestCondition>, reading: Manifes
   if (!reading) return manifest;
   let conditions = withCondition(manifest.conditions, reading.available, now) as Conditions;
   // Until it can be seen again, what it said last stays.
-  if (!reading.seen) return { ...manifest, conditions: withoutOldRules(conditions, generation) };
+  if (!reading.seen) return { ...manifest, conditions };
   const { values, feedback, ruled } = reading.seen;
   // Other values are news, and the condition's time tells of when.
   if (!equalJson(manifest.statusFeedback?.values ?? [], values)) conditions = conditions.filter(({ type }) => type !== feedback.type);

@@ -43,10 +43,14 @@ export async function planDispatch(binding: Binding, template: Template, input: 
   };
 }
 
+/** What is only needed elsewhere was never counted, so there is nothing to divide; and what has components goes as a whole. */
+export function isUndivided({ spec }: Binding): boolean {
+  return (spec.placement === undefined && Boolean(spec.requiredBy?.length)) || Boolean(spec.components?.length);
+}
+
 async function planCopies(binding: Binding, template: Template, { works, divide, render }: DispatchInput): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout">> {
   const { bare, shares } = planDivision(binding, template, works);
-  // What is only needed elsewhere was never counted, so there is nothing to divide; and what has components goes as a whole.
-  if ((binding.spec.placement === undefined && binding.spec.requiredBy?.length) || binding.spec.components?.length) {
+  if (isUndivided(binding)) {
     return planWorks(binding, template, { copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])), render, works });
   }
   try {

@@ -19,7 +19,9 @@ import { defineForBindings } from "../define-for-bindings.ts";
 import { resourceOf } from "../resource-of.ts";
 import { SCHEDULER_NAME } from "../schedule/plan-patch.ts";
 import { createFleet } from "../schedule/fleet.ts";
+import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
+import type { WorkloadGroups } from "../schedule/workload-groups.ts";
 import { UNHEALTHY_SINCE } from "../well-known.ts";
 import { APPLICATION_FAILURE, nextMoveAt } from "../move-pauses.ts";
 import { planTask, type Departure } from "./departure.ts";
@@ -43,6 +45,10 @@ export interface FailoverDependencies {
   client: Client;
   bindings: Informer<ResourceBinding>;
   clusters: Lister<Cluster>;
+  /** Of the bindings of this scope. */
+  groups: Pick<WorkloadGroups, "neighboursOf">;
+  /** What the scheduler is asked to do beyond its defaults. */
+  scheduling: ScheduleOptions;
   interpreter: Pick<Interpreter, "levelOf">;
   events: EventRecorder;
   clock: Clock;
@@ -55,7 +61,7 @@ const PRODUCERS = { Namespaced: "resource-binding-application-failover-controlle
 
 type Binding = DeepReadonly<ResourceBinding>;
 
-export function createFailoverController({ scope, client, bindings, clusters, interpreter, events, clock, options = {} }: FailoverDependencies): Controller<ObjectKey> {
+export function createFailoverController({ scope, client, bindings, clusters, groups, scheduling, interpreter, events, clock, options = {} }: FailoverDependencies): Controller<ObjectKey> {
   const { kind } = scope;
   const { unasked, evictionsPerSecond = EVICTIONS_PER_SECOND } = options;
   const pace = createPace(evictionsPerSecond);
@@ -77,7 +83,7 @@ export function createFailoverController({ scope, client, bindings, clusters, in
     const tasks: GracefulEvictionTask[] = [];
     const problems: string[] = [];
     let requeueAfterMs = Infinity;
-    const fleet = createFleet(clusters.list({ cluster: key.cluster }));
+    const surroundings = { ...scheduling, fleet: createFleet(clusters.list({ cluster: key.cluster })), neighbours: groups.neighboursOf(key.cluster, binding), nowMs };
     const next = nextMoveAt(binding, nowMs);
     for (const departure of departures) {
       if (departure.reason === APPLICATION_FAILURE && next.atMs > nowMs) {
@@ -89,7 +95,7 @@ export function createFailoverController({ scope, client, bindings, clusters, in
       const soFar = { ...binding, spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] } };
       // A taint with the mode Directly is an order to leave at once, also without a place to go to.
       const isUnconditional = departure.reason === "TaintUntolerated" && departure.purgeMode === "Directly";
-      const problem = schedulingProblem(binding) ?? ("problem" in planned ? planned.problem : isUnconditional ? undefined : replacementProblem(soFar, planned.task, fleet, nowMs));
+      const problem = schedulingProblem(binding) ?? ("problem" in planned ? planned.problem : isUnconditional ? undefined : replacementProblem(soFar, planned.task, surroundings));
       if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
       else if ("task" in planned) {
         const waitMs = departure.reason === "TaintUntolerated" ? pace.waitMs(id, nowMs) : 0;

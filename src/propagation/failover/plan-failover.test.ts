@@ -146,17 +146,24 @@ describe("a place to go to", () => {
   const duplicated = bindingOf({ oslo: "Unhealthy", rome: "Healthy" }, ({ spec }) => (spec.placement = {}));
 
   test("is there when another cluster would take the replicas", () => {
-    expect(replacementProblem(divided, task(divided), createFleet([serving("oslo"), serving("rome")]), NOW)).toBeUndefined();
+    expect(replacementProblem(divided, task(divided), { fleet: createFleet([serving("oslo"), serving("rome")]) })).toBeUndefined();
   });
 
   test("is not there when no other cluster fits", () => {
-    expect(replacementProblem(divided, task(divided), createFleet([serving("oslo")]), NOW)).toBe("there is no other place: 0/1 clusters are available: 1 cluster(s) is in the process of eviction.");
+    expect(replacementProblem(divided, task(divided), { fleet: createFleet([serving("oslo")]) })).toBe("there is no other place: 0/1 clusters are available: 1 cluster(s) is in the process of eviction.");
   });
 
   test("is not there when every other cluster has its copy anyway; but a taint is obeyed then", () => {
     const fleet = createFleet([serving("oslo"), serving("rome")]);
 
-    expect(replacementProblem(duplicated, task(duplicated), fleet, NOW)).toBe("no other cluster would run more of it than now");
-    expect(replacementProblem(duplicated, task(duplicated, "TaintUntolerated"), fleet, NOW)).toBeUndefined();
+    expect(replacementProblem(duplicated, task(duplicated), { fleet })).toBe("no other cluster would run more of it than now");
+    expect(replacementProblem(duplicated, task(duplicated, "TaintUntolerated"), { fleet })).toBeUndefined();
+  });
+
+  test("is not there when the others of its anti-affinity group have all clusters; that those of its affinity group stay is no obstacle", () => {
+    const fleet = createFleet([serving("oslo"), serving("rome")]);
+
+    expect(replacementProblem(divided, task(divided), { fleet, neighbours: { areAllOn: () => true, isTaken: () => true } })).toContain("cluster already has workload with the same anti-affinity group");
+    expect(replacementProblem(divided, task(divided), { fleet, neighbours: { areAllOn: () => false, isTaken: () => false } })).toBeUndefined();
   });
 });

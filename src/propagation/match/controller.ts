@@ -88,6 +88,8 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
 
   return defineKeyedController<TemplateKey>({
     name: "match",
+    // Nothing but what it watches, so that after a restart new templates do not wait for what others read.
+    reads: [],
     writes: [ResourceBinding, ClusterResourceBinding],
     concurrency: CONCURRENCY,
     idOf: ({ group, kind, namespace, name }) => `${group}/${kind}/${namespace}/${name}`,

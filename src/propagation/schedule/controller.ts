@@ -6,7 +6,7 @@
  *         condition `Scheduled` and the scheduler's fields in its status; events on the binding and its template.
  * Before: match wrote the binding. After: dispatch makes one Work per cluster.
  */
-import { Cluster, ResourceBinding } from "../../api/index.ts";
+import { Cluster, ClusterResourceBinding, ResourceBinding } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
@@ -94,6 +94,8 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
       // Who waits for a place of its own, or goes where the others of its group go, looks again when one of them moves.
       watch(kind, (event) => groups.affectedBy(event).filter((key) => decisions.reconsider(idOfKey(key), clock.now()))),
     ],
+    // Not the Works: a decision after a restart does not wait for thousands of them. Groups have members of both scopes.
+    reads: [ResourceBinding, ClusterResourceBinding],
     writes: [kind],
     concurrency: CONCURRENCY,
     priorityOf: (key) => bindings.get(key)?.spec.schedulePriority?.priority ?? 0,

@@ -144,6 +144,26 @@ test("a decision that was under way when something else changed is made again", 
   expect(decisions.turn("web", binding, 0)).toEqual({ decide: false });
 });
 
+test("a binding that waits again joins the next round when something else changed while it was tried", () => {
+  keep(failed);
+  decisions.nudge(0);
+  expect(decisions.turn("web", binding, 1000)).toEqual({ decide: true });
+  expect(decisions.reconsider("web", 1000)).toBe(true);
+  keep(failed, 1000);
+
+  expect(decisions.turn("web", binding, 1000)).toEqual({ decide: false, requeueAfterMs: 2000 });
+});
+
+test("a binding that is placed is decided anew when something else changed while it was tried", () => {
+  keep(failed);
+  decisions.nudge(0);
+  decisions.turn("web", binding, 1000);
+  decisions.reconsider("web", 1000);
+  keep(scheduled, 1000);
+
+  expect(decisions.turn("web", binding, 1000)).toEqual({ decide: true });
+});
+
 test("a decision made before what fits changed does not count for after", () => {
   const { era } = decisions;
   decisions.startEra();

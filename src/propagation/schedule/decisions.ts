@@ -76,6 +76,11 @@ export function createDecisions<K>(): Decisions<K> {
     wait.roundMs = nextRoundMs;
   }
 
+  function begin(id: string): Turn {
+    underWay.set(id, { isStale: false });
+    return { decide: true };
+  }
+
   return {
     get era() {
       return era;
@@ -106,16 +111,13 @@ export function createDecisions<K>(): Decisions<K> {
 
     turn(id, binding, nowMs) {
       const last = decided.get(id);
-      if (!last || last.era !== era || !isSame(binding, last)) {
-        underWay.set(id, { isStale: false });
-        return { decide: true };
-      }
+      if (!last || last.era !== era || !isSame(binding, last)) return begin(id);
       const wait = last.waiting;
       if (!wait) return { decide: false };
       const nextMs = Math.min(wait.nextMs, wait.roundMs ?? Infinity);
       if (nextMs <= nowMs) {
         if (wait.roundMs !== undefined && wait.roundMs === nextRoundMs) [lastRoundMs, nextRoundMs] = [nowMs, undefined];
-        return { decide: true };
+        return begin(id);
       }
       return { decide: false, ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs - nowMs }) };
     },
@@ -137,6 +139,7 @@ export function createDecisions<K>(): Decisions<K> {
       // The first that waits starts the count of rounds.
       if (waiting.size === 0 && !wasWaiting) [lastRoundMs, nextRoundMs, pauseMs] = [nowMs, undefined, SHORTEST_PAUSE_MS];
       const wait: Waiting<K> = { key, nextMs };
+      if (isStale) join(wait, nowMs);
       waiting.set(id, wait);
       decided.set(id, { ...decision, waiting: wait });
       return Number.isFinite(nextMs) ? { requeueAfterMs: Math.max(0, nextMs - nowMs) } : {};

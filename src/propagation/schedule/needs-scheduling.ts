@@ -21,9 +21,8 @@ export function needsScheduling({ metadata, spec, status }: BindingView, fleet: 
   // What goes to every cluster follows every change of the clusters.
   if (!isWorkload(spec) || strategyOf(placement) === "Duplicated") return true;
   if (isDivisible(spec) && clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0) !== (spec.replicas ?? 0)) return true;
-  if (isEvicted(spec) || !clusters.every(({ name }) => fleet.isStaying(name))) return true;
   // An order to leave a cluster is carried out by choosing others; so nothing leaves before there is a place to go to.
-  if (spec.gracefulEvictionTasks?.some(({ fromCluster }) => clusters.some(({ name }) => name === fromCluster))) return true;
+  if (isEvicted(spec) || !clusters.every(({ name }) => fleet.isStaying(name))) return true;
   return hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status);
 }
 

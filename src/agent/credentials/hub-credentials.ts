@@ -1,0 +1,70 @@
+/**
+ * What an agent keeps to be known by its hub: where the hub is, and a certificate. Whether it is still good for the hub that the bootstrap
+ * kubeconfig names, and when it is time for another. Pure.
+ */
+import { X509Certificate } from "node:crypto";
+import { isPair, renderKubeconfig } from "../../client/index.ts";
+
+/** Where a hub is. The same certificate at another address would be somebody else's. */
+export interface HubAddress {
+  /** The name of the entry in the kubeconfig. */
+  name: string;
+  server: string;
+  /** PEM; empty trusts the system's authorities. */
+  ca: string;
+  proxyUrl: string;
+}
+
+export interface HubCredentials {
+  address: HubAddress;
+  cluster: string;
+  agent: string;
+  /** PEM. */
+  cert: string;
+  key: string;
+}
+
+/** Undefined when they can be used; else why not, for the log. */
+export function problemWith(credentials: HubCredentials, wanted: { address: HubAddress | undefined; cluster: string; commonName: string }, nowMs: number): string | undefined {
+  const { address, cert, key } = credentials;
+  if (wanted.address) {
+    const { name, server, ca, proxyUrl } = wanted.address;
+    if (server !== address.server || proxyUrl !== address.proxyUrl || ca.trim() !== address.ca.trim() || name !== address.name) return "they are for another hub than the bootstrap kubeconfig names";
+  }
+  if (credentials.cluster !== wanted.cluster) return `they are for cluster ${credentials.cluster}`;
+  const certificate = read(cert);
+  if (!certificate || !isPair(cert, key)) return "the certificate cannot be read, or the key is not its own";
+  if (commonNameOf(certificate) !== wanted.commonName) return `the certificate is for ${commonNameOf(certificate) ?? "nobody"}`;
+  if (certificate.validToDate.getTime() <= nowMs) return `the certificate expired on ${certificate.validToDate.toISOString()}`;
+  return undefined;
+}
+
+/** When `share` of its lifetime is left. A certificate that cannot be read is due at once. */
+export function renewalDueMs(cert: string, share: number): number {
+  const certificate = read(cert);
+  if (!certificate) return 0;
+  const [fromMs, toMs] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
+  return toMs - (toMs - fromMs) * share;
+}
+
+export function expiresMs(cert: string): number {
+  return read(cert)?.validToDate.getTime() ?? 0;
+}
+
+/** A kubeconfig that holds everything, for `kubectl` and for agents that read one. */
+export function kubeconfigOf({ address, cert, key }: HubCredentials): string {
+  return renderKubeconfig({ name: address.name, server: address.server, ...(address.ca !== "" && { ca: address.ca }), cert, key, namespace: "configuration" });
+}
+
+function read(cert: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(cert);
+  } catch {
+    return undefined; // Not a certificate; whoever asks says so.
+  }
+}
+
+/** Of the subject's lines, `CN=…`. */
+function commonNameOf({ subject }: X509Certificate): string | undefined {
+  return subject.split("\n").find((line) => line.startsWith("CN="))?.slice("CN=".length);
+}

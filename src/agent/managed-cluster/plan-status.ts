@@ -1,0 +1,75 @@
+/** Decides what a ManagedCluster says of its member, from what the agent sees of it. Pure. */
+import type { Cluster, ClusterClaim, ManagedCluster, ManagedClusterStatus, Node } from "../../api/index.ts";
+import { equalJson } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { findCondition, isConditionTrue, withCondition } from "../../machinery/index.ts";
+import { amountOf, resourceListOf } from "../../membership/index.ts";
+import type { Health, Trend } from "../../membership/index.ts";
+import { planClaims, registrationConditions } from "../../ocm/index.ts";
+import type { Rotation } from "../credentials/keep-credentials.ts";
+
+const { available, unavailable, joined } = registrationConditions;
+/** A member that does not answer for a moment is not reported. */
+export const UNWELL_AFTER_MS = 20_000;
+
+export interface Sight {
+  health: Health;
+  detail: string;
+  /** Since when it has been well, or not. */
+  trend: Trend;
+  id: string;
+  /** Unset while it is not known. */
+  version?: string;
+  nodes?: readonly DeepReadonly<Node>[];
+  claims?: readonly DeepReadonly<ClusterClaim>[];
+  rotation?: Rotation;
+}
+
+type Read = DeepReadonly<ManagedCluster>;
+
+/** The same object when there is nothing to say, or nobody to say it to. */
+export function planManagedStatus(cluster: Read, sight: Sight, nowMs: number, now: string): Read {
+  const before = cluster.status ?? { conditions: [] };
+  let conditions = before.conditions ?? [];
+  if (!isConditionTrue(conditions, "HubAcceptedManagedCluster")) return cluster;
+  // What a wrong clock writes would mislead: times are compared on the hub. The hub says when they agree again.
+  if (findCondition(conditions, "ManagedClusterConditionClockSynced")?.status === "False") return cluster;
+  conditions = withCondition(conditions, joined, now);
+  const isWell = sight.health === "ready";
+  if (isWell) conditions = withCondition(conditions, available, now);
+  else if (nowMs - sight.trend.sinceMs >= UNWELL_AFTER_MS && findCondition(conditions, available.type)?.status !== "False") conditions = withCondition(conditions, unavailable(`The kube-apiserver is not ok: ${sight.detail}`), now);
+  if (sight.rotation) conditions = withCondition(conditions, rotated(sight.rotation), now);
+  // While it is not well, what was last known of it stays.
+  const status = { ...before, ...(isWell && factsOf(before, sight)), conditions } as Read["status"];
+  return equalJson(status, before) ? cluster : { ...cluster, ...(status && { status }) };
+}
+
+function factsOf(before: DeepReadonly<ManagedClusterStatus>, { id, version, nodes, claims }: Sight): Partial<DeepReadonly<ManagedClusterStatus>> {
+  const capacity = nodes && sum(nodes, "capacity");
+  const allocatable = nodes && sum(nodes, "allocatable");
+  return {
+    ...(version && { version: { ...before.version, kubernetes: version } }),
+    // Others may count what they care for; it stays.
+    ...(capacity && { capacity: { ...before.capacity, ...capacity } }),
+    ...(allocatable && { allocatable }),
+    ...(claims && { clusterClaims: planClaims(faceOf(id, version), claims) }),
+  };
+}
+
+/** As much of a Cluster as claims are made from. */
+const faceOf = (id: string, kubernetesVersion = ""): Cluster => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: "" }, spec: { syncMode: "Pull", id }, status: { kubernetesVersion } });
+
+function sum(nodes: readonly DeepReadonly<Node>[], what: "capacity" | "allocatable"): Record<string, string> | undefined {
+  const totals = new Map<string, bigint>();
+  for (const { status } of nodes) {
+    for (const [name, quantity] of Object.entries(status?.[what] ?? {})) totals.set(name, (totals.get(name) ?? 0n) + amountOf(name, quantity));
+  }
+  return resourceListOf(totals);
+}
+
+function rotated(rotation: Rotation): Parameters<typeof withCondition>[1] {
+  const type = "ClusterCertificateRotated";
+  return rotation.ok
+    ? { type, status: "True", reason: "ClientCertificateUpdated", message: `the client certificate holds until ${new Date(rotation.expiresMs).toISOString()}` }
+    : { type, status: "False", reason: "ClientCertificateUpdateFailed", message: rotation.message };
+}

@@ -1,0 +1,35 @@
+/** One real cluster, as an agent reaches it: over its own API server, from inside or with a kubeconfig. */
+import type { Clock, Log, Random } from "../base/index.ts";
+import type { Transport } from "../client/index.ts";
+import { createMemberParts } from "../membership/index.ts";
+import { dryRunOver } from "../ocm/index.ts";
+import type { AgentMembers } from "./members.ts";
+
+export interface RealMemberOptions {
+  cluster: string;
+  /** The uid of its namespace kube-system. */
+  id: string;
+  transport: Transport;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+/** Ends with `close`; the transport is its owner's. */
+export function createRealMember({ cluster, id, transport, clock, random, log }: RealMemberOptions): AgentMembers & { close(): void } {
+  const listeners = new Set<(cluster: string) => void>();
+  const { client, writer, summary, delivery, close } = createMemberParts({ cluster, transport, clock, random, log, onServed: () => listeners.forEach((tell) => tell(cluster)) });
+  const member = { delivery, client: writer, cluster, dryRunAs: dryRunOver(writer, cluster) };
+  return {
+    serves: (name) => name === cluster,
+    idOf: () => id,
+    accessTo: (name) => (name === cluster ? { client, informers: summary } : { problem: `this agent serves ${cluster}` }),
+    memberFor: (name) => (name === cluster ? member : undefined),
+    summary,
+    onServed(tell) {
+      listeners.add(tell);
+      return () => listeners.delete(tell);
+    },
+    close,
+  };
+}

@@ -1,0 +1,30 @@
+/** What the status of a ManifestWork says in short. Pure. */
+import type { ManifestWork } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { findCondition } from "../../machinery/index.ts";
+import type { ExplainedWork } from "../explanation.ts";
+
+type Work = DeepReadonly<ManifestWork>;
+type Manifests = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>;
+
+/** True and False, when that is said of the generation; undefined when nobody knows. */
+export function saidOf(conditions: readonly { readonly type: string; readonly status: string; readonly observedGeneration?: number }[] | undefined, type: string, generation: number | undefined): boolean | undefined {
+  const condition = findCondition(conditions, type);
+  const isOld = condition?.observedGeneration !== undefined && generation !== undefined && condition.observedGeneration < generation;
+  return !condition || isOld || condition.status === "Unknown" ? undefined : condition.status === "True";
+}
+
+export function verdictOn(work: Work): ExplainedWork {
+  const { namespace = "", name, generation } = work.metadata;
+  const { conditions } = work.status ?? {};
+  const [applied, available] = [saidOf(conditions, "Applied", generation), saidOf(conditions, "Available", generation)];
+  const message = applied === false ? refusalIn(work) : undefined;
+  return { cluster: namespace, name, ...(applied !== undefined && { applied }), ...(available !== undefined && { available }), ...(message && { message }) };
+}
+
+/** Of the first manifest that was refused; the work's own condition only says that one was. */
+export function refusalIn({ status }: Work): string | undefined {
+  const manifests: Manifests = status?.resourceStatus?.manifests ?? [];
+  const refused = manifests.flatMap(({ conditions }) => findCondition(conditions, "Applied") ?? []).find((condition) => condition.status === "False");
+  return refused?.message || findCondition(status?.conditions, "Applied")?.message;
+}

@@ -1,0 +1,62 @@
+/**
+ * What the agent of a cluster that pulls may do with Karmada's kinds on the hub: its own Works, its own Cluster, its own Lease, and read
+ * the rules for kinds. Karmada's tools grant this to agents that register their way; who was accepted as a ManagedCluster gets it here. Pure.
+ */
+import { CLUSTER_USER_PREFIX, executionNamespace } from "../api/index.ts";
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../api/index.ts";
+import { LEASE_NAMESPACE } from "./well-known.ts";
+
+export interface AgentAccess {
+  clusterRoles: ClusterRole[];
+  clusterRoleBindings: ClusterRoleBinding[];
+  roles: Role[];
+  roleBindings: RoleBinding[];
+}
+
+const RBAC_GROUP = "rbac.authorization.k8s.io";
+const RBAC = `${RBAC_GROUP}/v1`;
+export const agentAccessName = (cluster: string): string => `flotilla:agent:${cluster}`;
+/** The namespaces in which an agent may do something by name. */
+export const agentNamespaces = (cluster: string): readonly string[] => [executionNamespace(cluster), LEASE_NAMESPACE];
+
+export function planAgentAccess(cluster: string): AgentAccess {
+  const name = agentAccessName(cluster);
+  const subjects = [{ apiGroup: RBAC_GROUP, kind: "Group", name: `${CLUSTER_USER_PREFIX}${cluster}` }];
+  const only = [cluster];
+  const rulesIn = new Map<string, Role["rules"]>([
+    [
+      executionNamespace(cluster),
+      [
+        { apiGroups: ["work.karmada.io"], resources: ["works"], verbs: ["get", "list", "watch", "update", "patch"] },
+        { apiGroups: ["work.karmada.io"], resources: ["works/status"], verbs: ["update", "patch"] },
+        { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
+      ],
+    ],
+    [
+      LEASE_NAMESPACE,
+      [
+        { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+        { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: only, verbs: ["get", "update"] },
+      ],
+    ],
+  ]);
+  return {
+    clusterRoles: [
+      {
+        apiVersion: RBAC,
+        kind: "ClusterRole",
+        metadata: { name },
+        rules: [
+          // A watch of one name is a watch that names it.
+          { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], resourceNames: only, verbs: ["get", "list", "watch"] },
+          { apiGroups: ["cluster.karmada.io"], resources: ["clusters/status"], resourceNames: only, verbs: ["update"] },
+          { apiGroups: ["config.karmada.io"], resources: ["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"], verbs: ["get", "list", "watch"] },
+          { apiGroups: [""], resources: ["services"], verbs: ["list", "watch"] },
+        ],
+      },
+    ],
+    clusterRoleBindings: [{ apiVersion: RBAC, kind: "ClusterRoleBinding", metadata: { name }, roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name }, subjects }],
+    roles: Array.from(rulesIn, ([namespace, rules]) => ({ apiVersion: RBAC, kind: "Role", metadata: { namespace, name }, ...(rules && { rules }) })),
+    roleBindings: Array.from(rulesIn.keys(), (namespace) => ({ apiVersion: RBAC, kind: "RoleBinding", metadata: { namespace, name }, roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name }, subjects })),
+  };
+}

@@ -1,0 +1,56 @@
+/** The ClusterClaims on members that the hub reaches: simulated ones by one set of informers, others by their own where they serve the kind. */
+import { Cluster, ClusterClaim } from "../../api/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import type { Informer, Informers } from "../../runtime/index.ts";
+import type { MemberClaims } from "../registration/managed-cluster-controller.ts";
+
+export interface MemberClaimsOptions {
+  hub: string;
+  /** The hub's own objects. */
+  informers: Informers;
+  /** What is seen of a member; undefined while it is not connected. */
+  informersOf(cluster: string): Informers | undefined;
+  /** The informers that all simulated members share; they always serve the kind. */
+  simulated: Informers;
+}
+
+export function createMemberClaims({ hub, informers, informersOf, simulated }: MemberClaimsOptions): MemberClaims {
+  const clusters = informers.of(Cluster);
+  const listeners = new Set<(key: ObjectKey) => void>();
+  const followed = new WeakSet<Informer<ClusterClaim>>();
+
+  /** One informer for each set, followed from its first use; it ends with its connection. */
+  function follow(members: Informers): Informer<ClusterClaim> {
+    const claims = members.of(ClusterClaim);
+    if (followed.has(claims)) return claims;
+    followed.add(claims);
+    claims.subscribe(({ cluster }) => {
+      for (const tell of listeners) tell({ cluster: hub, name: cluster });
+    });
+    return claims;
+  }
+
+  /** A real cluster serves the kind once somebody installed it. */
+  function isServed(cluster: string): boolean {
+    const { apiEnablements = [] } = clusters.get({ cluster: hub, name: cluster })?.status ?? {};
+    return apiEnablements.some(({ groupVersion, resources }) => groupVersion === `${ClusterClaim.group}/${ClusterClaim.storageVersion}` && resources?.some(({ kind }) => kind === ClusterClaim.kind));
+  }
+
+  return {
+    of(cluster) {
+      const members = informersOf(cluster);
+      if (!members) return undefined;
+      if (members !== simulated && !isServed(cluster)) return [];
+      const claims = follow(members);
+      return claims.synced ? claims.list({ cluster }) : undefined;
+    },
+    source: {
+      start(enqueue, signal) {
+        const tell = (key: ObjectKey): void => enqueue(key);
+        listeners.add(tell);
+        signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
+      },
+      isQuiet: () => true, // Told straight from informers, which answer for themselves.
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What the other face of a member is made as. Pure. */
+import { Cluster, ManagedCluster, UNREACHABLE_TAINT } from "../../api/index.ts";
+import type { ClientConfig } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { isConditionTrue } from "../../machinery/index.ts";
+import { AGREEMENT_ANNOTATION, agreementText, mergeFaces, NOTHING_AGREED } from "./merge-faces.ts";
+import { ID_CLAIM, PLATFORM_CLAIM, REGION_CLAIM } from "./plan-claims.ts";
+
+/** As Karmada's tools and controllers spell them. */
+const NOT_READY_TAINT = "cluster.karmada.io/not-ready";
+const CLUSTER_FINALIZER = "karmada.io/cluster-controller";
+const LEASE_SECONDS = 60;
+
+/** Who joined a member has accepted it. What controllers would add is there from the start, which saves their writes. */
+export function planManagedCluster(face: DeepReadonly<Cluster>, finalizers: readonly string[]): DeepReadonly<ManagedCluster> {
+  const isReady = isConditionTrue(face.status?.conditions, "Ready");
+  const configs = clientConfigOf(face);
+  const bare: ManagedCluster = {
+    apiVersion: `${ManagedCluster.group}/${ManagedCluster.storageVersion}`,
+    kind: ManagedCluster.kind,
+    metadata: { name: face.metadata.name, finalizers: [...finalizers] },
+    spec: { hubAcceptsClient: true, leaseDurationSeconds: LEASE_SECONDS, ...(configs.length > 0 && { managedClusterClientConfigs: configs }), ...(!isReady && { taints: [{ key: UNREACHABLE_TAINT, effect: "NoSelect" }] }) },
+  };
+  const { agreement, managedCluster } = mergeFaces(face, bare, NOTHING_AGREED);
+  return {
+    ...bare,
+    metadata: { ...bare.metadata, ...(managedCluster.labels && { labels: managedCluster.labels as Record<string, string> }), annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement) } },
+    spec: { ...bare.spec, ...(managedCluster.taints && { taints: managedCluster.taints }) },
+  };
+}
+
+/** Nothing is scheduled there before its agent reports. */
+export function planCluster(managed: DeepReadonly<ManagedCluster>): DeepReadonly<Cluster> {
+  const claims = new Map((managed.status?.clusterClaims ?? []).map(({ name = "", value = "" }) => [name, value]));
+  const [id, platform, region] = [ID_CLAIM, PLATFORM_CLAIM, REGION_CLAIM].map((name) => claims.get(name));
+  const url = managed.spec.managedClusterClientConfigs?.[0]?.url;
+  const bare: Cluster = {
+    apiVersion: `${Cluster.group}/${Cluster.storageVersion}`,
+    kind: Cluster.kind,
+    metadata: { name: managed.metadata.name, finalizers: [CLUSTER_FINALIZER] },
+    spec: { syncMode: "Pull", ...(id && { id }), ...(url && { apiEndpoint: url }), ...(platform && platform !== "Other" && { provider: platform }), ...(region && { region }), taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }] },
+  };
+  const { cluster } = mergeFaces(bare, managed, NOTHING_AGREED);
+  return { ...bare, metadata: { ...bare.metadata, ...(cluster.labels && { labels: cluster.labels as Record<string, string> }) }, spec: { ...bare.spec, ...(cluster.taints && { taints: cluster.taints }) } };
+}
+
+/** Open Cluster Management takes addresses that are encrypted only. */
+export function clientConfigOf({ spec }: DeepReadonly<Cluster>): ClientConfig[] {
+  return spec.apiEndpoint?.startsWith("https://") ? [{ url: spec.apiEndpoint }] : [];
+}

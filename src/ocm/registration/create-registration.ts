@@ -1,0 +1,53 @@
+/** Wires registration on the hub, and what keeps the two faces of a member alike, to informers and clients of a hub. */
+import { ManagedCluster, ManagedClusterSet } from "../../api/index.ts";
+import type { Cluster } from "../../api/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import type { Controller, EventRecorders, Informers } from "../../runtime/index.ts";
+import { createClusterFaceController } from "../faces/cluster-face-controller.ts";
+import { createMemberClaims } from "../faces/member-claims.ts";
+import { createCertificateController } from "./certificate-controller.ts";
+import { createClusterSets } from "./cluster-sets.ts";
+import { createLeaving, type ClusterFarewell } from "./leaving.ts";
+import { createManagedClusterController } from "./managed-cluster-controller.ts";
+import { createSetBindingController } from "./set-binding-controller.ts";
+import { createSetController } from "./set-controller.ts";
+import { createSharedRolesController } from "./shared-roles-controller.ts";
+
+/** What Karmada's side of the hub knows of its members. */
+export interface MemberViews {
+  /** The informers that all simulated members share. */
+  simulated: Informers;
+  /** What is seen of a member that the hub reaches; undefined while it is not connected. */
+  informersOf(cluster: string): Informers | undefined;
+  /** How a member leaves that is unjoined. */
+  farewellOf(cluster: DeepReadonly<Cluster>): ClusterFarewell;
+}
+
+export interface RegistrationOptions {
+  hub: string;
+  informers: Informers;
+  clientFor(part: string): Client;
+  events: EventRecorders;
+  clock: Clock;
+  members: MemberViews;
+  /** Agents that first sign in as one of these users are let in without anybody looking; unset is nobody. */
+  autoApprovedUsers?: readonly string[];
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+export function createRegistration({ hub, informers, clientFor, events, clock, members, autoApprovedUsers = [] }: RegistrationOptions): Controller<any>[] {
+  const client = clientFor("registration");
+  const told = events("flotilla-registration");
+  const sets = createClusterSets({ hub, sets: informers.of(ManagedClusterSet), clusters: informers.of(ManagedCluster) });
+  const claims = createMemberClaims({ hub, informers, informersOf: members.informersOf, simulated: members.simulated });
+  const leaving = createLeaving({ hub, informers, client, events: told, clock, farewellOf: members.farewellOf });
+  return [
+    createManagedClusterController({ hub, informers, client, events: told, clock, sets, leaving, claims, acceptsAll: autoApprovedUsers.length > 0 }),
+    createClusterFaceController({ hub, informers, client: clientFor("faces") }),
+    createSetController({ hub, informers, client: clientFor("cluster-sets"), events: told, clock, sets }),
+    createSetBindingController({ hub, informers, client: clientFor("cluster-sets"), clock }),
+    createSharedRolesController({ hub, informers, client, sets }),
+    createCertificateController({ hub, informers, client: clientFor("certificates"), events: told, trustedUsers: autoApprovedUsers }),
+  ];
+}

@@ -1,0 +1,38 @@
+/**
+ * Whether a request for a certificate comes from the agent of a cluster: everything in it must name the same one. Pure.
+ *
+ * Whoever may approve requests by hand decides alone; this is about those that are approved without anybody looking, so that what is not
+ * exactly right is not recognised: an agent must not get a certificate that names another cluster, or one more group.
+ */
+import { CertificateRequestError, CLIENT_SIGNER, CLUSTER_NAME_LABEL, CLUSTER_USER_PREFIX, MANAGED_CLUSTERS_GROUP, parseCertificateRequest } from "../../api/index.ts";
+import type { CertificateRequest, CertificateSigningRequest } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+
+export interface AgentRequest {
+  cluster: string;
+  /** The user that the certificate would stand for. */
+  user: string;
+}
+
+export function recogniseRequest({ metadata, spec }: DeepReadonly<CertificateSigningRequest>): AgentRequest | undefined {
+  const cluster = metadata.labels?.[CLUSTER_NAME_LABEL];
+  if (!cluster || spec.signerName !== CLIENT_SIGNER) return undefined;
+  const request = read(spec.request);
+  if (!request) return undefined;
+  const groups = new Set(request.organizations);
+  groups.delete(MANAGED_CLUSTERS_GROUP);
+  if (groups.size !== 1 || !groups.has(`${CLUSTER_USER_PREFIX}${cluster}`)) return undefined;
+  const user = request.commonName;
+  const [named, agent, ...rest] = user.startsWith(CLUSTER_USER_PREFIX) ? user.slice(CLUSTER_USER_PREFIX.length).split(":") : [];
+  return named === cluster && agent && rest.length === 0 ? { cluster, user } : undefined;
+}
+
+/** Undefined for what is no request: it is somebody else's, or broken. */
+function read(text: string): CertificateRequest | undefined {
+  try {
+    return parseCertificateRequest(text);
+  } catch (error) {
+    if (error instanceof CertificateRequestError) return undefined;
+    throw error;
+  }
+}

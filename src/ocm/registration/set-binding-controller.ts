@@ -1,0 +1,38 @@
+/**
+ * ManagedClusterSetBinding: says whether the set that it binds is there.
+ *
+ * Reads:  ManagedClusterSetBinding, ManagedClusterSet.
+ * Writes: the status of bindings.
+ */
+import { ManagedClusterSet, ManagedClusterSetBinding } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { Clock, Json } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import { withCondition, type NextCondition } from "../../machinery/index.ts";
+import { defineController, done, keyOf, watch } from "../../runtime/index.ts";
+import type { Controller, Informers } from "../../runtime/index.ts";
+
+const BY_SET = "ocm.boundSet";
+
+export const boundCondition = (isThere: boolean): NextCondition => ({ type: "Bound", status: isThere ? "True" : "False", reason: isThere ? "ClusterSetBound" : "ClusterSetNotFound", message: "" });
+
+export function createSetBindingController({ hub, informers, client, clock }: { hub: string; informers: Informers; client: Client; clock: Clock }): Controller<ObjectKey> {
+  const sets = informers.of(ManagedClusterSet);
+  const bindings = informers.of(ManagedClusterSetBinding);
+  bindings.addIndex(BY_SET, ({ spec }) => [spec.clusterSet]);
+
+  return defineController({
+    name: "ocm-cluster-set-bindings",
+    for: ManagedClusterSetBinding,
+    // A set that changes is still there.
+    watches: [watch(ManagedClusterSet, ({ object, old, deleted }) => (old && !deleted ? [] : bindings.by(BY_SET, object.metadata.name).map((binding) => keyOf(hub, binding))))],
+    writes: [ManagedClusterSetBinding],
+
+    async reconcile(binding, { key, signal }) {
+      const before = binding.status?.conditions;
+      const conditions = withCondition(before, boundCondition(sets.get({ cluster: hub, name: binding.spec.clusterSet }) !== undefined), formatTime(clock.now()));
+      if (conditions !== before) await client.patch(ManagedClusterSetBinding, key, { status: { conditions } } as unknown as Json, { type: "merge", subresource: "status", signal });
+      return done;
+    },
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * ManagedClusterSet: keeps the two sets that are always there, and says of every set how many clusters it has.
+ *
+ * Reads:  ManagedClusterSet, and who its members are.
+ * Writes: the sets `default` and `global`, and of these the selector; the status of every set.
+ */
+import { AUTO_UPDATE_ANNOTATION, DEFAULT_CLUSTER_SET, GLOBAL_CLUSTER_SET, ManagedCluster, ManagedClusterSet } from "../../api/index.ts";
+import type { ManagedClusterSelector } from "../../api/index.ts";
+import { equalJson, formatTime } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import { findCondition, isAlreadyExists, withCondition, type NextCondition } from "../../machinery/index.ts";
+import { defineKeyedController, done, idOfKey, unlessChanged, watch } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Informers, Source } from "../../runtime/index.ts";
+import type { ClusterSets } from "./cluster-sets.ts";
+
+type ClusterSet = DeepReadonly<ManagedClusterSet>;
+
+export interface SetDependencies {
+  hub: string;
+  informers: Informers;
+  client: Client;
+  events: EventRecorder;
+  clock: Clock;
+  sets: ClusterSets;
+}
+
+const BUILT_IN: ReadonlyMap<string, ManagedClusterSelector> = new Map([
+  [DEFAULT_CLUSTER_SET, { selectorType: "ExclusiveClusterSetLabel" }],
+  [GLOBAL_CLUSTER_SET, { selectorType: "LabelSelector", labelSelector: {} }],
+]);
+/** A fleet that starts adds clusters by the hundred; their number is told at most this often. That a set is no longer empty is told at once. */
+const COUNT_EVERY_MS = 1_000;
+const EMPTY = "ClusterSetEmpty";
+
+export function emptyCondition(count: number): NextCondition {
+  return count === 0
+    ? { type: EMPTY, status: "True", reason: "NoClusterMatched", message: "No ManagedCluster selected" }
+    : { type: EMPTY, status: "False", reason: "ClustersSelected", message: `${count} ManagedClusters selected` };
+}
+
+export function createSetController({ hub, informers, client, events, clock, sets }: SetDependencies): Controller<ObjectKey> {
+  const known = informers.of(ManagedClusterSet);
+  const countedMs = new Map<string, number>();
+
+  async function create(name: string, clusterSelector: ManagedClusterSelector, signal: AbortSignal): Promise<void> {
+    try {
+      const set = await client.create(ManagedClusterSet, hub, { apiVersion: `${ManagedClusterSet.group}/${ManagedClusterSet.storageVersion}`, kind: ManagedClusterSet.kind, metadata: { name }, spec: { clusterSelector } }, { signal });
+      events.record(hub, set, { type: "Normal", reason: `${titleOf(name)}Created`, message: `the set ${name} is one of two that are always there` });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  /** Everything but the selector is its owner's to change, and that too after saying so. */
+  async function restore(set: ClusterSet, clusterSelector: ManagedClusterSelector, signal: AbortSignal): Promise<boolean> {
+    if (set.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === "false" || isSameSelector(set.spec.clusterSelector, clusterSelector)) return false;
+    const written = await unlessChanged(client.update(ManagedClusterSet, hub, { ...set, spec: { ...set.spec, clusterSelector } }, { signal }));
+    if (written) events.record(hub, set, { type: "Normal", reason: `${titleOf(set.metadata.name)}SpecRollbacked`, message: `the selector of ${set.metadata.name} is what it was; the annotation ${AUTO_UPDATE_ANNOTATION}=false lets another one stay` });
+    return true;
+  }
+
+  return defineKeyedController<ObjectKey>({
+    name: "ocm-cluster-sets",
+    writes: [ManagedClusterSet],
+    idOf: idOfKey,
+    sources: [
+      watch(ManagedClusterSet, ({ object }) => [{ cluster: hub, name: object.metadata.name }]),
+      watch(ManagedCluster, (event) => sets.touched(event).map((name) => ({ cluster: hub, name }))),
+      { source: atStart([...BUILT_IN.keys()].map((name) => ({ cluster: hub, name }))) },
+    ],
+
+    async reconcile(key, { signal }) {
+      const set = known.get(key);
+      const selector = BUILT_IN.get(key.name);
+      if (!set) {
+        countedMs.delete(key.name);
+        if (selector) await create(key.name, selector, signal);
+        return done;
+      }
+      if (set.metadata.deletionTimestamp || (selector && (await restore(set, selector, signal)))) return done;
+
+      const nowMs = clock.now();
+      const before = set.status?.conditions;
+      const next = emptyCondition(sets.members(key.name).size);
+      const conditions = withCondition(before, next, formatTime(nowMs));
+      if (conditions === before) return done;
+      const waitMs = (countedMs.get(key.name) ?? -COUNT_EVERY_MS) + COUNT_EVERY_MS - nowMs;
+      if (waitMs > 0 && findCondition(before, EMPTY)?.status === next.status) return { requeueAfterMs: waitMs };
+      countedMs.set(key.name, nowMs);
+      await client.patch(ManagedClusterSet, key, { status: { conditions } } as unknown as Json, { type: "merge", subresource: "status", signal });
+      return done;
+    },
+  });
+}
+
+const titleOf = (name: string): string => (name === DEFAULT_CLUSTER_SET ? "DefaultManagedClusterSet" : "GlobalManagedClusterSet");
+
+/** No selector at all is the default kind of selector; an empty list in one says nothing. */
+function isSameSelector(found: DeepReadonly<ManagedClusterSelector> | undefined, wanted: ManagedClusterSelector): boolean {
+  const { selectorType = "ExclusiveClusterSetLabel", labelSelector } = found ?? {};
+  const { matchLabels = {}, matchExpressions = [] } = labelSelector ?? {};
+  const said = labelSelector && { ...(Object.keys(matchLabels).length > 0 && { matchLabels }), ...(matchExpressions.length > 0 && { matchExpressions }) };
+  return equalJson({ selectorType, ...(said && { labelSelector: said }) }, wanted);
+}
+
+/** What is always there is looked for also when nothing speaks of it. */
+function atStart(keys: readonly ObjectKey[]): Source<ObjectKey> {
+  return {
+    start(enqueue) {
+      for (const key of keys) enqueue(key);
+    },
+    isQuiet: () => true,
+  };
+}

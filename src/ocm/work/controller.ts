@@ -1,0 +1,273 @@
+/**
+ * Work applies the manifests of a ManifestWork on its member, keeps them so, and brings back what became of them.
+ *
+ * Reads:  ManifestWork, ManagedCluster; the objects on the member.
+ * Writes: those objects, and an AppliedManifestWork on the member that holds them; the ManifestWork's status.
+ * Before: a person, or a ManifestWorkReplicaSet, made the ManifestWork in the namespace of its cluster.
+ *
+ * The same controller runs on a hub for the members that it reaches, and in an agent for its own. Everything is seen by watches: a
+ * change on the member is repaired and reported when it happens, and a converged work costs nothing.
+ */
+import { Cluster, CONDITIONAL_DEPLOYMENT_ANNOTATION, isDeployedTo, ManagedCluster, MANIFEST_WORK_FINALIZER, ManifestWork, REQUIRED_LABELS_ANNOTATION } from "../../api/index.ts";
+import { equalJson, formatTime, messageOf } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { createMemberLanes, createRefusals, obstacleOf } from "../../delivery/index.ts";
+import type { Passage } from "../../delivery/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import { findCondition, isConditionTrue } from "../../machinery/index.ts";
+import { defineController, done, keyOf, watch } from "../../runtime/index.ts";
+import type { Controller, Informers, ObjectEvent, Result, StatusWriter } from "../../runtime/index.ts";
+import { appliedName, createApplied, findApplied, removeApplied, recordResources, referenceTo, type Applied, type AppliedResource, type WorkOrigin } from "./applied-work.ts";
+import { appliedCondition, appliedResource, applyWork, type Attempt } from "./apply-work.ts";
+import { NOT_ALLOWED_MS, NotAllowedError } from "./executor.ts";
+import { optionsOf } from "./manifest-options.ts";
+import { manifestsOf, metaOf, refOf, type Manifest } from "./manifests.ts";
+import { createWorkObjects, type MemberFor, type WorkMember } from "./member-objects.ts";
+import { isOwned, untracked } from "./ownership.ts";
+import { planDeleting, planWorkStatus } from "./plan-work-status.ts";
+import { readManifest, type ManifestReading, type Sight } from "./read-manifest.ts";
+import { WorkMistakeError } from "./work-mistake.ts";
+
+type Work = DeepReadonly<ManifestWork>;
+
+export interface WorkDependencies {
+  /** The logical cluster that works are in. */
+  hub: string;
+  /** Of the hub. */
+  informers: Informers;
+  /** Works in namespaces without a member are somebody else's. */
+  memberFor: MemberFor;
+  origin: WorkOrigin;
+  interpreter: Pick<Interpreter, "health">;
+  workStatus: StatusWriter<ManifestWork>;
+  clock: Clock;
+  random: Random;
+  /** False where there are no Clusters to learn from that a member answers again, or serves other kinds: in an agent. */
+  followClusters: boolean;
+}
+
+const CONCURRENCY = 64;
+/** Progress waits this long for what settles it, as in the pipeline of policies. */
+const PROGRESS_PATIENCE_MS = 1_500;
+/** How often objects that are being deleted are looked for: those of the work are watched, others are not. */
+const GOING_MS = 1_000;
+const LOOK_AGAIN_MS = 60_000;
+
+export function createWorkController({ hub, informers, memberFor, origin, interpreter, workStatus, clock, random, followClusters }: WorkDependencies): Controller<ObjectKey> {
+  const works = informers.of(ManifestWork);
+  const clusters = informers.of(ManagedCluster);
+  const lanes = createMemberLanes({ clock, random });
+  const refusals = createRefusals(random);
+  const appliedNameOf = (work: Work): string => appliedName(origin, work);
+  const objects = createWorkObjects({ hub, works, memberFor, appliedNameOf });
+  const clusterOf = ({ metadata }: Work): string => metadata.namespace ?? "";
+
+  /** Why a work is not for its cluster now; undefined when it is, and `unknown` while nobody knows the cluster. */
+  function withheldFrom(work: Work): string | undefined | "unknown" {
+    const { annotations } = work.metadata;
+    if (!hasCondition(work)) return undefined;
+    const cluster = clusters.get({ cluster: hub, name: clusterOf(work) });
+    if (cluster && isDeployedTo(annotations, cluster.metadata.labels)) return undefined;
+    // Nothing is taken away because of labels that may have changed since they were last seen.
+    if (!cluster || !clusters.fresh) return "unknown";
+    return `cluster ${clusterOf(work)} does not have the labels ${annotations?.[REQUIRED_LABELS_ANNOTATION]}, which the work asks for`;
+  }
+
+  /** The work, and what the member has of it: a refusal of one of these says nothing about another. */
+  function questionOf(work: Work): string {
+    const stamps = manifestsOf(work).map(({ object, problem }) => {
+      const { uid, generation, resourceVersion } = (problem === undefined ? objects.get(work, refOf(object))?.metadata : undefined) ?? {};
+      return `${uid} ${generation ?? resourceVersion}`;
+    });
+    return `${work.metadata.generation} ${stamps.join()}`;
+  }
+
+  function sightOf(work: Work, manifest: Manifest, resource: string | undefined, attempt: Attempt | undefined): Sight {
+    if (!resource) return "unserved";
+    if (attempt && "object" in attempt.outcome) return { object: attempt.outcome.object };
+    const ref = refOf(manifest.object);
+    const object = objects.get(work, ref);
+    if (object) return { object };
+    return objects.isFresh(work, ref) ? "absent" : { problem: attempt?.outcome.result === "failed" ? messageOf(attempt.outcome.error) : `cluster ${clusterOf(work)} does not show its objects` };
+  }
+
+  async function look(work: Work, manifests: readonly Manifest[], attempts: readonly Attempt[] | undefined): Promise<ManifestReading[]> {
+    const { generation = 0 } = work.metadata;
+    const byOrdinal = new Map(attempts?.map((attempt) => [attempt.manifest.ordinal, attempt]));
+    const known = new Map(work.status?.resourceStatus?.manifests?.map(({ resourceMeta }) => [resourceMeta.ordinal, resourceMeta]));
+    return Promise.all(
+      manifests.map(async (manifest) => {
+        const attempt = byOrdinal.get(manifest.ordinal);
+        const plain = metaOf(manifest, attempt?.kind);
+        const before = known.get(manifest.ordinal);
+        const meta = !attempt && before && before.kind === plain.kind && before.name === plain.name ? before : plain;
+        const reading = await readManifest(meta, sightOf(work, manifest, meta.resource, attempt), optionsOf(meta, work.spec.manifestConfigs), interpreter, generation);
+        return { ...reading, ...(attempt && { applied: appliedCondition(attempt, generation) }) };
+      }),
+    );
+  }
+
+  function tell(work: Work, key: ObjectKey, manifests: readonly ManifestReading[], withheld: string | undefined): void {
+    const { generation = 0 } = work.metadata;
+    const news = { generation, manifests, ...(withheld !== undefined && { withheld }) };
+    const now = formatTime(clock.now());
+    const next = planWorkStatus(work, news, now);
+    if (next === work) return;
+    // A success that is still on its way waits for what settles it; failures do not.
+    const isUnderWay = findCondition(next.status?.conditions, "Applied")?.status === "True" && isConditionTrue(next.status?.conditions, "Progressing") && !isConditionTrue(next.status?.conditions, "Degraded");
+    workStatus.set(key, "work", (newest) => planWorkStatus(newest, news, now), isUnderWay ? { patienceMs: PROGRESS_PATIENCE_MS } : {});
+  }
+
+  /** Lets objects go that the work does not have any more; returns those that are still there. */
+  async function letGo(work: Work, applied: Applied, resources: readonly AppliedResource[], member: WorkMember, passage: Passage, signal: AbortSignal): Promise<AppliedResource[]> {
+    const reference = referenceTo(applied);
+    const outcomes = await Promise.allSettled(
+      resources.map(({ group = "", version, resource, namespace, name, uid = "" }) => {
+        const mode = isOwned({ group, resource, namespace: namespace ?? "", name }, work.spec.deleteOption) ? "delete" : "release";
+        return member.delivery.disown({ group, version, resource, ...(namespace && { namespace }), name, uid }, { reference, mode, beforeRequest: () => passage.enter() }, signal);
+      }),
+    );
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason as Error;
+    return resources.filter((_resource, index) => outcomes[index]?.status === "fulfilled" && outcomes[index].value === "going");
+  }
+
+  /** Keeps the member's note of the work true, and removes what is on it and not in the work any more. */
+  async function keepNote(work: Work, applied: Applied, attempts: readonly Attempt[], manifests: readonly Manifest[], member: WorkMember, passage: Passage, signal: AbortSignal): Promise<Result> {
+    const present = attempts.flatMap((attempt) => {
+      const object = "object" in attempt.outcome ? attempt.outcome.object : objects.get(work, refOf(attempt.manifest.object));
+      const resource = object && appliedResource(attempt, object.metadata.uid ?? "");
+      return resource ? [resource] : [];
+    });
+    const gone = untracked(applied.status?.appliedResources ?? [], present);
+    // Nothing is taken away before its replacement is there, and the work has said so: a hub that was restored knows less than its members.
+    const said = findCondition(work.status?.conditions, "Applied");
+    const isSettled = attempts.length === manifests.length && attempts.every(({ outcome }) => outcome.result !== "failed") && said?.observedGeneration === work.metadata.generation;
+    const going = isSettled && gone.length > 0 ? await letGo(work, applied, gone, member, passage, signal) : gone;
+    await recordResources(applied, [...present, ...going], member, () => passage.enter(), signal);
+    return isSettled && going.length > 0 ? { requeueAfterMs: GOING_MS } : done;
+  }
+
+  /** Takes everything off the member that the work brought there; true when nothing is left. */
+  async function clear(work: Work, applied: Applied, member: WorkMember, passage: Passage, signal: AbortSignal): Promise<boolean> {
+    const going = await letGo(work, applied, applied.status?.appliedResources ?? [], member, passage, signal);
+    if (going.length > 0) return false;
+    passage.enter();
+    await removeApplied(applied, member, signal);
+    return true;
+  }
+
+  async function deliver(work: Work, key: ObjectKey, member: WorkMember, passage: Passage, signal: AbortSignal): Promise<Result> {
+    const withheld = withheldFrom(work);
+    if (withheld === "unknown") return done;
+    const manifests = withheld === undefined ? manifestsOf(work) : [];
+    const name = appliedNameOf(work);
+    const beforeRequest = (): void => passage.enter();
+    const known = await findApplied(work, name, member, objects, beforeRequest, signal);
+    if (known?.metadata.deletionTimestamp) {
+      // Somebody on the member ordered it away. What it held goes, and the work begins anew.
+      return (await clear(work, known, member, passage, signal)) ? { requeueAfterMs: 0 } : { requeueAfterMs: GOING_MS };
+    }
+    if (!known && manifests.length === 0) {
+      tell(work, key, [], withheld);
+      return done;
+    }
+    if (!known) passage.enter();
+    const applied = known ?? (await createApplied(work, name, origin, member, signal));
+    const attempts = await applyWork(work, manifests, { member, applied, beforeRequest, signal });
+    const failures = attempts.flatMap(({ outcome }) => (outcome.result === "failed" ? [outcome.error] : []));
+    if (signal.aborted || failures.some((error) => obstacleOf(error) === "busy")) return done; // It comes back when there is room.
+    tell(work, key, await look(work, manifests, attempts), withheld);
+    const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
+    if (unreachable !== undefined) throw unreachable as Error;
+    const noted = await keepNote(work, applied, attempts, manifests, member, passage, signal);
+    return failures.length > 0 ? afterFailures(work, key, failures) : noted;
+  }
+
+  function afterFailures(work: Work, key: ObjectKey, failures: readonly unknown[]): Result {
+    const others = failures.filter((error) => !(error instanceof NotAllowedError));
+    const passing = others.find((error) => obstacleOf(error) === "passing" && !(error instanceof WorkMistakeError));
+    if (passing !== undefined) throw passing as Error;
+    if (others.length < failures.length) return { requeueAfterMs: NOT_ALLOWED_MS };
+    const waitsForKind = others.some((error) => obstacleOf(error) === "missing-kind");
+    return { requeueAfterMs: refusals.note(key, { cluster: clusterOf(work), question: questionOf(work), waitsForKind }, clock.now()) };
+  }
+
+  /** Runs something on the member in its lane: a member that does not answer is waited for, and nobody else is. Undefined when there was no room; it comes back. */
+  async function inLane(key: ObjectKey, run: (passage: Passage) => Promise<Result>): Promise<Result | undefined> {
+    const passage = lanes.passage(key.namespace ?? "", key);
+    try {
+      const result = await run(passage);
+      passage.leave();
+      return result;
+    } catch (error) {
+      const obstacle = obstacleOf(error);
+      passage.leave(obstacle === "unreachable" ? messageOf(error) : undefined);
+      if (obstacle === "busy") return undefined;
+      if (obstacle === "unreachable") return { requeueAfterMs: LOOK_AGAIN_MS };
+      throw error;
+    }
+  }
+
+  const worksOf = (cluster: string): ObjectKey[] => works.list({ cluster: hub, namespace: cluster }).map((work) => keyOf(hub, work));
+
+  /** Labels decide where works with a condition go. */
+  function afterLabelChange({ object, old }: ObjectEvent<ManagedCluster>): ObjectKey[] {
+    if (old && equalJson(object.metadata.labels, old.metadata.labels)) return [];
+    return works.list({ cluster: hub, namespace: object.metadata.name }).filter(hasCondition).map((work) => keyOf(hub, work));
+  }
+
+  /** A member that is new, answers again or serves other kinds. */
+  function afterClusterChange({ object, old }: ObjectEvent<Cluster>): ObjectKey[] {
+    const { name } = object.metadata;
+    if (!old || !equalJson(old.spec, object.spec)) return worksOf(name);
+    if (isConditionTrue(object.status?.conditions, "Ready") && !isConditionTrue(old.status?.conditions, "Ready")) lanes.restore(name);
+    return equalJson(object.status?.apiEnablements, old.status?.apiEnablements) ? [] : refusals.takeWaitingForKinds(name);
+  }
+
+  const controller = defineController({
+    name: "ocm-work",
+    for: ManifestWork,
+    finalizer: MANIFEST_WORK_FINALIZER,
+    watches: [{ source: objects.source() }, { source: lanes.source }, watch(ManagedCluster, afterLabelChange), ...(followClusters ? [watch(Cluster, afterClusterChange)] : [])],
+    writes: [ManifestWork],
+    concurrency: CONCURRENCY,
+
+    async reconcile(work, { key, signal }) {
+      const member = memberFor(clusterOf(work));
+      if (!member) return done;
+      // A work that has reached its end is not touched again, whatever becomes of its spec.
+      const isAtRest = isConditionTrue(work.status?.conditions, "Complete");
+      if (isAtRest && findCondition(work.status?.conditions, "Applied")?.observedGeneration !== work.metadata.generation) return done;
+      const restMs = isAtRest ? 0 : refusals.restMs(key, () => questionOf(work), clock.now());
+      if (isAtRest || restMs > 0) {
+        tell(work, key, await look(work, manifestsOf(work), undefined), undefined);
+        return restMs > 0 ? { requeueAfterMs: restMs } : done;
+      }
+      refusals.forget(key);
+      return (await inLane(key, (passage) => deliver(work, key, member, passage, signal))) ?? done;
+    },
+
+    async finalize(work, { key, signal }) {
+      const member = memberFor(clusterOf(work));
+      if (!member) return { requeueAfterMs: LOOK_AGAIN_MS };
+      const result = await inLane(key, async (passage) => {
+        const applied = await findApplied(work, appliedNameOf(work), member, objects, () => passage.enter(), signal);
+        return !applied || (await clear(work, applied, member, passage, signal)) ? done : { requeueAfterMs: GOING_MS };
+      });
+      if (result && result.requeueAfterMs === undefined) return done;
+      const now = formatTime(clock.now());
+      if (planDeleting(work, now) !== work) workStatus.set(key, "work", (newest) => planDeleting(newest, now));
+      return result ?? { requeueAfterMs: LOOK_AGAIN_MS };
+    },
+
+    forget(key) {
+      lanes.forget(key.namespace ?? "", key);
+      refusals.forget(key);
+    },
+  });
+  // The finalizer of a work that another agent serves is that agent's to set and to take off.
+  return { ...controller, reconcile: (key, context) => (memberFor(key.namespace ?? "") || !works.get(key) ? controller.reconcile(key, context) : Promise.resolve(done)) };
+}
+
+const hasCondition = ({ metadata }: Work): boolean => metadata.annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] === "true";

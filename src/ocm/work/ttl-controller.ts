@@ -1,0 +1,39 @@
+/**
+ * Works that have reached their end and say how long they stay: they are deleted after that time, and with them what they brought.
+ *
+ * Reads:  ManifestWork.
+ * Writes: deletes ManifestWorks. Those of a ManifestWorkReplicaSet are its own business.
+ */
+import { ManifestWork, REPLICA_SET_LABEL } from "../../api/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
+import type { Client, ObjectKey } from "../../client/index.ts";
+import { findCondition } from "../../machinery/index.ts";
+import { defineController, done, unlessChanged } from "../../runtime/index.ts";
+import type { Controller } from "../../runtime/index.ts";
+
+export function createWorkTtlController({ client, clock }: { client: Client; clock: Clock }): Controller<ObjectKey> {
+  return defineController({
+    name: "ocm-work-ttl",
+    for: ManifestWork,
+    writes: [ManifestWork],
+
+    async reconcile(work, { key, log, signal }) {
+      const leftMs = timeLeftMs(work, clock.now());
+      if (leftMs === undefined) return done;
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      const { uid, resourceVersion } = work.metadata;
+      await unlessChanged(client.delete(ManifestWork, key, { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }, signal }));
+      log.info("finished work deleted", { work: `${key.namespace}/${key.name}` });
+      return done;
+    },
+  });
+}
+
+/** Undefined for a work that stays. */
+export function timeLeftMs({ metadata, spec, status }: DeepReadonly<ManifestWork>, nowMs: number): number | undefined {
+  const ttlSeconds = spec.deleteOption?.ttlSecondsAfterFinished;
+  if (metadata.deletionTimestamp || ttlSeconds === undefined || metadata.labels?.[REPLICA_SET_LABEL] !== undefined) return undefined;
+  const complete = findCondition(status?.conditions, "Complete");
+  if (complete?.status !== "True") return undefined;
+  return Math.max(0, Date.parse(complete.lastTransitionTime) + ttlSeconds * 1000 - nowMs);
+}

@@ -1,0 +1,89 @@
+/**
+ * Keeps `cluster-info` signed with the bootstrap tokens of its cluster, and takes away tokens that have ended.
+ *
+ * Reads:  Secret of type `bootstrap.kubernetes.io/token` in `kube-system`; the ConfigMap `kube-public/cluster-info`.
+ * Writes: the signatures in that ConfigMap; deletes Secrets.
+ */
+import { ConfigMap, Secret } from "../../api/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { isConflict, isNotFound } from "../../machinery/index.ts";
+import { defineKeyedController, done, type Controller, type Result } from "../../runtime/index.ts";
+import type { SystemDependencies } from "../dependencies.ts";
+import { createWatchSource } from "../watch-source.ts";
+import { CLUSTER_INFO, find, planSignatures } from "./cluster-info.ts";
+import { TOKEN_NAMESPACE, TOKEN_TYPE, expirationOf, signingToken } from "./token-secret.ts";
+
+/** A token to look at, or what a cluster says about itself. */
+type BootstrapKey = ({ what: "token" } & Required<ObjectKey>) | { what: "cluster-info"; cluster: string };
+
+/** Timers reach no further than some weeks, so a token that lasts longer is looked at in between. */
+const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
+
+export function createBootstrapController(deps: Pick<SystemDependencies, "client" | "clock" | "log">): Controller<BootstrapKey> {
+  const { client, clock, log } = deps;
+  const secrets = createWatchSource<Secret, BootstrapKey>({
+    client,
+    clock,
+    log,
+    kind: Secret,
+    fieldSelector: `type=${TOKEN_TYPE}`,
+    map({ cluster, object: { metadata }, deleted }) {
+      const { namespace = "", name } = metadata;
+      if (namespace !== TOKEN_NAMESPACE) return [];
+      return [{ what: "cluster-info", cluster }, ...(deleted ? [] : [{ what: "token" as const, cluster, namespace, name }])];
+    },
+    // Opened again, the watch tells of every token; one that went meanwhile leaves a signature that opens nothing, until the next change.
+    afterGap: () => [],
+  });
+  const configMaps = createWatchSource<ConfigMap, BootstrapKey>({
+    client,
+    clock,
+    log,
+    kind: ConfigMap,
+    fieldSelector: `metadata.name=${CLUSTER_INFO.name}`,
+    map: ({ cluster, object, deleted }) => (object.metadata.namespace === CLUSTER_INFO.namespace && !deleted ? [{ what: "cluster-info", cluster }] : []),
+    afterGap: () => [],
+  });
+
+  const sign = async (cluster: string, signal: AbortSignal): Promise<void> => {
+    const info = await find(client, cluster, signal);
+    if (!info?.data) return;
+    const { items } = await client.list(Secret, { cluster, namespace: TOKEN_NAMESPACE, fieldSelector: `type=${TOKEN_TYPE}`, signal });
+    const nowMs = clock.now();
+    const data = planSignatures(info.data, items.map((secret) => signingToken(secret, nowMs)).filter((token) => token !== undefined));
+    if (data) await client.update(ConfigMap, cluster, { ...info, data }, { signal }).catch(ignoreOvertaken);
+  };
+
+  const clean = async ({ cluster, namespace, name }: Required<ObjectKey>, signal: AbortSignal): Promise<Result> => {
+    const { items } = await client.list(Secret, { cluster, namespace, fieldSelector: `metadata.name=${name}`, signal });
+    const [secret] = items;
+    if (secret?.type !== TOKEN_TYPE) return done;
+    const leftMs = expirationOf(secret) - clock.now();
+    if (leftMs === Number.POSITIVE_INFINITY) return done;
+    if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, LONGEST_WAIT_MS) };
+    await client.delete(Secret, { cluster, namespace, name }, { preconditions: { uid: secret.metadata.uid ?? "" }, signal }).catch(ignoreOvertaken);
+    log.info("bootstrap token removed", { cluster, secret: name });
+    return done;
+  };
+
+  return defineKeyedController<BootstrapKey>({
+    name: "bootstrap-tokens",
+    writes: [Secret, ConfigMap],
+    sources: [{ source: secrets }, { source: configMaps }],
+    idOf: (key) => (key.what === "token" ? `token/${key.cluster}/${key.name}` : `cluster-info/${key.cluster}`),
+    async reconcile(key, { signal }) {
+      try {
+        if (key.what === "token") return await clean(key, signal);
+        await sign(key.cluster, signal);
+      } catch (error) {
+        if (!isNotFound(error)) throw error; // The cluster was removed.
+      }
+      return done;
+    },
+  });
+}
+
+/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+function ignoreOvertaken(error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) throw error;
+}

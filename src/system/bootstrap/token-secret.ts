@@ -1,0 +1,25 @@
+/** What a Secret of type `bootstrap.kubernetes.io/token` says. The API server reads the same for itself when somebody brings the token. */
+import type { Secret } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { timeProblem } from "../../machinery/index.ts";
+
+export const TOKEN_TYPE = "bootstrap.kubernetes.io/token";
+export const TOKEN_NAMESPACE = "kube-system";
+const NAME = /^bootstrap-token-([a-z0-9]{6})$/;
+
+const textOf = ({ data = {} }: DeepReadonly<Secret>, key: string): string => Buffer.from((Object.hasOwn(data, key) ? data[key] : undefined) ?? "", "base64").toString();
+
+/** When it ends; infinite when it does not say. A time that cannot be read is over. */
+export function expirationOf(secret: DeepReadonly<Secret>): number {
+  const text = textOf(secret, "expiration");
+  if (text === "") return Number.POSITIVE_INFINITY;
+  return timeProblem(text, false) === undefined ? Date.parse(text) : Number.NEGATIVE_INFINITY;
+}
+
+/** The token, when it may be used to vouch for what a cluster says about itself. */
+export function signingToken(secret: DeepReadonly<Secret>, nowMs: number): { id: string; secret: string } | undefined {
+  const id = textOf(secret, "token-id");
+  const key = textOf(secret, "token-secret");
+  const isGood = NAME.exec(secret.metadata.name)?.[1] === id && key !== "" && expirationOf(secret) > nowMs && textOf(secret, "usage-bootstrap-signing") === "true";
+  return isGood ? { id, secret: key } : undefined;
+}

@@ -1,0 +1,48 @@
+/**
+ * Approves requests of kubelets and of Karmada's agents where roles give the requester the right to be approved.
+ *
+ * Reads:  CertificateSigningRequest that nobody decided about; what the requester may do, by a SubjectAccessReview.
+ * Writes: the condition `Approved`; nothing is ever denied here.
+ */
+import { CertificateSigningRequest, SubjectAccessReview, parseCertificateRequest, requestState } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { isConflict, isNotFound } from "../../machinery/index.ts";
+import { defineController, done, type Controller } from "../../runtime/index.ts";
+import type { SystemDependencies } from "../dependencies.ts";
+import { approvalsFor } from "./recognized-requests.ts";
+
+export function createApprovalController({ client }: Pick<SystemDependencies, "client">): Controller<ObjectKey> {
+  /** Asked for the requester, as it was when it asked. */
+  const isAllowed = async (cluster: string, { spec }: DeepReadonly<CertificateSigningRequest>, subresource: string, signal: AbortSignal): Promise<boolean> => {
+    const { username, uid, groups, extra } = spec;
+    const resourceAttributes = { group: "certificates.k8s.io", resource: "certificatesigningrequests", verb: "create", subresource, version: "*" };
+    const review = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: { name: "" }, spec: { ...(username && { user: username }), ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }), resourceAttributes } };
+    return (await client.create(SubjectAccessReview, cluster, review, { signal })).status?.allowed ?? false;
+  };
+
+  return defineController({
+    name: "certificate-approval",
+    for: CertificateSigningRequest,
+    writes: [CertificateSigningRequest],
+
+    async reconcile(csr, { key, log, signal }) {
+      const { approved, denied, issued } = requestState(csr);
+      if (approved || denied || issued || csr.metadata.deletionTimestamp !== undefined) return done;
+      for (const { subresource, message } of approvalsFor(csr, parseCertificateRequest(csr.spec.request))) {
+        if (!(await isAllowed(key.cluster, csr, subresource, signal))) continue;
+        const conditions = [...(csr.status?.conditions ?? []), { type: "Approved", status: "True", reason: "AutoApproved", message }];
+        const patch = { metadata: { resourceVersion: csr.metadata.resourceVersion ?? "" }, status: { conditions } };
+        await client.patch(CertificateSigningRequest, key, patch as never, { type: "merge", subresource: "approval", signal }).catch(ignoreOvertaken);
+        log.info("certificate request approved", { cluster: key.cluster, request: key.name, user: csr.spec.username });
+        return done;
+      }
+      return done;
+    },
+  });
+}
+
+/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+function ignoreOvertaken(error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) throw error;
+}

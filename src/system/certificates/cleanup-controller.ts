@@ -1,0 +1,36 @@
+/**
+ * Takes away certificate requests that nobody needs any more.
+ *
+ * Reads:  CertificateSigningRequest.
+ * Writes: deletes it.
+ */
+import { CertificateSigningRequest } from "../../api/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { isConflict, isNotFound } from "../../machinery/index.ts";
+import { defineController, done, type Controller } from "../../runtime/index.ts";
+import type { SystemDependencies } from "../dependencies.ts";
+import { expiryOf } from "./plan-cleanup.ts";
+
+export function createCleanupController({ client, clock }: Pick<SystemDependencies, "client" | "clock">): Controller<ObjectKey> {
+  return defineController({
+    name: "certificate-cleanup",
+    for: CertificateSigningRequest,
+    writes: [CertificateSigningRequest],
+
+    async reconcile(csr, { key, log, signal }) {
+      const end = expiryOf(csr);
+      if (csr.metadata.deletionTimestamp !== undefined || end === Number.POSITIVE_INFINITY) return done;
+      const leftMs = end - clock.now();
+      if (leftMs >= 0) return { requeueAfterMs: leftMs + 1 };
+      const { uid = "", resourceVersion = "" } = csr.metadata;
+      await client.delete(CertificateSigningRequest, key, { preconditions: { uid, resourceVersion }, signal }).catch(ignoreOvertaken);
+      log.info("certificate request removed", { cluster: key.cluster, request: key.name });
+      return done;
+    },
+  });
+}
+
+/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+function ignoreOvertaken(error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) throw error;
+}

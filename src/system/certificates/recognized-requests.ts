@@ -1,0 +1,60 @@
+/** Certificate requests of programs that need no person to approve them, if roles say so: kubelets, and agents of Karmada's pull mode. */
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, type CertificateRequest, type CertificateSigningRequest } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+
+interface Recognizer {
+  signer: string;
+  /** Undefined when the request is what it should be. */
+  problem(request: CertificateRequest, usages: readonly string[]): string | undefined;
+  /** For a program that asks in its own name, and for any other. The right is to create this subresource of certificatesigningrequests. */
+  self: Approval;
+  any: Approval;
+}
+
+/** The right that the requester needs, and what the condition then says. */
+export interface Approval {
+  subresource: string;
+  message: string;
+}
+
+/** The first is tried first. Empty when nobody approves such a request but a person. */
+export function approvalsFor(csr: DeepReadonly<CertificateSigningRequest>, request: CertificateRequest): readonly Approval[] {
+  const { signerName, usages = [], username = "" } = csr.spec;
+  const found = RECOGNIZERS.find(({ signer, problem }) => signer === signerName && problem(request, usages) === undefined);
+  if (!found) return [];
+  return username === request.commonName ? [found.self, found.any] : [found.any];
+}
+
+export function kubeletClientProblem(request: CertificateRequest, usages: readonly string[]): string | undefined {
+  return clientProblem(request, usages, "system:nodes", "system:node:");
+}
+
+const RECOGNIZERS: readonly Recognizer[] = [
+  {
+    signer: KUBELET_CLIENT_SIGNER,
+    problem: kubeletClientProblem,
+    self: { subresource: "selfnodeclient", message: "Auto approving self kubelet client certificate after SubjectAccessReview." },
+    any: { subresource: "nodeclient", message: "Auto approving kubelet client certificate after SubjectAccessReview." },
+  },
+  {
+    signer: CLIENT_SIGNER,
+    problem: (request, usages) => clientProblem(request, usages, "system:karmada:agents", "system:karmada:agent:"),
+    self: { subresource: "selfclusteragent", message: "Auto approving self karmada agent certificate after SubjectAccessReview." },
+    any: { subresource: "clusteragent", message: "Auto approving karmada agent certificate after SubjectAccessReview." },
+  },
+];
+
+/** One group, a user whose name starts in a certain way, no other names, and the usages of a client. */
+function clientProblem(request: CertificateRequest, usages: readonly string[], group: string, userPrefix: string): string | undefined {
+  if (request.organizations.length !== 1 || request.organizations[0] !== group) return `subject organization is not ${group}`;
+  if (request.dnsNames.length > 0) return "DNS subjectAltNames are not allowed";
+  if (request.emailAddresses.length > 0) return "Email subjectAltNames are not allowed";
+  if (request.ipAddresses.length > 0) return "IP subjectAltNames are not allowed";
+  if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
+  if (!request.commonName.startsWith(userPrefix)) return `subject common name does not begin with ${userPrefix}`;
+  // Keys that only sign cannot encipher, and their owners do not ask for it.
+  const rest = new Set(usages);
+  const isComplete = rest.delete("digital signature") && rest.delete("client auth");
+  rest.delete("key encipherment");
+  return isComplete && rest.size === 0 ? undefined : "usages did not match [client auth digital signature key encipherment]";
+}

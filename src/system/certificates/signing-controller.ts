@@ -1,0 +1,42 @@
+/**
+ * Signs approved requests for client certificates with the authority that the API server trusts.
+ *
+ * Reads:  CertificateSigningRequest with one of the client signers.
+ * Writes: `status.certificate`, or the condition `Failed` when no approval can help.
+ */
+import { CertificateSigningRequest } from "../../api/index.ts";
+import type { CertificateRequest } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { isConflict, isNotFound } from "../../machinery/index.ts";
+import { defineController, done, type Controller } from "../../runtime/index.ts";
+import type { SystemDependencies } from "../dependencies.ts";
+import { planSigning } from "./plan-signing.ts";
+
+/** PEM of a certificate that is good in this cluster. */
+export type SignRequest = (cluster: string, request: CertificateRequest, terms: { usages: readonly string[]; lifetimeMs: number }) => string;
+
+export function createSigningController({ client, clock, signRequest }: Pick<SystemDependencies, "client" | "clock"> & { signRequest: SignRequest }): Controller<ObjectKey> {
+  return defineController({
+    name: "certificate-signing",
+    for: CertificateSigningRequest,
+    writes: [CertificateSigningRequest],
+
+    async reconcile(csr, { key: { cluster }, log, signal }) {
+      const plan = planSigning(csr);
+      if (plan.type === "nothing" || csr.metadata.deletionTimestamp !== undefined) return done;
+      const status =
+        plan.type === "sign"
+          ? { ...csr.status, certificate: Buffer.from(signRequest(cluster, plan.request, plan)).toString("base64") }
+          : { ...csr.status, conditions: [...(csr.status?.conditions ?? []), { type: "Failed", status: "True", reason: "SignerValidationFailure", message: plan.message, lastUpdateTime: formatTime(clock.now()) }] };
+      await client.updateStatus(CertificateSigningRequest, cluster, { ...csr, status }, { signal }).catch(ignoreOvertaken);
+      log.info(plan.type === "sign" ? "certificate signed" : "certificate request refused", { cluster, request: csr.metadata.name });
+      return done;
+    },
+  });
+}
+
+/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+function ignoreOvertaken(error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) throw error;
+}

@@ -1,0 +1,323 @@
+/** Registration on a running hub: clusters are accepted, watched, denied and deleted, and members have two faces. */
+import { describe, expect, test } from "vitest";
+import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, CLUSTER_SET_LABEL, Cluster, ClusterClaim, ClusterRole, Lease, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, ManifestWork, MANIFEST_WORK_FINALIZER, Namespace, RoleBinding, Work } from "../../src/api/index.ts";
+import type { Kind, KubernetesObject, ManagedClusterSpec } from "../../src/api/index.ts";
+import { formatMicroTime } from "../../src/base/index.ts";
+import type { DeepReadonly, Json } from "../../src/base/index.ts";
+import { findCondition, isNotFound } from "../../src/machinery/index.ts";
+import { endsWithTest } from "../../src/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+
+const HUB = "hub";
+const MINUTE = 60_000;
+let fleet: TestFleet;
+
+const start = async (...members: string[]): Promise<void> => void (fleet = endsWithTest(await startTestFleet({ members })));
+const at = (name: string, namespace?: string) => ({ cluster: HUB, name, ...(namespace && { namespace }) });
+const managed = (name = "c1"): Promise<DeepReadonly<ManagedCluster>> => fleet.client.get(ManagedCluster, at(name));
+const present = async <T extends KubernetesObject>(kind: Kind<T>, name: string, namespace?: string): Promise<DeepReadonly<T> | undefined> => {
+  try {
+    return await fleet.client.get(kind, at(name, namespace));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+};
+const conditionOf = async (type: string, name = "c1"): Promise<string> => {
+  const condition = findCondition((await managed(name)).status?.conditions, type);
+  return condition ? `${condition.status} ${condition.reason}` : "missing";
+};
+const taintsOf = async (name = "c1"): Promise<string[]> => ((await managed(name)).spec.taints ?? []).map(({ key, effect }) => `${key.split("/").at(-1)}:${effect}`);
+const patch = (kind: Kind, name: string, change: Json): Promise<unknown> => fleet.client.patch(kind, at(name), change, { type: "merge" });
+
+const register = async (spec: ManagedClusterSpec = {}, name = "c1"): Promise<void> =>
+  void (await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name }, spec: { hubAcceptsClient: true, leaseDurationSeconds: 60, ...spec } }));
+/** As an agent does that was let in. */
+const report = async (name = "c1"): Promise<void> => {
+  const cluster = await managed(name);
+  const told = [
+    { type: "ManagedClusterJoined", status: "True", reason: "ManagedClusterJoined", message: "" },
+    { type: "ManagedClusterConditionAvailable", status: "True", reason: "ManagedClusterAvailable", message: "" },
+  ].map((condition) => ({ ...condition, lastTransitionTime: "2024-05-01T12:00:00Z" }));
+  const kept = (cluster.status?.conditions ?? []).filter(({ type }) => !told.some((condition) => condition.type === type));
+  await fleet.client.updateStatus(ManagedCluster, HUB, { ...cluster, status: { ...cluster.status, conditions: [...kept, ...told] } });
+};
+const renew = (offsetMs = 0, name = "c1"): Promise<unknown> => fleet.client.patch(Lease, at(CLUSTER_LEASE, name), { spec: { renewTime: formatMicroTime(fleet.clock.now() + offsetMs) } }, { type: "merge" });
+const addWork = async (name: string, annotations: Record<string, string> = {}, namespace = "c1"): Promise<void> =>
+  void (await fleet.client.create(ManifestWork, HUB, {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { name, namespace, annotations, finalizers: [MANIFEST_WORK_FINALIZER] },
+    spec: { workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } }] } },
+  }));
+
+describe("a cluster that registers by its agent", () => {
+  test("gets its namespace, its rights and a lease when it is accepted, and nothing before", async () => {
+    await start();
+    await register({ hubAcceptsClient: false });
+    await fleet.settle();
+    expect(await present(Namespace, "c1")).toBeUndefined();
+    expect(await conditionOf("HubAcceptedManagedCluster")).toBe("missing");
+
+    await patch(ManagedCluster, "c1", { spec: { hubAcceptsClient: true } });
+    await fleet.settle();
+
+    expect((await present(Namespace, "c1"))?.metadata.labels?.[CLUSTER_NAME_LABEL]).toBe("c1");
+    expect(await conditionOf("HubAcceptedManagedCluster")).toBe("True HubClusterAdminAccepted");
+    expect((await present(ClusterRole, "open-cluster-management:managedcluster:c1"))?.rules).toHaveLength(4);
+    expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:registration", "c1")).toBeDefined();
+    expect((await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.finalizers).toEqual([MANIFEST_WORK_FINALIZER]);
+    expect((await present(Lease, CLUSTER_LEASE, "c1"))?.spec?.holderIdentity).toBe(CLUSTER_LEASE);
+    expect((await managed()).metadata.finalizers).toEqual(["cluster.open-cluster-management.io/resource-cleanup", "cluster.open-cluster-management.io/api-resource-cleanup"]);
+    expect(await taintsOf()).toEqual(["unreachable:NoSelect"]);
+  });
+
+  test("is unknown and tainted once its lease was not renewed five times over, and comes back by itself", async () => {
+    await start();
+    await register();
+    await fleet.settle();
+    await report();
+    await renew();
+    await fleet.settle();
+    expect(await taintsOf()).toEqual([]);
+
+    await fleet.run(5 * MINUTE - 1);
+    expect(await conditionOf("ManagedClusterConditionAvailable")).toBe("True ManagedClusterAvailable");
+    await fleet.run(1);
+
+    expect(await conditionOf("ManagedClusterConditionAvailable")).toBe("Unknown ManagedClusterLeaseUpdateStopped");
+    expect(await taintsOf()).toEqual(["unreachable:NoSelect"]);
+    await renew();
+    await report();
+    await fleet.run(MINUTE);
+    expect(await conditionOf("ManagedClusterConditionAvailable")).toBe("True ManagedClusterAvailable");
+    expect(await taintsOf()).toEqual([]);
+  });
+
+  test("is told that its clock is wrong, unless it is exempt: then its lease counts from when the hub saw it", async () => {
+    await start();
+    await register();
+    await fleet.settle();
+    await report();
+    await renew(-6 * MINUTE);
+    await fleet.settle();
+    expect(await conditionOf("ManagedClusterConditionClockSynced")).toBe("False ManagedClusterClockOutOfSync");
+    expect(await conditionOf("ManagedClusterConditionAvailable")).toBe("Unknown ManagedClusterLeaseUpdateStopped");
+
+    await patch(ManagedCluster, "c1", { metadata: { annotations: { "registration.open-cluster-management.io/skip-clock-sync-check": "true" } } });
+    await report();
+    await fleet.run(MINUTE);
+    await renew(-6 * MINUTE);
+    await fleet.settle();
+
+    expect(await conditionOf("ManagedClusterConditionClockSynced")).toBe("True ManagedClusterClockSynced");
+    expect(await conditionOf("ManagedClusterConditionAvailable")).toBe("True ManagedClusterAvailable");
+  });
+
+  test("loses its rights when it is denied, those to work only after its last work", async () => {
+    await start();
+    await register();
+    await fleet.settle();
+    await addWork("web");
+    await patch(ManagedCluster, "c1", { spec: { hubAcceptsClient: false } });
+    await fleet.settle();
+
+    expect(await conditionOf("HubAcceptedManagedCluster")).toBe("False HubClusterAdminDenied");
+    expect((await present(ClusterRole, "open-cluster-management:managedcluster:c1"))?.rules).toEqual([{ apiGroups: ["cluster.open-cluster-management.io"], resources: ["managedclusters"], resourceNames: ["c1"], verbs: ["get", "list", "watch"] }]);
+    expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:registration", "c1")).toBeUndefined();
+    expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1")).toBeDefined();
+
+    await fleet.client.patch(ManifestWork, at("web", "c1"), { metadata: { finalizers: null } }, { type: "merge" });
+    await fleet.client.delete(ManifestWork, at("web", "c1"));
+    await fleet.settle();
+    expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1")).toBeUndefined();
+    expect(await present(Namespace, "c1")).toBeDefined();
+
+    await patch(ManagedCluster, "c1", { spec: { hubAcceptsClient: true } });
+    await fleet.settle();
+    expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1")).toBeDefined();
+  });
+
+  test("is deleted after its works, which go a level after the other; its namespace stays", async () => {
+    await start();
+    await register();
+    await fleet.settle();
+    await report();
+    await addWork("first");
+    await addWork("last", { "open-cluster-management.io/cleanup-priority": "50" });
+    await fleet.client.delete(ManagedCluster, at("c1"));
+    await fleet.settle();
+
+    expect((await present(ManifestWork, "first", "c1"))?.metadata.deletionTimestamp).toBeDefined();
+    expect((await present(ManifestWork, "last", "c1"))?.metadata.deletionTimestamp).toBeUndefined();
+    expect(findCondition((await managed()).status?.conditions, "Deleting")).toMatchObject({ status: "False", reason: "ResourceRemaining", message: "The resource manifestworks is remaning, the remaining count is 2, the finalizer pending count is 2" });
+
+    for (const name of ["first", "last"]) {
+      await fleet.client.patch(ManifestWork, at(name, "c1"), { metadata: { finalizers: null } }, { type: "merge" });
+      await fleet.settle();
+    }
+    expect(await present(ManagedCluster, "c1")).toBeUndefined();
+    expect(await present(ClusterRole, "open-cluster-management:managedcluster:c1")).toBeUndefined();
+    expect(await present(ClusterRole, "open-cluster-management:managedcluster:work")).toBeUndefined();
+    expect(await present(Namespace, "c1")).toBeDefined();
+  });
+
+  test("is let go after a while when its member is dead, and at once when somebody says so", async () => {
+    await start();
+    for (const name of ["c1", "c2"]) {
+      await register({}, name);
+      await fleet.settle();
+      await addWork("web", {}, name);
+    }
+    await fleet.run(10 * MINUTE);
+    for (const name of ["c1", "c2"]) await fleet.client.delete(ManagedCluster, at(name));
+    await fleet.run(4 * MINUTE);
+    expect(await present(ManagedCluster, "c1")).toBeDefined();
+
+    await patch(ManagedCluster, "c2", { metadata: { annotations: { "flotilla.dev/force-unjoin": "true" } } });
+    await fleet.run(10_000);
+    expect(await present(ManagedCluster, "c2")).toBeUndefined();
+    await fleet.run(MINUTE);
+    expect(await present(ManagedCluster, "c1")).toBeUndefined();
+    expect(await present(ManifestWork, "web", "c1")).toBeUndefined();
+  });
+
+  test("gets a Cluster that is pulled once it joined, and both go together", async () => {
+    await start();
+    await register({ managedClusterClientConfigs: [{ url: "https://c1.example.com" }] });
+    await patch(ManagedCluster, "c1", { metadata: { labels: { env: "prod" } } });
+    await fleet.settle();
+    expect(await present(Cluster, "c1")).toBeUndefined();
+
+    await report();
+    await fleet.settle();
+    expect(await present(Cluster, "c1")).toMatchObject({ metadata: { labels: { env: "prod" } }, spec: { syncMode: "Pull", apiEndpoint: "https://c1.example.com" } });
+
+    await fleet.client.delete(ManagedCluster, at("c1"));
+    await fleet.run(MINUTE);
+    expect([await present(Cluster, "c1"), await present(ManagedCluster, "c1")]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("a member that the hub reaches", () => {
+  test("is a ManagedCluster too: accepted, joined, available, in the default set, with what it claims", async () => {
+    await start("m1");
+    await fleet.client.create(ClusterClaim, "m1", { apiVersion: "cluster.open-cluster-management.io/v1alpha1", kind: "ClusterClaim", metadata: { name: "team" }, spec: { value: "shop" } });
+    await fleet.settle();
+
+    const { metadata, spec, status } = await managed("m1");
+
+    expect(spec).toMatchObject({ hubAcceptsClient: true, managedClusterClientConfigs: [{ url: "https://m1.example.com" }] });
+    expect(metadata.labels).toEqual({ [CLUSTER_SET_LABEL]: "default" });
+    expect(status?.conditions.map(({ type, status: state }) => `${type} ${state}`)).toEqual(["HubAcceptedManagedCluster True", "ManagedClusterJoined True", "ManagedClusterConditionAvailable True", "ManagedClusterConditionClockSynced True"]);
+    expect(status?.clusterClaims?.map(({ name, value }) => `${name}=${value}`)).toEqual(["id.k8s.io=m1", `kubeversion.open-cluster-management.io=${status.version?.kubernetes}`, "platform.open-cluster-management.io=Other", "product.open-cluster-management.io=Other", "team=shop"]);
+    expect(await taintsOf("m1")).toEqual([]);
+    expect(await present(Lease, CLUSTER_LEASE, "m1")).toBeDefined();
+    expect(await present(ClusterRole, "open-cluster-management:managedcluster:m1")).toBeUndefined();
+  });
+
+  test("costs nothing while nothing changes, and its namespace stays on the hub", async () => {
+    await start("m1", "m2");
+    await fleet.run(MINUTE);
+    fleet.resetWrites();
+
+    await fleet.run(30 * MINUTE);
+
+    expect(fleet.writes()).toEqual([]);
+    const { items } = await fleet.client.list(Work, { cluster: HUB });
+    expect(items.filter(({ spec }) => spec.workload?.manifests?.some((manifest) => (manifest as { metadata?: { name?: string } }).metadata?.name === "m1"))).toEqual([]);
+  });
+
+  test("has the same labels and taints on both faces, whichever was changed, and they do not go to and fro", async () => {
+    await start("m1");
+    await patch(Cluster, "m1", { metadata: { labels: { env: "prod" } }, spec: { taints: [{ key: "maintenance", effect: "NoSchedule" }] } });
+    await fleet.settle();
+    expect((await managed("m1")).metadata.labels?.["env"]).toBe("prod");
+    expect(await taintsOf("m1")).toEqual(["maintenance:NoSelectIfNew"]);
+
+    await patch(ManagedCluster, "m1", { metadata: { labels: { env: "test", tier: "gold" } }, spec: { taints: [{ key: "drain", effect: "NoSelect" }, { key: "dear", effect: "PreferNoSelect" }] } });
+    await fleet.settle();
+    const { metadata, spec } = await fleet.client.get(Cluster, at("m1"));
+    expect(metadata.labels).toEqual({ env: "test", tier: "gold" });
+    expect(spec.taints?.map(({ key, effect }) => `${key}:${effect}`)).toEqual(["drain:NoExecute"]);
+
+    await patch(Cluster, "m1", { metadata: { labels: { tier: null } }, spec: { taints: null } });
+    await fleet.settle();
+    expect((await managed("m1")).metadata.labels).toEqual({ env: "test", [CLUSTER_SET_LABEL]: "default" });
+    expect(await taintsOf("m1")).toEqual(["dear:PreferNoSelect"]);
+    fleet.resetWrites();
+    await fleet.run(MINUTE);
+    expect(fleet.writes()).toEqual([]);
+  });
+
+  test("leaves with both faces when it is unjoined, and what it runs because of works stays", async () => {
+    await start("m1");
+    await addWork("web", {}, "m1");
+    await fleet.settle();
+
+    await fleet.client.delete(Cluster, at("m1"));
+    await fleet.settle();
+    expect((await present(ManifestWork, "web", "m1"))?.spec.deleteOption?.propagationPolicy ?? "Orphan").toBe("Orphan");
+    await fleet.run(MINUTE);
+
+    expect([await present(Cluster, "m1"), await present(ManagedCluster, "m1"), await present(ManifestWork, "web", "m1")]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("leaves with both faces when its ManagedCluster is deleted", async () => {
+    await start("m1");
+
+    await fleet.client.delete(ManagedCluster, at("m1"));
+    await fleet.run(MINUTE);
+
+    expect([await present(Cluster, "m1"), await present(ManagedCluster, "m1")]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("sets", () => {
+  test("default and global are there, come back, and keep their selectors", async () => {
+    await start("m1");
+    await patch(ManagedClusterSet, "default", { spec: { clusterSelector: { selectorType: "LabelSelector", labelSelector: {} } } });
+    await fleet.client.delete(ManagedClusterSet, at("global"));
+    await fleet.run(2_000);
+
+    expect((await present(ManagedClusterSet, "default"))?.spec.clusterSelector).toEqual({ selectorType: "ExclusiveClusterSetLabel" });
+    const global = await present(ManagedClusterSet, "global");
+    expect(global?.spec.clusterSelector).toEqual({ selectorType: "LabelSelector", labelSelector: {} });
+    expect(global?.status?.conditions?.[0]).toMatchObject({ type: "ClusterSetEmpty", status: "False", reason: "ClustersSelected", message: "1 ManagedClusters selected" });
+  });
+
+  test("a changed selector stays where its owner said so", async () => {
+    await start();
+    await patch(ManagedClusterSet, "default", { metadata: { annotations: { "cluster.open-cluster-management.io/autoupdate": "false" } } });
+    await patch(ManagedClusterSet, "default", { spec: { clusterSelector: { selectorType: "LabelSelector", labelSelector: {} } } });
+    await fleet.run(20_000);
+
+    expect((await present(ManagedClusterSet, "default"))?.spec.clusterSelector?.selectorType).toBe("LabelSelector");
+  });
+
+  test("a binding says whether its set is there", async () => {
+    await start();
+    await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { name: "blue", namespace: "default" }, spec: { clusterSet: "blue" } });
+    const bound = async (): Promise<string | undefined> => (await present(ManagedClusterSetBinding, "blue", "default"))?.status?.conditions?.map(({ status, reason }) => `${status} ${reason}`).join();
+    await fleet.settle();
+    expect(await bound()).toBe("False ClusterSetNotFound");
+
+    await fleet.client.create(ManagedClusterSet, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name: "blue" }, spec: {} });
+    await fleet.settle();
+    expect(await bound()).toBe("True ClusterSetBound");
+  });
+
+  test("the namespaces of a cluster's sets are listed on it, and what its agent said of them is kept", async () => {
+    await start("m1");
+    await patch(ManagedClusterSet, "global", { spec: { managedNamespaces: [{ name: "b" }, { name: "a" }] } });
+    await fleet.settle();
+    const cluster = await managed("m1");
+    const conditions = [{ type: "NamespaceAvailable", status: "True", reason: "NamespaceApplied", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }];
+    await fleet.client.updateStatus(ManagedCluster, HUB, { ...cluster, status: { conditions: [], ...cluster.status, managedNamespaces: [{ name: "a", clusterSet: "global", conditions }, { name: "b", clusterSet: "global" }] } });
+
+    await patch(ManagedClusterSet, "default", { spec: { managedNamespaces: [{ name: "z" }] } });
+    await fleet.settle();
+
+    expect((await managed("m1")).status?.managedNamespaces).toEqual([{ name: "z", clusterSet: "default" }, { name: "a", clusterSet: "global", conditions }, { name: "b", clusterSet: "global" }]);
+  });
+});

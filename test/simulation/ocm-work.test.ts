@@ -1,0 +1,265 @@
+/** ManifestWorks on a simulated member: applied, kept so, reported, and taken away again. */
+import { beforeEach, describe, expect, test } from "vitest";
+import { AppliedManifestWork, CloneSet, ConfigMap, Deployment, Job, ManagedCluster, ManifestWork, SidecarSet } from "../../src/api/index.ts";
+import type { JsonObject } from "../../src/base/index.ts";
+import { configMap, deployment, HUB, MEMBER, startWorkFleet, treat, type WorkFleet } from "./ocm-work-fleet.ts";
+
+const cloneSet = (name: string): JsonObject => ({ ...deployment(name), apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" });
+const namespaced = (manifest: JsonObject, namespace: string): JsonObject => ({ ...manifest, metadata: { ...(manifest["metadata"] as JsonObject), namespace } });
+const WORK_KINDS = ["manifestworks.work.open-cluster-management.io", "appliedmanifestworks.work.open-cluster-management.io"];
+
+let works: WorkFleet;
+beforeEach(async () => {
+  works = await startWorkFleet({ nodes: 3 });
+});
+
+test("objects are applied in the order in which they need each other, and reported in the order of the spec", async () => {
+  await works.create("web", [namespaced(deployment("web"), "shop"), namespaced(configMap("settings"), "shop"), { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }]);
+  await works.fleet.run(5_000);
+
+  const { status } = await works.work("web");
+  expect(status?.resourceStatus?.manifests?.map(({ resourceMeta }) => resourceMeta)).toEqual([
+    { ordinal: 0, group: "apps", version: "v1", kind: "Deployment", resource: "deployments", name: "web", namespace: "shop" },
+    { ordinal: 1, group: "", version: "v1", kind: "ConfigMap", resource: "configmaps", name: "settings", namespace: "shop" },
+    { ordinal: 2, group: "", version: "v1", kind: "Namespace", resource: "namespaces", name: "shop", namespace: "" },
+  ]);
+  expect(await works.condition("web", "Applied")).toBe("True AppliedManifestWorkComplete");
+  expect(await works.condition("web", "Available")).toBe("True ResourcesAvailable");
+  expect(await works.condition("web", "Progressing")).toBe("False ConditionRulesAggregated");
+  const [applied] = await works.applied();
+  expect(applied?.spec.manifestWorkName).toBe("web");
+  expect(applied?.status?.appliedResources?.map(({ resource, name }) => `${resource} ${name}`)).toEqual(["configmaps settings", "namespaces shop", "deployments web"]);
+  const web = await works.fleet.client.get(Deployment, { cluster: MEMBER, namespace: "shop", name: "web" });
+  expect(web.metadata.ownerReferences).toEqual([{ apiVersion: "work.open-cluster-management.io/v1", kind: "AppliedManifestWork", name: applied?.metadata.name, uid: applied?.metadata.uid }]);
+  expect(web.metadata.labels ?? {}).not.toHaveProperty("karmada.io/managed");
+});
+
+test("a CloneSet costs 6 writes until its status is back, the user's own included, and none in the minute after", async () => {
+  const { fleet } = works;
+  fleet.resetWrites();
+  await works.create("web", [cloneSet("web")], { manifestConfigs: [treat("apps.kruise.io", "clonesets", "web", { feedbackRules: [{ type: "WellKnownStatus" }] })] });
+  await fleet.run(10_000);
+
+  const { status } = await works.work("web");
+  expect(Object.fromEntries(status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.map(({ name, fieldValue }) => [name, fieldValue.integer]) ?? [])).toMatchObject({ Replicas: 2, ReadyReplicas: 2, UpdatedReplicas: 2 });
+  const writes = fleet.writes().filter(({ part, cluster, resource, subresource }) => part !== "member" && (WORK_KINDS.includes(resource) || (resource === "clonesets.apps.kruise.io" && !(cluster === MEMBER && subresource === "status"))));
+  const text = writes.map(({ part, cluster, verb, resource, subresource, count }) => `${count} × ${part} ${verb} ${resource}${subresource && `/${subresource}`} on ${cluster}`).join("\n");
+  expect(writes.reduce((sum, { count }) => sum + count, 0), text).toBe(6);
+
+  fleet.resetWrites();
+  await fleet.run(60_000);
+
+  expect(fleet.writes().filter(({ resource }) => WORK_KINDS.includes(resource) || resource === "clonesets.apps.kruise.io")).toEqual([]);
+  expect((await works.onMember(CloneSet, "web"))?.status?.readyReplicas).toBe(2);
+});
+
+test("an object that belongs to no namespace loses the one that its manifest names", async () => {
+  await works.create("sidecar", [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet", metadata: { name: "logs", namespace: "default" }, spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "logs", image: "logs:1" }] } }]);
+
+  expect(await works.condition("sidecar", "Applied")).toBe("True AppliedManifestWorkComplete");
+  expect(await works.onMember(SidecarSet, "logs")).toBeDefined();
+});
+
+test("a kind that the member does not serve fails alone, and is applied when it is served", async () => {
+  const definition = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] } };
+  await works.create("widgets", [{ apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "default" } }, configMap("settings")]);
+  expect(await works.manifestCondition("widgets", 0, "Applied")).toBe(`False AppliedManifestFailed Failed to apply manifest: the server doesn't have a resource type "Widget"`);
+  expect(await works.manifestCondition("widgets", 0, "Available")).toBe("Unknown IncompleteResourceMeta Resource meta is incomplete");
+  expect(await works.manifestCondition("widgets", 1, "Applied")).toBe("True AppliedManifestComplete Apply manifest complete");
+  expect(await works.condition("widgets", "Applied")).toBe("False AppliedManifestWorkFailed");
+
+  await works.create("kinds", [definition as unknown as JsonObject]);
+  await works.fleet.run(60_000);
+
+  expect(await works.condition("widgets", "Applied")).toBe("True AppliedManifestWorkComplete");
+});
+
+test("what is changed on the member is put right, and what is deleted there is made again", async () => {
+  const { fleet } = works;
+  await works.create("settings", [configMap("settings")]);
+
+  await fleet.client.patch(ConfigMap, { cluster: MEMBER, namespace: "default", name: "settings" }, { data: { a: "2", b: "more" } }, { type: "merge" });
+  await fleet.settle();
+  expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ a: "1" });
+
+  await fleet.client.delete(ConfigMap, { cluster: MEMBER, namespace: "default", name: "settings" });
+  await fleet.settle();
+  expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ a: "1" });
+});
+
+describe("an object that is taken out of a work", () => {
+  test("goes after what took its place is there", async () => {
+    await works.create("settings", [configMap("one"), configMap("two")]);
+
+    await works.patch("settings", { spec: { workload: { manifests: [configMap("two"), configMap("three")] } } });
+
+    expect(await works.onMember(ConfigMap, "one")).toBeUndefined();
+    expect(await works.onMember(ConfigMap, "three")).toBeDefined();
+    expect((await works.applied())[0]?.status?.appliedResources?.map(({ name }) => name)).toEqual(["three", "two"]);
+  });
+
+  test("stays while what takes its place is refused", async () => {
+    await works.create("settings", [configMap("one")]);
+
+    await works.patch("settings", { spec: { workload: { manifests: [deployment("web", { replicas: -1 })] } } });
+
+    expect(await works.condition("settings", "Applied")).toBe("False AppliedManifestWorkFailed");
+    expect(await works.onMember(ConfigMap, "one")).toBeDefined();
+  });
+});
+
+describe("an object of two works", () => {
+  test("stays until the last of them is gone", async () => {
+    await works.create("first", [configMap("shared")]);
+    await works.create("second", [configMap("shared")]);
+    expect((await works.onMember(ConfigMap, "shared"))?.metadata.ownerReferences).toHaveLength(2);
+
+    await works.remove("first");
+    expect((await works.onMember(ConfigMap, "shared"))?.metadata.ownerReferences).toHaveLength(1);
+
+    await works.remove("second");
+    expect(await works.onMember(ConfigMap, "shared")).toBeUndefined();
+    expect(await works.applied()).toEqual([]);
+    expect((await works.fleet.client.list(ManifestWork, { cluster: HUB })).items).toEqual([]);
+  });
+
+  test("that want it otherwise is what the later of them says, and the other tells of it", async () => {
+    const { fleet } = works;
+    await works.create("first", [configMap("shared", { a: "1" })]);
+    await works.create("second", [configMap("shared", { a: "2" })]);
+    await fleet.run(60_000);
+
+    expect((await works.onMember(ConfigMap, "shared"))?.data).toEqual({ a: "2" });
+    expect(await works.condition("second", "Applied")).toBe("True AppliedManifestWorkComplete");
+    expect(await works.manifestCondition("first", 0, "Applied")).toMatch(/^False AppliedManifestConflict .* is also held by .*-second, which wants it otherwise/);
+    fleet.resetWrites();
+    await fleet.run(300_000);
+    expect(fleet.writes().filter(({ resource }) => resource === "configmaps")).toEqual([]);
+
+    await works.remove("second");
+    expect((await works.onMember(ConfigMap, "shared"))?.data).toEqual({ a: "1" });
+    expect(await works.condition("first", "Applied")).toBe("True AppliedManifestWorkComplete");
+  });
+});
+
+describe("a work that is deleted", () => {
+  test("leaves its objects where it is told to", async () => {
+    await works.create("kept", [configMap("kept")], { deleteOption: { propagationPolicy: "Orphan" } });
+    expect((await works.onMember(ConfigMap, "kept"))?.metadata.ownerReferences ?? []).toEqual([]);
+
+    await works.remove("kept");
+
+    expect(await works.onMember(ConfigMap, "kept")).toBeDefined();
+    expect(await works.applied()).toEqual([]);
+  });
+
+  test("leaves those that it names, and takes the others", async () => {
+    await works.create("some", [configMap("kept"), configMap("gone")], { deleteOption: { propagationPolicy: "SelectivelyOrphan", selectivelyOrphans: { orphaningRules: [{ group: "", resource: "configmaps", namespace: "default", name: "kept" }] } } });
+
+    await works.remove("some");
+
+    expect(await works.onMember(ConfigMap, "kept")).toBeDefined();
+    expect(await works.onMember(ConfigMap, "gone")).toBeUndefined();
+  });
+
+  test("waits for objects that take their time, and says so", async () => {
+    const { fleet } = works;
+    await works.create("slow", [{ ...configMap("slow"), metadata: { name: "slow", namespace: "default", finalizers: ["example.dev/wait"] } }]);
+
+    await works.remove("slow");
+    expect(await works.condition("slow", "Deleting")).toBe("True WorkDeleting");
+    expect(await works.applied()).toHaveLength(1);
+
+    await fleet.client.patch(ConfigMap, { cluster: MEMBER, namespace: "default", name: "slow" }, { metadata: { finalizers: null } }, { type: "merge" });
+    await fleet.run(5_000);
+    expect((await fleet.client.list(ManifestWork, { cluster: HUB })).items).toEqual([]);
+    expect(await works.applied()).toEqual([]);
+  });
+
+  test("leaves a namesake alone that somebody put in the place of its object", async () => {
+    const { fleet } = works;
+    await works.create("settings", [configMap("settings")], { manifestConfigs: [treat("", "configmaps", "settings", { updateStrategy: { type: "CreateOnly" } })] });
+    await fleet.client.patch(ConfigMap, { cluster: MEMBER, namespace: "default", name: "settings" }, { metadata: { ownerReferences: null } }, { type: "merge" });
+    await fleet.client.delete(ManifestWork, { cluster: HUB, namespace: MEMBER, name: "settings" });
+    await fleet.client.delete(ConfigMap, { cluster: MEMBER, namespace: "default", name: "settings" });
+    await fleet.client.create(ConfigMap, MEMBER, configMap("settings", { a: "theirs" }) as never);
+    await fleet.run(5_000);
+
+    expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ a: "theirs" });
+  });
+});
+
+test("a note that somebody deletes on the member takes its objects along, and the work begins anew", async () => {
+  const { fleet } = works;
+  await works.create("settings", [configMap("settings")]);
+  const [before] = await works.applied();
+  const { uid } = (await works.onMember(ConfigMap, "settings"))?.metadata ?? {};
+
+  await fleet.client.delete(AppliedManifestWork, { cluster: MEMBER, name: before?.metadata.name ?? "" });
+  await fleet.run(10_000);
+
+  const [after] = await works.applied();
+  expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+  expect((await works.onMember(ConfigMap, "settings"))?.metadata.uid).not.toBe(uid);
+});
+
+describe("a work that has reached its end", () => {
+  const job: JsonObject = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "once", namespace: "default" }, spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "once", image: "once:1" }] } } } };
+  const complete = { manifestConfigs: [treat("batch", "jobs", "once", { conditionRules: [{ condition: "Complete", type: "WellKnownConditions" }], updateStrategy: { type: "ServerSideApply" } })] };
+  const finish = async (): Promise<void> => {
+    const { fleet } = works;
+    const running = await fleet.client.get(Job, { cluster: MEMBER, namespace: "default", name: "once" });
+    const now = new Date(fleet.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+    const condition = (type: string): JsonObject => ({ type, status: "True", reason: "CompletionsReached", message: "", lastProbeTime: now, lastTransitionTime: now });
+    await fleet.client.updateStatus(Job, MEMBER, { ...running, status: { ...running.status, active: 0, ready: 0, succeeded: 1, startTime: now, completionTime: now, uncountedTerminatedPods: {}, conditions: [condition("SuccessCriteriaMet"), condition("Complete")] } } as never);
+    await fleet.run(2_000);
+  };
+  beforeEach(async () => {
+    works = await startWorkFleet({ nodes: 0 });
+  });
+
+  test("is not touched again, whatever becomes of its spec", async () => {
+    await works.create("once", [job], complete);
+    expect(await works.condition("once", "Complete")).toBe("False ConditionRulesAggregated");
+    expect(await works.condition("once", "Progressing")).toBe("True ConditionRulesAggregated");
+
+    await finish();
+    expect(await works.condition("once", "Complete")).toBe("True ConditionRulesAggregated");
+    expect(await works.condition("once", "Progressing")).toBe("False ConditionRulesAggregated");
+    await works.patch("once", { spec: { workload: { manifests: [job, configMap("late")] } } });
+
+    expect(await works.onMember(ConfigMap, "late")).toBeUndefined();
+    expect(await works.condition("once", "Complete")).toBe("True ConditionRulesAggregated");
+  });
+
+  test("goes after the time that it sets itself", async () => {
+    await works.create("once", [job], { ...complete, deleteOption: { propagationPolicy: "Foreground", ttlSecondsAfterFinished: 60 } });
+    await finish();
+    await works.fleet.run(50_000);
+    expect(await works.condition("once", "Complete")).toBe("True ConditionRulesAggregated");
+
+    await works.fleet.run(20_000);
+
+    expect((await works.fleet.client.list(ManifestWork, { cluster: HUB })).items).toEqual([]);
+    expect(await works.onMember(Job, "once")).toBeUndefined();
+  });
+});
+
+test("a work with a condition is for its cluster while that has the labels", async () => {
+  const { fleet } = works;
+  const label = async (value: string | null): Promise<void> => {
+    await fleet.client.patch(ManagedCluster, { cluster: HUB, name: MEMBER }, { metadata: { labels: { monitoring: value } } }, { type: "merge" });
+    await fleet.run(5_000);
+  };
+  await works.create("monitoring", [configMap("agent")], {}, { annotations: { "ocm.io/conditional-deployment": "true", "ocm.io/required-labels": "monitoring=enabled" } });
+  expect(await works.condition("monitoring", "Applied")).toBe("False ClusterLabelsNotMatched");
+  expect(await works.onMember(ConfigMap, "agent")).toBeUndefined();
+
+  await label("enabled");
+  expect(await works.condition("monitoring", "Applied")).toBe("True AppliedManifestWorkComplete");
+  expect(await works.onMember(ConfigMap, "agent")).toBeDefined();
+
+  await label(null);
+  expect(await works.condition("monitoring", "Applied")).toBe("False ClusterLabelsNotMatched");
+  expect(await works.onMember(ConfigMap, "agent")).toBeUndefined();
+});
