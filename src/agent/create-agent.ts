@@ -11,7 +11,7 @@
  * Without its hub it goes on with what it last heard: works are still compared with the member and repaired, and nothing is removed,
  * because removing needs a work that the hub shows as deleted (docs/adr/0018-pull-agents.md).
  */
-import { Cluster, ManagedCluster } from "../api/index.ts";
+import { Cluster, ManagedCluster, Work } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import type { Delivery } from "../delivery/index.ts";
@@ -21,13 +21,14 @@ import type { MembershipTimes, Prober } from "../membership/index.ts";
 import { createWork } from "../ocm/index.ts";
 import type { WorkOrigin } from "../ocm/index.ts";
 import { createExecution } from "../propagation/index.ts";
-import { createEventRecorders, createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
+import { createEventRecorders, createInformers, createManager, createWriteThroughClient, isLater } from "../runtime/index.ts";
 import type { Controller, Manager } from "../runtime/index.ts";
 import type { Rotation } from "./credentials/keep-credentials.ts";
 import { createHubView } from "./hub-view.ts";
 import { createClusterLeaseController, createManagedClusterLeaseController } from "./lease-controller.ts";
 import { createManagedClusterController } from "./managed-cluster/controller.ts";
 import type { AgentMembers } from "./members.ts";
+import { withoutPatches } from "./without-patches.ts";
 
 /** What an agent may do on its hub: Karmada's part, Open Cluster Management's, or both. */
 export interface Faces {
@@ -46,6 +47,11 @@ export interface AgentOptions {
   members: AgentMembers;
   /** By what members know whose ManifestWorks they hold. */
   origin: WorkOrigin;
+  /**
+   * Told when the hub has gone back in time: what it answers is older than what it answered before. Somebody restored it from a copy without telling
+   * its clients. Watches that go on from a later time would hear nothing for long, so that everything is to be read anew.
+   */
+  onOlderHub?(): void;
   /** How the certificate of this agent is renewed; unset where it has none. */
   rotation?(): Rotation | undefined;
   times?: Partial<MembershipTimes>;
@@ -90,6 +96,12 @@ export function createAgent(options: AgentOptions): Agent {
   const prober = untilGone(createProber({ hub, periodMs, factsEveryMs: () => (only === undefined ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS), clock, random, log }), isGone);
   const stops = [capacities.watch(members.summary), members.onServed(prober.refresh)];
 
+  let newest = "";
+  function onRenewal(resourceVersion: string): void {
+    if (isLater(newest, resourceVersion)) options.onOlderHub?.();
+    newest = resourceVersion;
+  }
+
   function karmadaPart(): Part {
     const clusters = informers.of(Cluster);
     const serves = (name: string): boolean => members.serves(name) && clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull";
@@ -100,7 +112,7 @@ export function createAgent(options: AgentOptions): Agent {
       controllers: [
         ...execution.controllers,
         createMembershipController({ hub, hubClient: clientFor("membership"), serves: ({ metadata }) => serves(metadata.name), accessTo: ({ metadata }) => members.accessTo(metadata.name), changes: changes.source(), prober, capacities, thresholds, clock }),
-        createClusterLeaseController({ hub, client: clientFor("lease"), serves, clock, random }),
+        createClusterLeaseController({ hub, client: clientFor("lease"), serves, onRenewal, clock, random }),
       ],
     };
   }
@@ -114,13 +126,13 @@ export function createAgent(options: AgentOptions): Agent {
       controllers: [
         ...work.controllers,
         createManagedClusterController({ hub, client: clientFor("managed-cluster"), serves, accessTo: members.accessTo, idOf: members.idOf, prober, changes: changes.source(), ...(options.rotation && { rotation: options.rotation }), clock }),
-        createManagedClusterLeaseController({ hub, client: clientFor("managed-lease"), serves, clock, random }),
+        createManagedClusterLeaseController({ hub, client: clientFor("managed-lease"), serves, onRenewal, clock, random }),
       ],
     };
   }
 
   const parts = [...(faces.karmada ? [karmadaPart()] : []), ...(faces.ocm ? [ocmPart()] : [])];
-  const manager = createManager({ client: clientFor("agent"), informers, clock, log: log.with({ part: "agent" }) });
+  const manager = createManager({ client: faces.karmada ? withoutPatches(clientFor("agent"), informers.of(Work)) : clientFor("agent"), informers, clock, log: log.with({ part: "agent" }) });
   manager.add(...parts.flatMap(({ controllers }) => controllers));
   return {
     manager,

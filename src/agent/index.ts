@@ -1,2 +1,13 @@
-export { createAgent, type Agent, type AgentOptions } from "./create-agent.ts";
+export { createAgent, type Agent, type AgentOptions, type Faces } from "./create-agent.ts";
+export { credentialsIn, createSecretStore, filesOf, HUB_KUBECONFIG_SECRET, type CredentialStore } from "./credentials/credential-store.ts";
+export { kubeconfigOf, type HubAddress, type HubCredentials } from "./credentials/hub-credentials.ts";
+export { karmadaIdentity, managedClusterIdentity, type AgentIdentity } from "./credentials/identity.ts";
+export { createCredentialKeeper, NameTakenError, type CredentialKeeper, type Rotation } from "./credentials/keep-credentials.ts";
+export { requestCertificate } from "./credentials/request-certificate.ts";
+export { readClusterInfo } from "./discovery.ts";
+export type { ClusterDescription } from "./ensure-cluster.ts";
+export { karmadaAccess } from "./karmada-access.ts";
+export { introduce } from "./managed-cluster/introduce.ts";
 export type { AgentMembers } from "./members.ts";
+export { createRealMember } from "./real-member.ts";
+export { runAgent, type RunAgentOptions } from "./run-agent.ts";

@@ -31,6 +31,8 @@ export interface LeaseDependencies {
   hub: string;
   client: Client;
   serves(cluster: string): boolean;
+  /** Told the version of every renewal. */
+  onRenewal(resourceVersion: string): void;
   clock: Clock;
   random: Random;
 }
@@ -55,8 +57,8 @@ export function createManagedClusterLeaseController(deps: LeaseDependencies): Co
   );
 }
 
-function createLeaseController<T extends KubernetesObject>(controller: string, kind: Kind<T>, { hub, client, serves, clock, random }: LeaseDependencies, planOf: (object: DeepReadonly<T>) => LeasePlan | undefined): Controller<ObjectKey> {
-  const renewed = new Map<string, { lease: DeepReadonly<Lease>; dueMs: number }>();
+function createLeaseController<T extends KubernetesObject>(controller: string, kind: Kind<T>, { hub, client, serves, onRenewal, clock, random }: LeaseDependencies, planOf: (object: DeepReadonly<T>) => LeasePlan | undefined): Controller<ObjectKey> {
+  const renewed = new Map<string, { lease: DeepReadonly<Lease>; atMs: number; dueMs: number }>();
 
   async function renew(object: DeepReadonly<T>, { namespace, name, holder, durationSeconds, isMadeHere }: LeasePlan, known: DeepReadonly<Lease> | undefined, signal: AbortSignal): Promise<DeepReadonly<Lease> | undefined> {
     const before = known ?? (await find(client, Lease, { cluster: hub, namespace, name }, { signal }));
@@ -81,11 +83,15 @@ function createLeaseController<T extends KubernetesObject>(controller: string, k
       }
       const last = renewed.get(name);
       const nowMs = clock.now();
-      if (last && nowMs < last.dueMs) return { requeueAfterMs: last.dueMs - nowMs };
+      // A clock that was put back must not make it wait for the old time to come again.
+      if (last && nowMs >= last.atMs && nowMs < last.dueMs) return { requeueAfterMs: last.dueMs - nowMs };
       const everyMs = plan.everyMs * (plan.isMadeHere ? 1 - JITTER * random.next() : 1 + JITTER * random.next());
       try {
         const lease = await renew(object, plan, last?.lease, signal);
-        if (lease) renewed.set(name, { lease, dueMs: nowMs + everyMs });
+        if (lease) {
+          renewed.set(name, { lease, atMs: nowMs, dueMs: nowMs + everyMs });
+          onRenewal(lease.metadata.resourceVersion ?? "");
+        }
       } catch (error) {
         // Somebody else changed or took it: the next look asks what is there.
         if (isConflict(error) || isNotFound(error)) renewed.delete(name);

@@ -105,6 +105,8 @@ export interface KindTraits {
   statusOnCreate?: true;
   /** Writers of the status change nothing of metadata. Of most kinds they may. */
   statusKeepsMetadata?: true;
+  /** The spec is given once. Updates leave it as it is, and nobody owns it. */
+  fixedSpec?: true;
   /** A new object has no generation yet; its first change makes it 1. */
   lateGeneration?: true;
   /** Labels are part of what the object wants: a change of them makes a new generation. */

@@ -28,6 +28,15 @@ test("reads quantities and maps", () => {
   expect(decode(bodies.pod)).toMatchObject({ spec: { containers: [{ resources: { limits: { cpu: "1500m", "hugepages-2Mi": "2Mi", memory: "2G" } } }] } });
 });
 
+test("reads lists inside of maps, which are messages of their own", () => {
+  const bytes = (field: number, content: readonly number[]): number[] => [field * 8 + 2, content.length, ...content];
+  const text = (field: number, value: string): number[] => bytes(field, [...Buffer.from(value)]);
+  const extra = bytes(6, [...text(1, "team"), ...bytes(2, [...text(1, "a"), ...text(1, "b")])]);
+  const empty = bytes(6, text(1, "none"));
+
+  expect(decode(envelope("certificates.k8s.io/v1", "CertificateSigningRequest", bytes(2, [...extra, ...empty])))).toMatchObject({ spec: { extra: { team: ["a", "b"], none: [] } } });
+});
+
 test("reads numbers and texts where either may stand", () => {
   expect(decode(bodies.service)).toMatchObject({ spec: { ports: [{ targetPort: 8080 }, { targetPort: "https" }] } });
 });

@@ -65,7 +65,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
       const { group, version, resource, namespace } = path;
       const { labelSelector, fieldSelector, resourceVersion, sendInitialEvents, allowBookmarks } = listQuery(new URLSearchParams(query), true);
       const all = path.cluster === "*";
-      const feed = new Feed(track, lists, (notice) => shared(eventOf(notice, all)));
+      const feed = new Feed({ track, turns: lists, eventOf: (notice) => shared(eventOf(notice, all)) });
       const stop = startWatch(
         deps,
         {
@@ -82,11 +82,8 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
           sendInitialEvents,
         },
         {
-          initial(notices, revision) {
-            feed.list(notices);
-            if (sendInitialEvents || allowBookmarks) feed.push([initialEnd(path, revision)]);
-          },
-          notify: (notices) => feed.push(notices.map((notice) => shared(eventOf(notice, all)))),
+          initial: (notices, revision) => feed.list(notices, revision, sendInitialEvents || allowBookmarks ? (upTo) => initialEnd(path, upTo) : undefined),
+          notify: (notices) => feed.notify(notices),
           end: (error) => feed.end(error),
         },
         signal,

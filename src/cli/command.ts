@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
+import type { Agents } from "./agent-options.ts";
 import type { FleetStarter } from "./fleet.ts";
 import type { Output } from "./output.ts";
 
@@ -47,7 +48,11 @@ export interface CommandContext<F extends Record<string, Flag>> {
   /** A client of one cluster that is to be called `name`, and how a kubeconfig says to reach it. */
   connectCluster(kubeconfig: string, context: string | undefined, name: string): Promise<ClusterConnection>;
   snapshots: Snapshots;
+  agents: Agents;
   environment: Readonly<Record<string, string | undefined>>;
+  readFile(path: string): Promise<string>;
+  /** Whole or not at all, and for nobody else to read: these files hold credentials. */
+  writeFile(path: string, text: string): Promise<void>;
   /** What comes in on standard input, to its end. */
   readInput(): Promise<string>;
 }

@@ -15,6 +15,8 @@ export interface FleetOptions {
   scheduling?: { enableEmptyWorkloadPropagation: boolean; multiplePodTemplatesScheduling: boolean };
   /** What no policy says about leaving members; unset are Karmada's defaults. */
   failover?: FleetFailoverOptions;
+  /** Members that an agent serves instead of the hub, from when they join. */
+  pull?: readonly string[] | "all";
   /** Where state, certificates and kubeconfigs live. */
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */

@@ -1,3 +1,4 @@
+export type * from "./agent-options.ts";
 export type * from "./command.ts";
 export * from "./commands.ts";
 export * from "./data-directory.ts";

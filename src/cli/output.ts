@@ -34,9 +34,9 @@ export function createOutput(options: { format: Format; write(text: string): voi
   };
 }
 
-/** Columns as kubectl pads them. */
-export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Columns as kubectl pads them, or closer. */
+export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], gap = 3): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
-  return all.map((row) => row.map((cell, column) => cell.padEnd((widths[column] ?? 0) + 3)).join("").trimEnd()).join("\n");
+  return all.map((row) => row.map((cell, column) => cell.padEnd((widths[column] ?? 0) + gap)).join("").trimEnd()).join("\n");
 }

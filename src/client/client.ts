@@ -53,7 +53,8 @@ export interface List<T> {
 }
 
 export type WatchEvent<T> =
-  | { type: "ADDED" | "MODIFIED" | "DELETED"; cluster: string; object: DeepReadonly<T> }
+  /** `isInitial` marks what was there at the start, where that is known; without it a change during the list looks the same. */
+  | { type: "ADDED" | "MODIFIED" | "DELETED"; cluster: string; object: DeepReadonly<T>; isInitial?: boolean }
   /** Nothing changed up to this version. `initialEventsEnd` marks the end of what was there. */
   | { type: "BOOKMARK"; resourceVersion: string; initialEventsEnd: boolean };
 

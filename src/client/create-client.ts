@@ -161,8 +161,8 @@ function withType<T extends KubernetesObject>(kind: Kind<T>, item: DeepReadonly<
   return { ...item, apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind };
 }
 
-function readEvent<T extends KubernetesObject>({ type, cluster, object }: TransportWatchEvent, watched: string): WatchEvent<T> {
-  if (type !== "BOOKMARK") return { type, cluster: cluster ?? watched, object: object as unknown as DeepReadonly<T> };
+function readEvent<T extends KubernetesObject>({ type, cluster, object, isInitial }: TransportWatchEvent, watched: string): WatchEvent<T> {
+  if (type !== "BOOKMARK") return { type, cluster: cluster ?? watched, object: object as unknown as DeepReadonly<T>, ...(isInitial !== undefined && { isInitial }) };
   const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
   const annotations = isObject(metadata["annotations"]) ? metadata["annotations"] : {};
   return { type, resourceVersion: textOf(metadata["resourceVersion"]), initialEventsEnd: annotations[INITIAL_EVENTS_END] === "true" };

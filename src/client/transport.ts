@@ -33,6 +33,8 @@ export interface TransportWatchEvent {
   /** The logical cluster that the object is in; set on a watch of `*`. */
   cluster?: string;
   object: JsonObject;
+  /** Set by the direct transport on what was there at the start: changes may come before all of that was told. */
+  isInitial?: true;
 }
 
 export interface RawRequest {

@@ -1,8 +1,8 @@
 /** Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port. */
 import { join, resolve } from "node:path";
 import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates } from "../apiserver/index.ts";
-import { createLog, sleep, systemClock, systemRandom } from "../base/index.ts";
-import type { Log, LogLevel } from "../base/index.ts";
+import { sleep, systemClock, systemRandom } from "../base/index.ts";
+import type { Log } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
 import { kubeconfigPath } from "../cli/index.ts";
 import { Cluster } from "../api/index.ts";
@@ -15,6 +15,7 @@ import { ensureDirectory } from "./data-directory.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import { createHub, HUB } from "./hub.ts";
 import type { Hub } from "./hub.ts";
+import { createStderrLog } from "./stderr-log.ts";
 import { growYoungGeneration } from "./young-generation.ts";
 
 const HOST = "127.0.0.1";
@@ -70,6 +71,7 @@ async function startParts(
     kruise: options.kruise,
     ...(options.kruiseGates !== undefined && { kruiseGates: createFeatureGates(parseFeatureGates(options.kruiseGates)) }),
     nodes: options.nodes,
+    ...(options.pull && { pull: options.pull }),
     ...(options.startMs !== undefined && { times: { startMs: options.startMs, restartMs: options.startMs, stopMs: options.startMs } }),
     ...(options.membership && { membershipTimes: options.membership }),
     ...(options.failover && { failover: options.failover }),
@@ -96,7 +98,8 @@ async function startParts(
   const access = createClusterAccess({ server: hub.server, pki, ca: certificates.authority.certificate, log, endpointOf });
   opened.push(() => access.close());
   await access.prune();
-
+  // Whoever was let in before the restart is let in again before the controllers have read everything, also to clusters that were made through the API.
+  for (const cluster of hub.server.clusters()) await access.kubeconfig(cluster);
   await publishClusterInfo(hub.client, HUB, { server: url, ca: certificates.authority.certificate }, signal);
 
   progress("starting the controllers");
@@ -108,8 +111,6 @@ async function startParts(
 
   progress("writing kubeconfigs");
   const kubeconfigs = new Map<string, string>();
-  // Tokens of clusters that were made through the API are good again as well.
-  for (const cluster of hub.server.clusters()) await access.kubeconfig(cluster);
   for (const cluster of [HUB, ...members]) {
     const file = kubeconfigPath(data, cluster);
     await writeSecret(file, await access.kubeconfig(cluster));
@@ -130,16 +131,4 @@ async function membersReady(hub: Hub, members: readonly string[], signal: AbortS
     if (members.every((name) => ready.has(name))) return;
     await sleep(systemClock, READY_POLL_MS, signal);
   }
-}
-
-function createStderrLog(level: LogLevel): Log {
-  return createLog({
-    level,
-    clock: systemClock,
-    write(line) {
-      process.stderr.write(line, (error) => {
-        if (error) process.exitCode = 1; // Nobody reads the log any more; the fleet goes on.
-      });
-    },
-  });
 }

@@ -12,7 +12,7 @@ import { createClient, createKindResolver } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
 import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
-import { createExplainer, createLastDecisions } from "../explain/index.ts";
+import { createExplainer, createLastDecisions, createOcmExplainer } from "../explain/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
 import { createMembership, createMembershipAdmissions, acceptMember, farewellOf, joinCluster } from "../membership/index.ts";
 import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
@@ -29,6 +29,7 @@ import { createSystemControllers } from "../system/index.ts";
 import { createKruiseAdmissions } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
 import { createMembers } from "./members.ts";
+import { createOcmLogs } from "./ocm-logs.ts";
 import { createProfiles } from "./profiles.ts";
 import { createPullMembers } from "./pull-members.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
@@ -103,6 +104,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
+  const ocmLogs = createOcmLogs(clock);
   const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), nodes, nowMs: clock.now(), ...(nodes > 0 && { metrics: () => simulation.metrics }), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }), clusterProxy: (request, signal) => membership.proxy(request, signal), explanation: (namespace, name) => explainer.get(namespace, name) });
   const server = await createApiServer({
     cache,
@@ -123,7 +125,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       problems: () => [...managers, ...pull.managers()].flatMap((manager) => manager.problems()),
     },
     // Who runs the members is put together below; nobody asks before.
-    connect: { runtimeOf: (cluster) => (nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? simulation.runtime : undefined) },
+    connect: { runtimeOf: (cluster) => (cluster === HUB ? ocmLogs.hubRuntime : nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? memberRuntime : undefined) },
   });
   await server.addCluster(HUB, "hub");
 
@@ -156,7 +158,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const systemManager = createManager({ client: systemClient, informers: systemInformers, clock, log: log.with({ part: "system" }) });
   systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere, ...(authority && { signRequest: (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) }) }) }));
 
-  const hubManager = createManager({ client, informers: hubInformers, clock, log: log.with({ part: "hub" }) });
+  const hubManager = createManager({ client, informers: hubInformers, clock, log: ocmLogs.keep(log.with({ part: "hub" })) });
   const configured = createConfiguredInterpreter({ hub: HUB, informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
   const membership = createMembership({
     hub: HUB,
@@ -175,14 +177,17 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   });
   const decisions = createLastDecisions(clock);
   const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, serves: membership.serves, interpreter: configured.interpreter, events: events.recorders, clock, random, log, ...(options.failover && { failover: options.failover }), ...(options.scheduling && { scheduling: options.scheduling }), onDecision: (key, plan) => decisions.record(key, plan) });
-  const explainer = createExplainer({ views: propagation.views, interpreter: configured.interpreter, decisions, clock });
   const worker = clientFor("work");
   /** Members that pull have an agent that sees to their works. */
   function workMember(name: string): WorkMember | undefined {
-    const delivery = hubInformers.of(Cluster).get({ cluster: HUB, name })?.spec.syncMode === "Pull" ? undefined : membership.deliveryFor(name);
-    if (!delivery) return undefined;
+    const cluster = hubInformers.of(Cluster).get({ cluster: HUB, name });
+    const delivery = !cluster || cluster.spec.syncMode === "Pull" ? undefined : membership.deliveryFor(name);
+    if (!cluster || !delivery) return undefined;
     const remote = membership.remoteClientOf(name);
-    return remote ? { delivery, client: remote, cluster: name, dryRunAs: dryRunOver(remote, name) } : simulatedWorkMember(name, delivery);
+    if (!remote && !isMember(name)) return undefined;
+    const member = remote ? { delivery, client: remote, cluster: name, dryRunAs: dryRunOver(remote, name) } : simulatedWorkMember(name, delivery);
+    const farewell = farewellOf(cluster);
+    return farewell === "release" || farewell === "abandon" ? { ...member, farewell } : member;
   }
   function simulatedWorkMember(name: string, delivery: Delivery): WorkMember {
     return { delivery, client: worker, cluster: name, dryRunAs: async ({ user, groups }, kind, object, signal) => void (await createClient({ transport: server.transport({ name: user, groups: [...groups] }), fieldManager: "flotilla-work" }).create(kind, name, object, { dryRun: true, signal })) };
@@ -190,6 +195,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const { metadata: identity } = await client.get(Namespace, { cluster: HUB, name: "kube-system" });
   const hubHash = hash("sha256", identity.uid ?? HUB, "hex");
   const ocm = createOcm({ hub: HUB, informers: hubInformers, clientFor, events: events.recorders, memberFor: workMember, origin: { hubHash, agentID: hubHash }, interpreter: configured.interpreter, clock, random, log, members: { simulated: memberInformers, informersOf: membership.informersOf, farewellOf }, ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }) });
+  const explainer = createExplainer({ views: propagation.views, interpreter: configured.interpreter, decisions, clock, ocm: createOcmExplainer({ hub: HUB, informers: hubInformers, placements: ocm.placements, views: propagation.views, clock }) });
   hubManager.add(...propagation.controllers, ...membership.controllers, ...ocm.controllers);
 
   const { manager: memberManager, simulation } = createMembers({
@@ -205,6 +211,9 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     haveNodes: nodes > 0,
     hasKruise,
   });
+
+  const memberRuntime = ocmLogs.around(simulation.runtime);
+  server.onClusterGone((cluster) => ocmLogs.forget(cluster));
 
   const managers: readonly Manager[] = [hubManager, memberManager, systemManager];
   const pull = createPullMembers({
@@ -224,7 +233,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     ...(options.membershipTimes && { times: options.membershipTimes }),
     clock,
     random,
-    log,
+    log: ocmLogs.keep(log),
   });
   const pulls = (name: string): boolean => options.pull === "all" || (options.pull?.includes(name) ?? false);
 

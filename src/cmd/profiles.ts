@@ -5,6 +5,8 @@ import {
   ClusterPropagationPolicy,
   ClusterResourceBinding,
   ClusterTaintPolicy,
+  OCM_AGENT_NAMESPACE,
+  OCM_HUB_NAMESPACE,
   OCM_NAMESPACE,
   OverridePolicy,
   PropagationPolicy,
@@ -27,7 +29,7 @@ import type { ConnectHandler, Kind, KubernetesObject, Namespace } from "../api/i
 import { HUB } from "../apiserver/index.ts";
 import type { Profile } from "../apiserver/index.ts";
 import { methodNotAllowed, pathNotFound } from "../machinery/index.ts";
-import { kruiseLayer, kruiseNamespace, metricsKinds, nodeLayer, standardStorageClass } from "../simulation/index.ts";
+import { clusterManagerLayer, klusterletLayer, kruiseLayer, kruiseNamespace, metricsKinds, nodeLayer, standardStorageClass } from "../simulation/index.ts";
 import { explanationKinds } from "../explain/index.ts";
 import { clusterProxyAdministrators } from "../membership/index.ts";
 import { bootstrapAccess, defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
@@ -79,14 +81,14 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, 
   const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
   const memberBare: Profile = { builtIns: kubernetesKinds, customs: [], objects: [...namespaces(...CLUSTER_NAMESPACES), ...apiServer, ...shared] };
   // What a metrics server and a storage driver add to a real cluster.
-  const simulated: Profile = metrics ? { ...memberBare, builtIns: [...kubernetesKinds, ...metricsKinds(metrics)], objects: [...memberBare.objects, standardStorageClass(), ...nodeLayer({ nodes, nowMs })] } : memberBare;
+  const simulated: Profile = metrics ? { ...memberBare, builtIns: [...kubernetesKinds, ...metricsKinds(metrics)], objects: [...memberBare.objects, standardStorageClass(), ...nodeLayer({ nodes, nowMs }), ...namespaces(OCM_AGENT_NAMESPACE), ...klusterletLayer({ nodes, nowMs })] } : memberBare;
   return {
     hub: {
       podsAreTemplates: true,
       builtIns: [...kubernetesKinds, clusterProxy ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } } : Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)), ...(explanation ? explanationKinds(explanation) : [])],
       customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...ocmHubKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both say `admin`.
-      objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster", OCM_NAMESPACE), ...apiServer, ...shared, ...clusterProxyAdministrators(["admin"]), ...bootstrapAccess()],
+      objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster", OCM_NAMESPACE, OCM_HUB_NAMESPACE), ...clusterManagerLayer({ nowMs }), ...apiServer, ...shared, ...clusterProxyAdministrators(["admin"]), ...bootstrapAccess()],
     },
     // OpenKruise keeps the history of SidecarSets in its own namespace.
     member: { ...simulated, customs: [...WORKLOAD_KINDS, ...ocmMemberKinds], objects: [...simulated.objects, ...namespaces(kruiseNamespace()), ...kruiseLayer({ nodes, nowMs })] },

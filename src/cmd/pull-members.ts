@@ -33,8 +33,10 @@ export interface PullMembers {
 
 export function createPullMembers({ hub, informers, clientFor, simulated, origin, times, clock, random, log }: PullMembersOptions): PullMembers {
   const { client, isMember, memberFor } = simulated;
+  // One that joined in this process has its name for an id. A logical cluster that an agent of its own registered is served by that agent alone.
+  const isOurs = (name: string): boolean => isMember(name) && informers.of(Cluster).get({ cluster: hub, name })?.spec.id === name;
   const members: AgentMembers = {
-    serves: isMember,
+    serves: isOurs,
     idOf: (cluster) => cluster,
     accessTo: () => ({ client, informers: simulated.informers }),
     memberFor,
@@ -48,7 +50,7 @@ export function createPullMembers({ hub, informers, clientFor, simulated, origin
     isQuiet: () => agent?.isQuiet() ?? true,
     start(signal) {
       stopFollowing = informers.of(Cluster).subscribe(({ object }) => {
-        if (agent || object.spec.syncMode !== "Pull" || !isMember(object.metadata.name)) return;
+        if (agent || object.spec.syncMode !== "Pull" || !isOurs(object.metadata.name)) return;
         agent = createAgent({ hub, faces: { karmada: true, ocm: true }, clientFor, members, origin, ...(times && { times }), clock, random, log });
         agent.start(signal).catch((error: unknown) => {
           if (!signal.aborted) log.error("the agent of simulated members did not start", { error });

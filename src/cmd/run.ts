@@ -68,6 +68,12 @@ async function run(command: Command, argv: string[]): Promise<number> {
         save: async (data, file) => (await import("./snapshots.ts")).snapshots.save(data, file),
         restore: async (data, file) => (await import("./snapshots.ts")).snapshots.restore(data, file),
       },
+      agents: {
+        run: async (...agent) => (await import("./agent.ts")).startAgent(...agent),
+        register: async (...registration) => (await import("./register.ts")).register(...registration),
+      },
+      readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
+      writeFile: async (path, text) => (await import("./cluster-access.ts")).writeSecret(path, text),
       environment: process.env,
       readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
     });

@@ -18,7 +18,7 @@ import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef, RemovePolicy } fro
 import { createDisown } from "./disown.ts";
 import { findDrift, withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";
-import { digestOf, FIELD_MANAGER, isOurs, isReleasedFrom, isSameDelivery, mark, RELEASED_FROM, releasePatch } from "./marks.ts";
+import { digestOf, FIELD_MANAGER, isOfAnother, isOurs, isReleasedFrom, isSameDelivery, mark, RELEASED_FROM, releasePatch } from "./marks.ts";
 import { groupKind } from "./observer.ts";
 import type { Observer } from "./observer.ts";
 import { isFieldConflict } from "./obstacles.ts";
@@ -72,7 +72,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   async function observe({ kind, manifest, policy, signal }: Task): Promise<Manifest | undefined> {
     const informer = observer.informer(kind);
     const key = keyOf(manifest.metadata);
-    if (informer.synced) return informer.get(key);
+    if (informer.synced || (policy.isFirst && policy.mode !== "read-only")) return informer.get(key);
     policy.beforeRequest?.();
     // After a start of the hub a member may have thousands of its objects: one list tells of them all.
     await untilListed(informer, clock, signal);
@@ -143,9 +143,10 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   /** Why an object that is there may not be touched; undefined when it may. */
   function refusalFor({ manifest, policy }: Task, observed: Manifest): string | undefined {
     if (policy.shared) return policy.mode === "read-only" ? undefined : refusalOf(observed, manifest, policy.shared);
-    if (isOurs(observed, policy.owner) || isReleasedFrom(observed, policy.owner)) return undefined;
+    if (isOurs(observed, policy.owner)) return undefined;
+    // Also one that was let go and may come back: somebody else has it now.
     if (holdersOf(observed).length > 0) return holderText(observed, cluster);
-    return policy.adopt ? undefined : conflictText(observed, cluster);
+    return policy.adopt || isReleasedFrom(observed, policy.owner) ? undefined : conflictText(observed, cluster);
   }
 
   /** An object that is not ours to change: only its holders are kept right. */
@@ -160,7 +161,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
 
   function put({ kind, policy, signal }: Task, retained: Manifest, observed: Manifest): Promise<Manifest> {
     const references = policy.shared && plannedReferences(observed, policy.shared);
-    const planned = planPut(retained, observed, policy.without);
+    const planned = planPut(retained, observed);
     return client.update(kind, cluster, references ? withOwners(planned, references) : planned, { signal, ...(policy.shared && { fieldManager: policy.fieldManager }) });
   }
 
@@ -238,7 +239,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   async function removeOne(kind: AnyKind, ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void> {
     const key = keyOf(ref);
     const observed = await read(kind, key, signal);
-    if (!observed || !isOurs(observed, policy.owner)) return;
+    if (!observed || !isOurs(observed, policy.owner) || isOfAnother(observed, policy.ownerId)) return;
     try {
       if (policy.mode === "release") await client.patch(kind, key, releasePatch(observed, FIELD_MANAGER, policy.mayReturn ? policy.owner : undefined), { type: "merge", signal });
       else if (!observed.metadata.deletionTimestamp) {
@@ -299,10 +300,9 @@ function withHolders(wanted: Manifest, observed: Manifest, { shared }: ApplyPoli
   return holders.length === 0 ? wanted : withOwners(wanted, [...(wanted.metadata.ownerReferences ?? []), ...holders]);
 }
 
-/** What no comparison of fields shows: owners, keys that shall go, and maps that hold more than they should. */
-function hasMoreToWrite(wanted: Manifest, observed: Manifest, { shared, without, exact = [] }: ApplyPolicy): boolean {
+/** What no comparison of fields shows: owners, and maps that hold more than they should. */
+function hasMoreToWrite(wanted: Manifest, observed: Manifest, { shared, exact = [] }: ApplyPolicy): boolean {
   if (shared && plannedReferences(observed, shared)) return true;
-  if (without?.labels.some((key) => observed.metadata.labels?.[key] !== undefined) || without?.annotations.some((key) => observed.metadata.annotations?.[key] !== undefined)) return true;
   const fieldOf = (object: Manifest, field: string): unknown => (object as unknown as Record<string, unknown>)[field] ?? {};
   return exact.some((field) => !equalJson(fieldOf(wanted, field), fieldOf(observed, field)));
 }

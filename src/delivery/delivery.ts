@@ -5,6 +5,7 @@
 import type { KubernetesObject, OwnerReference } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { AnyKind } from "../client/index.ts";
+import type { Lane } from "../runtime/index.ts";
 import type { FieldDrift } from "./drift.ts";
 
 /** An object on the member. */
@@ -43,10 +44,10 @@ export interface ApplyPolicy {
   replicas?: "autoscaled" | "theirs";
   /** Ownership by reference takes the place of our marks, as OCM has it. */
   shared?: SharedOwnership;
-  /** With `update`: keys of the object's metadata that are taken away. */
-  without?: { labels: readonly string[]; annotations: readonly string[] };
   /** With `update`: fields of the object that hold what is wanted and nothing else. */
   exact?: readonly string[];
+  /** Nothing was delivered for this manifest before. While it is not known what the member has, making the object is simply tried. */
+  isFirst?: boolean;
   /** Called before the first request to the member, if one is needed at all. Throws to make none. */
   beforeRequest?(): void;
   /** Called before something is written. Throws to write nothing. */
@@ -98,6 +99,8 @@ export interface RemovePolicy {
   propagationPolicy?: "Background" | "Foreground" | "Orphan";
   /** Only what this owner delivered, or does not say who did, is touched. */
   owner?: string;
+  /** The permanent id of that owner: what carries another came from one of the same name that was made later, and stays. */
+  ownerId?: string;
   /** With `release`: the same owner may take it back later. */
   mayReturn?: boolean;
   beforeRequest?(): void;
@@ -117,7 +120,7 @@ export interface Subscription {
   resourceOf(ref: ObjectRef): string | undefined;
   /** True when the view of this object's kind is complete and its connection alive: only then does absence mean absence. */
   isFresh(ref: ObjectRef): boolean;
-  onChange(listener: (observation: Observation) => void): void;
+  onChange(listener: (observation: Observation, lane: Lane) => void): void;
   close(): void;
 }
 

@@ -17,6 +17,7 @@ export const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
 export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
 const WORK_NAMESPACE = "work.karmada.io/namespace";
 const WORK_NAME = "work.karmada.io/name";
+const WORK_ID = "work.karmada.io/permanent-id";
 
 /**
  * Whether an object is what this owner delivered. The label says only that some control plane did: a member may belong to two, and anybody
@@ -28,6 +29,15 @@ export function isOurs(object: DeepReadonly<KubernetesObject>, owner: string | u
   if (owner === undefined) return true;
   if (annotations?.[WORK_NAMESPACE] !== undefined && annotations[WORK_NAME] !== undefined) return ownerOf(object) === owner;
   return annotations?.[APPLIED_DIGEST] !== undefined || (managedFields?.some(({ manager }) => manager === FIELD_MANAGER) ?? false);
+}
+
+/**
+ * Whether an object says that it was delivered by another than the one with this id. Names come again: a hub that was restored from a copy may
+ * still want to delete what its successor has made anew.
+ */
+export function isOfAnother({ metadata }: DeepReadonly<KubernetesObject>, ownerId: string | undefined): boolean {
+  const id = metadata.labels?.[WORK_ID];
+  return ownerId !== undefined && id !== undefined && id !== ownerId;
 }
 
 export function digestOf(manifest: DeepReadonly<KubernetesObject>): string {

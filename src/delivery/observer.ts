@@ -6,9 +6,10 @@ import { HorizontalPodAutoscaler, parseApiVersion } from "../api/index.ts";
 import type { AnyKind } from "../client/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import type { Informer, Informers } from "../runtime/index.ts";
+import type { Informer, Informers, Lane } from "../runtime/index.ts";
 
-export type ObjectListener = (object: DeepReadonly<KubernetesObject> | undefined) => void;
+/** The lane says whether the object was changed or is part of a first list. */
+export type ObjectListener = (object: DeepReadonly<KubernetesObject> | undefined, lane?: Lane) => void;
 export interface ObjectPlace {
   cluster: string;
   namespace?: string;
@@ -40,9 +41,9 @@ export function createObserver(informers: Informers): Observer {
     if (!listeners) {
       const byPlace = new Map<string, Set<ObjectListener>>();
       routes.set(id, byPlace);
-      informers.of<KubernetesObject>(kind).subscribe(({ cluster, object, deleted }) => {
+      informers.of<KubernetesObject>(kind).subscribe(({ cluster, object, deleted }, lane) => {
         const { namespace, name } = object.metadata;
-        for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? []) listener(deleted ? undefined : object);
+        for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? []) listener(deleted ? undefined : object, lane);
       });
       listeners = byPlace;
       const known = kinds.get(`${kind.group}/${kind.kind}`) ?? new Set();

@@ -9,7 +9,7 @@ import { MANAGED_ANNOTATIONS, MANAGED_LABELS } from "./marks.ts";
 type Manifest = DeepReadonly<KubernetesObject>;
 type Texts = Readonly<Record<string, string>>;
 
-export function planPut(wanted: Manifest, observed: Manifest, without: { labels: readonly string[]; annotations: readonly string[] } = { labels: [], annotations: [] }): Manifest {
+export function planPut(wanted: Manifest, observed: Manifest): Manifest {
   const { resourceVersion, finalizers, ownerReferences, labels = {}, annotations = {} } = observed.metadata;
   // A manifest's own finalizers and owners count when it is created; afterwards they are the member's.
   const { finalizers: _finalizers, ownerReferences: _owners, ...metadata } = wanted.metadata;
@@ -20,13 +20,13 @@ export function planPut(wanted: Manifest, observed: Manifest, without: { labels:
       ...(resourceVersion && { resourceVersion }),
       ...(finalizers && { finalizers }),
       ...(ownerReferences && { ownerReferences }),
-      labels: merge(wanted.metadata.labels, labels, annotations[MANAGED_LABELS], without.labels),
-      annotations: merge(wanted.metadata.annotations, annotations, annotations[MANAGED_ANNOTATIONS], without.annotations),
+      labels: merge(wanted.metadata.labels, labels, annotations[MANAGED_LABELS]),
+      annotations: merge(wanted.metadata.annotations, annotations, annotations[MANAGED_ANNOTATIONS]),
     },
   };
 }
 
-function merge(wanted: Texts = {}, observed: Texts, record = "", without: readonly string[]): Texts {
-  const recorded = new Set([...record.split(","), ...without]);
+function merge(wanted: Texts = {}, observed: Texts, record = ""): Texts {
+  const recorded = new Set(record.split(","));
   return { ...Object.fromEntries(Object.entries(observed).filter(([key]) => !recorded.has(key))), ...wanted };
 }

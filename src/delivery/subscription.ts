@@ -1,10 +1,11 @@
 /** A view of some objects on one member: the newest of each, and a call for every change. */
 import type { AnyKind, KindResolver } from "../client/index.ts";
+import type { Lane } from "../runtime/index.ts";
 import type { ObjectRef, Observation, Subscription } from "./delivery.ts";
 import type { Observer } from "./observer.ts";
 
 export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds: KindResolver; observer: Observer }, refs: Iterable<ObjectRef>): Subscription {
-  const listeners: ((observation: Observation) => void)[] = [];
+  const listeners: ((observation: Observation, lane: Lane) => void)[] = [];
   const stops: (() => void)[] = [];
   let closed = false;
 
@@ -13,7 +14,7 @@ export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds
   const placeOf = ({ namespace, name }: ObjectRef, { scope }: AnyKind): { cluster: string; namespace?: string; name: string } => ({ cluster, ...(namespace && scope === "Namespaced" && { namespace }), name });
   const tell = (ref: ObjectRef): void => {
     const kind = kinds.known(ref);
-    if (!closed && kind) for (const listener of listeners) listener({ ref, object: observer.informer(kind).get(placeOf(ref, kind)) });
+    if (!closed && kind) for (const listener of listeners) listener({ ref, object: observer.informer(kind).get(placeOf(ref, kind)) }, "resync");
   };
 
   /** Follows what can be followed, and says so: what was there already was reported before anyone listened. */
@@ -22,7 +23,7 @@ export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds
       const kind = kinds.known(ref);
       if (closed || !kind) continue;
       waiting.delete(ref);
-      stops.push(observer.listen(kind, placeOf(ref, kind), (object) => listeners.forEach((listener) => listener({ ref, object }))));
+      stops.push(observer.listen(kind, placeOf(ref, kind), (object, lane = "fresh") => listeners.forEach((listener) => listener({ ref, object }, lane))));
       queueMicrotask(() => tell(ref));
     }
   }

@@ -4,41 +4,60 @@
  * Reads:  what the stages of the pipeline read, through their own views.
  * Writes: nothing.
  */
-import type { Clock } from "../base/index.ts";
+import { parseApiVersion } from "../api/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { UnknownKindError } from "../client/index.ts";
 import type { PlanningViews, Template } from "../propagation/index.ts";
 import { explain } from "./explain.ts";
-import type { Explanation } from "./explanation.ts";
+import type { Explanation, Problem } from "./explanation.ts";
 import type { LastDecisions } from "./last-decisions.ts";
-import type { Binding } from "./plan-template.ts";
+import type { Carried } from "./ocm/carriers.ts";
+import { explanationOf, type OcmExplainer } from "./ocm/ocm-explainer.ts";
 
 export interface ExplainerDependencies {
   views: PlanningViews;
   interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide">;
   decisions: Pick<LastDecisions, "get">;
   clock: Clock;
+  ocm: OcmExplainer;
 }
 
 export interface Explainer {
-  /** By the name of the binding; undefined when there is none, or its resource is gone. */
+  /** By the name of the binding, or the one that it would have; undefined when nothing is known of such a resource. */
   get(namespace: string | undefined, name: string): Promise<Explanation | undefined>;
 }
 
-export function createExplainer({ views, interpreter, decisions, clock }: ExplainerDependencies): Explainer {
+export function createExplainer({ views, interpreter, decisions, clock, ocm }: ExplainerDependencies): Explainer {
   return {
     async get(namespace, name) {
       const where = { ...(namespace && { namespace }), name };
       const binding = (namespace ? views.bindings : views.clusterBindings).get({ cluster: views.hub, ...where });
-      const template = binding && (await resourceOf(views, binding));
-      return template && explain({ views, interpreter, nowMs: clock.now(), template, recorded: decisions.get(where) });
+      const known = binding ? undefined : ocm.get(namespace, name);
+      if (known) return known;
+      const carried = ocm.carried(namespace, name);
+      const resource = binding?.spec.resource ?? carried?.resource;
+      const template = resource && (await resourceOf(views, resource));
+      const nowMs = clock.now();
+      if (template) return { ...(await explain({ views, interpreter, nowMs, template, recorded: decisions.get(where) })), ...worksOf(carried, template) };
+      return carried && { ...explanationOf(carried.resource, nowMs), ...carried, problems: carriedProblems(carried) };
     },
   };
 }
 
-async function resourceOf(views: PlanningViews, { spec }: Binding): Promise<Template | undefined> {
+/** Another group may have a kind of this name. */
+function worksOf(carried: Carried | undefined, { apiVersion }: Template): Pick<Explanation, "works"> {
+  return carried && parseApiVersion(carried.resource.apiVersion).group === parseApiVersion(apiVersion).group ? { works: carried.works } : {};
+}
+
+/** Of what is on members alone. */
+function carriedProblems({ works }: Carried): Problem[] {
+  return works.flatMap(({ cluster, name, applied, message }) => (applied === false ? [{ what: `${cluster} did not take it: ${message ?? "no reason given"}`, try: `ask 'flotilla why manifestwork/${name} -n ${cluster}'` }] : []));
+}
+
+async function resourceOf(views: PlanningViews, resource: DeepReadonly<Explanation["resource"]>): Promise<Template | undefined> {
   try {
-    const template = await views.templates.get(spec.resource);
+    const template = await views.templates.get(resource);
     return template === "unknown" ? undefined : template;
   } catch (error) {
     if (error instanceof UnknownKindError) return undefined; // Its definition is gone, and the resource with it.

@@ -42,7 +42,7 @@ export interface Ocm {
 
 export function createOcm({ hub, informers, clientFor, events, memberFor, origin, interpreter, clock, random, log, members, autoApprovedUsers }: OcmDependencies): Ocm {
   const placements = createPlacementSources({ hub, informers });
-  const work = createWork({ hub, informers, memberFor, origin, interpreter, statusClient: clientFor("work"), clock, random, log, followClusters: true });
+  const work = createWork({ hub, informers, memberFor, origin, interpreter, statusClient: clientFor("work"), clock, random, log, followClusters: true, memberInformers: members.simulated });
   return {
     placements,
     isQuiet: () => work.isQuiet(),

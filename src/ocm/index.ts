@@ -12,3 +12,5 @@ export type { PlacementSources } from "./placement/sources.ts";
 export { toleratedUntil } from "./placement/tolerations.ts";
 export { isCurrent, ownerValue, workFor } from "./replicaset/child-works.ts";
 export { rolloutOf } from "./replicaset/rollout-state.ts";
+export { planRollout, RolloutError, type DecisionGroup } from "./rollout/index.ts";
+export { optionsOf } from "./work/index.ts";

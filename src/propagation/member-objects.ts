@@ -7,7 +7,7 @@ import type { DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
 import { MANAGED_LABEL } from "../delivery/index.ts";
 import type { Delivery, ObjectRef, Subscription } from "../delivery/index.ts";
-import type { Informer, Source } from "../runtime/index.ts";
+import type { Informer, Lane, Source } from "../runtime/index.ts";
 import { clusterNameOf } from "../api/index.ts";
 
 export interface MemberObjects {
@@ -34,7 +34,7 @@ interface Followed {
 
 export function createMemberObjects({ works, deliveryFor, hub }: { works: Informer<Work>; deliveryFor: DeliveryFor; hub: string }): MemberObjects {
   const followed = new Map<string, Followed>();
-  const listeners = new Set<(key: ObjectKey) => void>();
+  const listeners = new Set<(key: ObjectKey, lane: Lane) => void>();
 
   function follow(work: DeepReadonly<Work>): Subscription | undefined {
     const { namespace = "", name } = work.metadata;
@@ -52,7 +52,7 @@ export function createMemberObjects({ works, deliveryFor, hub }: { works: Inform
     const delivery = deliveryFor(clusterNameOf(namespace) ?? "");
     if (!delivery) return undefined; // The cluster is not joined; execute says so on the Work.
     const subscription = delivery.observe(refs);
-    subscription.onChange(() => listeners.forEach((tell) => tell({ cluster: hub, namespace, name })));
+    subscription.onChange((_, lane) => listeners.forEach((tell) => tell({ cluster: hub, namespace, name }, lane)));
     followed.set(id, { spec: work.spec, refs: wanted, subscription });
     return subscription;
   }
@@ -69,7 +69,7 @@ export function createMemberObjects({ works, deliveryFor, hub }: { works: Inform
   return {
     source: () => ({
       start(enqueue, signal) {
-        const tell = (key: ObjectKey): void => enqueue(key);
+        const tell = (key: ObjectKey, lane: Lane): void => enqueue(key, lane);
         listeners.add(tell);
         signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
       },

@@ -129,8 +129,8 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
     follow,
     async get(ref) {
       const informer = informers.of<KubernetesObject>(await kinds.resolve(ref));
-      if (!informer.synced) return "unknown";
-      return informer.get({ cluster: hub, ...(ref.namespace && { namespace: ref.namespace }), name: ref.name });
+      const template = informer.get({ cluster: hub, ...(ref.namespace && { namespace: ref.namespace }), name: ref.name });
+      return template || informer.synced ? template : "unknown";
     },
     find({ group, kind, namespace, name }) {
       const known = followed.get(idOf(group, kind));

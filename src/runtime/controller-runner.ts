@@ -12,6 +12,13 @@ import { informerSource } from "./sources.ts";
 const FAILURES_BEFORE_WARNING = 7;
 /** And this about twenty seconds. */
 const FAILURES_BEFORE_ERROR = 13;
+/**
+ * How many keys of the first list are begun in one turn of the event loop. Small, because after a restart all controllers work through
+ * thousands of keys that mostly need nothing, and what just happened must not wait for that.
+ */
+const RESYNCS_PER_TURN = 4;
+/** Of the keys that may run at the same time. The rest is for what just happened: keys of the first list may all wait for the same member. */
+const RESYNC_SHARE = 3 / 4;
 /** How many keys an answer about what is busy names. */
 const MAX_NAMED_KEYS = 5;
 
@@ -192,7 +199,12 @@ export class ControllerRunner<K> {
   }
 
   #pump(): void {
+    let resyncs = 0;
     while (this.#running.size < this.#controller.concurrency && !this.#options.signal.aborted) {
+      if (this.#queue.nextLane() === "resync") {
+        if (this.#running.size >= this.#controller.concurrency * RESYNC_SHARE) return;
+        if (++resyncs > RESYNCS_PER_TURN) return this.#pumpSoon();
+      }
       const key = this.#queue.take();
       if (key === undefined) return;
       const id = this.#controller.idOf(key);

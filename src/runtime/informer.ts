@@ -196,6 +196,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     if (this.#resourceVersion === undefined) {
       this.#enter("listing");
       this.#listing++;
+      // A list is newer than every deletion that was told, or the server's history is another: one that was restored from a copy.
+      this.#deletions.clear();
       if (this.#streamsLists) {
         for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal })) this.#take(batch);
         return;
@@ -277,7 +279,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       }
       if (this.#covers(event.cluster)) {
         if (event.type === "DELETED") this.#vanished(event.cluster, event.object);
-        else if (!this.#wasDeletedSince(event.object)) this.#present(event.cluster, event.object);
+        else if (!this.#wasDeletedSince(event.object)) this.#present(event.cluster, event.object, event.isInitial ?? !this.#synced);
       }
       // While a list is under way its objects come in no order of versions, so there is nothing yet to resume from.
       if (this.#state === "following") this.#advance(event.object.metadata.resourceVersion);
@@ -307,9 +309,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.#firstList.resolve();
   }
 
-  #present(cluster: string, object: DeepReadonly<T>): void {
+  #present(cluster: string, object: DeepReadonly<T>, isInitial = !this.#synced): void {
     const { namespace, name, uid, resourceVersion } = object.metadata;
-    const lane: Lane = this.#synced ? "fresh" : "resync";
+    // What changes while the first list is under way is new all the same.
+    const lane: Lane = isInitial && !this.#synced ? "resync" : "fresh";
     let stored = this.#store.find(cluster, namespace, name);
     if (stored && stored.object.metadata.uid !== uid) {
       // The same name, but another object: the old one was deleted while nobody was looking.
@@ -323,8 +326,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     }
     stored.listing = this.#listing;
     const old = stored.object;
-    // What we noted from our own writes may be ahead of the watch.
-    if (old.metadata.resourceVersion === resourceVersion || isNewer(old, object)) return;
+    if (old.metadata.resourceVersion === resourceVersion) return;
+    // What we noted from our own writes may be ahead of the watch. A list is never behind: where it has an older version, the server went back to it.
+    if (this.#state !== "listing" && isNewer(old, object)) return;
     this.#store.replace(stored, object);
     this.#tell({ cluster, object, old, deleted: false }, lane);
   }

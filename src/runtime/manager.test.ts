@@ -69,6 +69,25 @@ describe("starting", () => {
     await manager.whenSynced(signal);
   });
 
+  test("a controller that says what it reads waits for that, and for nothing else that is open", async () => {
+    const { clock, client, informers, manager, signal, settle } = setUp();
+    await client.create(Widget, "hub", make(Widget, "a"));
+    informers.of(Gadget);
+    client.failNext("watch", new Error("not reachable"));
+    const seen: string[] = [];
+    const reconcile = (name: string) => async (): Promise<Result> => (seen.push(name), done);
+    manager.add(defineController({ name: "early", for: Widget, reads: [], writes: [], reconcile: reconcile("early") }));
+    manager.add(defineController({ name: "late", for: Widget, reads: [Gadget], writes: [], reconcile: reconcile("late") }));
+
+    manager.start(signal);
+    await settle();
+    expect(seen).toEqual(["early"]);
+    clock.advance(1000);
+    await settle();
+
+    expect(seen).toEqual(["early", "late"]);
+  });
+
   test("a kind that is not served holds up the controllers that watch it, and no others", async () => {
     const { clock, client, manager, signal, settle } = setUp();
     client.setServed(Gadget, false);
@@ -111,6 +130,54 @@ describe("starting", () => {
 
   test("a finalizer without finalize is refused", () => {
     expect(() => defineController({ name: "half", for: Widget, writes: [], finalizer: "example.dev/hold", reconcile: async () => done })).toThrow("has a finalizer without finalize");
+  });
+});
+
+describe("keys of the first list", () => {
+  const names = Array.from({ length: 100 }, (_, index) => `old-${index}`);
+
+  test("do not hold up what happens meanwhile, though they are many", async () => {
+    const { client, manager, signal, settle } = setUp();
+    for (const name of names) await client.create(Widget, "hub", make(Widget, name));
+    const seen: string[] = [];
+    let created: Promise<unknown> | undefined;
+    manager.add(noting("busy", seen, () => ((created ??= client.create(Widget, "hub", make(Widget, "new"))), done)));
+
+    manager.start(signal);
+    await settle();
+    await created;
+
+    expect(seen.length).toBe(names.length + 1);
+    expect(seen.indexOf("new")).toBeLessThan(names.length / 2);
+  });
+
+  test("leave room for what happens meanwhile when all of them wait", async () => {
+    const { client, manager, signal, settle } = setUp();
+    for (const name of names) await client.create(Widget, "hub", make(Widget, name));
+    const held = Promise.withResolvers<void>();
+    const finished: string[] = [];
+    manager.add(
+      defineController({
+        name: "waiting",
+        for: Widget,
+        writes: [],
+        async reconcile(_object, { key }) {
+          if (key.name !== "new") await held.promise;
+          finished.push(key.name);
+          return done;
+        },
+      }),
+    );
+    manager.start(signal);
+    await turns();
+
+    await client.create(Widget, "hub", make(Widget, "new"));
+    await turns();
+
+    expect(finished).toEqual(["new"]);
+    held.resolve();
+    await settle();
+    expect(finished.length).toBe(names.length + 1);
   });
 });
 

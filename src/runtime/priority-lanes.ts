@@ -37,13 +37,19 @@ export class PriorityLanes<T extends Placed> {
 
   /** The next item, which then waits no more; undefined when there is none. */
   take(): T | undefined {
+    const item = this.next();
+    if (!item?.lane) return undefined;
+    // Looking for it has left its rank the last.
+    this.#ranks.at(-1)?.lanes[item.lane].shift();
+    item.lane = undefined;
+    return item;
+  }
+
+  /** The item that `take` would give. */
+  next(): T | undefined {
     for (let rank = this.#ranks.at(-1); rank; rank = this.#ranks.at(-1)) {
       const item = first(rank, "fresh") ?? first(rank, "resync");
-      if (item?.lane) {
-        rank.lanes[item.lane].shift();
-        item.lane = undefined;
-        return item;
-      }
+      if (item) return item;
       // The last one is kept: a queue that runs empty again and again should not make it anew each time.
       if (this.#ranks.length === 1) return undefined;
       if (this.#ranks.pop() === this.#recent) this.#recent = undefined;

@@ -39,6 +39,8 @@ export interface Queue<K> {
   /** The next key, which counts as running until `finish`; undefined when none is ready. */
   take(): K | undefined;
   finish(key: K): void;
+  /** The lane of the key that `take` would give. */
+  nextLane(): Lane | undefined;
   /** Keys that are ready. */
   readonly length: number;
   /** Keys that wait for the clock. */
@@ -175,6 +177,7 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
       if (again) makeReady(item, again);
       else dropIfUnused(item);
     },
+    nextLane: () => lanes.next()?.lane,
     get length() {
       return ready;
     },

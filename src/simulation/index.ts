@@ -5,6 +5,7 @@ import type { Client, ObjectKey } from "../client/index.ts";
 import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
 import type { ComponentLogs } from "./components/component-logs.ts";
 import { withComponentLogs } from "./components/component-runtime.ts";
+import { KRUISE_NAMESPACE } from "./components/kruise-manifests.ts";
 import { createPodAddresses } from "./kubelet/addresses.ts";
 import { createContainerConfig } from "./kubelet/config.ts";
 import type { ContainerHashes } from "./kubelet/container-meta.ts";
@@ -29,9 +30,11 @@ import { createVolumeReads } from "./volumes/reads.ts";
 import { createVolumeController } from "./volumes/volume-controller.ts";
 
 export { createComponentLogs, type ComponentLogs } from "./components/component-logs.ts";
+export { componentsAlone, withComponentLogs } from "./components/component-runtime.ts";
 export { createKruiseInstallController } from "./components/install-controller.ts";
 export { kruiseLayer, nodeLayer } from "./components/kruise-layer.ts";
 export { DAEMON as KRUISE_DAEMON, KRUISE_NAMESPACE, MANAGER as KRUISE_MANAGER, kruiseNamespace } from "./components/kruise-manifests.ts";
+export { CLUSTER_MANAGER, clusterManagerLayer, KLUSTERLET, klusterletLayer } from "./components/ocm-layer.ts";
 export type { ContainerHashes } from "./kubelet/container-meta.ts";
 export type { KubeletTimes } from "./kubelet/controller.ts";
 export type { NodeTimes } from "./nodes/lifecycle-controller.ts";
@@ -85,7 +88,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
       createVolumeController(storage),
       createEphemeralVolumeController(storage),
     ],
-    runtime: deps.componentLogs ? withComponentLogs(createSimulatedRuntime(deps), deps.componentLogs) : createSimulatedRuntime(deps),
+    runtime: deps.componentLogs ? withComponentLogs(createSimulatedRuntime(deps), deps.componentLogs, KRUISE_NAMESPACE) : createSimulatedRuntime(deps),
     metrics: createMetricsSources({ ...deps, views }),
     podUsage: (_cluster, pod) => usageOf(pod),
     ensureNodes: (cluster, count, options, signal) => ensureNodes(deps, cluster, count, options, signal),

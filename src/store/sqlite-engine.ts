@@ -257,10 +257,14 @@ class SqliteEngine implements Engine {
   async *#entries(first: Promise<Answer>): AsyncGenerator<Entry[], void, undefined> {
     let scan: number | undefined;
     try {
-      for (let page = await first; page && "entries" in page; page = await this.#ask({ type: "scan-next", scan: page.scan })) {
+      for (let page = await first; page && "entries" in page; ) {
         scan = page.isLast ? undefined : page.scan;
+        // The worker reads the next page while this one is used.
+        const next = page.isLast ? undefined : this.#ask({ type: "scan-next", scan: page.scan });
+        if (next) void Promise.allSettled([next]);
         if (page.entries.length > 0) yield page.entries;
-        if (page.isLast) return;
+        if (!next) return;
+        page = await next;
       }
     } finally {
       if (scan !== undefined && !this.#failure) await this.#ask({ type: "scan-end", scan });

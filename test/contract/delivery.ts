@@ -7,6 +7,7 @@ import { find } from "../../src/client/index.ts";
 import type { Client, ObjectKey } from "../../src/client/index.ts";
 import type { ApplyPolicy, Delivery, Observation } from "../../src/delivery/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
+import { describeSharing } from "./delivery-sharing.ts";
 
 export interface OpenDelivery {
   delivery: Delivery;
@@ -292,6 +293,12 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
 
       await member.delivery.remove(web0, { mode: "delete", owner: "works/web" }, signal);
       expect(await stored()).toBeUndefined();
+    });
+
+    describeSharing(() => member);
+
+    test("tells how the member serves a kind", async () => {
+      expect(await member.delivery.kindOf(web0, {})).toMatchObject({ plural: "deployments", scope: "Namespaced" });
     });
 
     test("asks before its first request, and not at all when none is needed", async () => {

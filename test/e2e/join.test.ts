@@ -84,11 +84,13 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
     await propagate("web", "far");
     await eventually("ready on the hub", () => hub.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" }), ({ status }) => status?.readyReplicas === 2);
     await eventually("a fleet's CloneSet is ready", () => hub.get(CloneSet, { cluster: "hub", namespace: "shop", name: "web" }), ({ status }) => status?.readyReplicas === 2);
-    const proxied = await hub.raw({ method: "GET", path: "/apis/cluster.karmada.io/v1alpha1/clusters/far/proxy/api/v1/namespaces/shop/pods?limit=10", cluster: "hub" });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of proxied.body) chunks.push(chunk);
-    expect(proxied.status).toBe(200);
-    expect((JSON.parse(Buffer.concat(chunks).toString()) as { items: Pod[] }).items).toHaveLength(4);
+    const proxied = async (): Promise<{ status: number; body: string }> => {
+      const { status, body } = await hub.raw({ method: "GET", path: "/apis/cluster.karmada.io/v1alpha1/clusters/far/proxy/api/v1/namespaces/shop/pods?limit=10", cluster: "hub" });
+      return { status, body: await new Response(ReadableStream.from(body)).text() };
+    };
+    // Whom the hub may act as there is delivered like anything else.
+    const { body } = await eventually("the member's API is reached through the hub", proxied, ({ status }) => status === 200);
+    expect((JSON.parse(body) as { items: Pod[] }).items).toHaveLength(4);
 
     const left = await flotilla("unjoin", "far", "--kubeconfig", hubUp.kubeconfig("hub"), "--cluster-kubeconfig", other.kubeconfig);
     expect(left, left.stderr).toMatchObject({ code: 0, stdout: "cluster far has left; what it runs goes on running\n" });

@@ -380,7 +380,7 @@ test("nothing is ordered to a member that another of its anti-affinity group has
   expect(await eventsOf("EvictWorkloadFromClusterFailed")).toContainEqual(expect.stringMatching(`cluster ${from} failed: there is no other place: .*cluster already has workload with the same anti-affinity group`));
 
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "other" });
-  await fleet.run(6 * MINUTE);
+  await fleet.run(5 * SECOND);
 
   expect(await targets()).not.toEqual([from]);
 });

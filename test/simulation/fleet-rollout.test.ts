@@ -16,11 +16,14 @@ const EQUAL = { member1: 3, member2: 3, member3: 4 };
 const web = { cluster: "hub", namespace: "shop", name: "web" };
 const STEP_MS = 250;
 const STEPS = 120;
+/** After which a client gives a request up. */
+const REQUEST_TIMEOUT_MS = 20_000;
 
 let fleet: TestFleet;
-/** Members that get nothing, and members that get everything and whose answers are lost. */
+/** Members that get nothing, members that get everything and whose answers are lost, and members that hang with what they are asked. */
 let away: Set<string>;
 let mute: Set<string>;
+let hung: Set<string>;
 afterEach(() => fleet.stop());
 
 const policy = (weights: Record<string, number>): PropagationPolicy => makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights(weights).build();
@@ -35,12 +38,14 @@ interface Start {
 async function start({ weights = EQUAL, podUpdatePolicy = "InPlaceIfPossible", annotations = {} }: Start = {}): Promise<void> {
   away = new Set();
   mute = new Set();
+  hung = new Set();
   const wrap = (transport: Transport, part: string): Transport => {
     if (part !== "execute") return transport;
     return {
       ...transport,
       async send(request, signal) {
         const { cluster } = request.path;
+        if (hung.has(cluster)) await new Promise((_resolve, reject) => void fleet.clock.after(REQUEST_TIMEOUT_MS, () => reject(new UnreachableError(`${cluster} hangs`, { mayHaveArrived: true }))));
         if (away.has(cluster)) throw new UnreachableError(`${cluster} is away`);
         const answer = await transport.send(request, signal);
         if (mute.has(cluster)) throw new UnreachableError(`${cluster} does not answer`, { mayHaveArrived: true });
@@ -76,6 +81,9 @@ async function pods(image = "web:2"): Promise<{ all: number[]; updated: number[]
   const updated = lists.map((items) => items.filter(({ spec }) => spec?.containers[0]?.image === image).length);
   return { all: lists.map(({ length }) => length), updated, sum: updated.reduce((sum, count) => sum + count, 0) };
 }
+
+const condition = async (type: string): Promise<unknown> => (await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions?.find((each) => each.type === type);
+const dispatched = (): Promise<unknown> => condition("Dispatched");
 
 /** Lets the fleet come to rest and looks on the way. Returns the largest number of updated pods that there ever was. */
 async function settle(image = "web:2"): Promise<number> {
@@ -273,6 +281,58 @@ describe("while a member is unreachable", () => {
     await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { suspension: null } }, { type: "merge" });
     expect(await settle()).toBe(6);
     expect((await pods()).sum).toBe(6);
+  });
+
+  test("what it had before the partition was raised holds nobody back", async () => {
+    await start({ weights: { member1: 4, member2: 3, member3: 3 } });
+    await release(4);
+    await settle();
+    await release(8);
+    await settle();
+
+    away.add("member3");
+    await release(5);
+
+    expect(await settle()).toBe(5);
+    expect((await pods()).sum).toBe(5);
+    expect(await dispatched()).not.toMatchObject({ status: "False" });
+  });
+
+  test("what it may still run keeps the others from going on, and the binding says so", async () => {
+    await start({ weights: { member1: 4, member2: 3, member3: 3 } });
+    await release(4);
+    await settle();
+    mute.add("member3");
+    await release(8);
+    await fleet.run(5_000);
+    mute.delete("member3");
+    away.add("member3");
+
+    await release(5);
+
+    expect(await settle()).toBeLessThanOrEqual(5);
+    const missing = 5 - (await pods()).sum;
+    expect(await dispatched()).toMatchObject(missing === 0 ? { status: "True" } : { status: "False", reason: "RolloutHeld" });
+  });
+
+  test("one that hangs with a request is told after a moment, long before the request is given up", async () => {
+    await start();
+    await release(8);
+    await settle();
+
+    hung.add("member3");
+    await release(1);
+    await fleet.run(6_000);
+
+    expect(await dispatched()).toMatchObject({ status: "False", reason: "RolloutHeld" });
+    expect(await condition("FullyApplied")).toMatchObject({ status: "False" });
+
+    hung.delete("member3");
+    await fleet.run(60_000);
+    await settle();
+    expect((await pods()).sum).toBe(9);
+    expect(await dispatched()).toMatchObject({ status: "True" });
+    expect(await condition("FullyApplied")).toMatchObject({ status: "True" });
   });
 
   test("pods are taken back elsewhere first", async () => {

@@ -1,6 +1,6 @@
 /** Registration on a running hub: clusters are accepted, watched, denied and deleted, and members have two faces. */
 import { describe, expect, test } from "vitest";
-import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, CLUSTER_SET_LABEL, Cluster, ClusterClaim, ClusterRole, Lease, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, ManifestWork, MANIFEST_WORK_FINALIZER, Namespace, RoleBinding, Work } from "../../src/api/index.ts";
+import { AppliedManifestWork, CLUSTER_LEASE, CLUSTER_NAME_LABEL, CLUSTER_SET_LABEL, Cluster, ClusterClaim, ClusterRole, ConfigMap, Lease, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, ManifestWork, MANIFEST_WORK_FINALIZER, Namespace, RoleBinding, Work } from "../../src/api/index.ts";
 import type { Kind, KubernetesObject, ManagedClusterSpec } from "../../src/api/index.ts";
 import { formatMicroTime } from "../../src/base/index.ts";
 import type { DeepReadonly, Json } from "../../src/base/index.ts";
@@ -36,8 +36,8 @@ const register = async (spec: ManagedClusterSpec = {}, name = "c1"): Promise<voi
 const report = async (name = "c1"): Promise<void> => {
   const cluster = await managed(name);
   const told = [
-    { type: "ManagedClusterJoined", status: "True", reason: "ManagedClusterJoined", message: "" },
-    { type: "ManagedClusterConditionAvailable", status: "True", reason: "ManagedClusterAvailable", message: "" },
+    { type: "ManagedClusterJoined", status: "True" as const, reason: "ManagedClusterJoined", message: "" },
+    { type: "ManagedClusterConditionAvailable", status: "True" as const, reason: "ManagedClusterAvailable", message: "" },
   ].map((condition) => ({ ...condition, lastTransitionTime: "2024-05-01T12:00:00Z" }));
   const kept = (cluster.status?.conditions ?? []).filter(({ type }) => !told.some((condition) => condition.type === type));
   await fleet.client.updateStatus(ManagedCluster, HUB, { ...cluster, status: { ...cluster.status, conditions: [...kept, ...told] } });
@@ -162,6 +162,20 @@ describe("a cluster that registers by its agent", () => {
     expect(await present(Namespace, "c1")).toBeDefined();
   });
 
+  test("does not take a member along that somebody else's ManagedCluster claims to stand for", async () => {
+    await start();
+    await fleet.client.create(Cluster, HUB, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: "c1" }, spec: { syncMode: "Pull" } });
+    await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name: "c1", labels: { env: "prod" }, annotations: { "flotilla.dev/cluster-face": '{"labels":{},"taints":[]}' } }, spec: { hubAcceptsClient: false } });
+    await fleet.settle();
+    expect((await present(Cluster, "c1"))?.metadata.labels).toBeUndefined();
+
+    await fleet.client.delete(ManagedCluster, at("c1"));
+    await fleet.run(MINUTE);
+
+    expect(await present(ManagedCluster, "c1")).toBeUndefined();
+    expect((await present(Cluster, "c1"))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
   test("is let go after a while when its member is dead, and at once when somebody says so", async () => {
     await start();
     for (const name of ["c1", "c2"]) {
@@ -210,7 +224,7 @@ describe("a member that the hub reaches", () => {
     expect(spec).toMatchObject({ hubAcceptsClient: true, managedClusterClientConfigs: [{ url: "https://m1.example.com" }] });
     expect(metadata.labels).toEqual({ [CLUSTER_SET_LABEL]: "default" });
     expect(status?.conditions.map(({ type, status: state }) => `${type} ${state}`)).toEqual(["HubAcceptedManagedCluster True", "ManagedClusterJoined True", "ManagedClusterConditionAvailable True", "ManagedClusterConditionClockSynced True"]);
-    expect(status?.clusterClaims?.map(({ name, value }) => `${name}=${value}`)).toEqual(["id.k8s.io=m1", `kubeversion.open-cluster-management.io=${status.version?.kubernetes}`, "platform.open-cluster-management.io=Other", "product.open-cluster-management.io=Other", "team=shop"]);
+    expect(status?.clusterClaims?.map(({ name, value }) => `${name}=${value}`)).toEqual(["id.k8s.io=m1", `kubeversion.open-cluster-management.io=${status?.version?.kubernetes}`, "platform.open-cluster-management.io=Other", "product.open-cluster-management.io=Other", "team=shop"]);
     expect(await taintsOf("m1")).toEqual([]);
     expect(await present(Lease, CLUSTER_LEASE, "m1")).toBeDefined();
     expect(await present(ClusterRole, "open-cluster-management:managedcluster:m1")).toBeUndefined();
@@ -250,27 +264,28 @@ describe("a member that the hub reaches", () => {
     expect(fleet.writes()).toEqual([]);
   });
 
-  test("leaves with both faces when it is unjoined, and what it runs because of works stays", async () => {
-    await start("m1");
-    await addWork("web", {}, "m1");
-    await fleet.settle();
+  const ways: Record<string, { leave(): Promise<unknown>; stays: boolean }> = {
+    "that is unjoined leaves with both faces, and what works put there stays without a mark": { leave: () => fleet.client.delete(Cluster, at("m1")), stays: true },
+    "that is purged leaves with both faces, and what works put there goes": { leave: () => patch(Cluster, "m1", { metadata: { annotations: { "flotilla.dev/purge": "true" } } }).then(() => fleet.client.delete(Cluster, at("m1"))), stays: false },
+    "whose ManagedCluster is deleted leaves with both faces, and what works put there goes": { leave: () => fleet.client.delete(ManagedCluster, at("m1")), stays: false },
+  };
+  for (const [behaviour, { leave, stays }] of Object.entries(ways)) {
+    test(behaviour, async () => {
+      await start("m1");
+      await addWork("web", {}, "m1");
+      await fleet.run(1_000);
+      const settings = { cluster: "m1", namespace: "default", name: "web" };
+      expect((await fleet.client.get(ConfigMap, settings)).metadata.ownerReferences).toHaveLength(1);
 
-    await fleet.client.delete(Cluster, at("m1"));
-    await fleet.settle();
-    expect((await present(ManifestWork, "web", "m1"))?.spec.deleteOption?.propagationPolicy ?? "Orphan").toBe("Orphan");
-    await fleet.run(MINUTE);
+      await leave();
+      await fleet.run(MINUTE);
 
-    expect([await present(Cluster, "m1"), await present(ManagedCluster, "m1"), await present(ManifestWork, "web", "m1")]).toEqual([undefined, undefined, undefined]);
-  });
-
-  test("leaves with both faces when its ManagedCluster is deleted", async () => {
-    await start("m1");
-
-    await fleet.client.delete(ManagedCluster, at("m1"));
-    await fleet.run(MINUTE);
-
-    expect([await present(Cluster, "m1"), await present(ManagedCluster, "m1")]).toEqual([undefined, undefined]);
-  });
+      expect([await present(Cluster, "m1"), await present(ManagedCluster, "m1"), await present(ManifestWork, "web", "m1")]).toEqual([undefined, undefined, undefined]);
+      const left = (await fleet.client.list(ConfigMap, { cluster: "m1", namespace: "default" })).items.filter(({ metadata }) => metadata.name === "web");
+      expect(left.map(({ metadata }) => metadata.ownerReferences ?? [])).toEqual(stays ? [[]] : []);
+      expect((await fleet.client.list(AppliedManifestWork, { cluster: "m1" })).items).toEqual([]);
+    });
+  }
 });
 
 describe("sets", () => {
@@ -312,7 +327,7 @@ describe("sets", () => {
     await patch(ManagedClusterSet, "global", { spec: { managedNamespaces: [{ name: "b" }, { name: "a" }] } });
     await fleet.settle();
     const cluster = await managed("m1");
-    const conditions = [{ type: "NamespaceAvailable", status: "True", reason: "NamespaceApplied", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }];
+    const conditions = [{ type: "NamespaceAvailable", status: "True" as const, reason: "NamespaceApplied", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }];
     await fleet.client.updateStatus(ManagedCluster, HUB, { ...cluster, status: { conditions: [], ...cluster.status, managedNamespaces: [{ name: "a", clusterSet: "global", conditions }, { name: "b", clusterSet: "global" }] } });
 
     await patch(ManagedClusterSet, "default", { spec: { managedNamespaces: [{ name: "z" }] } });

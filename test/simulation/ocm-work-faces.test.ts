@@ -1,7 +1,7 @@
 /** An object has one owner: a Work of Karmada's kind and a ManifestWork that want the same object, in both orders. And members do not cost each other. */
 import { expect, test } from "vitest";
-import { ConfigMap, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
+import { Cluster, ConfigMap, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import { find, UnreachableError } from "../../src/client/index.ts";
 import { findCondition } from "../../src/machinery/index.ts";
 import { makePolicy } from "../../src/testing/index.ts";
 import { createLastingEngine } from "../../src/testing/fleet/index.ts";
@@ -122,4 +122,16 @@ test("a work whose member does not answer is not deleted before its objects are 
   await works.fleet.run(120_000);
   expect((await works.fleet.client.list(ManifestWork, { cluster: HUB })).items).toEqual([]);
   expect(await works.onMember(ConfigMap, "settings")).toBeUndefined();
+});
+
+test("a member that leaves keeps what works brought there, without the notes of this hub", async () => {
+  const works = await startWorkFleet();
+  await works.create("settings", [configMap("settings")]);
+
+  await works.fleet.client.delete(Cluster, { cluster: HUB, name: MEMBER });
+  await works.fleet.run(120_000);
+
+  expect(await find(works.fleet.client, Cluster, { cluster: HUB, name: MEMBER })).toBeUndefined();
+  expect((await works.onMember(ConfigMap, "settings"))?.metadata.ownerReferences ?? []).toEqual([]);
+  expect((await works.fleet.client.list(ManifestWork, { cluster: HUB })).items).toEqual([]);
 });

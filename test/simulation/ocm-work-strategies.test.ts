@@ -4,6 +4,7 @@ import { ClusterRole, ConfigMap, Deployment, RoleBinding, ServiceAccount } from 
 import type { ManifestConfigOption } from "../../src/api/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 import { configMap, deployment, MEMBER, startWorkFleet, treat, type WorkFleet } from "./ocm-work-fleet.ts";
+import { allOfThem, manifestsOfManyKinds } from "./ocm-work-kinds.ts";
 
 const key = (name: string) => ({ cluster: MEMBER, namespace: "default", name });
 const web = (rest: Partial<ManifestConfigOption>): { manifestConfigs: ManifestConfigOption[] } => ({ manifestConfigs: [treat("apps", "deployments", "web", rest)] });
@@ -28,14 +29,6 @@ describe("Update", () => {
     await works.create("settings", [configMap("settings")]);
 
     expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ a: "1" });
-  });
-
-  test("removes labels and annotations that the manifest names with a minus", async () => {
-    await works.fleet.client.create(ConfigMap, MEMBER, { ...configMap("settings"), metadata: { name: "settings", namespace: "default", labels: { old: "1", other: "2" } } } as never);
-    await works.create("settings", [{ ...configMap("settings"), metadata: { name: "settings", namespace: "default", labels: { "old-": "" } } }]);
-
-    expect((await works.onMember(ConfigMap, "settings"))?.metadata.labels).toEqual({ other: "2" });
-    expect(await works.condition("settings", "Applied")).toBe("True AppliedManifestWorkComplete");
   });
 
   test("stores the texts of a Secret as data, once", async () => {
@@ -181,8 +174,8 @@ describe("an account that applies for a work", () => {
   const grant = async (resources: string[], apiGroups: string[]): Promise<void> => {
     const { client } = works.fleet;
     const verbs = ["get", "create", "update", "patch", "delete"];
-    await client.create(ClusterRole, MEMBER, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "deploy" }, rules: [{ apiGroups, resources, verbs }] } as never);
-    await client.create(RoleBinding, MEMBER, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding", metadata: { name: "deploy", namespace: "default" }, subjects: [{ kind: "ServiceAccount", namespace: "default", name: "deployer" }], roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "deploy" } } as never);
+    await client.create(ClusterRole, MEMBER, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "deploy" }, rules: [{ apiGroups, resources, verbs }] });
+    await client.create(RoleBinding, MEMBER, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding", metadata: { name: "deploy", namespace: "default" }, subjects: [{ kind: "ServiceAccount", namespace: "default", name: "deployer" }], roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "deploy" } });
   };
   beforeEach(async () => {
     await works.fleet.client.create(ServiceAccount, MEMBER, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "deployer", namespace: "default" } });
@@ -210,4 +203,24 @@ describe("an account that applies for a work", () => {
 
     expect(await works.manifestCondition("rights", 0, "Applied")).toBe("False AppliedManifestFailed Failed to apply manifest: not allowed to apply the resource rbac.authorization.k8s.io roles, default all, error: permission escalation, will try again in 1m0s");
   });
+});
+
+describe("objects of many kinds", () => {
+  for (const type of ["Update", "ServerSideApply"] as const) {
+    test(`are written once by ${type}, and a change of one is a write of one`, async () => {
+      await works.create("kinds", manifestsOfManyKinds, allOfThem(type));
+      await works.fleet.run(60_000);
+      const { status } = await works.work("kinds");
+      expect(status?.resourceStatus?.manifests?.flatMap(({ resourceMeta, conditions }) => conditions.filter((condition) => condition.type === "Applied" && condition.status !== "True").map(({ message }) => `${resourceMeta.kind}: ${message}`))).toEqual([]);
+      works.fleet.resetWrites();
+      const written = (): string[] => works.fleet.writes().filter(({ part }) => part === "execute").map(({ verb, resource, count }) => `${count} ${verb} ${resource}`);
+
+      await works.fleet.run(300_000);
+      expect(written()).toEqual([]);
+
+      await works.patch("kinds", { spec: { workload: { manifests: manifestsOfManyKinds.map((manifest) => (manifest["kind"] === "Service" ? { ...manifest, spec: { selector: { app: "kinds" }, ports: [{ port: 81 }] } } : manifest)) } } });
+      expect(await works.condition("kinds", "Applied")).toBe("True AppliedManifestWorkComplete");
+      expect(written().filter((line) => !line.endsWith(" services"))).toEqual([]);
+    });
+  }
 });

@@ -68,7 +68,7 @@ test("a kind that the member does not serve fails alone, and is applied when it 
   expect(await works.manifestCondition("widgets", 1, "Applied")).toBe("True AppliedManifestComplete Apply manifest complete");
   expect(await works.condition("widgets", "Applied")).toBe("False AppliedManifestWorkFailed");
 
-  await works.create("kinds", [definition as unknown as JsonObject]);
+  await works.create("kinds", [definition]);
   await works.fleet.run(60_000);
 
   expect(await works.condition("widgets", "Applied")).toBe("True AppliedManifestWorkComplete");

@@ -4,7 +4,6 @@
  */
 const KINDS: readonly { group: string; plural: string; kind: string }[] = [
   { group: "admissionregistration.k8s.io", plural: "validatingadmissionpolicies", kind: "ValidatingAdmissionPolicy" },
-  { group: "certificates.k8s.io", plural: "certificatesigningrequests", kind: "CertificateSigningRequest" },
 ];
 
 export function standIns(): object {

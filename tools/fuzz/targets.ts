@@ -6,7 +6,7 @@ import { apply, fieldSets, jsonPatch, managedFields, mergePatch, strategicPatch 
 import { creates, definitions, largeBodies, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
 import { cel, celRules, structural } from "./targets/schemas.ts";
 import { accept, fieldSelector, json, jsonPath, kubeconfig, labelSelector, paths, pattern, quantity, yaml } from "./targets/text-formats.ts";
-import { certificateSubjects, derValues, jwt, queryOptions, times, watchLines, webSocketFrames } from "./targets/wire.ts";
+import { certificateRequests, certificateSubjects, derValues, jwt, queryOptions, times, watchLines, webSocketFrames } from "./targets/wire.ts";
 
 export const targets: readonly FuzzTarget[] = [
   json,
@@ -33,6 +33,7 @@ export const targets: readonly FuzzTarget[] = [
   jwt,
   certificateSubjects,
   derValues,
+  certificateRequests,
   webSocketFrames,
   watchLines,
   kubeconfig,

@@ -1,10 +1,10 @@
 /** Where an agent keeps its credentials between two lives: a Secret on its member, in the form of Open Cluster Management's agents. */
 import { Secret } from "../../api/index.ts";
+import { UsageError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { find } from "../../client/index.ts";
+import { find, parseKubeconfig } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isAlreadyExists } from "../../machinery/index.ts";
-import { kubeconfigOf } from "./hub-credentials.ts";
 import type { HubAddress, HubCredentials } from "./hub-credentials.ts";
 
 export interface CredentialStore {
@@ -18,19 +18,39 @@ export const HUB_KUBECONFIG_SECRET = "hub-kubeconfig-secret";
 /** The files of such a Secret, or of a directory, by name. */
 export function filesOf(credentials: HubCredentials): Readonly<Record<string, string>> {
   const { cluster, agent, cert, key, address } = credentials;
-  return { kubeconfig: kubeconfigOf(credentials), "tls.crt": cert, "tls.key": key, "cluster-name": cluster, "agent-name": agent, "hub.json": `${JSON.stringify(address)}\n` };
+  return { kubeconfig: kubeconfigBeside(address), "tls.crt": cert, "tls.key": key, "cluster-name": cluster, "agent-name": agent };
 }
 
 /** What `filesOf` wrote; undefined when something is missing. */
 export function credentialsIn(file: (name: string) => string | undefined): HubCredentials | undefined {
-  const [cert, key, cluster, agent, hub] = ["tls.crt", "tls.key", "cluster-name", "agent-name", "hub.json"].map(file);
-  if (cert === undefined || key === undefined || cluster === undefined || agent === undefined || hub === undefined) return undefined;
+  const [cert, key, cluster, agent, kubeconfig] = ["tls.crt", "tls.key", "cluster-name", "agent-name", "kubeconfig"].map(file);
+  if (cert === undefined || key === undefined || cluster === undefined || agent === undefined || kubeconfig === undefined) return undefined;
+  const address = addressIn(kubeconfig);
+  return address && { address, cluster: cluster.trim(), agent: agent.trim(), cert, key };
+}
+
+/** It names certificate and key as files beside it, as other agents that read it expect. */
+function kubeconfigBeside({ name, server, ca, proxyUrl }: HubAddress): string {
+  const document = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "default-context",
+    clusters: [{ name, cluster: { server, ...(ca !== "" && { "certificate-authority-data": Buffer.from(ca).toString("base64") }), ...(proxyUrl !== "" && { "proxy-url": proxyUrl }) } }],
+    contexts: [{ name: "default-context", context: { cluster: name, namespace: "configuration", user: "default-auth" } }],
+    users: [{ name: "default-auth", user: { "client-certificate": "tls.crt", "client-key": "tls.key" } }],
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/** Undefined for what cannot be read: somebody else's, or half written. New credentials are asked for then. */
+function addressIn(kubeconfig: string): HubAddress | undefined {
   try {
-    const { name, server, ca, proxyUrl } = JSON.parse(hub) as Partial<HubAddress>;
-    if (typeof name !== "string" || typeof server !== "string" || typeof ca !== "string" || typeof proxyUrl !== "string") return undefined;
-    return { address: { name, server, ca, proxyUrl }, cluster: cluster.trim(), agent: agent.trim(), cert, key };
+    const { currentContext = "", contexts, clusters } = parseKubeconfig(kubeconfig);
+    const name = contexts.get(currentContext)?.cluster ?? "";
+    const { server, "certificate-authority-data": ca, "proxy-url": proxyUrl } = clusters.get(name) ?? {};
+    return typeof server === "string" ? { name, server, ca: typeof ca === "string" ? Buffer.from(ca, "base64").toString("utf8") : "", proxyUrl: typeof proxyUrl === "string" ? proxyUrl : "" } : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // Somebody else's, or half written: new ones are asked for.
+    if (error instanceof UsageError) return undefined;
     throw error;
   }
 }

@@ -26,7 +26,7 @@ export function checkNewRequest({ spec }: Read): FieldError[] {
   const problem = problemOf(() => parseCertificateRequest(request), CertificateRequestError);
   const seen = new Set<string>();
   return [
-    ...(problem === undefined ? [] : [wrong("spec.request", request, problem)]),
+    ...(problem === undefined ? [] : [wrong("spec.request", request === "" ? undefined : request, problem)]),
     ...(usages.length === 0 ? [missing("spec.usages")] : []),
     ...usages.flatMap((usage, index) => (isKeyUsage(usage) ? [] : [notOneOf(`spec.usages[${index}]`, usage, KEY_USAGES)])),
     ...usages.flatMap((usage, index) => (seen.size < seen.add(usage).size ? [] : [twice(`spec.usages[${index}]`, usage)])),

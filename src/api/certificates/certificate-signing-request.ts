@@ -53,7 +53,7 @@ export const CertificateSigningRequest: Kind<CertificateSigningRequest> = builtI
     column<CertificateSigningRequest>("Condition", describeState),
   ],
   subresources: { status: true, parts: { approval: approvalPart } },
-  traits: { names: "path", selectableFields: { "spec.signerName": (object) => (object as unknown as Read<CertificateSigningRequest>).spec.signerName } },
+  traits: { names: "path", fixedSpec: true, selectableFields: { "spec.signerName": (object) => (object as unknown as Read<CertificateSigningRequest>).spec.signerName } },
 });
 
 /** Who asks is who sent it, whatever it says. */

@@ -12,7 +12,10 @@ export interface ConnectBackend {
 
 /** Every part is optional: what is absent cannot be reached. */
 export interface ContainerRuntime {
-  logs?(container: ContainerTarget, options: { previous: boolean }): ContainerLog;
+  /** False where pods run on no node that the cluster would know. */
+  hasNodes?: boolean;
+  /** Undefined for a container that it does not run. */
+  logs?(container: ContainerTarget, options: { previous: boolean }): ContainerLog | undefined;
   /** Runs a command until it ends, or until the peer is gone. */
   exec?(container: ContainerTarget, options: ExecOptions, streams: ContainerStreams, signal: AbortSignal): Promise<{ exitCode: number }>;
   attach?(container: ContainerTarget, options: Omit<ExecOptions, "command">, streams: ContainerStreams, signal: AbortSignal): Promise<{ exitCode: number }>;

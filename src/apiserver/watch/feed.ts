@@ -1,53 +1,76 @@
 /**
  * Batches between the server, which never waits, and a reader in the same process that takes them when it is ready.
  *
- * What is there at the start may be tens of thousands of objects that nobody has parsed yet. They are handed out in parts, each
- * parsed when its turn has come (`list-turns.ts`); changes come after them, in order.
+ * What is there at the start comes first, then every change. A list may also be tens of thousands of objects that nobody has parsed
+ * yet. Such a one is handed out in parts, each parsed when its turn has come (`list-turns.ts`), and a change does not wait for the
+ * rest of it: it comes at once, and what the list would have told of the same object is left out.
  */
 import type { TransportWatchEvent } from "../../client/index.ts";
 import { expired } from "../../machinery/index.ts";
+import { isOfLayer } from "../clusters/layer.ts";
 import type { ListTurns } from "./list-turns.ts";
 import type { Notice } from "./watch.ts";
 
 /** Events that a watcher may be behind; then it has to list again, as over the network. */
 const MAX_BACKLOG = 200_000;
-/** Stored bytes of one part of a list. Parsing so much takes about five milliseconds. */
-const PART_BYTES = 512 * 1024;
+/** Stored bytes of one part of a list. Parsing so much takes about ten milliseconds, which is how long other work waits. */
+const PART_BYTES = 1024 * 1024;
+
+export interface FeedOptions {
+  /** Told how many events are held that nobody has taken yet. */
+  track(change: number): void;
+  turns: ListTurns;
+  eventOf(notice: Notice): TransportWatchEvent;
+}
+
+/** A list that is not told completely yet. */
+interface Listing {
+  /** In parts, with changes in between. */
+  readonly isLong: boolean;
+  /** The last first. */
+  readonly left: Notice[];
+  bytes: number;
+  /** What changed meanwhile and was told. */
+  readonly changed: Set<string>;
+  /** Everything up to here is told when the list is. */
+  revision: number;
+  readonly end: ((revision: number) => TransportWatchEvent) | undefined;
+}
 
 export class Feed {
+  readonly #options: FeedOptions;
   #events: TransportWatchEvent[] = [];
-  /** What is there at the start and not handed out yet, the last first, and the bytes of it. */
-  #listed: Notice[] = [];
-  #listedBytes = 0;
+  #listing: Listing | undefined;
   #ended: { error?: Error } | undefined;
   #wake: (() => void) | undefined;
-  readonly #track: (change: number) => void;
-  readonly #turns: ListTurns;
-  readonly #eventOf: (notice: Notice) => TransportWatchEvent;
 
-  constructor(track: (change: number) => void, turns: ListTurns, eventOf: (notice: Notice) => TransportWatchEvent) {
-    this.#track = track;
-    this.#turns = turns;
-    this.#eventOf = eventOf;
+  constructor(options: FeedOptions) {
+    this.#options = options;
   }
 
-  /** What is there, before anything is pushed. */
-  list(notices: readonly Notice[]): void {
+  /** What is there at this revision; nothing was notified before. `end` makes the event that says that this was all. */
+  list(notices: readonly Notice[], revision: number, end: Listing["end"]): void {
     if (this.#ended) return;
-    this.#track(notices.length);
-    this.#listed = notices.toReversed();
-    for (const { entry } of notices) this.#listedBytes += entry.value.byteLength;
+    this.#options.track(notices.length);
+    const bytes = notices.reduce((sum, notice) => sum + sizeOf(notice), 0);
+    this.#listing = { isLong: bytes > PART_BYTES, left: notices.toReversed(), bytes, changed: new Set(), revision, end };
     this.#wake?.();
   }
 
-  push(events: readonly TransportWatchEvent[]): void {
-    if (this.#ended || events.length === 0) return;
-    if (this.#events.length + events.length > MAX_BACKLOG && this.#events.length > 0) {
+  notify(notices: readonly Notice[]): void {
+    if (this.#ended || notices.length === 0) return;
+    if (this.#events.length + notices.length > MAX_BACKLOG && this.#events.length > 0) {
       this.end(expired("the watcher was too far behind"));
       return;
     }
-    this.#track(events.length);
-    for (const event of events) this.#events.push(event);
+    this.#options.track(notices.length);
+    const listing = this.#listing;
+    for (const notice of notices) {
+      this.#events.push(this.#options.eventOf(notice));
+      if (!listing?.isLong) continue;
+      listing.changed.add(notice.entry.key);
+      listing.revision = Math.max(listing.revision, notice.revision);
+    }
     this.#wake?.();
   }
 
@@ -56,21 +79,20 @@ export class Feed {
     this.#wake?.();
   }
 
-  /** All events so far, or a part of what is there at the start, or undefined when nothing more comes. */
+  /** Changes so far and a part of what was there at the start, or undefined when nothing more comes. */
   async take(): Promise<TransportWatchEvent[] | undefined> {
     for (;;) {
-      // A short list need not wait for the long ones.
-      if (this.#listedBytes > PART_BYTES) {
-        await this.#turns.next(this.#listedBytes);
-        // Half a list says nothing, and what changed since then says nothing without it.
+      if (this.#listing?.isLong && this.#events.length === 0) {
+        await this.#options.turns.next(this.#listing.bytes);
+        // Half a list says nothing: whoever reads has to begin again.
         if (this.#ended) this.#forget();
       }
-      const events = this.#takeListed();
-      if (this.#listed.length > 0) return events;
-      for (const event of this.#events) events.push(event);
-      this.#track(-this.#events.length);
-      this.#events = [];
+      const events: TransportWatchEvent[] = [];
+      // Changes that came meanwhile go before the next part of a long list.
+      if (this.#listing && (this.#events.length === 0 || !this.#listing.isLong)) this.#takeListed(this.#listing, events);
+      if (!this.#listing || this.#listing.isLong) this.#takeChanges(events);
       if (events.length > 0) return events;
+      if (this.#listing) continue;
       if (this.#ended?.error) throw this.#ended.error;
       if (this.#ended) return undefined;
       await new Promise<void>((resolve) => {
@@ -87,22 +109,36 @@ export class Feed {
   }
 
   #forget(): void {
-    this.#track(-this.#events.length - this.#listed.length);
+    this.#options.track(-this.#events.length - (this.#listing?.left.length ?? 0));
     this.#events = [];
-    this.#listed = [];
-    this.#listedBytes = 0;
+    this.#listing = undefined;
   }
 
-  #takeListed(): TransportWatchEvent[] {
-    const events: TransportWatchEvent[] = [];
+  #takeChanges(events: TransportWatchEvent[]): void {
+    for (const event of this.#events) events.push(event);
+    this.#options.track(-this.#events.length);
+    this.#events = [];
+  }
+
+  #takeListed(listing: Listing, events: TransportWatchEvent[]): void {
+    const { left, changed, isLong } = listing;
+    const before = left.length;
     for (let bytes = 0; bytes < PART_BYTES; ) {
-      const notice = this.#listed.pop();
+      const notice = left.pop();
       if (!notice) break;
-      bytes += notice.entry.value.byteLength;
-      this.#listedBytes -= notice.entry.value.byteLength;
-      events.push(this.#eventOf(notice));
+      const size = sizeOf(notice);
+      bytes += size;
+      listing.bytes -= size;
+      if (changed.has(notice.entry.key)) continue;
+      const event = this.#options.eventOf(notice);
+      events.push(isLong ? { ...event, isInitial: true } : event);
     }
-    this.#track(-events.length);
-    return events;
+    this.#options.track(left.length - before);
+    if (left.length > 0) return;
+    this.#listing = undefined;
+    if (listing.end) events.push(listing.end(listing.revision));
   }
 }
+
+/** What there is to parse. Objects of a profile are there as objects, and making their bytes would cost more than everything else. */
+const sizeOf = ({ entry, cluster }: Notice): number => (isOfLayer(entry, cluster) ? 0 : entry.value.byteLength);

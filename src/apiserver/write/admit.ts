@@ -172,13 +172,14 @@ function reviewOf({ random, clock, authorizer }: AdmitDependencies, { context, o
   };
 }
 
-/** What is stored, with the part that was sent and the managers of all that was. */
+/** What is stored, with the part that was sent and the managers of all that was. Writers of a status may change metadata, as elsewhere. */
 function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObject {
   const { resourceVersion: _, managedFields: __, ...metadata } = metadataOf(stored);
   const { managedFields } = metadataOf(sent);
   const field = part.of ?? "spec";
   const whole = (object: JsonObject): JsonObject => (isObject(object[field]) ? object[field] : {});
-  return { ...stored, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) }, [field]: part.take(whole(sent), whole(stored)) as JsonObject };
+  const kept = field === "status" ? metadataOf(sent) : { ...metadata, ...(managedFields !== undefined && { managedFields }) };
+  return { ...stored, metadata: kept, [field]: part.take(whole(sent), whole(stored)) as JsonObject };
 }
 
 /**

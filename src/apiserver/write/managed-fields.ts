@@ -32,12 +32,13 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
   const stored = before && metadataOf(before).managedFields;
   const kept = given ?? stored;
   if (!tracksFields(context, stored)) return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
-  // The main endpoint does not write a status that has its own, so nobody owns its zero values through it.
-  const { status, ...rest } = after;
-  const hidesStatus = subresource === undefined && status !== undefined && served.subresources.status === true;
-  const seen = hidesStatus ? rest : after;
+  // The main endpoint does not write a status that has its own, nor a spec that never changes, so nobody owns them through it.
+  const hidesStatus = subresource === undefined && after.status !== undefined && served.subresources.status === true;
+  const hidesSpec = subresource === undefined && after.spec !== undefined && served.resource.kind.traits?.fixedSpec === true;
+  const hidden = [...(hidesStatus ? ["status"] : []), ...(hidesSpec ? ["spec"] : [])];
+  const seen = without(after, hidden);
   const recorded = recordUpdate({
-    before: hidesStatus && before ? withoutStatus(before) : before,
+    before: before && without(before, hidden),
     after: kept === undefined ? seen : { ...seen, metadata: { ...metadata, managedFields: kept } },
     schema: served.schema,
     manager,
@@ -48,7 +49,7 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
     versions: otherVersions(served),
     beginsRecord: isPipelines(context),
   });
-  return hidesStatus ? { ...recorded, status } : recorded;
+  return hidden.length === 0 ? recorded : { ...recorded, ...(hidesSpec && { spec: after.spec }), ...(hidesStatus && { status: after.status }) };
 }
 
 const versionsOf = new WeakMap<ServedVersion, OtherVersions>();
@@ -70,7 +71,9 @@ function converted(object: JsonObject, from: ServedVersion, to: ServedVersion): 
   return { ...(to.fromStorage?.(stored) ?? stored), apiVersion: to.apiVersion };
 }
 
-function withoutStatus(object: JsonObject): JsonObject {
-  const { status: _, ...rest } = object;
+function without(object: JsonObject, fields: readonly string[]): JsonObject {
+  if (fields.length === 0) return object;
+  const rest = { ...object };
+  for (const field of fields) Reflect.deleteProperty(rest, field);
   return rest;
 }

@@ -11,6 +11,7 @@ export const upCommand = defineCommand({
   args: [],
   flags: {
     members: { type: "integer", default: 3, maximum: 10_000, description: "how many member clusters to simulate" },
+    pull: { type: "string", value: "all|A,B", description: "members that pull: an agent in this process serves them, and the hub does not reach them" },
     nodes: { type: "integer", default: 3, maximum: 5_000, description: "simulated nodes per member; 0 gives members that store but run nothing" },
     "start-ms": { type: "integer", value: "MS", default: 1000, maximum: 3_600_000, description: "how long simulated pods take to start, to restart and to stop" },
     kruise: { type: "string", choices: ["installed", "none"], default: "installed", description: "whether members have OpenKruise" },
@@ -37,6 +38,7 @@ export const upCommand = defineCommand({
       {
         members: flags.members,
         nodes: flags.nodes,
+        ...(flags.pull && { pull: flags.pull === "all" ? "all" : flags.pull.split(",").filter((name) => name !== "") }),
         startMs: flags["start-ms"],
         kruise: flags.kruise === "none" ? "none" : "installed",
         ...(flags["kruise-gates"] !== undefined && { kruiseGates: flags["kruise-gates"] }),

@@ -1,4 +1,7 @@
-/** `flotilla why`: why a resource is where it is. The hub explains what has a binding; what has none is explained from a snapshot. */
+/**
+ * `flotilla why`: why a resource is where it is. The hub explains what has a binding, Placements and works, and what
+ * works bring to members; what no policy selects is explained from a snapshot.
+ */
 import { bindingName, parseApiVersion } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
@@ -13,7 +16,7 @@ import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 export const whyCommand = defineCommand({
   name: "why",
   summary: "say why a resource is where it is, what its members say, and what to do",
-  example: ["flotilla why deployment/web", "flotilla why cloneset web -n shop", "flotilla why clusterrole/reader -o json"],
+  example: ["flotilla why deployment/web", "flotilla why cloneset web -n shop", "flotilla why placement/web -n shop", "flotilla why manifestwork/web -n member1", "flotilla why clusterrole/reader -o json"],
   args: [
     { name: "TYPE/NAME", description: "the resource as kubectl names it, or its TYPE", required: true },
     { name: "NAME", description: "its name, when only the TYPE came before", required: false },
@@ -45,11 +48,11 @@ export function readResource([first = "", second]: readonly string[]): { type: s
 
 async function explained(client: Client, kind: AnyKind, where: { namespace?: string; name: string }, clock: Clock, signal: AbortSignal): Promise<DeepReadonly<Explanation>> {
   const key = { cluster: "hub", ...where };
-  const template = await find(client, kind, key, { signal });
-  if (!template) throw new FlotillaError("NotFound", `there is no ${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} on the hub`);
   const known = await find(client, where.namespace ? Explanation : ClusterExplanation, { ...key, name: bindingName(kind.kind, where.name) }, { signal });
   // Another group may have a kind of this name; its binding then has the same name.
   if (known && parseApiVersion(known.resource.apiVersion).group === kind.group) return known;
+  const template = await find(client, kind, key, { signal });
+  if (!template) throw new FlotillaError("NotFound", `there is no ${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} on the hub, and no ManifestWork brings one to members`);
   const { explainUnbound } = await import("../explain/explain-unbound.ts");
   return explainUnbound(client, template, clock, signal);
 }

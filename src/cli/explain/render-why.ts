@@ -3,16 +3,16 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { ExplainedMember, ExplainedPolicy, Explanation } from "../../explain/index.ts";
 import { renderTable } from "../output.ts";
 import { renderField } from "./render-fields.ts";
+import { isManagedByPolicy, renderOcm, renderWorks } from "./render-ocm.ts";
 
 type Read = DeepReadonly<Explanation>;
 
 export function renderWhy(explanation: Read): string {
-  const { resource, policy, otherPolicies } = explanation;
-  const { kind, namespace, name, apiVersion } = resource;
+  const { kind, namespace, name, apiVersion } = explanation.resource;
   const sections = [
     [`${kind} ${namespace ? `${namespace}/` : ""}${name} (${apiVersion})`],
-    ["POLICY", ...(policy ? [renderPolicy(policy)] : ["none"]), ...otherPolicies.map((other) => `not ${renderPolicy(other)}`)],
-    renderDecision(explanation),
+    ...(isManagedByPolicy(explanation) ? [renderPolicies(explanation), renderDecision(explanation)] : renderOcm(explanation)),
+    renderWorks(explanation),
     renderMembers(explanation),
     renderMoves(explanation),
     renderProblems(explanation),
@@ -21,6 +21,10 @@ export function renderWhy(explanation: Read): string {
     .filter((lines) => lines.length > 0)
     .map(([title, ...lines]) => [title, ...lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)].join("\n"))
     .join("\n\n");
+}
+
+function renderPolicies({ policy, otherPolicies }: Read): string[] {
+  return ["POLICY", ...(policy ? [renderPolicy(policy)] : ["none"]), ...otherPolicies.map((other) => `not ${renderPolicy(other)}`)];
 }
 
 function renderPolicy({ kind, namespace, name, priority, selectsBy, reason }: DeepReadonly<ExplainedPolicy>): string {

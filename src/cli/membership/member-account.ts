@@ -2,7 +2,7 @@
  * The hub's accounts on a member: what `flotilla join` creates there and `flotilla unjoin` removes. Names and labels are karmadactl's,
  * so that either tool undoes what the other did.
  */
-import { ClusterRole, ClusterRoleBinding, Namespace, Secret, ServiceAccount, serviceAccountName } from "../../api/index.ts";
+import { ClusterRole, ClusterRoleBinding, executionNamespace, Namespace, Secret, ServiceAccount, serviceAccountName, workName } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { equalJson, FlotillaError, isObject, sleep } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
@@ -76,7 +76,11 @@ export async function createAccounts(client: Client, request: AccountRequest, cl
     signal,
   );
   // Whoever may exceed its rights in one named role cannot create that role, since a new object is not yet known by its name.
-  await ensure(client, ClusterRole, cluster, { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: IMPERSONATOR, labels: { ...LABELS, [MANAGED_LABEL]: "true" } }, rules: [] }, signal);
+  // It is made in the name of the Work that fills it: the hub changes nothing that says it is somebody else's.
+  const labels = { ...LABELS, [MANAGED_LABEL]: "true" };
+  const annotations = { "work.karmada.io/namespace": executionNamespace(cluster), "work.karmada.io/name": workName("ClusterRole", IMPERSONATOR, "") };
+  const shared = await ensure(client, ClusterRole, cluster, { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: IMPERSONATOR, labels, annotations }, rules: [] }, signal);
+  if (!equalJson({ ...shared.metadata.annotations, ...annotations }, shared.metadata.annotations)) await client.patch(ClusterRole, { cluster, name: IMPERSONATOR }, { metadata: { labels, annotations } }, { type: "merge", signal });
   const tokenOf = (name: string): Promise<string> => (tokenSeconds > 0 ? requestToken(client, cluster, namespace, name, tokenSeconds, signal) : secretToken(client, cluster, namespace, name, clock, signal));
   return { token: await tokenOf(account), impersonatorToken: await tokenOf(IMPERSONATOR) };
 }

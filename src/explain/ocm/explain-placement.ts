@@ -25,7 +25,10 @@ export function explainPlacement(placement: Placement, input: PlacementInput): P
   const plan = planPlacement(placement, input);
   const clusters = new Map([...input.clusters].map((cluster) => [cluster.metadata.name, cluster]));
   const judge = createJudge(placement, plan, input);
-  const verdicts = plan.record.available.flatMap((name) => judge(clusters.get(name) ?? []));
+  const verdicts = plan.record.available.flatMap((name) => {
+    const cluster = clusters.get(name);
+    return cluster ? [judge(cluster)] : [];
+  });
   const { kept, refused } = summariseDecision({ outcome: "scheduled", clusters: [], failedTerms: [], verdicts }) ?? { kept: [], refused: [] };
   const outside = clusters.size - plan.record.available.length;
   const sets = plan.record.eligibleSets;
@@ -84,7 +87,7 @@ function partsOf({ labelSelector, claimSelector, celSelector }: DeepReadonly<Clu
 
 function requirementsOf({ matchLabels = {}, matchExpressions = [] }: DeepReadonly<LabelSelectorObject> = {}): LabelSelectorObject[] {
   const labels = Object.entries(matchLabels).map((label) => ({ matchLabels: Object.fromEntries([label]) }));
-  return [...labels, ...matchExpressions.map((one) => ({ matchExpressions: [one] }) as LabelSelectorObject)];
+  return [...labels, ...matchExpressions.map((one) => ({ matchExpressions: [one] }))];
 }
 
 function taintOf(cluster: Managed, tolerations: NonNullable<Placement["spec"]["tolerations"]>, isChosen: boolean, nowMs: number): string {

@@ -1,10 +1,10 @@
 /** What became of each object of a ManifestWork on its member, and what is in the way. Pure: everything is read from the hub's objects. */
-import { parseApiVersion, REPLICA_SET_LABEL } from "../../api/index.ts";
-import type { Cluster, ManagedCluster, ManifestConfigOption, ManifestWork } from "../../api/index.ts";
+import type { Cluster, ManagedCluster, ManifestWork } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
+import { optionsOf } from "../../ocm/index.ts";
 import type { ExplainedManifest, Explanation, Problem } from "../explanation.ts";
-import { saidOf } from "./work-verdict.ts";
+import { plainMessage, saidOf } from "./work-verdict.ts";
 
 type Work = DeepReadonly<ManifestWork>;
 type Told = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>[number];
@@ -43,36 +43,14 @@ function explainManifest({ metadata: { generation }, spec }: Work, manifest: Dee
   const alsoBy = views.otherOwner(object);
   return {
     ...object,
-    strategy: strategyOf(told?.resourceMeta.resource, object, spec.manifestConfigs ?? []),
+    strategy: (told && optionsOf(told.resourceMeta, spec.manifestConfigs)?.updateStrategy?.type) ?? "Update",
     ...(applied !== undefined && { applied }),
     ...(available !== undefined && { available }),
     conditions: Object.fromEntries((told?.conditions ?? []).filter(({ type }) => !KNOWN_CONDITIONS.has(type)).map(({ type, status }) => [type, status])),
     feedback: Object.fromEntries((told?.statusFeedback?.values ?? []).map(({ name: value, fieldValue }) => [value, String(fieldValue.integer ?? fieldValue.string ?? fieldValue.boolean ?? fieldValue.jsonRaw ?? "")])),
-    ...(message && { message }),
+    ...(message && { message: plainMessage(message) ?? message }),
     ...(alsoBy !== undefined && { alsoBy }),
   };
-}
-
-/** Of the first config that names the object and says how it is updated. */
-function strategyOf(resource: string | undefined, { apiVersion, namespace = "", name }: { apiVersion: string; namespace?: string; name: string }, configs: readonly DeepReadonly<ManifestConfigOption>[]): string {
-  const { group } = parseApiVersion(apiVersion);
-  const config = configs.find(({ resourceIdentifier: wanted, updateStrategy }) => updateStrategy && (wanted.group ?? "") === group && wanted.resource === resource && fits(wanted.namespace ?? "", namespace) && fits(wanted.name, name));
-  return config?.updateStrategy?.type ?? "Update";
-}
-
-/** `*` stands for any text. Without regular expressions, whose time a hostile pattern could make long. */
-function fits(pattern: string, text: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  if (rest.length === 0) return pattern === text;
-  const last = rest.pop() ?? "";
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0 || found + part.length > text.length - last.length) return false;
-    at = found + part.length;
-  }
-  return true;
 }
 
 function workProblems({ metadata, status }: Work, { managedCluster, cluster }: WorkViews): Problem[] {
@@ -90,18 +68,15 @@ function workProblems({ metadata, status }: Work, { managedCluster, cluster }: W
 
 function clusterProblems(name: string, managedCluster: WorkViews["managedCluster"], cluster: WorkViews["cluster"]): Problem[] {
   if (managedCluster && managedCluster.spec.hubAcceptsClient !== true) return [{ what: `the hub has not accepted ${name}`, try: `accept it: flotilla accept ${name}, or set hubAcceptsClient of the ManagedCluster to true` }];
-  const available = findCondition(managedCluster?.status?.conditions, "ManagedClusterConditionAvailable");
-  const ready = findCondition(cluster?.status?.conditions, "Ready");
-  const bad = [available, ready].find((condition) => condition && condition.status !== "True");
-  return bad ? [{ what: `${name} is not available: ${bad.message || bad.reason}`, try: "it keeps what it runs; see that the member is up and its agent reaches the hub" }] : [];
+  // Where nobody serves works, it is known how the member is all the same.
+  const said = managedCluster ? findCondition(managedCluster.status?.conditions, "ManagedClusterConditionAvailable") : findCondition(cluster?.status?.conditions, "Ready");
+  return said && said.status !== "True" ? [{ what: `${name} is not available: ${said.message || said.reason}`, try: "it keeps what it runs; see that the member is up and its agent reaches the hub" }] : [];
 }
 
 function manifestProblems({ kind, namespace, name, applied, available, message, alsoBy }: ExplainedManifest): Problem[] {
   const place = `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
   if (applied === false && alsoBy !== undefined) return [{ what: `${place} was not applied: ${alsoBy} has it on this member, and an object has one owner`, try: "take it out of that policy, or out of this work" }];
-  if (applied === false) return [{ what: `${place} was not applied: ${message ?? "no reason given"}`, try: "correct what the member refuses; it is tried again by itself" }];
+  const remedy = message?.includes("have a resource type") ? "install the kind's CustomResourceDefinition on the member, for example with a work" : "correct what the member refuses; it is tried again by itself";
+  if (applied === false) return [{ what: `${place} was not applied: ${message ?? "no reason given"}`, try: remedy }];
   return available === false ? [{ what: `${place} is not on the member`, try: "see who deletes it there, or, with the strategy ReadOnly, create it" }] : [];
 }
-
-/** The set that made the work, as `namespace.name`. */
-export const madeBy = ({ metadata }: Work): string | undefined => metadata.labels?.[REPLICA_SET_LABEL];

@@ -26,5 +26,8 @@ export function verdictOn(work: Work): ExplainedWork {
 export function refusalIn({ status }: Work): string | undefined {
   const manifests: Manifests = status?.resourceStatus?.manifests ?? [];
   const refused = manifests.flatMap(({ conditions }) => findCondition(conditions, "Applied") ?? []).find((condition) => condition.status === "False");
-  return refused?.message || findCondition(status?.conditions, "Applied")?.message;
+  return plainMessage(refused?.message || findCondition(status?.conditions, "Applied")?.message);
 }
+
+/** Without the words that every refusal of a manifest begins with. */
+export const plainMessage = (message: string | undefined): string | undefined => message?.replace(/^Failed to apply manifest: /, "");

@@ -1,8 +1,12 @@
-/** Which pods of a rollout wait for members that get no copies at the moment, because the others have no pods left to make up for them. */
+/**
+ * Which pods of a rollout wait for members that get no copies at the moment: because the others have no pods left to make up for
+ * them, or because such a member may still run more than it was asked for, and the others leave room for that.
+ */
 import type { KubernetesObject } from "../../api/index.ts";
-import { isObject, type DeepReadonly } from "../../base/index.ts";
+import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
-import { parseStage, stageTextOf } from "./member-stage.ts";
+import { countOf } from "../replica-status.ts";
+import { parseStage, stageTextOf, type MemberStage } from "./member-stage.ts";
 import { keptPods } from "./split-partition.ts";
 
 export interface HeldRollout {
@@ -16,9 +20,10 @@ export interface HeldRollout {
 export function heldRollout(copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>, shares: readonly Share[]): HeldRollout | undefined {
   const staying = shares.filter(({ leaving }) => !leaving);
   if (!staying.some(({ held }) => held)) return undefined;
-  const clusters: string[] = [];
-  let [replicas, updated] = [0, 0];
+  let [replicas, updated, reserved, rest] = [0, 0, 0, 0];
   let partition: number | string = 0;
+  const unfinished: string[] = [];
+  const unsure: string[] = [];
   for (const { cluster, held, observed } of staying) {
     const copy = copies.get(cluster);
     const stage = copy && parseStage(stageTextOf(copy));
@@ -26,17 +31,26 @@ export function heldRollout(copies: ReadonlyMap<string, DeepReadonly<KubernetesO
     replicas += stage.replicas;
     partition = stage.partition;
     if (!held) {
-      // It goes further by itself.
-      if (stage.updated < stage.replicas) return undefined;
       updated += stage.updated;
+      rest += stage.replicas - stage.updated;
       continue;
     }
-    const reported = isObject(observed) ? parseStage(observed["rolloutStage"]) : undefined;
-    const has = held === "unsure" ? stage.updated : reported?.digest === stage.digest ? Math.min(reported.updated, stage.updated) : 0;
-    if (has < stage.replicas) clusters.push(cluster);
+    const { has, may } = heldPods(stage, held, isObject(observed) ? observed : {});
     updated += has;
+    reserved += may - has;
+    if (has < stage.replicas) unfinished.push(cluster);
+    if (may > has) unsure.push(cluster);
   }
   const demanded = replicas - keptPods(partition, replicas);
-  const waiting = demanded - updated;
-  return waiting > 0 ? { demanded, waiting, clusters } : undefined;
+  // While the others have pods left they go on by themselves, except by what is left free for a member of which nobody knows.
+  const waiting = Math.min(demanded - updated, rest > 0 ? reserved : Number.POSITIVE_INFINITY);
+  return waiting > 0 ? { demanded, waiting, clusters: rest > 0 ? unsure : unfinished } : undefined;
+}
+
+/** How many pods of the release a member that gets no copies is known to be asked for, and how many it may run. */
+function heldPods(stage: MemberStage, held: NonNullable<Share["held"]>, status: JsonObject): { has: number; may: number } {
+  const reported = parseStage(status["rolloutStage"]);
+  const isOfRelease = reported?.digest === stage.digest;
+  const has = held === "unsure" ? stage.updated : isOfRelease ? Math.min(reported.updated, stage.updated) : 0;
+  return { has, may: Math.max(has, stage.peak ?? 0, isOfRelease ? countOf(status["updatedReplicas"]) : 0) };
 }

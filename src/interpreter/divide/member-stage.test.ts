@@ -82,6 +82,15 @@ describe("a rollout that waits", () => {
     expect(heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), shares)).toEqual({ demanded: 5, waiting: 1, clusters: ["paris"] });
   });
 
+  test.each([
+    ["it was asked for that before and has not answered", `${DIGEST}/1@1/3^3-`, {}],
+    ["it reports that it has not gone down yet", `${DIGEST}/1@1/3-`, { updatedReplicas: 3 }],
+  ])("is told where the others leave room for a member that may run more, because %s", (_why, paris, status) => {
+    const unsure = [{ cluster: "oslo", replicas: 3 }, { cluster: "paris", replicas: 3, held: "unsure" as const, observed: { rolloutStage: `${DIGEST}/5@1/3`, ...status } }];
+
+    expect(heldRollout(copies(`${DIGEST}/1@2/3`, paris), unsure)).toEqual({ demanded: 5, waiting: 2, clusters: ["paris"] });
+  });
+
   test("is not told while the others go on, or when nobody is held", () => {
     expect(heldRollout(copies(`${DIGEST}/1@2/3`, `${DIGEST}/1@1/3`), shares)).toBeUndefined();
     expect(heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), [{ cluster: "oslo", replicas: 3 }, { cluster: "paris", replicas: 3 }])).toBeUndefined();

@@ -75,7 +75,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
   const lent = lentTemplate(given, all.map(({ kept }) => kept));
   return planRollout(members, leaving, demanded, order).map(({ updated, isBackward, peak }, index): Part => {
     const member = members[index] as MemberView;
-    const stage: MemberStage = { digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward };
+    const stage = asWritten({ digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward }, member.was);
     const kept = member.kept ?? (isBackward && lent ? { ...lent, isLent: true } : undefined);
     const isWhole = !isBackward && (partition === undefined || (members.length === 1 && updated === demanded));
     return {
@@ -85,6 +85,12 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
       ...(kept && { kept }),
     };
   });
+}
+
+/** A copy that stays as it is stays as it is written: that a peak was answered to is not worth a write. */
+function asWritten(stage: MemberStage, was: MemberStage | undefined): MemberStage {
+  const isSame = was?.digest === stage.digest && was.partition === stage.partition && was.updated === stage.updated && was.replicas === stage.replicas && was.isBackward === stage.isBackward;
+  return isSame && was.peak !== undefined ? { ...stage, peak: was.peak } : stage;
 }
 
 /** A CloneSet that was created with its partition: its pods are all of the one template that there is. */

@@ -55,8 +55,7 @@ export function planRollout(members: readonly RolloutMember[], leaving: readonly
   return members.map((member, index) => {
     const updated = granted[index] ?? 0;
     const { was, isAcknowledged } = member;
-    // A copy that stays as it is stays as it is written, too.
-    const peak = was === undefined ? 0 : was.updated === updated ? (was.peak ?? 0) : Math.max(was.updated, isAcknowledged ? 0 : (was.peak ?? 0));
+    const peak = Math.max(was?.updated ?? 0, isAcknowledged ? 0 : (was?.peak ?? 0));
     return { updated, isBackward: goesBackward(member, updated), peak };
   });
 }
@@ -98,6 +97,7 @@ function grant(members: readonly RolloutMember[], wanted: readonly number[], dem
   });
 }
 
+/** What it was asked for, what it was asked for before and has not answered to, or what it reports, whichever is most. */
 function mayRun(was: MemberStage | undefined, seen: number, isAcknowledged: boolean): number {
   return Math.max(was?.updated ?? 0, isAcknowledged ? 0 : (was?.peak ?? 0), seen);
 }

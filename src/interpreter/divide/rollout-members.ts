@@ -55,12 +55,12 @@ interface Context {
 function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
   const copy: Copy | undefined = share.copy;
   const status: JsonObject = isObject(share.observed) ? share.observed : {};
-  const reported = stageIn(parseStage(status["rolloutStage"]), copy, digest);
+  const isObserved = countOf(status["observedGeneration"]) >= countOf(status["generation"]);
+  const reported = answered(stageIn(parseStage(status["rolloutStage"]), copy, digest), isObserved);
   const own = copy && stageOf(copy, digest);
   const isPinned = own !== undefined && copy !== undefined && isOverruled(copy, own);
   const was = isPinned ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) } : share.held ? lastKnown(share.held, own, reported, tellsStages(status)) : own;
   const isTrusted = share.observed !== undefined && !tellsStages(status);
-  const isObserved = countOf(status["observedGeneration"]) >= countOf(status["generation"]);
   const canGoBack = kept !== undefined || lent !== undefined;
   return {
     size: share.replicas,
@@ -81,6 +81,13 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
 /** Rules that users bring report neither stages nor generations of the template: then what was asked for is believed. */
 function tellsStages(status: JsonObject): boolean {
   return status["rolloutStage"] !== undefined || status["resourceTemplateGeneration"] !== undefined;
+}
+
+/** Whoever reports a stage that its controller has seen is through with whatever it was asked for before. What it still runs, it reports. */
+function answered(reported: MemberStage | undefined, isObserved: boolean): MemberStage | undefined {
+  if (!reported || !isObserved) return reported;
+  const { peak: _answered, ...stage } = reported;
+  return stage;
 }
 
 /** A stage of the release, or of the one that went back to this template. */

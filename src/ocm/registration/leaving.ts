@@ -11,7 +11,7 @@ import { done, unlessChanged } from "../../runtime/index.ts";
 import type { EventRecorder, Informers, Result } from "../../runtime/index.ts";
 import { agreementOf } from "../faces/merge-faces.ts";
 import { createAgentAccess } from "./agent-access.ts";
-import { AVAILABLE, silent, type Read } from "./conditions.ts";
+import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "./conditions.ts";
 import { planCleanUp, type Farewell } from "./plan-clean-up.ts";
 
 /** How a member leaves by way of Karmada's Cluster: not at all, keeping what it runs, losing it, or without being waited for. */
@@ -68,7 +68,9 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
     const lease = { cluster: hub, namespace: name, name: CLUSTER_LEASE };
     if (leases.get(lease)) await unlessChanged(client.delete(Lease, lease, { signal }));
     const face = faces.get({ cluster: hub, name });
-    if (!face || face.metadata.deletionTimestamp || !agreementOf(cluster)) return;
+    // Anybody with a bootstrap token can make a ManagedCluster that looks like the other face; only the hub says that it was accepted.
+    const isFace = agreementOf(cluster) !== undefined && findCondition(cluster.status?.conditions, HUB_ACCEPTED) !== undefined;
+    if (!face || face.metadata.deletionTimestamp || !isFace) return;
     await unlessChanged(client.delete(Cluster, { cluster: hub, name }, { ...(face.metadata.uid && { preconditions: { uid: face.metadata.uid } }), signal }));
   }
 

@@ -12,7 +12,7 @@
 import { AUTOMATICALLY_ACCEPTED_ANNOTATION, CLUSTER_LEASE, CLUSTER_NAME_LABEL, CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER, Cluster, ClusterRole, ClusterRoleBinding, Lease, ManagedCluster, ManagedClusterSet, ManifestWork, Namespace, RoleBinding } from "../../api/index.ts";
 import type { ClusterClaim } from "../../api/index.ts";
 import { equalJson, formatMicroTime, formatTime, messageOf } from "../../base/index.ts";
-import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Json, Log } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { findCondition, type NextCondition } from "../../machinery/index.ts";
 import { defineController, done, unlessChanged, watch } from "../../runtime/index.ts";
@@ -20,7 +20,7 @@ import type { Controller, EventRecorder, Informers, ObjectEvent, Result, Source 
 import { planReport } from "../faces/plan-report.ts";
 import { createAgentAccess } from "./agent-access.ts";
 import type { ClusterSets } from "./cluster-sets.ts";
-import { accepted, AVAILABLE, denied, HUB_ACCEPTED, notAccepted, type Read } from "./conditions.ts";
+import { accepted, AVAILABLE, denied, HUB_ACCEPTED, notAccepted, silent, type Read } from "./conditions.ts";
 import type { Leaving } from "./leaving.ts";
 import { planAvailabilityTaints } from "./plan-availability-taints.ts";
 import { expiresAtMs, nextRenewal, type Renewal } from "./plan-lease.ts";
@@ -100,16 +100,17 @@ export function createManagedClusterController({ hub, informers, client, events,
     else await client.create(Lease, hub, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: CLUSTER_LEASE, namespace: name, labels: { [CLUSTER_NAME_LABEL]: name } }, spec: { holderIdentity: CLUSTER_LEASE, renewTime } }, { signal });
   }
 
-  function tell(cluster: Read, next: readonly { type: string; status: string; reason?: string }[], isReached: boolean): void {
+  function tell(cluster: Read, next: readonly { type: string; status: string; reason?: string }[], isReached: boolean, log: Log): void {
     const changed = (type: string): string | undefined => {
       const [before, now] = [cluster.status?.conditions, next].map((conditions) => findCondition(conditions, type)?.reason);
       return before === now ? undefined : now;
     };
     const { name } = cluster.metadata;
-    const acceptance = changed(HUB_ACCEPTED);
+    const [acceptance, availability] = [HUB_ACCEPTED, AVAILABLE].map(changed);
+    if (acceptance ?? availability) log.info("managed cluster changed", { member: name, ...(acceptance && { acceptance }), ...(availability && { availability }) });
     if (acceptance === denied.reason) events.record(hub, cluster, { type: "Normal", reason: "ManagedClusterDenied", message: `managed cluster ${name} is denied by hub cluster admin` });
     if (acceptance === accepted.reason && !isReached) events.record(hub, cluster, { type: "Normal", reason: "ManagedClusterAccepted", message: `managed cluster ${name} is accepted by hub cluster admin` });
-    if (changed(AVAILABLE) === "ManagedClusterLeaseUpdateStopped") events.record(hub, cluster, { type: "Warning", reason: "AvailableUnknown", message: `The ${name} is successfully imported. However, the connection check from the managed cluster to the hub cluster has failed` });
+    if (availability === silent.reason && !isReached) events.record(hub, cluster, { type: "Warning", reason: "AvailableUnknown", message: `The ${name} is successfully imported. However, the connection check from the managed cluster to the hub cluster has failed` });
   }
 
   const byLabel = ({ object }: ObjectEvent): ObjectKey[] => {
@@ -143,7 +144,7 @@ export function createManagedClusterController({ hub, informers, client, events,
     writes: [ManagedCluster, Namespace, ClusterRole, ClusterRoleBinding, RoleBinding, Lease, ManifestWork, Cluster],
     concurrency: 16,
 
-    async reconcile(cluster, { signal }): Promise<Result> {
+    async reconcile(cluster, { log, signal }): Promise<Result> {
       const { name } = cluster.metadata;
       if (cluster.metadata.deletionTimestamp) return leaving.leave(cluster, signal);
       if (!(await prepare(cluster, signal))) return done;
@@ -160,7 +161,7 @@ export function createManagedClusterController({ hub, informers, client, events,
       const conditions = status?.conditions ?? cluster.status?.conditions ?? [];
       if (status) {
         const written = await unlessChanged(client.updateStatus(ManagedCluster, hub, { ...cluster, status }, { signal }));
-        if (written) tell(cluster, conditions, isReached);
+        if (written) tell(cluster, conditions, isReached, log);
       }
       if (failure) throw failure;
 

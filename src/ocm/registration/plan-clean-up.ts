@@ -4,7 +4,7 @@
  * Upstream waits for the agent for good, so that the ManagedCluster of a member that is gone stays until somebody takes the finalizers off by hand. Here a
  * member that does not answer is waited for a while; then its works are let go, and what it may still run stays as it is.
  */
-import { CLEANUP_PRIORITY_ANNOTATION } from "../../api/index.ts";
+import { CLEANUP_PRIORITY_ANNOTATION, MANIFEST_WORK_FINALIZER } from "../../api/index.ts";
 import type { ManifestWork } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition, type NextCondition } from "../../machinery/index.ts";
@@ -21,7 +21,7 @@ export type Farewell = "delete" | "release" | "abandon";
 export interface CleanUp {
   /** To be deleted now. */
   deletes: readonly Work[];
-  /** Deleted already, and not to be waited for any more: their finalizers go. */
+  /** Not to be waited for any more: the finalizer that stands for the member goes. */
   letGo: readonly Work[];
   /** The works leave what they made where it is. */
   isOrphaning: boolean;
@@ -47,7 +47,7 @@ export function planCleanUp(cluster: Read, works: readonly Work[], farewell: Far
   const message = `The resource manifestworks is remaning, the remaining count is ${works.length}, the finalizer pending count is ${held.length}`;
   return {
     deletes: due.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
-    letGo: isLetGo ? held : [],
+    letGo: isLetGo ? held.filter(({ metadata }) => metadata.finalizers?.includes(MANIFEST_WORK_FINALIZER)) : [],
     isOrphaning: farewell === "release",
     condition: { type: DELETING, status: "False", reason: "ResourceRemaining", message },
     lookAgainMs: LOOK_AGAIN_MS,

@@ -4,6 +4,9 @@
  * An agent writes its own time into the lease. Where that is far from the hub's, the lease looks expired or everlasting, and the condition says
  * why. A cluster that is known to be out of step can be exempted by an annotation; its lease then counts from when the hub saw it change, because an
  * exemption that leaves the cluster unreachable would be of no use.
+ *
+ * A hub that was away finds leases that nobody could renew. They count from when it is back: otherwise it would take every cluster for dead, and
+ * Placements would leave them all.
  */
 import { SKIP_CLOCK_CHECK_ANNOTATION } from "../../api/index.ts";
 import type { Lease } from "../../api/index.ts";
@@ -32,8 +35,9 @@ export function nextRenewal(before: Renewal | undefined, lease: DeepReadonly<Lea
   return before?.renewTime === renewTime ? before : { renewTime, seenMs: nowMs, isNews: before !== undefined };
 }
 
-export function expiresAtMs(cluster: Read, { renewTime, seenMs }: Renewal): number {
-  return (isExempt(cluster) ? seenMs : Date.parse(renewTime) || 0) + graceMs(cluster);
+export function expiresAtMs(cluster: Read, { renewTime, seenMs, isNews }: Renewal): number {
+  const renewedMs = Date.parse(renewTime) || 0;
+  return (isExempt(cluster) ? seenMs : isNews ? renewedMs : Math.max(renewedMs, seenMs)) + graceMs(cluster);
 }
 
 /** Undefined while nothing can be told: a renewal from before the hub looked may be old for good reasons. */

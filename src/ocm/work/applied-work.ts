@@ -4,7 +4,7 @@
  */
 import { APPLIED_MANIFEST_WORK_FINALIZER, AppliedManifestWork, CustomResourceDefinition, ocmMemberDefinitions } from "../../api/index.ts";
 import type { AppliedManifestResourceMeta, ManifestWork, OwnerReference } from "../../api/index.ts";
-import { equalJson, type DeepReadonly, type Json } from "../../base/index.ts";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
 import { isAlreadyExists, isNotFound } from "../../machinery/index.ts";
 import { unlessChanged } from "../../runtime/index.ts";
@@ -52,6 +52,14 @@ export async function createApplied(work: Work, name: string, origin: WorkOrigin
   }
 }
 
+/** The note says whose it is: an agent that took over from another says so. */
+export async function claimApplied(applied: Applied, origin: WorkOrigin, { client, cluster }: WorkMember, beforeRequest: () => void, signal: AbortSignal): Promise<Applied> {
+  const { hubHash, agentID } = applied.spec;
+  if (applied.metadata.deletionTimestamp || (hubHash === origin.hubHash && agentID === origin.agentID)) return applied;
+  beforeRequest();
+  return client.patch(AppliedManifestWork, { cluster, name: applied.metadata.name }, { spec: { ...origin } }, { type: "merge", signal });
+}
+
 async function defineKinds(client: WorkMember["client"], cluster: string, signal: AbortSignal): Promise<void> {
   for (const definition of ocmMemberDefinitions()) {
     try {
@@ -67,7 +75,7 @@ export async function recordResources(applied: Applied, resources: readonly Appl
   const appliedResources = resources.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   if (equalJson(applied.status?.appliedResources ?? [], appliedResources)) return;
   beforeRequest();
-  await client.patch(AppliedManifestWork, { cluster, name: applied.metadata.name }, { metadata: { uid: applied.metadata.uid ?? null }, status: { appliedResources } } as unknown as Json, { type: "merge", subresource: "status", signal });
+  await client.patch(AppliedManifestWork, { cluster, name: applied.metadata.name }, { metadata: { uid: applied.metadata.uid ?? null }, status: { appliedResources } }, { type: "merge", subresource: "status", signal });
 }
 
 const orderOf = ({ group = "", version, resource, namespace = "", name }: AppliedResource): string => [group, version, resource, namespace, name].join("\u0000");

@@ -11,14 +11,15 @@
 import { Cluster, CONDITIONAL_DEPLOYMENT_ANNOTATION, isDeployedTo, ManagedCluster, MANIFEST_WORK_FINALIZER, ManifestWork, REQUIRED_LABELS_ANNOTATION } from "../../api/index.ts";
 import { equalJson, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
+import { UnknownKindError } from "../../client/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { createMemberLanes, createRefusals, obstacleOf } from "../../delivery/index.ts";
 import type { Passage } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
 import { defineController, done, keyOf, watch } from "../../runtime/index.ts";
-import type { Controller, Informers, ObjectEvent, Result, StatusWriter } from "../../runtime/index.ts";
-import { appliedName, createApplied, findApplied, removeApplied, recordResources, referenceTo, type Applied, type AppliedResource, type WorkOrigin } from "./applied-work.ts";
+import type { Controller, Informers, ObjectEvent, Result, Source, StatusWriter } from "../../runtime/index.ts";
+import { appliedName, claimApplied, createApplied, findApplied, removeApplied, recordResources, referenceTo, type Applied, type AppliedResource, type WorkOrigin } from "./applied-work.ts";
 import { appliedCondition, appliedResource, applyWork, type Attempt } from "./apply-work.ts";
 import { NOT_ALLOWED_MS, NotAllowedError } from "./executor.ts";
 import { optionsOf } from "./manifest-options.ts";
@@ -45,6 +46,8 @@ export interface WorkDependencies {
   random: Random;
   /** False where there are no Clusters to learn from that a member answers again, or serves other kinds: in an agent. */
   followClusters: boolean;
+  /** Members that serve other kinds than before, where that is not told by Clusters. */
+  served?: Source<string>;
 }
 
 const CONCURRENCY = 64;
@@ -54,7 +57,7 @@ const PROGRESS_PATIENCE_MS = 1_500;
 const GOING_MS = 1_000;
 const LOOK_AGAIN_MS = 60_000;
 
-export function createWorkController({ hub, informers, memberFor, origin, interpreter, workStatus, clock, random, followClusters }: WorkDependencies): Controller<ObjectKey> {
+export function createWorkController({ hub, informers, memberFor, origin, interpreter, workStatus, clock, random, followClusters, served }: WorkDependencies): Controller<ObjectKey> {
   const works = informers.of(ManifestWork);
   const clusters = informers.of(ManagedCluster);
   const lanes = createMemberLanes({ clock, random });
@@ -63,15 +66,15 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
   const objects = createWorkObjects({ hub, works, memberFor, appliedNameOf });
   const clusterOf = ({ metadata }: Work): string => metadata.namespace ?? "";
 
-  /** Why a work is not for its cluster now; undefined when it is, and `unknown` while nobody knows the cluster. */
-  function withheldFrom(work: Work): string | undefined | "unknown" {
+  /** Whether a work is for its cluster now, and why not. */
+  function aimOf(work: Work): "meant" | "unknown" | { withheld: string } {
     const { annotations } = work.metadata;
-    if (!hasCondition(work)) return undefined;
+    if (!hasCondition(work)) return "meant";
     const cluster = clusters.get({ cluster: hub, name: clusterOf(work) });
-    if (cluster && isDeployedTo(annotations, cluster.metadata.labels)) return undefined;
+    if (cluster && isDeployedTo(annotations, cluster.metadata.labels)) return "meant";
     // Nothing is taken away because of labels that may have changed since they were last seen.
     if (!cluster || !clusters.fresh) return "unknown";
-    return `cluster ${clusterOf(work)} does not have the labels ${annotations?.[REQUIRED_LABELS_ANNOTATION]}, which the work asks for`;
+    return { withheld: `cluster ${clusterOf(work)} does not have the labels ${annotations?.[REQUIRED_LABELS_ANNOTATION]}, which the work asks for` };
   }
 
   /** The work, and what the member has of it: a refusal of one of these says nothing about another. */
@@ -101,7 +104,9 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
         const attempt = byOrdinal.get(manifest.ordinal);
         const plain = metaOf(manifest, attempt?.kind);
         const before = known.get(manifest.ordinal);
-        const meta = !attempt && before && before.kind === plain.kind && before.name === plain.name ? before : plain;
+        // What was not asked for is called what it was called before.
+        const isAsked = attempt?.kind !== undefined || (attempt?.outcome.result === "failed" && attempt.outcome.error instanceof UnknownKindError);
+        const meta = !isAsked && before && before.kind === plain.kind && before.name === plain.name ? before : plain;
         const reading = await readManifest(meta, sightOf(work, manifest, meta.resource, attempt), optionsOf(meta, work.spec.manifestConfigs), interpreter, generation);
         return { ...reading, ...(attempt && { applied: appliedCondition(attempt, generation) }) };
       }),
@@ -157,31 +162,45 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     return true;
   }
 
-  async function deliver(work: Work, key: ObjectKey, member: WorkMember, passage: Passage, signal: AbortSignal): Promise<Result> {
-    const withheld = withheldFrom(work);
-    if (withheld === "unknown") return done;
-    const manifests = withheld === undefined ? manifestsOf(work) : [];
+  /** The member's note of the work, made where it is needed; an error is told like one of the manifests. */
+  async function noteOf(work: Work, isNeeded: boolean, member: WorkMember, beforeRequest: () => void, signal: AbortSignal): Promise<Applied | undefined | { error: unknown }> {
     const name = appliedNameOf(work);
-    const beforeRequest = (): void => passage.enter();
-    const known = await findApplied(work, name, member, objects, beforeRequest, signal);
-    if (known?.metadata.deletionTimestamp) {
-      // Somebody on the member ordered it away. What it held goes, and the work begins anew.
-      return (await clear(work, known, member, passage, signal)) ? { requeueAfterMs: 0 } : { requeueAfterMs: GOING_MS };
+    try {
+      const known = await findApplied(work, name, member, objects, beforeRequest, signal);
+      if (known || !isNeeded) return known && (await claimApplied(known, origin, member, beforeRequest, signal));
+      beforeRequest();
+      return await createApplied(work, name, origin, member, signal);
+    } catch (error) {
+      return { error };
     }
-    if (!known && manifests.length === 0) {
+  }
+
+  async function deliver(work: Work, key: ObjectKey, member: WorkMember, passage: Passage, signal: AbortSignal): Promise<Result> {
+    const aim = aimOf(work);
+    if (aim === "unknown") return done;
+    const withheld = aim === "meant" ? undefined : aim.withheld;
+    const manifests = aim === "meant" ? manifestsOf(work) : [];
+    const beforeRequest = (): void => passage.enter();
+    const applied = await noteOf(work, manifests.length > 0, member, beforeRequest, signal);
+    if (!applied) {
       tell(work, key, [], withheld);
       return done;
     }
-    if (!known) passage.enter();
-    const applied = known ?? (await createApplied(work, name, origin, member, signal));
-    const attempts = await applyWork(work, manifests, { member, applied, beforeRequest, signal });
+    if (!("error" in applied) && applied.metadata.deletionTimestamp) {
+      // Somebody on the member ordered it away. What it held goes, and the work begins anew.
+      return (await clear(work, applied, member, passage, signal)) ? { requeueAfterMs: 0 } : { requeueAfterMs: GOING_MS };
+    }
+    const attempts = "error" in applied ? manifests.map((manifest): Attempt => ({ manifest, outcome: { result: "failed", error: applied.error } })) : await applyWork(work, manifests, { member, applied, beforeRequest, signal });
     const failures = attempts.flatMap(({ outcome }) => (outcome.result === "failed" ? [outcome.error] : []));
     if (signal.aborted || failures.some((error) => obstacleOf(error) === "busy")) return done; // It comes back when there is room.
     tell(work, key, await look(work, manifests, attempts), withheld);
     const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
     if (unreachable !== undefined) throw unreachable as Error;
+    if ("error" in applied) return afterFailures(work, key, failures);
     const noted = await keepNote(work, applied, attempts, manifests, member, passage, signal);
-    return failures.length > 0 ? afterFailures(work, key, failures) : noted;
+    if (failures.length > 0) return afterFailures(work, key, failures);
+    refusals.forget(key);
+    return noted;
   }
 
   function afterFailures(work: Work, key: ObjectKey, failures: readonly unknown[]): Result {
@@ -193,8 +212,8 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     return { requeueAfterMs: refusals.note(key, { cluster: clusterOf(work), question: questionOf(work), waitsForKind }, clock.now()) };
   }
 
-  /** Runs something on the member in its lane: a member that does not answer is waited for, and nobody else is. Undefined when there was no room; it comes back. */
-  async function inLane(key: ObjectKey, run: (passage: Passage) => Promise<Result>): Promise<Result | undefined> {
+  /** Runs something on the member in its lane: a member that does not answer is waited for, and nobody else is. What had no room comes back. */
+  async function inLane(key: ObjectKey, run: (passage: Passage) => Promise<Result>): Promise<Result | "busy" | "unreachable"> {
     const passage = lanes.passage(key.namespace ?? "", key);
     try {
       const result = await run(passage);
@@ -203,10 +222,15 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     } catch (error) {
       const obstacle = obstacleOf(error);
       passage.leave(obstacle === "unreachable" ? messageOf(error) : undefined);
-      if (obstacle === "busy") return undefined;
-      if (obstacle === "unreachable") return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (obstacle === "busy" || obstacle === "unreachable") return obstacle;
       throw error;
     }
+  }
+
+  function waitDeleting(work: Work, key: ObjectKey, result: Result = { requeueAfterMs: LOOK_AGAIN_MS }): Result {
+    const now = formatTime(clock.now());
+    if (planDeleting(work, now) !== work) workStatus.set(key, "work", (newest) => planDeleting(newest, now));
+    return result;
   }
 
   const worksOf = (cluster: string): ObjectKey[] => works.list({ cluster: hub, namespace: cluster }).map((work) => keyOf(hub, work));
@@ -225,11 +249,16 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     return equalJson(object.status?.apiEnablements, old.status?.apiEnablements) ? [] : refusals.takeWaitingForKinds(name);
   }
 
+  const waitingFor = (members: Source<string>): Source<ObjectKey> => ({
+    start: (enqueue, signal) => members.start((cluster) => refusals.takeWaitingForKinds(cluster).forEach((key) => enqueue(key)), signal),
+    isQuiet: () => members.isQuiet(),
+  });
+
   const controller = defineController({
     name: "ocm-work",
     for: ManifestWork,
     finalizer: MANIFEST_WORK_FINALIZER,
-    watches: [{ source: objects.source() }, { source: lanes.source }, watch(ManagedCluster, afterLabelChange), ...(followClusters ? [watch(Cluster, afterClusterChange)] : [])],
+    watches: [{ source: objects.source() }, { source: lanes.source }, watch(ManagedCluster, afterLabelChange), ...(followClusters ? [watch(Cluster, afterClusterChange)] : []), ...(served ? [{ source: waitingFor(served) }] : [])],
     writes: [ManifestWork],
     concurrency: CONCURRENCY,
 
@@ -244,21 +273,24 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
         tell(work, key, await look(work, manifestsOf(work), undefined), undefined);
         return restMs > 0 ? { requeueAfterMs: restMs } : done;
       }
-      refusals.forget(key);
-      return (await inLane(key, (passage) => deliver(work, key, member, passage, signal))) ?? done;
+      const result = await inLane(key, (passage) => deliver(work, key, member, passage, signal));
+      if (result === "busy") return done;
+      return result === "unreachable" ? { requeueAfterMs: LOOK_AGAIN_MS } : result;
     },
 
     async finalize(work, { key, signal }) {
       const member = memberFor(clusterOf(work));
       if (!member) return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (member.farewell === "abandon") return done;
       const result = await inLane(key, async (passage) => {
         const applied = await findApplied(work, appliedNameOf(work), member, objects, () => passage.enter(), signal);
         return !applied || (await clear(work, applied, member, passage, signal)) ? done : { requeueAfterMs: GOING_MS };
       });
-      if (result && result.requeueAfterMs === undefined) return done;
-      const now = formatTime(clock.now());
-      if (planDeleting(work, now) !== work) workStatus.set(key, "work", (newest) => planDeleting(newest, now));
-      return result ?? { requeueAfterMs: LOOK_AGAIN_MS };
+      // What stays behind on a member that leaves harms nobody; one that is gone must not keep its works.
+      if (result === "unreachable" && member.farewell === "release") return done;
+      if (result === "unreachable" || result === "busy") return waitDeleting(work, key);
+      if (result.requeueAfterMs === undefined) return done;
+      return waitDeleting(work, key, result);
     },
 
     forget(key) {

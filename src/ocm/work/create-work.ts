@@ -3,7 +3,8 @@ import { ManifestWork } from "../../api/index.ts";
 import type { Log } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { createStatusWriter } from "../../runtime/index.ts";
-import type { Controller } from "../../runtime/index.ts";
+import type { Controller, Informers } from "../../runtime/index.ts";
+import { createAppliedWorkController } from "./applied-work-controller.ts";
 import { createWorkController, type WorkDependencies } from "./controller.ts";
 
 export interface WorkPart {
@@ -16,7 +17,20 @@ export interface WorkPart {
 /** As in the pipeline of policies: enough to join what is reported about one event. */
 const STATUS_WINDOW_MS = 50;
 
-export function createWork({ statusClient, log, ...deps }: Omit<WorkDependencies, "workStatus"> & { statusClient: Client; log: Log }): WorkPart {
+export interface WorkPartOptions extends Omit<WorkDependencies, "workStatus"> {
+  /** Of the hub, for status and for questions. */
+  statusClient: Client;
+  /** Of the members: what they keep of works that are gone is seen to as well. */
+  memberInformers?: Informers;
+  /** How long a member keeps what a work brought that the hub does not have any more; unset is for good. */
+  evictionGraceMs?: number;
+  log: Log;
+}
+
+export function createWork({ statusClient, memberInformers, evictionGraceMs, log, ...deps }: WorkPartOptions): WorkPart {
   const workStatus = createStatusWriter({ client: statusClient, kind: ManifestWork, lister: deps.informers.of(ManifestWork), clock: deps.clock, windowMs: STATUS_WINDOW_MS, log });
-  return { controllers: [createWorkController({ ...deps, workStatus })], isQuiet: () => workStatus.isQuiet(), close: () => workStatus.close() };
+  const controllers = [createWorkController({ ...deps, workStatus })];
+  const { hub, informers, memberFor, origin, clock } = deps;
+  if (memberInformers) controllers.push(createAppliedWorkController({ hub, informers, hubClient: statusClient, memberInformers, memberFor, origin, clock, ...(evictionGraceMs !== undefined && { evictionGraceMs }) }));
+  return { controllers, isQuiet: () => workStatus.isQuiet(), close: () => workStatus.close() };
 }

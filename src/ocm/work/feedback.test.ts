@@ -35,3 +35,12 @@ test("objects come back as JSON, up to a length", () => {
   expect(readFeedback(widget, [paths(".spec")], { rawJson: true, maxRawLength: 40 }).values).toEqual([{ name: "v0", fieldValue: { type: "JsonRaw", jsonRaw: '{"a":"\\u003cb\\u003e","z":1}' } }]);
   expect(readFeedback(widget, [paths(".spec")], { rawJson: true, maxRawLength: 10 }).problems).toEqual(["the length of returned json raw string for name v0 is larger than the maximum length 10"]);
 });
+
+test("values of one object that are too large together are left out, and told", () => {
+  const widget = object("example.com/v1", "Widget", { spec: { a: "x".repeat(40_000), b: "y".repeat(40_000), c: 1 } });
+
+  const { values, problems } = readFeedback(widget, [paths(".spec.a", ".spec.b")], scalars);
+
+  expect(values.map(({ name }) => name)).toEqual(["v0"]);
+  expect(problems).toEqual([expect.stringMatching(/^the value of v1 is left out/) as string]);
+});

@@ -15,6 +15,9 @@ export interface Feedback {
   problems: string[];
 }
 
+/** Texts are as long as they are, but a status has to be stored: more than this of one object is left out. */
+const MAX_BYTES = 64 * 1024;
+
 type Object = DeepReadonly<KubernetesObject>;
 type Path = readonly [name: string, path: string];
 
@@ -49,11 +52,16 @@ const WELL_KNOWN: ReadonlyMap<string, readonly Path[]> = new Map([
 
 export function readFeedback(object: Object, rules: readonly DeepReadonly<FeedbackRule>[], options: FeedbackOptions): Feedback {
   const feedback: Feedback = { values: [], problems: [] };
+  let bytes = 0;
   for (const rule of rules) {
     for (const [name, path] of pathsOf(object, rule, feedback.problems)) {
       const { value, problem } = readValue(object, name, path, options);
       if (problem !== undefined) feedback.problems.push(problem);
-      else if (value) feedback.values.push({ name, fieldValue: value });
+      else if (value) {
+        bytes += Buffer.byteLength(value.string ?? value.jsonRaw ?? "") + name.length;
+        if (bytes <= MAX_BYTES) feedback.values.push({ name, fieldValue: value });
+        else feedback.problems.push(`the value of ${name} is left out: together the values of one object are larger than ${MAX_BYTES} bytes`);
+      }
     }
   }
   return feedback;

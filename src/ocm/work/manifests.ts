@@ -1,7 +1,7 @@
 /** The manifests of a work as they are applied: without what a server sets, and with what only tools write made plain. Pure. */
 import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ManifestResourceMeta, ManifestWork } from "../../api/index.ts";
-import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
+import { isObject, setOwn, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import type { AnyKind } from "../../client/index.ts";
 import type { ObjectRef } from "../../delivery/index.ts";
 
@@ -11,8 +11,6 @@ export interface Manifest {
   /** Its place in the spec, by which the status names it. */
   ordinal: number;
   object: Object;
-  /** Keys of labels and annotations that the manifest takes away, written with a minus at their end. */
-  without: { labels: readonly string[]; annotations: readonly string[] };
   /** Why it cannot be applied; undefined when it can. */
   problem?: string;
 }
@@ -38,13 +36,9 @@ function prepare(manifest: DeepReadonly<JsonObject>, ordinal: number): Manifest 
   const { status: _status, ...plain } = withoutEmptyTimes(manifest) as JsonObject;
   const metadata = isObject(plain["metadata"]) ? { ...plain["metadata"] } : {};
   for (const field of SERVER_SET) delete metadata[field];
-  const [labels, lessLabels] = splitKeys(metadata["labels"]);
-  const [annotations, lessAnnotations] = splitKeys(metadata["annotations"]);
-  const { labels: _labels, annotations: _annotations, ...rest } = metadata;
-  const object = { ...plain, metadata: { ...rest, ...(labels && { labels }), ...(annotations && { annotations }) } } as unknown as Object;
-  const without = { labels: lessLabels, annotations: lessAnnotations };
-  if (typeof object.apiVersion !== "string" || typeof object.kind !== "string" || object.kind === "") return { ordinal, object, without, problem: "the manifest says neither what kind of object it is, nor of which version" };
-  return { ordinal, without, ...(object.apiVersion === "v1" && object.kind === "Secret" ? plainSecret(object) : { object }) };
+  const object = { ...plain, metadata } as unknown as Object;
+  if (typeof object.apiVersion !== "string" || typeof object.kind !== "string" || object.kind === "") return { ordinal, object, problem: "the manifest says neither what kind of object it is, nor of which version" };
+  return { ordinal, ...(object.apiVersion === "v1" && object.kind === "Secret" ? plainSecret(object) : { object }) };
 }
 
 /** Texts of a Secret are stored as data, where they are compared. */
@@ -53,18 +47,12 @@ function plainSecret(secret: Object): { object: Object; problem?: string } {
   if (!isObject(stringData)) return { object: secret };
   const data: Record<string, unknown> = isObject(rest.data) ? { ...rest.data } : {};
   for (const [key, text] of Object.entries(stringData)) {
-    const encoded = Buffer.from(String(text)).toString("base64");
+    if (typeof text !== "string") return { object: secret, problem: `Secret.stringData[${JSON.stringify(key)}] is not a text` };
+    const encoded = Buffer.from(text).toString("base64");
     if (Object.hasOwn(data, key) && data[key] !== encoded) return { object: secret, problem: `Secret.stringData[${JSON.stringify(key)}] conflicts with Secret.data[${JSON.stringify(key)}]` };
-    Object.defineProperty(data, key, { value: encoded, enumerable: true, configurable: true, writable: true });
+    setOwn(data, key, encoded);
   }
   return { object: { ...rest, data } as unknown as Object };
-}
-
-function splitKeys(map: unknown): [JsonObject | undefined, readonly string[]] {
-  if (!isObject(map)) return [undefined, NOTHING];
-  const gone = Object.keys(map).filter((key) => key.endsWith("-"));
-  if (gone.length === 0) return [map, NOTHING];
-  return [Object.fromEntries(Object.entries(map).filter(([key]) => !key.endsWith("-"))), gone.map((key) => key.replace(/-+$/, ""))];
 }
 
 /** Tools that write Go types leave empty times behind, which a server takes for a change every time. Shares what has none. */
@@ -83,7 +71,7 @@ function withoutEmptyTimes(value: unknown): unknown {
     if (isEmptyTime) {
       const { creationTimestamp: _time, ...metadata } = next;
       result[key] = metadata;
-    } else Object.defineProperty(result, key, { value: next, enumerable: true, configurable: true, writable: true });
+    } else setOwn(result, key, next);
   }
   return result ?? value;
 }
@@ -108,6 +96,6 @@ export function refOf({ apiVersion, kind, metadata }: Object): ObjectRef {
 /** How the status names a manifest; without a kind the member does not serve it, or was not asked. */
 export function metaOf({ ordinal, object }: Manifest, kind: AnyKind | undefined): ManifestResourceMeta {
   const { group, version } = parseApiVersion(typeof object.apiVersion === "string" ? object.apiVersion : "");
-  const { name = "", namespace = "" } = object.metadata;
+  const { name, namespace = "" } = object.metadata;
   return { ordinal, group, version, kind: object.kind ?? "", resource: kind?.plural ?? "", name, namespace: kind?.scope === "Cluster" ? "" : namespace };
 }

@@ -8,7 +8,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import type { Delivery, ObjectRef, Subscription } from "../../delivery/index.ts";
 import { keyOf } from "../../runtime/index.ts";
-import type { Informer, Source } from "../../runtime/index.ts";
+import type { Informer, Lane, Source } from "../../runtime/index.ts";
 import type { DryRunAs } from "./executor.ts";
 import { manifestsOf, refOf } from "./manifests.ts";
 
@@ -22,6 +22,8 @@ export interface WorkMember {
   /** The member's name in keys for this client. */
   cluster: string;
   dryRunAs: DryRunAs;
+  /** A member that leaves keeps what it runs: `release` takes our notes off if it answers, `abandon` does not ask it. */
+  farewell?: "release" | "abandon";
 }
 
 export type MemberFor = (cluster: string) => WorkMember | undefined;
@@ -45,7 +47,7 @@ export const appliedWorkRef = (name: string): ObjectRef => ({ apiVersion: `${App
 
 export function createWorkObjects({ hub, works, memberFor, appliedNameOf }: { hub: string; works: Informer<ManifestWork>; memberFor: MemberFor; appliedNameOf(work: Work): string }): WorkObjects {
   const followed = new Map<string, Followed>();
-  const listeners = new Set<(key: ObjectKey) => void>();
+  const listeners = new Set<(key: ObjectKey, lane: Lane) => void>();
 
   function follow(work: Work): Subscription | undefined {
     const { namespace = "", name } = work.metadata;
@@ -63,7 +65,7 @@ export function createWorkObjects({ hub, works, memberFor, appliedNameOf }: { hu
     followed.delete(id);
     if (!delivery) return undefined;
     const subscription = delivery.observe(refs);
-    subscription.onChange(() => listeners.forEach((tell) => tell(keyOf(hub, work))));
+    subscription.onChange((_, lane) => listeners.forEach((tell) => tell(keyOf(hub, work), lane)));
     followed.set(id, { spec: work.spec, refs: wanted, delivery, subscription });
     return subscription;
   }
@@ -80,7 +82,7 @@ export function createWorkObjects({ hub, works, memberFor, appliedNameOf }: { hu
   return {
     source: () => ({
       start(enqueue, signal) {
-        const tell = (key: ObjectKey): void => enqueue(key);
+        const tell = (key: ObjectKey, lane: Lane): void => enqueue(key, lane);
         listeners.add(tell);
         signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
       },

@@ -18,7 +18,7 @@ const EXACT: ReadonlyMap<string, readonly string[]> = new Map([
 const TOKEN = "kubernetes.io/service-account-token";
 
 /** Throws an `IgnoreFieldsError` for fields to ignore that cannot be understood. */
-export function planApply({ object, without }: Manifest, options: ManifestOptions | undefined, shared: SharedOwnership): ApplyPolicy {
+export function planApply({ object }: Manifest, options: ManifestOptions | undefined, shared: SharedOwnership): ApplyPolicy {
   const base = { fieldManager: WORK_AGENT_MANAGER, force: true, adopt: true, shared };
   const { type = "Update", serverSideApply = {} } = options?.updateStrategy ?? {};
   switch (type) {
@@ -34,7 +34,7 @@ export function planApply({ object, without }: Manifest, options: ManifestOption
       const id = `${object.apiVersion} ${object.kind}`;
       const isToken = (object as { type?: unknown }).type === TOKEN;
       const exact = isToken ? undefined : EXACT.get(id);
-      return { ...base, mode: "update", without, ...(exact && { exact }), ...(METADATA_ONLY.has(id) && { retain: keepBody }), ...(isToken && { retain: keepToken }) };
+      return { ...base, mode: "update", ...(exact && { exact }), ...(METADATA_ONLY.has(id) && { retain: keepBody }), ...(isToken && { retain: keepToken }) };
     }
   }
 }

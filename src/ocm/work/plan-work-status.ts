@@ -22,18 +22,18 @@ export function planWorkStatus(work: Work, { generation, manifests, withheld }: 
   const next = merged.map((manifest, index) => withReading(manifest, manifests[index], generation, now));
   const conditions = workConditions(work.status?.conditions ?? [], next, { generation, manifests, ...(withheld !== undefined && { withheld }) }, now);
   const status = { ...work.status, conditions, resourceStatus: { ...work.status?.resourceStatus, manifests: next } };
-  return equalJson(status, work.status) ? work : ({ ...work, status } as Work);
+  return equalJson(status, work.status) ? work : ({ ...work, status });
 }
 
 function withReading(manifest: DeepReadonly<ManifestCondition>, reading: ManifestReading | undefined, generation: number, now: string): DeepReadonly<ManifestCondition> {
   if (!reading) return manifest;
-  let conditions = withCondition(manifest.conditions, reading.available, now) as Conditions;
+  let conditions = withCondition(manifest.conditions, reading.available, now);
   // Until it can be seen again, what it said last stays.
   if (!reading.seen) return { ...manifest, conditions };
   const { values, feedback, ruled } = reading.seen;
   // Other values are news, and the condition's time tells of when.
   if (!equalJson(manifest.statusFeedback?.values ?? [], values)) conditions = conditions.filter(({ type }) => type !== feedback.type);
-  conditions = withCondition(conditions, feedback, now) as Conditions;
+  conditions = withCondition(conditions, feedback, now);
   const isRuled = new Set(ruled.map(({ type }) => type));
   conditions = conditions.filter((condition) => !isByRule(condition) || isRuled.has(condition.type));
   conditions = withoutOldRules(mergeConditions(conditions, ruled, now), generation);
@@ -46,7 +46,7 @@ function workConditions(before: Conditions, manifests: readonly DeepReadonly<Man
   const kept = new Set(aggregated.map(({ type }) => type));
   const next = [...(applied ? [applied] : []), ...aggregated];
   // What rules say of another generation is news, also when it is the same again: whoever waits after a success counts from there.
-  const merged = next.reduce<Conditions>((all, condition) => (isByRule(condition) ? mergeConditions(all, [condition], now) : (withCondition(all, condition, now) as Conditions)), before);
+  const merged = next.reduce<Conditions>((all, condition) => (isByRule(condition) ? mergeConditions(all, [condition], now) : (withCondition(all, condition, now))), before);
   return withoutOldRules(merged, generation).filter((condition) => !isByRule(condition) || kept.has(condition.type));
 }
 
@@ -62,5 +62,5 @@ function appliedOf(manifests: readonly DeepReadonly<ManifestCondition>[], readin
 export function planDeleting(work: Work, now: string): Work {
   const before = work.status?.conditions ?? [];
   const conditions = withCondition(before, { type: "Deleting", status: "True", reason: "WorkDeleting", message: "ManifestWork is being deleted", observedGeneration: work.metadata.generation }, now);
-  return conditions === before ? work : ({ ...work, status: { ...work.status, conditions } } as Work);
+  return conditions === before ? work : ({ ...work, status: { ...work.status, conditions } });
 }

@@ -70,7 +70,7 @@ describe("a Work", async () => {
 
   test("has an identity of its own, which it keeps and its manifest repeats", async () => {
     const idsIn = ({ works }: WorksPlan): (string | undefined)[][] =>
-      works.map(({ metadata, spec }) => [metadata, (spec.workload?.manifests?.[0] as unknown as Manifest).metadata].map(({ labels }) => labels?.["work.karmada.io/permanent-id"]));
+      works.map(({ metadata, spec }) => [metadata, (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.metadata].map((each) => each?.labels?.["work.karmada.io/permanent-id"]));
     const old = makeWork("oslo", "web").build();
     old.metadata.labels = { "work.karmada.io/permanent-id": "given-before" };
 

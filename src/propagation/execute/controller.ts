@@ -22,7 +22,7 @@ import type { ObjectKey } from "../../client/index.ts";
 import { manifestsOf, refOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
-import { WORK_FINALIZER } from "../well-known.ts";
+import { WORK_FINALIZER, WORK_ID } from "../well-known.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import { failureOf, planApplied, planDispatching, planManaged } from "./plan-applied.ts";
@@ -81,7 +81,7 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
         if (isUnmanaged(manifest, clusterOf(work))) {
           await release(work, refOf(manifest), passage, signal);
           note({ result: "unmanaged" });
-        } else note(await deliveryOf(work).apply(manifest, { ...policy, beforeRequest, retain: (desired, observed) => interpreter.retain(desired, observed) }, signal));
+        } else note(await deliveryOf(work).apply(manifest, { ...policy, isFirst: work.status === undefined, beforeRequest, retain: (desired, observed) => interpreter.retain(desired, observed) }, signal));
       } catch (error) {
         note({ result: "failed", error });
         // The rest of the Work would meet the same.
@@ -173,11 +173,12 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
       const cluster = clusterOf(work);
       if (cluster === "") return done; // A Work outside of the namespaces of members was never delivered anywhere.
       const delivery = deliveryOf(work);
+      const id = work.metadata.labels?.[WORK_ID];
       const passage = lanes.passage(cluster, key);
       const outcomes = await Promise.allSettled(
         manifestsOf(work).map((manifest) => {
           const isKept = work.spec.preserveResourcesOnDeletion || isUnmanaged(manifest, cluster);
-          return delivery.remove(refOf(manifest), { mode: isKept ? "release" : "delete", propagationPolicy: "Background", owner: ownerOf(work), beforeRequest: () => passage.enter() }, signal);
+          return delivery.remove(refOf(manifest), { mode: isKept ? "release" : "delete", propagationPolicy: "Background", owner: ownerOf(work), ...(id !== undefined && { ownerId: id }), beforeRequest: () => passage.enter() }, signal);
         }),
       );
       const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));

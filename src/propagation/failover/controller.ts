@@ -46,7 +46,7 @@ export interface FailoverDependencies {
   bindings: Informer<ResourceBinding>;
   clusters: Lister<Cluster>;
   /** Of the bindings of this scope. */
-  groups: Pick<WorkloadGroups, "neighboursOf">;
+  groups: Pick<WorkloadGroups, "neighboursOf" | "affectedBy">;
   /** What the scheduler is asked to do beyond its defaults. */
   scheduling: ScheduleOptions;
   interpreter: Pick<Interpreter, "levelOf">;
@@ -128,6 +128,7 @@ export function createFailoverController({ scope, client, bindings, clusters, gr
         if (deleted || equalJson(noExecuteTaints(old?.spec.taints ?? []), noExecuteTaints(object.spec.taints ?? []))) return waiting;
         return [...waiting, ...bindings.by(BY_TARGET, object.metadata.name).map((binding) => keyOf(hub, binding))];
       }),
+      watch(kind, (event) => groups.affectedBy(event).filter((key) => stuck.has(idOfKey(key)))),
     ],
 
     async reconcile(binding, { key, log, signal }) {

@@ -1,5 +1,5 @@
 /**
- * Bindings that should leave a cluster and cannot. They are tried again when clusters change, and at growing intervals because
+ * Bindings that should leave a cluster and cannot. They are tried again when clusters or their workload groups change, and at growing intervals because
  * room may come without a change that anybody hears of; each problem is told once.
  */
 import type { ObjectKey } from "../../client/index.ts";
@@ -16,6 +16,7 @@ interface Trouble {
 export interface Stuck {
   note(id: string, key: ObjectKey, problem: string): { isNews: boolean; retryAfterMs: number };
   release(id: string): void;
+  has(id: string): boolean;
   /** All of them, for when clusters have changed. */
   keys(): ObjectKey[];
 }
@@ -31,6 +32,7 @@ export function createStuck(): Stuck {
       return { isNews, retryAfterMs: retryMs };
     },
     release: (id) => void troubles.delete(id),
+    has: (id) => troubles.has(id),
     keys: () => Array.from(troubles.values(), ({ key }) => key),
   };
 }

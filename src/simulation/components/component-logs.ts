@@ -27,11 +27,13 @@ export interface ComponentLogsOptions {
   clock: Clock;
   /** Which component a controller is a part of; undefined leaves its lines out. */
   componentOf(controller: string): string | undefined;
+  /** Which cluster a line of a component is about, by the key that it names; unset is the cluster of the key. */
+  clusterOf?(component: string, key: string): string | undefined;
 }
 
 type Follower = (line: LogLine) => void;
 
-export function createComponentLogs({ clock, componentOf }: ComponentLogsOptions): ComponentLogs {
+export function createComponentLogs({ clock, componentOf, clusterOf }: ComponentLogsOptions): ComponentLogs {
   const rings = new Map<string, Map<string, LogLine[]>>();
   const followers = new Map<string, Set<Follower>>();
   const idOf = (cluster: string, component: string): string => `${cluster}/${component}`;
@@ -56,7 +58,8 @@ export function createComponentLogs({ clock, componentOf }: ComponentLogsOptions
     const component = typeof controller === "string" ? componentOf(controller) : undefined;
     if (component === undefined || typeof key !== "string") return;
     const slash = key.indexOf("/");
-    if (slash > 0) note(key.slice(0, slash), component, { timeMs: clock.now(), text: `${new Date(clock.now()).toISOString()} ${describe(level, message, { ...fields, key: key.slice(slash + 1) })}` });
+    const cluster = clusterOf?.(component, key) ?? key.slice(0, slash);
+    if (slash > 0) note(cluster, component, { timeMs: clock.now(), text: `${new Date(clock.now()).toISOString()} ${describe(level, message, { ...fields, key: key.slice(slash + 1) })}` });
   };
 
   const wrap = (log: Log, base: LogFields): Log => {

@@ -4,13 +4,14 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { showLog } from "../exec/exec.ts";
 import { statusOf } from "../log-lines.ts";
 import type { LogLine } from "../log-lines.ts";
-import type { ContainerOfPod, SimulatedRuntime } from "../logs.ts";
+import type { ContainerOfPod, PodLog, SimulatedRuntime } from "../logs.ts";
 import type { ComponentLogs } from "./component-logs.ts";
-import { IN_PROCESS_ANNOTATION, KRUISE_NAMESPACE } from "./kruise-manifests.ts";
+import { IN_PROCESS_ANNOTATION } from "./kruise-manifests.ts";
 
-export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs): SimulatedRuntime {
+/** `namespace` is where the components are: elsewhere the annotation is anybody's. */
+export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs, namespace: string): SimulatedRuntime {
   const logOf: SimulatedRuntime["logs"] = (target, options) => {
-    const component = componentOf(target);
+    const component = componentOf(target, namespace);
     const simulated = runtime.logs(target, options);
     if (component === undefined || options.previous) return simulated;
     const { cluster } = target;
@@ -28,9 +29,19 @@ export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs
   return { ...runtime, logs: logOf, attach: async (target, options, streams, signal) => showLog(target, logOf(target, { previous: false }), options, streams, signal) };
 }
 
-/** Only pods of the system namespace can stand for parts of the process: elsewhere the annotation is anybody's. */
-function componentOf({ namespace, pod }: ContainerOfPod): string | undefined {
-  return namespace === KRUISE_NAMESPACE ? (pod as unknown as DeepReadonly<Pod>).metadata.annotations?.[IN_PROCESS_ANNOTATION] : undefined;
+/** The logs of components alone, for a cluster in which nothing else runs and which has no nodes. */
+export function componentsAlone(logs: ComponentLogs, namespace: string): { hasNodes: false; logs(target: ContainerOfPod): PodLog | undefined } {
+  return {
+    hasNodes: false,
+    logs(target) {
+      const component = componentOf(target, namespace);
+      return component === undefined ? undefined : { lines: [introduction(target, component), ...logs.linesOf(target.cluster, component)], follow: (signal) => logs.follow(target.cluster, component, signal) };
+    },
+  };
+}
+
+function componentOf({ namespace, pod }: ContainerOfPod, home: string): string | undefined {
+  return namespace === home ? (pod as unknown as DeepReadonly<Pod>).metadata.annotations?.[IN_PROCESS_ANNOTATION] : undefined;
 }
 
 function introduction({ cluster, pod, container }: ContainerOfPod, component: string): LogLine {

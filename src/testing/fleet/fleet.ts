@@ -18,6 +18,10 @@ export interface TestFleetOptions {
   seed?: number;
   log?: Log;
   engine?: Engine;
+  /** Shared with another fleet; unset is one of its own. */
+  clock?: FakeClock;
+  /** Signs requests for certificates. */
+  authority?: HubOptions["authority"];
   /** With which service accounts' tokens are signed. One that is made when it is first needed takes real time, which no fake clock waits for. */
   signingKey?: HubOptions["signingKey"];
   /** What no policy says about leaving members. */
@@ -26,6 +30,8 @@ export interface TestFleetOptions {
   scheduling?: HubOptions["scheduling"];
   /** Which of the members are served by an agent. */
   pull?: HubOptions["pull"];
+  /** As whom new agents of Open Cluster Management are let in without anybody looking. */
+  autoApprovedUsers?: HubOptions["autoApprovedUsers"];
   /** How members are reached that are not simulated in this fleet. */
   connectMember?: HubOptions["connectMember"];
   /** Stands between a part of the fleet and the server, for example to hold it up. */
@@ -53,7 +59,7 @@ export function createLastingEngine(): Engine {
 
 export async function startTestFleet(options: TestFleetOptions): Promise<TestFleet> {
   const { members, nodes = 0, kruise = "installed", seed = 1, log = silentLog, engine = createMemoryEngine() } = options;
-  const clock = createFakeClock();
+  const { clock = createFakeClock() } = options;
   const stopping = new AbortController();
   const counters: { part: string; counter: WriteCounter }[] = [];
   const hub = await createHub({
@@ -67,7 +73,9 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     ...(options.signingKey && { signingKey: options.signingKey }),
     ...(options.failover && { failover: options.failover }),
     ...(options.scheduling && { scheduling: options.scheduling }),
+    ...(options.authority && { authority: options.authority }),
     ...(options.pull && { pull: options.pull }),
+    ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }),
     ...(options.connectMember && { connectMember: options.connectMember }),
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);

@@ -3,6 +3,7 @@ import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { Duplex } from "node:stream";
 import { DerError, derItems, readDer } from "../../../src/api/certificates/der-reader.ts";
 import { der } from "../../../src/api/certificates/der-writer.ts";
+import { CertificateRequestError, parseCertificateRequest, writeCertificateRequest, writePem } from "../../../src/api/index.ts";
 import { readClaims } from "../../../src/apiserver/access/account-claims.ts";
 import { decodeToken, hasGoodSignature } from "../../../src/apiserver/access/jwt.ts";
 import { createSigningKey, openSigningKey, type SigningKey } from "../../../src/apiserver/access/signing-key.ts";
@@ -153,6 +154,20 @@ export const derValues = defineTarget({
     if (children.length !== parts.length || children.some(({ whole }, index) => Buffer.compare(whole, parts[index] ?? Buffer.alloc(0)) !== 0)) return "what was written is read as something else";
     derItems(readDer(bytes));
     return undefined;
+  },
+});
+
+const REQUEST_KEYS = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const REQUEST_BYTES = Buffer.from(writeCertificateRequest({ subject: { O: ["dev"], CN: ["jane"] }, ...REQUEST_KEYS }).split("\n").slice(1, -2).join(""), "base64");
+
+/** Damaged anywhere, a request is refused: nobody is certified as somebody whom the signature does not cover. */
+export const certificateRequests = defineTarget({
+  name: "certificate-request",
+  generate: (chance) => mutateBytes(chance, REQUEST_BYTES),
+  declares: (error) => error instanceof CertificateRequestError,
+  run(bytes) {
+    const { commonName, organizations } = parseCertificateRequest(Buffer.from(writePem("CERTIFICATE REQUEST", bytes)).toString("base64"));
+    return commonName === "jane" && organizations.join() === "dev" ? undefined : "a request is read as somebody else's";
   },
 });
 

@@ -1,0 +1,31 @@
+/** A cluster that registers Karmada's way makes its own Cluster, as Karmada's agent does when it starts. */
+import { Cluster } from "../api/index.ts";
+import { find } from "../client/index.ts";
+import type { Client } from "../client/index.ts";
+import { isAlreadyExists } from "../machinery/index.ts";
+import { NameTakenError } from "./credentials/keep-credentials.ts";
+
+export interface ClusterDescription {
+  id: string;
+  apiEndpoint: string;
+  provider?: string;
+  region?: string;
+  zones?: readonly string[];
+}
+
+/** Rejects with `NameTakenError` when the name is another cluster's, or that of one which the hub reaches by itself. */
+export async function ensureCluster(client: Client, hub: string, name: string, { zones, ...description }: ClusterDescription, signal: AbortSignal): Promise<void> {
+  const present = await find(client, Cluster, { cluster: hub, name }, { signal });
+  if (present) {
+    const { id, syncMode } = present.spec;
+    if (id && id !== description.id) throw new NameTakenError(name, `its id is ${id}, and this one's is ${description.id}`);
+    if (syncMode !== "Pull") throw new NameTakenError(name, "the hub reaches it by itself (syncMode: Push)");
+    return;
+  }
+  try {
+    await client.create(Cluster, hub, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Pull", ...description, ...(zones && zones.length > 0 && { zones: [...zones] }) } }, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    await ensureCluster(client, hub, name, { ...description, ...(zones && { zones }) }, signal);
+  }
+}

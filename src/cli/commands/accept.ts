@@ -1,0 +1,83 @@
+/** `flotilla accept`: lets clusters in that asked to join, as `clusteradm accept` does. */
+import { CertificateSigningRequest, CLUSTER_NAME_LABEL, ManagedCluster } from "../../api/index.ts";
+import { FlotillaError, formatTime, sleep, UsageError } from "../../base/index.ts";
+import type { Clock, Json } from "../../base/index.ts";
+import { find } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import { isConditionTrue } from "../../machinery/index.ts";
+import { planAccept } from "../agent/accept-plan.ts";
+import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+const HUB = "hub";
+const LOOK_MS = 500;
+
+export const acceptCommand = defineCommand({
+  name: "accept",
+  summary: "let clusters in that asked to join with an agent",
+  example: ["flotilla accept paris", "flotilla accept paris oslo --wait 120"],
+  args: [{ name: "NAME...", description: "the clusters", required: true, repeated: true }],
+  flags: {
+    wait: { type: "integer", value: "SECONDS", default: 60, maximum: 86_400, description: "how long to wait for a cluster that has not asked yet, and for it to join; 0 does not wait" },
+    "skip-approve-check": { type: "boolean", description: "approve whoever asked, and not only those who came with a token for new clusters" },
+    requesters: { type: "string", value: "A,B", description: "approve requests of these users and no others" },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connect, environment }) {
+    const hub = await connect(hubKubeconfig(flags, environment));
+    const requesters = (flags.requesters ?? "").split(",").filter((name) => name !== "");
+    try {
+      const accepted: Json[] = [];
+      for (const name of new Set(args)) {
+        output.progress(`accepting ${name}`);
+        accepted.push(await accept(hub.client, name, { requesters, skipsCheck: flags["skip-approve-check"], untilMs: clock.now() + flags.wait * 1000 }, clock, (text) => output.say(text), signal));
+      }
+      output.progress("");
+      if (output.format !== "table") output.result(accepted, () => "");
+    } finally {
+      await hub.close();
+    }
+  },
+});
+
+interface Acceptance {
+  requesters: readonly string[];
+  skipsCheck: boolean;
+  untilMs: number;
+}
+
+async function accept(client: Client, name: string, { untilMs, ...trust }: Acceptance, clock: Clock, say: (text: string) => void, signal: AbortSignal): Promise<Json> {
+  const approved: string[] = [];
+  for (;;) {
+    const { items } = await client.list(CertificateSigningRequest, { cluster: HUB, labelSelector: `${CLUSTER_NAME_LABEL}=${name}`, signal });
+    const { approve, suspicious } = planAccept(name, items, trust);
+    for (const { metadata, status } of approve) {
+      const conditions = [...(status?.conditions ?? []), { type: "Approved", status: "True", reason: "FlotillaAccept", message: "Approved by 'flotilla accept'", lastUpdateTime: formatTime(clock.now()) }];
+      await client.patch(CertificateSigningRequest, { cluster: HUB, name: metadata.name }, { metadata: { resourceVersion: metadata.resourceVersion ?? null }, status: { conditions } } as unknown as Json, { type: "merge", subresource: "approval", signal });
+      approved.push(metadata.name);
+      say(`CSR ${metadata.name} approved`);
+    }
+    const cluster = await find(client, ManagedCluster, { cluster: HUB, name }, { signal });
+    if (cluster && !cluster.spec.hubAcceptsClient) {
+      await client.patch(ManagedCluster, { cluster: HUB, name }, { spec: { hubAcceptsClient: true } }, { type: "merge", signal });
+      say(`set hubAcceptsClient to true for managed cluster ${name}`);
+    }
+    if (suspicious.length > 0 && approve.length === 0 && approved.length === 0) {
+      const who = [...new Set(suspicious.map(({ spec }) => spec.username ?? ""))].join(", ");
+      throw new FlotillaError("NotAccepted", `${name} was asked for by ${who}, whom no new cluster is; if you know them, accept with --requesters ${who} or --skip-approve-check`);
+    }
+    const isJoined = isConditionTrue(cluster?.status?.conditions ?? [], "ManagedClusterJoined");
+    if (isJoined) {
+      say(`${name} has joined the hub`);
+      return { name, requests: approved, joined: true };
+    }
+    if (clock.now() >= untilMs) {
+      if (!cluster && approved.length === 0) throw new UsageError(`no csr is approved yet: no cluster called ${name} has asked to join; start its agent, with the command that 'flotilla token' prints`);
+      if (approved.length > 0 || cluster?.spec.hubAcceptsClient) {
+        say(`${name} is accepted; its agent has not reported yet`);
+        return { name, requests: approved, joined: false };
+      }
+    }
+    await sleep(clock, LOOK_MS, signal);
+  }
+}

@@ -1,0 +1,48 @@
+/** `flotilla token`: a token with which clusters ask to join, and the commands that do so. */
+import { Secret } from "../../api/index.ts";
+import { formatTime, systemRandom, UsageError } from "../../base/index.ts";
+import { renderKubeconfig } from "../../client/index.ts";
+import { authorityHash, joinCommands, renderTicket } from "../agent/join-commands.ts";
+import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Who has one may ask for a certificate, in either project's way, and no more. */
+const GROUPS = "system:bootstrappers:karmada:default-cluster-token,system:bootstrappers:managedcluster";
+
+export const tokenCommand = defineCommand({
+  name: "token",
+  summary: "make a token with which clusters ask to join, and print the commands that use it",
+  example: ["flotilla token", "flotilla token create --days 7", "flotilla token --hub-apiserver https://hub.example.com:6443 --bootstrap-kubeconfig bootstrap.kubeconfig"],
+  args: [{ name: "create", description: "may be said and changes nothing", required: false }],
+  flags: {
+    days: { type: "integer", value: "N", default: 1, minimum: 1, maximum: 365, description: "how long the token is good" },
+    "hub-apiserver": { type: "string", value: "URL", description: "the hub's address as joining clusters reach it (default: that of the kubeconfig)" },
+    "bootstrap-kubeconfig": { type: "string", value: "FILE", description: "also write a kubeconfig with the token there, for 'flotilla agent'" },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connectCluster, environment, writeFile }) {
+    if (args[0] !== undefined && args[0] !== "create") throw new UsageError(`'flotilla token' makes a token; it does not know '${args[0]}'`);
+    const hub = await connectCluster(hubKubeconfig(flags, environment), undefined, "hub");
+    try {
+      const [id, secret] = [randomText(6), randomText(16)];
+      const data = { "token-id": id, "token-secret": secret, expiration: formatTime(clock.now() + flags.days * DAY_MS), "usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true", "auth-extra-groups": GROUPS, description: "made by 'flotilla token' for clusters that join" };
+      await hub.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "kube-system", name: `bootstrap-token-${id}` }, type: "bootstrap.kubernetes.io/token", stringData: data }, { signal });
+      const ticket = { token: `${id}.${secret}`, server: flags["hub-apiserver"] ?? hub.server, caHash: authorityHash(hub.ca) };
+      const file = flags["bootstrap-kubeconfig"];
+      if (file !== undefined) await writeFile(file, renderKubeconfig({ name: "hub", server: ticket.server, ...(hub.ca !== "" && { ca: hub.ca }), token: ticket.token }));
+      output.result({ ...ticket, commands: joinCommands(ticket) }, () => renderTicket(ticket, flags.days, file));
+    } finally {
+      await hub.close();
+    }
+  },
+});
+
+/** Of the characters that bootstrap tokens have. Bytes that would make some of them likelier are drawn again. */
+function randomText(length: number): string {
+  const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
+  const limit = 256 - (256 % ALPHABET.length);
+  let text = "";
+  while (text.length < length) for (const byte of systemRandom.bytes(length - text.length)) if (byte < limit) text += ALPHABET[byte % ALPHABET.length];
+  return text;
+}

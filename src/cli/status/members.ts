@@ -1,0 +1,85 @@
+/** One row for each member, whichever faces it has. Pure. */
+import type { Cluster, Lease, ManagedCluster } from "../../api/index.ts";
+import { CLUSTER_LEASE } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { findCondition, formatAge, quantityMilliValue, subtractQuantities, tryParseQuantity } from "../../machinery/index.ts";
+import type { MemberStatus } from "./fleet-status.ts";
+
+type Faces = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };
+
+export interface MemberInput {
+  clusters: readonly DeepReadonly<Cluster>[];
+  managedClusters: readonly DeepReadonly<ManagedCluster>[];
+  /** Karmada's and Open Cluster Management's; others are passed over. */
+  leases: readonly DeepReadonly<Lease>[];
+  nowMs: number;
+}
+
+/** Where Karmada's agents keep their leases, each named after its cluster. */
+export const KARMADA_LEASES = "karmada-cluster";
+const GIBIBYTE = 2 ** 30;
+
+export function summariseMembers({ clusters, managedClusters, leases, nowMs }: MemberInput): MemberStatus[] {
+  const faces = new Map<string, Faces>();
+  for (const cluster of clusters) faces.set(cluster.metadata.name, { cluster });
+  for (const managed of managedClusters) faces.set(managed.metadata.name, { ...faces.get(managed.metadata.name), managed });
+  const heard = lastHeard(leases);
+  return [...faces].toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true })).map(([name, each]) => summariseMember(name, each, heard.get(name), nowMs));
+}
+
+function summariseMember(name: string, { cluster, managed }: Faces, heard: string | undefined, nowMs: number): MemberStatus {
+  const mode = cluster?.spec.syncMode === "Push" ? "push" : "pull";
+  const free = cluster && freeOf(cluster);
+  const nodes = cluster?.status?.nodeSummary;
+  const created = [cluster, managed].flatMap((face) => face?.metadata.creationTimestamp ?? []).toSorted()[0] ?? "";
+  return {
+    name,
+    mode,
+    ...(cluster && { ready: readyOf(cluster, managed) }),
+    ...(managed && { available: findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown", accepted: managed.spec.hubAcceptsClient === true }),
+    version: cluster?.status?.kubernetesVersion ?? managed?.status?.version?.kubernetes ?? "",
+    nodes: nodes ? `${nodes.readyNum ?? 0}/${nodes.totalNum ?? 0}` : "",
+    ...(free && { free }),
+    taints: taintsOf(cluster, managed),
+    // The lease of a member that the hub reaches itself is nobody's to renew.
+    ...(heard !== undefined && mode === "pull" && { heard }),
+    age: formatAge(nowMs - Date.parse(created)),
+  };
+}
+
+/** An agent of Open Cluster Management's kind brings works; policies cannot use its member, and that is as it should be. */
+function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Faces["managed"]): string {
+  const ready = findCondition(status?.conditions, "Ready");
+  const isSilent = ready === undefined || ready.reason === "ClusterStatusNeverUpdated";
+  return spec.syncMode === "Pull" && isSilent && managed ? "NoAgent" : (ready?.status ?? "Unknown");
+}
+
+function lastHeard(leases: readonly DeepReadonly<Lease>[]): Map<string, string> {
+  const heard = new Map<string, string>();
+  for (const { metadata, spec } of leases) {
+    const member = metadata.namespace === KARMADA_LEASES ? metadata.name : metadata.name === CLUSTER_LEASE ? metadata.namespace : undefined;
+    const before = heard.get(member ?? "");
+    if (member !== undefined && spec?.renewTime && (before === undefined || Date.parse(before) < Date.parse(spec.renewTime))) heard.set(member, spec.renewTime);
+  }
+  return heard;
+}
+
+/** Whole gibibytes, and cores with one digit, are enough to see where there is room. */
+function freeOf({ status }: DeepReadonly<Cluster>): MemberStatus["free"] {
+  const { allocatable, allocated, allocating } = status?.resourceSummary ?? {};
+  const left = (resource: string): number | undefined => {
+    const all = tryParseQuantity(allocatable?.[resource] ?? "");
+    const taken = [allocated, allocating].flatMap((summary) => tryParseQuantity(summary?.[resource] ?? "0") ?? []);
+    return all && Math.max(0, Number(quantityMilliValue(taken.reduce(subtractQuantities, all))) / 1000);
+  };
+  const [cpu, memory] = [left("cpu"), left("memory")];
+  return cpu === undefined || memory === undefined ? undefined : { cpu: String(Math.floor(cpu * 10) / 10), memory: `${Math.floor(memory / GIBIBYTE)}Gi` };
+}
+
+/** Both faces have the same taints by other words; each is told once, and what only one of them says is told too. */
+function taintsOf(cluster: Faces["cluster"], managed: Faces["managed"]): string[] {
+  const textOf = ({ key, value }: { readonly key: string; readonly value?: string }): string => (value ? `${key}=${value}` : key);
+  const taints = new Map<string, string>();
+  for (const taint of [...(cluster?.spec.taints ?? []), ...(managed?.spec.taints ?? [])]) if (!taints.has(textOf(taint))) taints.set(textOf(taint), taint.effect);
+  return Array.from(taints, ([text, effect]) => `${text}:${effect}`);
+}

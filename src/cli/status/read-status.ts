@@ -1,0 +1,79 @@
+/** Reads the status of a fleet through the hub's API: page by page, keeping a few words of each object. */
+import { Cluster, CLUSTER_LEASE, ClusterResourceBinding, Lease, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
+import type { Kind, KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { Client, ListOptions } from "../../client/index.ts";
+import { ApiError, isNotFound } from "../../machinery/index.ts";
+import type { FleetStatus, WorkloadStatus } from "./fleet-status.ts";
+import { KARMADA_LEASES, summariseMembers } from "./members.ts";
+import { createUnwellCollector } from "./unwell.ts";
+import { summariseWorkload } from "./workloads.ts";
+
+/** A work may have half a megabyte; this many are in memory at once. */
+const PAGE_SIZE = 100;
+
+export async function readStatus(client: Client, server: string, nowMs: number, signal: AbortSignal): Promise<FleetStatus> {
+  const notShown: string[] = [];
+  const unwell = createUnwellCollector();
+  const workloads: WorkloadStatus[] = [];
+
+  /** Hands every object over and counts them. A kind that the hub does not serve has none; one that may not be listed is told. */
+  async function each<T extends KubernetesObject>(kind: Kind<T>, see: (object: DeepReadonly<T>) => void): Promise<number> {
+    let count = 0;
+    try {
+      for await (const object of objectsOf(client, kind, { cluster: "hub", signal })) {
+        count += 1;
+        see(object);
+      }
+    } catch (error) {
+      if (isForbidden(error)) notShown.push(kind.plural);
+      else if (!isNotFound(error)) throw error;
+    }
+    return count;
+  }
+  async function all<T extends KubernetesObject>(kind: Kind<T>): Promise<DeepReadonly<T>[]> {
+    const found: DeepReadonly<T>[] = [];
+    await each(kind, (object) => void found.push(object));
+    return found;
+  }
+
+  const [clusters, managedClusters, leases] = await Promise.all([all(Cluster), all(ManagedCluster), readLeases(client, signal)]);
+  const members = summariseMembers({ clusters, managedClusters, leases, nowMs });
+  for (const member of members) unwell.member(member);
+  const [bindings, clusterBindings, works, manifestWorks, placements, replicaSets] = await Promise.all([
+    each(ResourceBinding, (binding) => {
+      unwell.binding(binding);
+      workloads.push(summariseWorkload(binding));
+    }),
+    each(ClusterResourceBinding as unknown as Kind<ResourceBinding>, unwell.binding),
+    each(Work, unwell.work),
+    each(ManifestWork, unwell.manifestWork),
+    each(OcmPlacement, unwell.placement),
+    each(ManifestWorkReplicaSet, unwell.replicaSet),
+  ]);
+  return { server, members, objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets }, unwell: unwell.result(), workloads, notShown: notShown.toSorted() };
+}
+
+async function* objectsOf<T extends KubernetesObject>(client: Client, kind: Kind<T>, options: ListOptions): AsyncIterable<DeepReadonly<T>> {
+  let next: string | undefined;
+  do {
+    const page = await client.list(kind, { ...options, limit: PAGE_SIZE, ...(next && { continue: next }) });
+    yield* page.items;
+    next = page.continue;
+  } while (next);
+}
+
+/** Who may not read them sees everything else. */
+async function readLeases(client: Client, signal: AbortSignal): Promise<DeepReadonly<Lease>[]> {
+  const found: DeepReadonly<Lease>[] = [];
+  for (const where of [{ namespace: KARMADA_LEASES }, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }]) {
+    try {
+      for await (const lease of objectsOf(client, Lease, { cluster: "hub", ...where, signal })) found.push(lease);
+    } catch (error) {
+      if (!isForbidden(error) && !isNotFound(error)) throw error;
+    }
+  }
+  return found;
+}
+
+const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;

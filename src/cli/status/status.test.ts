@@ -1,0 +1,165 @@
+import { describe, expect, test } from "vitest";
+import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
+import type { Cluster, KubernetesObject, Lease, ManagedCluster } from "../../api/index.ts";
+import { makeBinding, makeCluster, makeDeployment } from "../../testing/index.ts";
+import type { FleetStatus, MemberStatus, UnwellObject } from "./fleet-status.ts";
+import { summariseMembers, type MemberInput } from "./members.ts";
+import { renderStatus } from "./render-status.ts";
+import { createUnwellCollector } from "./unwell.ts";
+import { summariseWorkload } from "./workloads.ts";
+
+const NOW = Date.UTC(2024, 4, 1, 12);
+const condition = (type: string, status: "True" | "False" | "Unknown", reason = "Test", message = "") => ({ type, status, reason, message, lastTransitionTime: "2024-05-01T11:58:00Z" });
+
+const cluster = (name: string, change: (cluster: Cluster) => void = () => {}): Cluster =>
+  makeCluster(name, (made) => {
+    made.metadata.creationTimestamp = "2024-05-01T11:58:00Z";
+    made.spec.syncMode = "Push";
+    made.status = { kubernetesVersion: "v1.36.3", nodeSummary: { totalNum: 3, readyNum: 2 }, conditions: [condition("Ready", "True")], resourceSummary: { allocatable: { cpu: "24", memory: "96Gi" }, allocated: { cpu: "1500m", memory: "512Mi" } } };
+    change(made);
+  });
+const managed = (name: string, extra: Partial<ManagedCluster> = {}): ManagedCluster => ({
+  apiVersion: "cluster.open-cluster-management.io/v1",
+  kind: "ManagedCluster",
+  metadata: { name, creationTimestamp: "2024-05-01T11:00:00Z" },
+  spec: { hubAcceptsClient: true },
+  status: { conditions: [condition("ManagedClusterConditionAvailable", "True")], version: { kubernetes: "v1.31.2" } },
+  ...extra,
+});
+const lease = (namespace: string, name: string, renewTime: string): Lease => ({ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name }, spec: { renewTime } });
+const members = (input: Partial<MemberInput>): MemberStatus[] => summariseMembers({ clusters: [], managedClusters: [], leases: [], nowMs: NOW, ...input });
+
+describe("a member", () => {
+  test("is one row with both its faces", () => {
+    const rows = members({ clusters: [cluster("paris")], managedClusters: [managed("paris")] });
+
+    expect(rows).toEqual([{ name: "paris", mode: "push", ready: "True", available: "True", accepted: true, version: "v1.36.3", nodes: "2/3", free: { cpu: "22.5", memory: "95Gi" }, taints: [], age: "60m" }]);
+  });
+
+  test("that has joined by Open Cluster Management alone is there too, with when its agent was heard last", () => {
+    const rows = members({ managedClusters: [managed("oslo", { spec: { hubAcceptsClient: false } })], leases: [lease("oslo", "managed-cluster-lease", "2024-05-01T11:59:30.000000Z"), lease("oslo", "other", "2024-05-01T11:59:59Z")] });
+
+    expect(rows).toMatchObject([{ name: "oslo", mode: "pull", available: "True", accepted: false, version: "v1.31.2", heard: "2024-05-01T11:59:30.000000Z" }]);
+    expect(rows[0]).not.toHaveProperty("ready");
+  });
+
+  test("whose Cluster no agent serves is not taken for one that is away", () => {
+    const rows = members({ clusters: [cluster("oslo", (made) => Object.assign(made.spec, { syncMode: "Pull" }) && delete made.status)], managedClusters: [managed("oslo")] });
+    const collector = createUnwellCollector();
+    for (const row of rows) collector.member(row);
+
+    expect(rows).toMatchObject([{ ready: "NoAgent", available: "True" }]);
+    expect(collector.result().worst).toEqual([]);
+  });
+
+  test("that pulls is heard by the newer of its leases", () => {
+    const rows = members({ clusters: [cluster("oslo", ({ spec }) => (spec.syncMode = "Pull"))], managedClusters: [managed("oslo")], leases: [lease("oslo", "managed-cluster-lease", "2024-05-01T11:59:30Z"), lease("karmada-cluster", "oslo", "2024-05-01T11:59:50Z")] });
+
+    expect(rows).toMatchObject([{ mode: "pull", heard: "2024-05-01T11:59:50Z" }]);
+  });
+
+  test("has a taint of both faces once", () => {
+    const clusters = [cluster("paris", ({ spec }) => (spec.taints = [{ key: "gpu", value: "yes", effect: "NoSchedule" }]))];
+    const managedClusters = [managed("paris", { spec: { hubAcceptsClient: true, taints: [{ key: "gpu", value: "yes", effect: "NoSelectIfNew" }, { key: "cluster.open-cluster-management.io/unreachable", effect: "NoSelect" }] } })];
+
+    expect(members({ clusters, managedClusters })[0]?.taints).toEqual(["gpu=yes:NoSchedule", "cluster.open-cluster-management.io/unreachable:NoSelect"]);
+  });
+});
+
+describe("what is not well:", () => {
+  const object = (kind: { group: string; storageVersion: string; kind: string }, status: unknown, annotations?: Record<string, string>): never =>
+    ({ apiVersion: `${kind.group}/${kind.storageVersion}`, kind: kind.kind, metadata: { namespace: "shop", name: "web", ...(annotations && { annotations }) }, spec: {}, status }) as unknown as KubernetesObject as never;
+  const cases: Record<string, { see(collector: ReturnType<typeof createUnwellCollector>): void; want: Partial<UnwellObject>[] }> = {
+    "a binding for which there is no cluster": { see: (collector) => collector.binding(object(ResourceBinding, { conditions: [condition("Scheduled", "False", "NoClusterFit", "0/3 clusters are available")] })), want: [{ trouble: "binding not scheduled", reason: "0/3 clusters are available" }] },
+    "a binding that a member refuses": { see: (collector) => collector.binding(object(ResourceBinding, { conditions: [condition("FullyApplied", "False")], aggregatedStatus: [{ clusterName: "paris", applied: false, appliedMessage: "no room" }] })), want: [{ trouble: "binding not applied", reason: "paris: no room" }] },
+    "a Work that nobody's binding tells of": { see: (collector) => collector.work(object(Work, { conditions: [condition("Applied", "False", "AppliedFailed", "refused")] })), want: [{ trouble: "Work failed", reason: "refused" }] },
+    "a ManifestWork, with what the first object says": {
+      see: (collector) => collector.manifestWork(object(ManifestWork, { conditions: [condition("Applied", "False", "AppliedManifestWorkFailed", "Failed to apply manifest work")], resourceStatus: { manifests: [{ resourceMeta: {}, conditions: [condition("Applied", "False", "AppliedManifestFailed", "no such\nkind")] }] } })),
+      want: [{ trouble: "ManifestWork failed", reason: "no such kind" }],
+    },
+    "a Placement that cannot be understood": { see: (collector) => collector.placement(object(OcmPlacement, { conditions: [condition("PlacementMisconfigured", "True", "Misconfigured", "Predicate:wrong"), condition("PlacementSatisfied", "False", "X", "kept")] })), want: [{ trouble: "Placement unsatisfied", reason: "Predicate:wrong" }] },
+    "a rollout in which too many clusters failed": { see: (collector) => collector.replicaSet(object(ManifestWorkReplicaSet, { conditions: [condition("PlacementRolledOut", "False", "Progressing", "no more clusters are started")] })), want: [{ trouble: "rollout stopped" }] },
+    "a member that is away": { see: (collector) => collector.member({ name: "oslo", mode: "push", ready: "False", available: "Unknown", accepted: true, version: "", nodes: "", taints: [], age: "" }), want: [{ trouble: "member not available", name: "oslo", reason: "Ready is False, Available is Unknown" }] },
+    "not a rollout that takes its time": { see: (collector) => collector.replicaSet(object(ManifestWorkReplicaSet, { conditions: [condition("PlacementRolledOut", "False", "Progressing")] })), want: [] },
+    "not a work that is not meant for its cluster": { see: (collector) => collector.manifestWork(object(ManifestWork, { conditions: [condition("Applied", "False", "ClusterLabelsNotMatched", "other labels")] })), want: [] },
+  };
+  for (const [behaviour, { see, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      const collector = createUnwellCollector();
+
+      see(collector);
+
+      expect(collector.result().worst).toMatchObject(want);
+    });
+  }
+
+  test("a Work whose binding tells the same is counted and not listed", () => {
+    const collector = createUnwellCollector();
+
+    collector.work(object(Work, { conditions: [condition("Applied", "False")] }, { "resourcebinding.karmada.io/name": "web-deployment" }));
+
+    expect(collector.result()).toEqual({ counts: { "Work failed": 1 }, worst: [] });
+  });
+
+  test("all are counted, and the ten that matter most are listed", () => {
+    const collector = createUnwellCollector();
+
+    for (let index = 0; index < 20; index++) collector.placement(object(OcmPlacement, { conditions: [condition("PlacementSatisfied", "False", "NoManagedClusterMatched")] }));
+    collector.member({ name: "oslo", mode: "push", ready: "False", version: "", nodes: "", taints: [], age: "" });
+    const { counts, worst } = collector.result();
+
+    expect(counts).toEqual({ "member not available": 1, "Placement unsatisfied": 20 });
+    expect(worst.map(({ trouble }) => trouble)).toEqual(["member not available", ...Array.from({ length: 9 }, () => "Placement unsatisfied")]);
+  });
+});
+
+describe("as text", () => {
+  const binding = makeBinding(makeDeployment("shop/web").build())
+    .targets({ paris: 3, oslo: 2 })
+    .with((made) => {
+      made.spec.replicas = 5;
+      made.status = { aggregatedStatus: [{ clusterName: "paris", status: { readyReplicas: 3 } }, { clusterName: "oslo", status: { readyReplicas: 1 } }] };
+    })
+    .build();
+  const status = (extra: Partial<FleetStatus> = {}): FleetStatus => ({ server: "https://hub", members: [], objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 }, unwell: { counts: {}, worst: [] }, workloads: [], notShown: [], ...extra });
+  const render = (extra: Partial<FleetStatus>, all = false): string => renderStatus(status(extra), { nowMs: NOW, all });
+
+  test("it is the fleet at a glance", () => {
+    const clusters = [cluster("paris", ({ spec }) => (spec.taints = [{ key: "gpu", effect: "NoSchedule" }])), cluster("oslo", ({ spec, status: said }) => Object.assign(spec, { syncMode: "Pull" }) && said?.conditions?.splice(0))];
+    const found = members({ clusters, managedClusters: [managed("paris")], leases: [lease("karmada-cluster", "oslo", "2024-05-01T11:59:50Z")] });
+
+    const text = render({ members: found, objects: { bindings: 1, works: 2, manifestWorks: 2, placements: 1, replicaSets: 0 }, unwell: { counts: { "member not available": 1, "ManifestWork failed": 2 }, worst: [{ trouble: "ManifestWork failed", kind: "ManifestWork", namespace: "paris", name: "web", reason: "word ".repeat(40).trim() }] }, workloads: [summariseWorkload(binding)], notShown: ["works"] });
+
+    expect(text.split("\n")).toEqual([
+      "hub https://hub",
+      "",
+      "MEMBER  MODE  KARMADA  OCM        VERSION  NODES  CPU   MEMORY  HEARD",
+      "oslo    pull  Unknown  -          v1.36.3  2/3    22.5  95Gi    10s",
+      "paris   push  Ready    Available  v1.36.3  2/3    22.5  95Gi    -",
+      "  taint gpu:NoSchedule",
+      "",
+      "2 ManifestWorks, 1 Placement, 0 ManifestWorkReplicaSets",
+      "",
+      "NOT WELL: 1 member not available, 2 ManifestWorks failed",
+      "  ManifestWork paris/web:",
+      `    ${"word ".repeat(15).trim()}`,
+      `    ${"word ".repeat(15)}…`,
+      "",
+      "NAMESPACE  NAME  KIND        READY  APPLIED  PLACEMENT",
+      "shop       web   Deployment  4/5    Unknown  paris=3 oslo=2",
+      "",
+      "Not shown, because you may not list them: works",
+    ]);
+  });
+
+  test("an empty fleet says what to do next", () => {
+    expect(render({})).toContain("apply one together with a PropagationPolicy");
+  });
+
+  test("many workloads are counted unless all are asked for", () => {
+    const workloads = Array.from({ length: 25 }, () => summariseWorkload(binding));
+
+    expect(render({ workloads })).toContain("and 5 more; --all shows them");
+    expect(render({ workloads }, true)).not.toContain("more");
+  });
+});

@@ -1,0 +1,35 @@
+/** Where workloads run, from their bindings. Pure. */
+import type { ResourceBinding } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { findCondition } from "../../machinery/index.ts";
+import type { WorkloadStatus } from "./fleet-status.ts";
+
+export function summariseWorkload({ metadata, spec, status }: DeepReadonly<ResourceBinding>): WorkloadStatus {
+  return {
+    namespace: spec.resource.namespace ?? "",
+    name: spec.resource.name,
+    kind: spec.resource.kind,
+    desired: desiredOf(spec),
+    ready: (status?.aggregatedStatus ?? []).reduce((sum, item) => sum + readyOf(item.status), 0),
+    applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
+    placement: (spec.clusters ?? []).map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" "),
+  };
+}
+
+/** A dispatch that fails comes first: the members then run what was applied before it. */
+function appliedOf(conditions: DeepReadonly<NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>>, isDeleting: boolean): string {
+  const dispatched = findCondition(conditions, "Dispatched");
+  if (dispatched?.status === "False") return dispatched.reason;
+  return findCondition(conditions, "FullyApplied")?.status ?? (isDeleting ? "Deleting" : "Unknown");
+}
+
+/** Over all members: each of them runs everything when replicas are duplicated. Undefined for what runs no replicas. */
+function desiredOf({ replicas, clusters = [] }: DeepReadonly<ResourceBinding>["spec"]): number | undefined {
+  if (replicas === undefined) return undefined;
+  return clusters.length === 0 ? replicas : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);
+}
+
+function readyOf(status: unknown): number {
+  const ready = (status as { readyReplicas?: unknown } | undefined)?.readyReplicas;
+  return typeof ready === "number" ? ready : 0;
+}

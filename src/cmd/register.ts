@@ -1,0 +1,77 @@
+/** Registers a cluster at a hub that only a token is known of, step by step as Karmada's tools do it. */
+import { karmadaAccess, karmadaIdentity, kubeconfigOf, readClusterInfo, requestCertificate } from "../agent/index.ts";
+import type { AgentIdentity } from "../agent/index.ts";
+import { Cluster, ClusterRole, ClusterRoleBinding, ConfigMap, executionNamespace, Namespace, Role, RoleBinding } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import { FlotillaError, silentLog, sleep, systemClock, systemRandom } from "../base/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { Registered, RegisterOptions } from "../cli/index.ts";
+import { createClient, createHttp2Transport, find, UnreachableError } from "../client/index.ts";
+import type { Client, Credentials, Transport } from "../client/index.ts";
+import { isAlreadyExists } from "../machinery/index.ts";
+
+const HUB = "hub";
+const RETRY_MS = 2_000;
+const surroundings = { clock: systemClock, random: systemRandom, log: silentLog };
+/** The identity that may hand out what an agent needs; its name is Karmada's. */
+const generator = (cluster: string): AgentIdentity => ({ commonName: "system:karmada:agent:rbac-generator", organizations: ["system:karmada:agents"], labels: {}, requestPrefix: `agent-rbac-generator-${cluster}-` });
+
+export async function register(options: RegisterOptions, progress: (text: string) => void, signal: AbortSignal): Promise<Registered> {
+  const { cluster, token, certificateSeconds } = options;
+  const opened: Transport[] = [];
+  const connect = (server: URL, trust: { ca?: string; insecure?: boolean }, identity: Credentials): Client => {
+    const transport = createHttp2Transport({ server, ...trust, ...identity, cluster: { only: HUB }, userAgent: "flotilla-register" });
+    opened.push(transport);
+    return createClient({ transport, fieldManager: "flotilla-register" });
+  };
+  try {
+    const server = new URL(options.endpoint.includes("://") ? options.endpoint : `https://${options.endpoint}`);
+    progress(`asking ${server.host} who it is`);
+    const info = await discover(connect(server, { insecure: true }, {}), options, signal);
+    const { ca } = readClusterInfo(info, options);
+    const trust = ca === "" ? {} : { ca };
+    const bootstrap = connect(server, trust, { token });
+
+    progress("asking for the right to register");
+    const granting = await requestCertificate({ hub: HUB, client: bootstrap, identity: generator(cluster), ...surroundings }, signal);
+    const granter = connect(server, trust, granting);
+    if (await find(granter, Cluster, { cluster: HUB, name: cluster }, { signal })) throw new FlotillaError("NameTaken", `the hub has a cluster ${cluster} already; choose another name with --cluster-name, or let it go with 'flotilla unjoin ${cluster}'`);
+    progress(`granting the agent of ${cluster} its rights`);
+    await grant(granter, cluster, signal);
+
+    progress("asking for the agent's certificate");
+    const own = await requestCertificate({ hub: HUB, client: bootstrap, identity: karmadaIdentity(cluster), expirationSeconds: certificateSeconds, ...surroundings }, signal);
+    const address = { name: "hub", server: server.href.replace(/\/+$/, ""), ca, proxyUrl: "" };
+    return { server: address.server, kubeconfig: kubeconfigOf({ address, cluster, agent: cluster, ...own }) };
+  } finally {
+    await Promise.all(opened.map((transport) => transport.close()));
+  }
+}
+
+async function discover(client: Client, { timeoutMs }: RegisterOptions, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+  const untilMs = systemClock.now() + timeoutMs;
+  for (;;) {
+    try {
+      return (await client.get(ConfigMap, { cluster: HUB, namespace: "kube-public", name: "cluster-info" }, { signal })).data ?? {};
+    } catch (error) {
+      if (!(error instanceof UnreachableError) || systemClock.now() >= untilMs) throw error;
+      await sleep(systemClock, RETRY_MS, signal);
+    }
+  }
+}
+
+async function grant(client: Client, cluster: string, signal: AbortSignal): Promise<void> {
+  const ensure = async <T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): Promise<void> => {
+    try {
+      await client.create(kind, HUB, object, { signal });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  };
+  const { clusterRole, clusterRoleBinding, roles, roleBindings } = karmadaAccess(cluster);
+  await ensure(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: executionNamespace(cluster), labels: { "karmada.io/system": "true" } } });
+  await ensure(ClusterRole, clusterRole);
+  await ensure(ClusterRoleBinding, clusterRoleBinding);
+  for (const role of roles) await ensure(Role, role);
+  for (const binding of roleBindings) await ensure(RoleBinding, binding);
+}

@@ -1,0 +1,31 @@
+/** ManifestWorks that bring one object to members. Pure. */
+import { bindingName } from "../../api/index.ts";
+import type { ManifestWork } from "../../api/index.ts";
+import { isObject, type DeepReadonly } from "../../base/index.ts";
+import type { ExplainedWork, Explanation } from "../explanation.ts";
+import { verdictOn } from "./work-verdict.ts";
+
+export interface Carried {
+  resource: Explanation["resource"];
+  works: ExplainedWork[];
+}
+
+/** An object may go to thousands of members; the first hundred are told one by one. */
+const MAX_WORKS = 100;
+
+/** By the name that an explanation of the object has. Every work is looked at: this is asked by a person, now and then. */
+export function findCarriers(works: Iterable<DeepReadonly<ManifestWork>>, namespace: string | undefined, asked: string): Carried | undefined {
+  let resource: Explanation["resource"] | undefined;
+  const found: ExplainedWork[] = [];
+  for (const work of works) {
+    for (const { apiVersion, kind, metadata } of (work.spec.workload?.manifests ?? []) as readonly { apiVersion?: unknown; kind?: unknown; metadata?: unknown }[]) {
+      if (!isObject(metadata) || typeof apiVersion !== "string" || typeof kind !== "string" || typeof metadata["name"] !== "string") continue;
+      if ((metadata["namespace"] || undefined) !== namespace || bindingName(kind, metadata["name"]) !== asked) continue;
+      resource ??= { apiVersion, kind, ...(namespace && { namespace }), name: metadata["name"] };
+      found.push(verdictOn(work));
+      break;
+    }
+    if (found.length === MAX_WORKS) break;
+  }
+  return resource && { resource, works: found };
+}

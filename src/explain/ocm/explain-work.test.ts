@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import type { Cluster, ManagedCluster, ManifestWork } from "../../api/index.ts";
+import { makeCluster } from "../../testing/index.ts";
+import { explainWork, type WorkViews } from "./explain-work.ts";
+
+const condition = (type: string, status: "True" | "False" | "Unknown", message = "", observedGeneration = 1) => ({ type, status, reason: "Test", message, observedGeneration, lastTransitionTime: "2024-05-01T12:00:00Z" });
+const managedCluster = (extra: Partial<ManagedCluster> = {}): ManagedCluster =>
+  ({ apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name: "paris" }, spec: { hubAcceptsClient: true }, status: { conditions: [condition("ManagedClusterConditionAvailable", "True")], version: {} }, ...extra });
+const cluster: Cluster = makeCluster("paris");
+const views = (extra: Partial<WorkViews> = {}): WorkViews => ({ managedCluster: managedCluster(), cluster, otherOwner: () => undefined, ...extra });
+
+function makeWork(extra: { conditions?: ReturnType<typeof condition>[]; manifest?: ReturnType<typeof condition>[]; generation?: number; count?: number } = {}): ManifestWork {
+  const { conditions = [condition("Applied", "True")], manifest = [condition("Applied", "True"), condition("Available", "True")], generation = 1, count = 1 } = extra;
+  const names = Array.from({ length: count }, (_item, index) => (index === 0 ? "web" : `web${index}`));
+  return {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { namespace: "paris", name: "web", generation },
+    spec: {
+      workload: { manifests: names.map((name) => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name } })) },
+      manifestConfigs: [{ resourceIdentifier: { group: "apps", resource: "deployments", namespace: "shop", name: "*" }, updateStrategy: { type: "ServerSideApply" } }],
+    },
+    status: {
+      conditions,
+      resourceStatus: {
+        manifests: names.map((name, ordinal) => ({
+          resourceMeta: { ordinal, group: "apps", version: "v1", kind: "Deployment", resource: "deployments", namespace: "shop", name },
+          conditions: ordinal === count - 1 ? manifest : [condition("Applied", "True"), condition("Available", "True")],
+          statusFeedback: { values: [{ name: "ReadyReplicas", fieldValue: { type: "Integer", integer: 2 } }] },
+        })),
+      },
+    },
+  };
+}
+
+test("an object that is well is told with its strategy, its conditions and its feedback", () => {
+  const { manifests, problems } = explainWork(makeWork({ manifest: [condition("Applied", "True"), condition("Available", "True"), condition("Progressing", "False")] }), views());
+
+  expect(manifests).toEqual([{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", strategy: "ServerSideApply", applied: true, available: true, conditions: { Progressing: "False" }, feedback: { ReadyReplicas: "2" } }]);
+  expect(problems).toEqual([]);
+});
+
+const cases: Record<string, { work?: ManifestWork; seen?: Partial<WorkViews>; what: string }> = {
+  "an object that the member refuses": { work: makeWork({ manifest: [condition("Applied", "False", "Failed to apply manifest: too large")] }), what: "Deployment shop/web was not applied: too large" },
+  "an object that a policy brings to the member as well": { work: makeWork({ manifest: [condition("Applied", "False", "conflict")] }), seen: { otherOwner: () => "PropagationPolicy shop/web" }, what: "Deployment shop/web was not applied: PropagationPolicy shop/web has it on this member, and an object has one owner" },
+  "an object that somebody deleted": { work: makeWork({ manifest: [condition("Applied", "True"), condition("Available", "False")] }), what: "Deployment shop/web is not on the member" },
+  "a namespace without a cluster": { seen: { managedCluster: undefined, cluster: undefined }, what: "no cluster is called paris, so nobody takes works of this namespace" },
+  "a cluster that is not accepted": { seen: { managedCluster: managedCluster({ spec: { hubAcceptsClient: false } }) }, what: "the hub has not accepted paris" },
+  "a cluster that is silent": { seen: { managedCluster: managedCluster({ status: { conditions: [condition("ManagedClusterConditionAvailable", "Unknown", "no lease")], version: {} } }) }, what: "paris is not available: no lease" },
+  "a work that the member has not seen": { work: makeWork({ conditions: [] }), what: "paris has not taken it yet" },
+  "a change that the member has not seen": { work: makeWork({ generation: 2 }), what: "paris has not taken this version of it yet" },
+  "a work that has reached its end": { work: makeWork({ conditions: [condition("Applied", "True"), condition("Complete", "True")] }), what: "it has reached its end: changes are not carried out any more" },
+};
+for (const [behaviour, { work = makeWork(), seen = {}, what }] of Object.entries(cases)) {
+  test(`the problem of ${behaviour} is named`, () => {
+    const { problems } = explainWork(work, views(seen));
+
+    expect(problems[0]?.what).toBe(what);
+  });
+}
+
+test("of very many objects those in trouble are told first", () => {
+  const { manifests } = explainWork(makeWork({ count: 150, manifest: [condition("Applied", "False", "no")] }), views());
+
+  expect(manifests).toHaveLength(100);
+  expect(manifests[0]).toMatchObject({ name: "web149", applied: false });
+});

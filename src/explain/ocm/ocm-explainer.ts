@@ -1,0 +1,106 @@
+/**
+ * Explanations of Open Cluster Management's objects on a running hub, and of objects that come to members by them.
+ *
+ * Reads:  Placement, ManifestWork, ManifestWorkReplicaSet and what they are decided from; bindings, for who else has an object.
+ * Writes: nothing.
+ */
+import { bindingName, DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, parseApiVersion, PLACEMENT_LABEL, PlacementDecision, REPLICA_SET_LABEL } from "../../api/index.ts";
+import type { Kind, KubernetesObject } from "../../api/index.ts";
+import { formatTime, type Clock, type DeepReadonly } from "../../base/index.ts";
+import { ownerValue, type DecisionGroup, type PlacementSources } from "../../ocm/index.ts";
+import { wellKnown, type PlanningViews } from "../../propagation/index.ts";
+import type { Informers } from "../../runtime/index.ts";
+import { EXPLAIN_API_VERSION, type Explanation } from "../explanation.ts";
+import { findCarriers, type Carried } from "./carriers.ts";
+import { explainPlacement } from "./explain-placement.ts";
+import { explainReplicaSet } from "./explain-replica-set.ts";
+import { explainWork } from "./explain-work.ts";
+
+export interface OcmExplainerDependencies {
+  hub: string;
+  /** Of the hub. */
+  informers: Informers;
+  placements: PlacementSources;
+  views: Pick<PlanningViews, "bindings" | "clusterBindings" | "clusters">;
+  clock: Clock;
+}
+
+export interface OcmExplainer {
+  /** By the name that a binding of the object would have; undefined for everything else. */
+  get(namespace: string | undefined, name: string): Explanation | undefined;
+  /** The object of this name that ManifestWorks bring to members, if they do. */
+  carried(namespace: string | undefined, name: string): Carried | undefined;
+}
+
+/** What an explanation has that says nothing of policies. */
+const BARE = { otherPolicies: [], members: [], moves: [], leaving: [] };
+
+export function explanationOf(resource: Explanation["resource"], nowMs: number): Omit<Explanation, "problems"> {
+  const { kind, namespace, name } = resource;
+  return { apiVersion: EXPLAIN_API_VERSION, kind: namespace ? "Explanation" : "ClusterExplanation", metadata: { name: bindingName(kind, name), ...(namespace && { namespace }), creationTimestamp: formatTime(nowMs) }, resource, ...BARE };
+}
+
+export function createOcmExplainer({ hub, informers, placements: sources, views, clock }: OcmExplainerDependencies): OcmExplainer {
+  const [placements, works, sets, clusters, decisions] = [informers.of(OcmPlacement), informers.of(ManifestWork), informers.of(ManifestWorkReplicaSet), informers.of(ManagedCluster), informers.of(PlacementDecision)] as const;
+  const headOf = <T extends KubernetesObject>({ group, storageVersion, kind }: Kind<T>, { metadata: { namespace, name } }: DeepReadonly<T>): Omit<Explanation, "problems"> =>
+    explanationOf({ apiVersion: `${group}/${storageVersion}`, kind, ...(namespace && { namespace }), name }, clock.now());
+
+  function decidedBy(namespace: string, name: string): DecisionGroup[] | undefined {
+    if (!placements.get({ cluster: hub, namespace, name })) return undefined;
+    const made = decisions.list({ cluster: hub, namespace }).filter(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === name);
+    const byIndex = Map.groupBy(made, ({ metadata }) => metadata.labels?.[DECISION_GROUP_INDEX_LABEL] ?? "0");
+    return Array.from(byIndex, ([index, parts]) => ({ name: parts[0]?.metadata.labels?.[DECISION_GROUP_NAME_LABEL] ?? "", index: Number(index), clusters: parts.flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)) }));
+  }
+
+  /** The binding that brings an object to a cluster, and its policy. */
+  function bindingOf(cluster: string, { apiVersion, kind, namespace, name }: { apiVersion: string; kind: string; namespace?: string; name: string }): string | undefined {
+    const key = { cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) };
+    const binding = (namespace ? views.bindings : views.clusterBindings).get(key);
+    if (!binding?.spec.clusters?.some((target) => target.name === cluster) || parseApiVersion(binding.spec.resource.apiVersion).group !== parseApiVersion(apiVersion).group) return undefined;
+    const { annotations = {} } = binding.metadata;
+    const [policy, clusterPolicy] = [annotations[wellKnown.POLICY_NAME], annotations[wellKnown.CLUSTER_POLICY_NAME]];
+    if (policy !== undefined) return `PropagationPolicy ${annotations[wellKnown.POLICY_NAMESPACE] ?? ""}/${policy}`;
+    return clusterPolicy === undefined ? `${binding.kind} ${namespace ? `${namespace}/` : ""}${key.name}` : `ClusterPropagationPolicy ${clusterPolicy}`;
+  }
+
+  const explainers: { kind: string; explain(namespace: string, name: string): Explanation | undefined }[] = [
+    {
+      kind: OcmPlacement.kind,
+      explain(namespace, name) {
+        const placement = placements.get({ cluster: hub, namespace, name });
+        return placement && { ...headOf(OcmPlacement, placement), ...explainPlacement(placement, sources.inputOf(placement, clock.now())) };
+      },
+    },
+    {
+      kind: ManifestWork.kind,
+      explain(namespace, name) {
+        const work = works.get({ cluster: hub, namespace, name });
+        const key = { cluster: hub, name: namespace };
+        return work && { ...headOf(ManifestWork, work), ...explainWork(work, { managedCluster: clusters.get(key), cluster: views.clusters.get(key), otherOwner: (object) => bindingOf(namespace, object) }) };
+      },
+    },
+    {
+      kind: ManifestWorkReplicaSet.kind,
+      explain(namespace, name) {
+        const set = sets.get({ cluster: hub, namespace, name });
+        if (!set) return undefined;
+        const owner = ownerValue(set);
+        const own = [...works.list({ cluster: hub })].filter(({ metadata }) => metadata.labels?.[REPLICA_SET_LABEL] === owner);
+        return { ...headOf(ManifestWorkReplicaSet, set), ...explainReplicaSet(set, { decidedBy: (placement) => decidedBy(namespace, placement), works: own, nowMs: clock.now() }) };
+      },
+    },
+  ];
+
+  return {
+    get(namespace, asked) {
+      if (namespace === undefined) return undefined;
+      for (const { kind, explain } of explainers) {
+        const suffix = `-${kind.toLowerCase()}`;
+        const found = asked.endsWith(suffix) ? explain(namespace, asked.slice(0, -suffix.length)) : undefined;
+        if (found) return found;
+      }
+      return undefined;
+    },
+    carried: (namespace, asked) => findCarriers(works.list({ cluster: hub }), namespace, asked),
+  };
+}

@@ -1,0 +1,187 @@
+/** How an agent becomes known to its hub and stays so: asked for, accepted, renewed, denied, expired, and not confused with another. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCredentialKeeper, introduce, managedClusterIdentity, NameTakenError } from "../../src/agent/index.ts";
+import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from "../../src/agent/index.ts";
+import { CertificateSigningRequest, ManagedCluster, parseCertificateRequest, requestState } from "../../src/api/index.ts";
+import { createCertificateAuthority } from "../../src/apiserver/index.ts";
+import { createFakeClock, createSeededRandom, silentLog } from "../../src/base/index.ts";
+import type { FakeClock, Json } from "../../src/base/index.ts";
+import { createClient } from "../../src/client/index.ts";
+import type { Client } from "../../src/client/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+
+const MINUTE_MS = 60_000;
+const address = { name: "hub", server: "https://hub.example.com", ca: "", proxyUrl: "" };
+const identity = managedClusterIdentity("paris", "agent1");
+
+let fleet: TestFleet;
+let clock: FakeClock;
+let stopping: AbortController;
+let stored: HubCredentials | undefined;
+const rotations: Rotation[] = [];
+const store: CredentialStore = {
+  load: async () => stored,
+  async save(credentials) {
+    stored = credentials;
+  },
+};
+
+beforeEach(async () => {
+  clock = createFakeClock();
+  fleet = await startTestFleet({ members: [], clock, authority: await createCertificateAuthority({ clock }) });
+  stopping = new AbortController();
+  stored = undefined;
+  rotations.length = 0;
+});
+afterEach(async () => {
+  stopping.abort();
+  await fleet.stop();
+});
+
+const as = (name: string, ...groups: string[]): Client => createClient({ transport: fleet.hub.server.transport({ name, groups: [...groups, "system:authenticated"] }), fieldManager: "agent" });
+const bootstrapClient = (): Client => as("system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster");
+
+function createKeeper(id = "paris-id"): CredentialKeeper {
+  return createCredentialKeeper({
+    hub: "hub",
+    address,
+    cluster: "paris",
+    agent: "agent1",
+    identityOf: (agent) => managedClusterIdentity("paris", agent),
+    store,
+    bootstrap: { client: bootstrapClient(), introduce: (client, _agent, signal) => introduce(client, { hub: "hub", cluster: "paris", id, server: "https://paris.example.com", ca: "" }, signal) },
+    client: as(identity.commonName, ...identity.organizations),
+    expirationSeconds: 3600,
+    clock,
+    random: createSeededRandom(5),
+    log: silentLog,
+    onRotation: (rotation) => rotations.push(rotation),
+  });
+}
+
+/** Keys are made outside of the event loop, which no fake clock waits for. */
+async function run(ms: number): Promise<void> {
+  for (const end = clock.now() + ms; clock.now() < end; ) {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await fleet.run(Math.min(end - clock.now(), 5_000));
+  }
+}
+const requests = async (): Promise<readonly CertificateSigningRequest[]> => (await fleet.client.list(CertificateSigningRequest, { cluster: "hub" })).items as readonly CertificateSigningRequest[];
+async function decide(type: "Approved" | "Denied"): Promise<void> {
+  for (const request of await requests()) {
+    const { approved, denied } = requestState(request);
+    if (approved || denied) continue;
+    const condition = { type, status: "True", reason: "Test", message: "because", lastUpdateTime: "2024-05-01T12:00:00Z" };
+    await fleet.client.patch(CertificateSigningRequest, { cluster: "hub", name: request.metadata.name }, { status: { conditions: [condition] } } as unknown as Json, { type: "merge", subresource: "approval" });
+  }
+}
+async function accept(): Promise<void> {
+  await fleet.client.patch(ManagedCluster, { cluster: "hub", name: "paris" }, { spec: { hubAcceptsClient: true } }, { type: "merge" });
+  await decide("Approved");
+}
+/** A keeper that has its credentials. */
+async function join(): Promise<CredentialKeeper> {
+  const keeper = createKeeper();
+  const obtained = keeper.obtain(stopping.signal);
+  await run(10_000);
+  await accept();
+  await run(30_000);
+  await obtained;
+  return keeper;
+}
+
+test("a new agent introduces its cluster, asks with the exact subject, and keeps what it is given", async () => {
+  const keeper = createKeeper();
+  const obtained = keeper.obtain(stopping.signal);
+  await run(10_000);
+
+  const [request] = await requests();
+  const { commonName, subject } = parseCertificateRequest(Buffer.from(request?.spec.request ?? "", "base64").toString());
+  expect([commonName, subject.O]).toEqual(["system:open-cluster-management:paris:agent1", ["system:open-cluster-management:paris", "system:open-cluster-management:managed-clusters"]]);
+  expect(request?.metadata.labels).toEqual({ "open-cluster-management.io/cluster-name": "paris" });
+  expect((await fleet.client.get(ManagedCluster, { cluster: "hub", name: "paris" })).spec.managedClusterClientConfigs).toEqual([{ url: "https://paris.example.com" }]);
+
+  await accept();
+  await run(30_000);
+
+  expect((await obtained).agent).toBe("agent1");
+  expect(stored?.cert).toContain("BEGIN CERTIFICATE");
+  expect((await keeper.source.current()).cert).toBe(stored?.cert);
+});
+
+test("an agent that starts again uses what it kept, and asks for nothing", async () => {
+  await join();
+
+  await createKeeper().obtain(stopping.signal);
+
+  expect(await requests()).toHaveLength(1);
+});
+
+test("a certificate is renewed by the agent itself when a fifth to a quarter of its time is left", async () => {
+  const keeper = await join();
+  const first = stored?.cert;
+  const keeping = keeper.keep(stopping.signal);
+
+  await run(35 * MINUTE_MS);
+  expect(stored?.cert).toBe(first);
+  await run(15 * MINUTE_MS);
+
+  expect(stored?.cert).not.toBe(first);
+  expect((await requests()).map(({ spec }) => spec.username)).toContain(identity.commonName);
+  stopping.abort();
+  await keeping;
+});
+
+test("a certificate that ended while nobody could renew it is asked for anew, with the identity of the beginning", async () => {
+  await join();
+  const first = stored?.cert;
+  clock.advance(2 * 60 * MINUTE_MS);
+
+  const obtained = createKeeper().obtain(stopping.signal);
+  await run(10_000);
+  await decide("Approved");
+  await run(30_000);
+  await obtained;
+
+  expect(stored?.cert).not.toBe(first);
+  expect((await requests()).filter(({ spec }) => spec.username === "system:bootstrap:abcdef").length).toBeGreaterThan(0);
+});
+
+test("an agent whose request is denied asks again after an hour, and not before", async () => {
+  createKeeper().obtain(stopping.signal).catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+  await run(10_000);
+  await decide("Denied");
+  await run(30 * MINUTE_MS);
+  expect(rotations.at(-1)).toEqual({ ok: false, message: expect.stringContaining("was denied: because") });
+  expect(await requests()).toHaveLength(1);
+
+  await run(60 * MINUTE_MS);
+
+  expect((await requests()).filter((request) => !requestState(request).denied)).toHaveLength(1);
+});
+
+test("another cluster under the same name is refused, and does not go on", async () => {
+  await join();
+  stored = undefined;
+
+  const second = createKeeper("another-id").obtain(stopping.signal);
+
+  await expect(second).rejects.toThrow(NameTakenError);
+});
+
+test("credentials for another hub are not used", async () => {
+  await join();
+  const kept = stored as unknown as HubCredentials;
+  stored = { ...kept, address: { ...address, server: "https://elsewhere.example.com" } };
+
+  const obtained = createKeeper().obtain(stopping.signal);
+  await run(10_000);
+  await decide("Approved");
+  await run(30_000);
+  await obtained;
+
+  expect(stored.address.server).toBe(address.server);
+});

@@ -1,0 +1,95 @@
+/** Explanations of Open Cluster Management's objects on a running hub, and of objects that both faces of a member want. */
+import { beforeEach, expect, test } from "vitest";
+import { ConfigMap, Deployment, ManagedCluster, ManagedClusterSetBinding, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement, PropagationPolicy } from "../../src/api/index.ts";
+import type { JsonObject } from "../../src/base/index.ts";
+import { commands, createOutput, parseCommandLine } from "../../src/cli/index.ts";
+import type { CommandContext } from "../../src/cli/index.ts";
+import type { Explanation } from "../../src/explain/index.ts";
+import { endsWithTest } from "../../src/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+
+const HUB = "hub";
+const SETTLED_MS = 20_000;
+let fleet: TestFleet;
+
+beforeEach(async () => {
+  fleet = endsWithTest(await startTestFleet({ members: ["member1", "member2"] }));
+  await fleet.client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.run(SETTLED_MS);
+});
+
+async function why(...argv: string[]): Promise<string> {
+  const command = await commands.find(({ name }) => name === "why")?.load();
+  if (!command) throw new Error("there is no command why");
+  const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
+  let text = "";
+  const output = createOutput({ format, write: (part) => (text += part), warn: (part) => (text += part), showProgress: () => {} });
+  const context = { args, flags, output, signal: new AbortController().signal, clock: fleet.clock, connect: () => Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }), environment: {} };
+  await command.run(context as unknown as CommandContext<never>);
+  return text;
+}
+const whyData = async (...argv: string[]): Promise<Explanation> => JSON.parse(await why(...argv, "-o", "json")) as Explanation;
+
+const work = async (cluster: string, name: string, ...manifests: unknown[]): Promise<void> => {
+  await fleet.client.create(ManifestWork, HUB, { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { namespace: cluster, name }, spec: { workload: { manifests: manifests as JsonObject[] } } });
+  await fleet.run(SETTLED_MS);
+};
+const settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "settings" }, data: { a: "1" } };
+
+test("a Placement says of each cluster why it was chosen or refused", async () => {
+  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "member1" }, { metadata: { labels: { env: "prod" } } }, { type: "merge" });
+  await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { namespace: "shop", name: "default" }, spec: { clusterSet: "default" } });
+  await fleet.client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { namespace: "shop", name: "web" }, spec: { predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { env: "prod" } } } }] } });
+  await fleet.run(SETTLED_MS);
+
+  const text = await why("placement/web", "-n", "shop");
+
+  expect(text).toMatch(/member1 +chosen +200 +100 +100/);
+  expect(text).toMatch(/member2 +refused .*Predicate: it is not labelled env=prod/);
+});
+
+test("a ManifestWork says of each object what became of it", async () => {
+  await work("member1", "web", settings, makeDeployment("default/web").build(), { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w", namespace: "default" } });
+
+  const text = await why("manifestwork/web", "-n", "member1");
+
+  expect(text).toContain("ConfigMap default/settings: applied, there");
+  expect(text).toContain("Deployment default/web: applied, there\n    conditions  Progressing=True");
+  expect(text).toContain('Widget default/w: not applied: the server doesn\'t have a resource type "Widget"');
+});
+
+test("an object that is on members alone is traced to its ManifestWork", async () => {
+  await work("member2", "config", settings);
+
+  const text = await why("configmap/settings");
+
+  expect(text).toContain("member2: ManifestWork member2/config, applied");
+  await expect(why("configmap/other")).rejects.toThrow("there is no ConfigMap other in namespace default on the hub, and no ManifestWork brings one to members");
+});
+
+test("an object that both faces want has one owner, and both explanations say which", async () => {
+  await fleet.client.create(PropagationPolicy, HUB, makePolicy("default/all").selects("apps/v1", "Deployment", "web").duplicates("member1").build());
+  await fleet.client.create(Deployment, HUB, makeDeployment("default/web").build());
+  await fleet.run(SETTLED_MS);
+  await work("member1", "web", makeDeployment("default/web").build());
+
+  const [ofWork, ofDeployment] = [await whyData("mw/web", "-n", "member1"), await whyData("deployment/web")];
+
+  expect(ofWork.manifests).toMatchObject([{ kind: "Deployment", applied: false, alsoBy: "PropagationPolicy default/all" }]);
+  expect(ofWork.problems).toMatchObject([{ what: "Deployment default/web was not applied: PropagationPolicy default/all has it on this member, and an object has one owner" }]);
+  expect(ofDeployment.works).toMatchObject([{ cluster: "member1", name: "web", applied: false }]);
+  expect(ofDeployment.members).toMatchObject([{ cluster: "member1", applied: true }]);
+});
+
+test("a ManifestWorkReplicaSet says how far each cluster is", async () => {
+  await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { namespace: "shop", name: "default" }, spec: { clusterSet: "default" } });
+  await fleet.client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { namespace: "shop", name: "all" }, spec: {} });
+  await fleet.client.create(ManifestWorkReplicaSet, HUB, { apiVersion: "work.open-cluster-management.io/v1alpha1", kind: "ManifestWorkReplicaSet", metadata: { namespace: "shop", name: "web" }, spec: { cascadeDeletionPolicy: "Background", manifestWorkTemplate: { workload: { manifests: [settings] } }, placementRefs: [{ name: "all", rolloutStrategy: { type: "Progressive", progressive: { maxConcurrency: 1, minSuccessTime: "10m" } } }] } });
+  await fleet.run(SETTLED_MS);
+
+  const { rollout } = await whyData("mwrs/web", "-n", "shop");
+
+  expect(rollout).toMatchObject([{ placement: "all", strategy: "Progressive", counts: { Succeeded: 1, Waiting: 1 }, clusters: [{ cluster: "member2", state: "Waiting", message: expect.stringMatching(/^comes after member1, not before /) }, { cluster: "member1", state: "Succeeded" }] }]);
+  expect(await fleet.client.list(ConfigMap, { cluster: "member2", namespace: "default", fieldSelector: "metadata.name=settings" })).toMatchObject({ items: [] });
+});
