@@ -19,6 +19,7 @@ import { createDisown } from "./disown.ts";
 import { findDrift, withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";
 import { digestOf, FIELD_MANAGER, isOfAnother, isOurs, isReleasedFrom, isSameDelivery, mark, RELEASED_FROM, releasePatch } from "./marks.ts";
+import { createHoldings } from "./holdings.ts";
 import { groupKind } from "./observer.ts";
 import type { Observer } from "./observer.ts";
 import { isFieldConflict } from "./obstacles.ts";
@@ -64,6 +65,7 @@ interface Settled {
 
 export function createDelivery({ client, cluster, kinds: asked, observer, clock }: DeliveryDependencies): Delivery {
   const kinds = createServedKinds(asked);
+  const holdings = createHoldings({ client, cluster });
   /** By object, the generation at which it was last found as wanted, or written. */
   const settled = new Map<string, Settled>();
 
@@ -240,8 +242,11 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const key = keyOf(ref);
     const observed = await read(kind, key, signal);
     if (!observed || !isOurs(observed, policy.owner) || isOfAnother(observed, policy.ownerId)) return;
+    const held = policy.mode === "delete" && policy.whenHolding && !observed.metadata.deletionTimestamp ? await holdings.of(observed, signal) : undefined;
+    const then = held === undefined ? policy.mode : policy.whenHolding?.(held);
+    if (then === "leave") return;
     try {
-      if (policy.mode === "release") await client.patch(kind, key, releasePatch(observed, FIELD_MANAGER, policy.mayReturn ? policy.owner : undefined), { type: "merge", signal });
+      if (then === "release") await client.patch(kind, key, releasePatch(observed, FIELD_MANAGER, policy.mayReturn || held !== undefined ? policy.owner : undefined), { type: "merge", signal });
       else if (!observed.metadata.deletionTimestamp) {
         const { uid } = observed.metadata;
         await client.delete(kind, key, { propagationPolicy: policy.propagationPolicy ?? "Background", ...(uid && { preconditions: { uid } }), signal });

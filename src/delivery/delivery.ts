@@ -103,6 +103,11 @@ export interface RemovePolicy {
   ownerId?: string;
   /** With `release`: the same owner may take it back later. */
   mayReturn?: boolean;
+  /**
+   * With `delete`, for a namespace or a definition on the member that still holds something, which would be deleted with it. The answer says
+   * what becomes of it: it is released for the owner to take back, or left as it is for now.
+   */
+  whenHolding?(found: string): "release" | "leave";
   beforeRequest?(): void;
 }
 

@@ -59,7 +59,7 @@ export function createExecution({ hub, informers, clientFor, deliveryFor, serves
 
   return {
     controllers: [
-      createExecuteController({ hub, deliveryFor, memberObjects, interpreter, autoscaledWorks: createAutoscaledWorks(works), ruleChanges: ruleChanges.works(), workStatus, events: events("flotilla-execute"), clock, random }),
+      createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks: createAutoscaledWorks(works), ruleChanges: ruleChanges.works(), workStatus, events: events("flotilla-execute"), clock, random }),
       createReflectController({ memberObjects, interpreter, ruleChanges: ruleChanges.works(), tellFailure, workStatus }),
     ].map(onlyServed),
     isQuiet: () => workStatus.isQuiet(),

@@ -66,10 +66,11 @@ export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotati
 
 /**
  * execute: why a Work is not applied, for dispatch. Either the member did not get it, or no answer came to a request that it may have
- * got; the second holds until the member answers.
+ * got, which holds until the member answers, or an answer is still waited for, longer than usual.
  */
 export const MEMBER_UNREACHABLE = "MemberUnreachable";
 export const NO_ANSWER = "NoAnswer";
+export const ANSWER_PENDING = "AnswerPending";
 
 /** A namespace with this label stays on the hub. */
 export const SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation";

@@ -10,7 +10,7 @@ import { moduleBeside, required } from "../base/index.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
-import { CHANGED, packWrites, REFUSED, type Answer, type Committed, type FromWorker, type Query, type ToWorker } from "./sqlite-protocol.ts";
+import { CHANGED, packWrites, REFUSED, unpackEntries, type Answer, type Committed, type FromWorker, type Query, type ToWorker } from "./sqlite-protocol.ts";
 import { writeSnapshot } from "./sqlite-snapshot.ts";
 import { checkWrite } from "./write-rules.ts";
 
@@ -257,14 +257,14 @@ class SqliteEngine implements Engine {
   async *#entries(first: Promise<Answer>): AsyncGenerator<Entry[], void, undefined> {
     let scan: number | undefined;
     try {
-      for (let page = await first; page && "entries" in page; ) {
-        scan = page.isLast ? undefined : page.scan;
+      for (let answer = await first; answer && "page" in answer; ) {
+        scan = answer.isLast ? undefined : answer.scan;
         // The worker reads the next page while this one is used.
-        const next = page.isLast ? undefined : this.#ask({ type: "scan-next", scan: page.scan });
+        const next = answer.isLast ? undefined : this.#ask({ type: "scan-next", scan: answer.scan });
         if (next) void Promise.allSettled([next]);
-        if (page.entries.length > 0) yield page.entries;
+        if (answer.page.keys.length > 0) yield unpackEntries(answer.page);
         if (!next) return;
-        page = await next;
+        answer = await next;
       }
     } finally {
       if (scan !== undefined && !this.#failure) await this.#ask({ type: "scan-end", scan });

@@ -60,7 +60,15 @@ export type FromWorker =
   /** `oldest` is set when the changes that were asked for are compacted. */
   | { type: "refusal"; id: number; message: string; oldest?: number };
 
-export type Answer = { changes: Change[] } | { past: PastChange[] } | { scan: number; entries: Entry[]; isLast: boolean } | null;
+/** Entries with all their bytes in one buffer: handing over a buffer for each would take longer than reading them. */
+export interface EntryPage {
+  keys: string[];
+  revisions: Float64Array;
+  lengths: Int32Array;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type Answer = { changes: Change[] } | { past: PastChange[] } | { scan: number; page: EntryPage; isLast: boolean } | null;
 
 /** Packs into the spare buffer where it is large enough. */
 export function packWrites(writes: readonly Write[], spare?: ArrayBuffer): WriteBatch {
@@ -90,5 +98,25 @@ export function unpackWrites({ keys, expects, lengths, bytes }: WriteBatch): Wri
     if (length === DELETION) return { key, expect, value: null };
     offset += length;
     return { key, expect, value: bytes.subarray(offset - length, offset) };
+  });
+}
+
+export function packEntries(entries: readonly Entry[]): EntryPage {
+  const bytes = new Uint8Array(entries.reduce((sum, { value }) => sum + value.byteLength, 0));
+  let offset = 0;
+  for (const { value } of entries) {
+    bytes.set(value, offset);
+    offset += value.byteLength;
+  }
+  return { keys: entries.map(({ key }) => key), revisions: Float64Array.from(entries, ({ revision }) => revision), lengths: Int32Array.from(entries, ({ value }) => value.byteLength), bytes };
+}
+
+/** Every value gets bytes of its own: one that is kept for long must not keep those of its page. */
+export function unpackEntries({ keys, revisions, lengths, bytes }: EntryPage): Entry[] {
+  let offset = 0;
+  return keys.map((key, index) => {
+    const start = offset;
+    offset += lengths[index] ?? 0;
+    return { key, revision: revisions[index] ?? 0, value: bytes.slice(start, offset) };
   });
 }

@@ -9,13 +9,15 @@ import { messageOf, required } from "../base/index.ts";
 import type { Entry, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
 import { explained, isTemporary, SqliteDatabase, type SqliteDatabaseOptions } from "./sqlite-database.ts";
-import { unpackWrites, type Answer, type FromWorker, type Query, type ToWorker, type WriteBatch } from "./sqlite-protocol.ts";
+import { packEntries, unpackWrites, type Answer, type FromWorker, type Query, type ToWorker, type WriteBatch } from "./sqlite-protocol.ts";
 
 const GROUP_WRITES = 1024;
 const GROUP_BYTES = 16 * 1024 * 1024;
 /** A page of a scan or of the past. */
 const PAGE_ENTRIES = 512;
 const PAGE_BYTES = 256 * 1024;
+/** Of a scan, which is asked for ahead: the fewer, the less time goes into messages. */
+const SCAN_BYTES = 1024 * 1024;
 
 const port = required(parentPort, "the port to the event loop");
 const options = workerData as SqliteDatabaseOptions;
@@ -95,16 +97,16 @@ function nextEntries(id: number): Answer {
   const scan = required(scans.get(id), "the scan");
   const entries: Entry[] = [];
   let bytes = 0;
-  while (entries.length < PAGE_ENTRIES && bytes < PAGE_BYTES) {
+  while (entries.length < PAGE_ENTRIES && bytes < SCAN_BYTES) {
     const { done, value } = scan.rows.next();
     if (done || !value.key.startsWith(scan.prefix)) {
       endScan(id);
-      return { scan: id, entries, isLast: true };
+      return { scan: id, page: packEntries(entries), isLast: true };
     }
     entries.push({ key: value.key, revision: value.revision, value: value.value });
     bytes += value.value.byteLength;
   }
-  return { scan: id, entries, isLast: false };
+  return { scan: id, page: packEntries(entries), isLast: false };
 }
 
 function endScan(id: number): void {
@@ -115,7 +117,7 @@ function endScan(id: number): void {
 function reply(database: SqliteDatabase, id: number, query: Query): void {
   try {
     const result = answer(database, query);
-    say({ type: "answer", id, answer: result }, result ? buffersOf(carriedBy(result)) : []);
+    say({ type: "answer", id, answer: result }, result ? buffersIn(result) : []);
   } catch (error) {
     if (error instanceof CompactedError) say({ type: "refusal", id, message: error.message, oldest: error.oldest });
     else say({ type: "refusal", id, message: explained(options.path, error).message });
@@ -123,9 +125,9 @@ function reply(database: SqliteDatabase, id: number, query: Query): void {
   if (query.type === "close") port.close();
 }
 
-function carriedBy(result: NonNullable<Answer>): readonly { value: Uint8Array | null }[] {
-  if ("past" in result) return result.past.flatMap(({ previous }) => previous ?? []);
-  return "changes" in result ? result.changes : result.entries;
+function buffersIn(result: NonNullable<Answer>): readonly ArrayBufferLike[] {
+  if ("page" in result) return [result.page.bytes.buffer];
+  return buffersOf("past" in result ? result.past.flatMap(({ previous }) => previous ?? []) : result.changes);
 }
 
 function buffersOf(items: Iterable<{ value: Uint8Array | null }>): ArrayBufferLike[] {

@@ -1,7 +1,9 @@
 /** One manifest of many kinds, written as people write them: servers fill in what is missing, and spell values in their own way. */
+import { parseApiVersion } from "../../src/api/index.ts";
+import type { KubernetesObject, ManifestConfigOption } from "../../src/api/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 
-const meta = (name: string, namespace: string | undefined = "default"): JsonObject => ({ name, ...(namespace && { namespace }), labels: { app: "kinds" }, creationTimestamp: null }) as JsonObject;
+const meta = (name: string, namespace: string | undefined = "default"): JsonObject => ({ name, ...(namespace && { namespace }), labels: { app: "kinds" }, creationTimestamp: null });
 const selector = { matchLabels: { app: "kinds" } };
 const template = { metadata: { labels: { app: "kinds" }, creationTimestamp: null }, spec: { containers: [{ name: "web", image: "web:1", ports: [{ containerPort: 80 }], resources: { requests: { cpu: "0.1", memory: "1024Mi" }, limits: { cpu: "1000m" } } }] } } as unknown as JsonObject;
 const job = { template: { spec: { restartPolicy: "Never", containers: [{ name: "once", image: "once:1" }] } } };
@@ -32,12 +34,14 @@ export const manifestsOfManyKinds: JsonObject[] = [
   { apiVersion: "example.dev/v1", kind: "Gadget", metadata: meta("kinds"), spec: {} },
 ];
 
-/** What a ManifestWork calls the strategy for all of them. */
-export const allOfThem = (type: "Update" | "ServerSideApply"): { manifestConfigs: { resourceIdentifier: { group: string; resource: string; namespace: string; name: string }; updateStrategy: { type: "Update" | "ServerSideApply" } }[] } => ({
-  manifestConfigs: manifestsOfManyKinds.map(({ apiVersion, kind, metadata }) => {
-    const { name, namespace = "" } = metadata as { name: string; namespace?: string };
-    const group = String(apiVersion).includes("/") ? String(apiVersion).split("/")[0] ?? "" : "";
-    const plural = kind === "Ingress" || kind === "StorageClass" || kind === "PriorityClass" ? `${String(kind).toLowerCase()}es` : kind === "NetworkPolicy" ? "networkpolicies" : `${String(kind).toLowerCase()}s`;
-    return { resourceIdentifier: { group, resource: plural, namespace, name }, updateStrategy: { type } };
-  }),
-});
+/** Plurals that are not the kind with an s. */
+const PLURALS: Readonly<Record<string, string>> = { Ingress: "ingresses", StorageClass: "storageclasses", PriorityClass: "priorityclasses", NetworkPolicy: "networkpolicies" };
+
+/** One strategy for all of them. */
+export function allOfThem(type: "Update" | "ServerSideApply"): { manifestConfigs: ManifestConfigOption[] } {
+  const manifestConfigs = (manifestsOfManyKinds as unknown as KubernetesObject[]).map(({ apiVersion, kind, metadata: { name, namespace = "" } }) => ({
+    resourceIdentifier: { group: parseApiVersion(apiVersion).group, resource: PLURALS[kind] ?? `${kind.toLowerCase()}s`, namespace, name },
+    updateStrategy: { type },
+  }));
+  return { manifestConfigs };
+}

@@ -57,7 +57,7 @@ export async function requestCertificate({ hub, client, identity, expirationSeco
     await sleep(clock, waitMs * (0.75 + random.next() / 2), signal);
     const found = await look(client, hub, name, signal);
     if (found === "away") continue;
-    if (!found || found.metadata.uid !== uid) throw new CertificateDeniedError(`the request ${name} for a certificate is gone; the next one is another`);
+    if (!found || found.metadata.uid !== uid) throw new FlotillaError("CertificateRequestGone", `the request ${name} for a certificate was removed before anybody decided; the next one is another`);
     const { approved, denied, failed, issued } = requestState(found);
     if (denied || failed) throw new CertificateDeniedError(`the request ${name} for a certificate was ${denied ? "denied" : "not signed"}: ${found.status?.conditions?.find(({ type }) => type === "Denied" || type === "Failed")?.message ?? "no reason is given"}`);
     if (approved && issued) return { cert: Buffer.from(found.status?.certificate ?? "", "base64").toString("utf8"), key };

@@ -3,10 +3,11 @@
  * them, or because such a member may still run more than it was asked for, and the others leave room for that.
  */
 import type { KubernetesObject } from "../../api/index.ts";
-import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { countOf } from "../replica-status.ts";
 import { parseStage, stageTextOf, type MemberStage } from "./member-stage.ts";
+import { tellsStages } from "./rollout-members.ts";
 import { keptPods } from "./split-partition.ts";
 
 export interface HeldRollout {
@@ -35,7 +36,7 @@ export function heldRollout(copies: ReadonlyMap<string, DeepReadonly<KubernetesO
       rest += stage.replicas - stage.updated;
       continue;
     }
-    const { has, may } = heldPods(stage, held, isObject(observed) ? observed : {});
+    const { has, may } = heldPods(stage, observed);
     updated += has;
     reserved += may - has;
     if (has < stage.replicas) unfinished.push(cluster);
@@ -48,9 +49,13 @@ export function heldRollout(copies: ReadonlyMap<string, DeepReadonly<KubernetesO
 }
 
 /** How many pods of the release a member that gets no copies is known to be asked for, and how many it may run. */
-function heldPods(stage: MemberStage, held: NonNullable<Share["held"]>, status: JsonObject): { has: number; may: number } {
+function heldPods(stage: MemberStage, observed: Json | undefined): { has: number; may: number } {
+  const status: JsonObject = isObject(observed) ? observed : {};
+  const isTrusted = observed !== undefined && !tellsStages(status);
   const reported = parseStage(status["rolloutStage"]);
   const isOfRelease = reported?.digest === stage.digest;
-  const has = held === "unsure" ? stage.updated : isOfRelease ? Math.min(reported.updated, stage.updated) : 0;
-  return { has, may: Math.max(has, stage.peak ?? 0, isOfRelease ? countOf(status["updatedReplicas"]) : 0) };
+  // Where stages are not reported, what was asked for is believed.
+  const answered = isOfRelease ? reported.updated : isTrusted ? stage.updated : 0;
+  const has = Math.min(answered, stage.updated);
+  return { has, may: Math.max(stage.updated, stage.peak ?? 0, isOfRelease ? countOf(status["updatedReplicas"]) : 0) };
 }

@@ -84,6 +84,7 @@ describe("a rollout that waits", () => {
 
   test.each([
     ["it was asked for that before and has not answered", `${DIGEST}/1@1/3^3-`, {}],
+    ["it was asked for that last and has not answered", `${DIGEST}/1@3/3`, {}],
     ["it reports that it has not gone down yet", `${DIGEST}/1@1/3-`, { updatedReplicas: 3 }],
   ])("is told where the others leave room for a member that may run more, because %s", (_why, paris, status) => {
     const unsure = [{ cluster: "oslo", replicas: 3 }, { cluster: "paris", replicas: 3, held: "unsure" as const, observed: { rolloutStage: `${DIGEST}/5@1/3`, ...status } }];

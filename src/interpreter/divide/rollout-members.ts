@@ -79,7 +79,7 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
 }
 
 /** Rules that users bring report neither stages nor generations of the template: then what was asked for is believed. */
-function tellsStages(status: JsonObject): boolean {
+export function tellsStages(status: JsonObject): boolean {
   return status["rolloutStage"] !== undefined || status["resourceTemplateGeneration"] !== undefined;
 }
 

@@ -28,6 +28,7 @@ import { createWorkObjects, type MemberFor, type WorkMember } from "./member-obj
 import { isOwned, untracked } from "./ownership.ts";
 import { planDeleting, planWorkStatus } from "./plan-work-status.ts";
 import { readManifest, type ManifestReading, type Sight } from "./read-manifest.ts";
+import { createWaits } from "./waits.ts";
 import { WorkMistakeError } from "./work-mistake.ts";
 
 type Work = DeepReadonly<ManifestWork>;
@@ -53,8 +54,6 @@ export interface WorkDependencies {
 const CONCURRENCY = 64;
 /** Progress waits this long for what settles it, as in the pipeline of policies. */
 const PROGRESS_PATIENCE_MS = 1_500;
-/** How often objects that are being deleted are looked for: those of the work are watched, others are not. */
-const GOING_MS = 1_000;
 const LOOK_AGAIN_MS = 60_000;
 
 export function createWorkController({ hub, informers, memberFor, origin, interpreter, workStatus, clock, random, followClusters, served }: WorkDependencies): Controller<ObjectKey> {
@@ -62,6 +61,7 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
   const clusters = informers.of(ManagedCluster);
   const lanes = createMemberLanes({ clock, random });
   const refusals = createRefusals(random);
+  const waits = createWaits(hub);
   const appliedNameOf = (work: Work): string => appliedName(origin, work);
   const objects = createWorkObjects({ hub, works, memberFor, appliedNameOf });
   const clusterOf = ({ metadata }: Work): string => metadata.namespace ?? "";
@@ -139,18 +139,21 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
 
   /** Keeps the member's note of the work true, and removes what is on it and not in the work any more. */
   async function keepNote(work: Work, applied: Applied, attempts: readonly Attempt[], manifests: readonly Manifest[], member: WorkMember, passage: Passage, signal: AbortSignal): Promise<Result> {
-    const present = attempts.flatMap((attempt) => {
+    const before = applied.status?.appliedResources ?? [];
+    const tracked = attempts.flatMap((attempt) => {
       const object = "object" in attempt.outcome ? attempt.outcome.object : objects.get(work, refOf(attempt.manifest.object));
-      const resource = object && appliedResource(attempt, object.metadata.uid ?? "");
-      return resource ? [resource] : [];
+      return appliedResource(attempt, object?.metadata.uid ?? "") ?? [];
     });
-    const gone = untracked(applied.status?.appliedResources ?? [], present);
+    const gone = untracked(before, tracked);
+    // What cannot be seen right now is still the work's, and stays on the note as it is.
+    const unseen = tracked.filter(({ uid }) => uid === "");
+    const present = [...tracked.filter(({ uid }) => uid !== ""), ...before.filter((resource) => untracked([resource], unseen).length === 0)];
     // Nothing is taken away before its replacement is there, and the work has said so: a hub that was restored knows less than its members.
     const said = findCondition(work.status?.conditions, "Applied");
     const isSettled = attempts.length === manifests.length && attempts.every(({ outcome }) => outcome.result !== "failed") && said?.observedGeneration === work.metadata.generation;
     const going = isSettled && gone.length > 0 ? await letGo(work, applied, gone, member, passage, signal) : gone;
     await recordResources(applied, [...present, ...going], member, () => passage.enter(), signal);
-    return isSettled && going.length > 0 ? { requeueAfterMs: GOING_MS } : done;
+    return isSettled && going.length > 0 ? { requeueAfterMs: waits.nextMs(work) } : done;
   }
 
   /** Takes everything off the member that the work brought there; true when nothing is left. */
@@ -188,8 +191,9 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     }
     if (!("error" in applied) && applied.metadata.deletionTimestamp) {
       // Somebody on the member ordered it away. What it held goes, and the work begins anew.
-      return (await clear(work, applied, member, passage, signal)) ? { requeueAfterMs: 0 } : { requeueAfterMs: GOING_MS };
+      return (await clear(work, applied, member, passage, signal)) ? { requeueAfterMs: 0 } : { requeueAfterMs: waits.nextMs(work) };
     }
+    if ("error" in applied && manifests.length === 0) throw applied.error as Error;
     const attempts = "error" in applied ? manifests.map((manifest): Attempt => ({ manifest, outcome: { result: "failed", error: applied.error } })) : await applyWork(work, manifests, { member, applied, beforeRequest, signal });
     const failures = attempts.flatMap(({ outcome }) => (outcome.result === "failed" ? [outcome.error] : []));
     if (signal.aborted || failures.some((error) => obstacleOf(error) === "busy")) return done; // It comes back when there is room.
@@ -200,6 +204,7 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     const noted = await keepNote(work, applied, attempts, manifests, member, passage, signal);
     if (failures.length > 0) return afterFailures(work, key, failures);
     refusals.forget(key);
+    if (noted === done) waits.forget(key);
     return noted;
   }
 
@@ -284,7 +289,7 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
       if (member.farewell === "abandon") return done;
       const result = await inLane(key, async (passage) => {
         const applied = await findApplied(work, appliedNameOf(work), member, objects, () => passage.enter(), signal);
-        return !applied || (await clear(work, applied, member, passage, signal)) ? done : { requeueAfterMs: GOING_MS };
+        return !applied || (await clear(work, applied, member, passage, signal)) ? done : { requeueAfterMs: waits.nextMs(work) };
       });
       // What stays behind on a member that leaves harms nobody; one that is gone must not keep its works.
       if (result === "unreachable" && member.farewell === "release") return done;
@@ -294,6 +299,7 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     },
 
     forget(key) {
+      waits.forget(key);
       lanes.forget(key.namespace ?? "", key);
       refusals.forget(key);
     },

@@ -70,8 +70,25 @@ export function dryRunOver(client: Client, cluster: string): DryRunAs {
     const { namespace } = object.metadata;
     const path = `${root}${scope === "Namespaced" && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${plural}?dryRun=All`;
     const { status, body } = await client.raw({ method: "POST", path, cluster, headers: { "content-type": "application/json", accept: "application/json" }, impersonate: { user, groups }, body: Buffer.from(JSON.stringify(object)) }, signal);
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk);
-    if (status >= 300) throw new ApiError(JSON.parse(Buffer.concat(chunks).toString()) as ApiError["status"]);
+    const text = await readText(body);
+    if (status >= 300) throw refusalOf(status, text);
   };
+}
+
+/** An answer comes from a member, which may say anything. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes <= MAX_ANSWER_BYTES) chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function refusalOf(code: number, text: string): ApiError {
+  const [, reason] = /"reason":\s*"(\w{1,64})"/.exec(text) ?? [];
+  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: text.slice(0, 1024), ...(reason !== undefined && { reason }), code });
 }

@@ -30,8 +30,20 @@ export async function readManifest(meta: ManifestResourceMeta, sight: Sight, opt
   if (typeof sight === "string" || !("object" in sight)) return { meta, available };
   const { object } = sight;
   const rules = options?.conditionRules ?? [];
-  const ruled = [...(rules.length > 0 ? evaluateRules(object, rules) : []), ...(await progressOf(object, rules, interpreter))].map((condition) => ({ ...condition, observedGeneration: generation }));
+  const ruled = [...evaluatedRules(object, rules), ...(await progressOf(object, rules, interpreter))].map((condition) => ({ ...condition, observedGeneration: generation }));
   return { meta, available, seen: { ...feedbackOf(object, options?.feedbackRules ?? []), ruled } };
+}
+
+/** Rules may cost much, and an object is looked at several times before it changes. Objects and specs are shared and never changed. */
+const evaluated = new WeakMap<object, { rules: unknown; conditions: readonly NextCondition[] }>();
+
+function evaluatedRules(object: Object, rules: NonNullable<ManifestOptions["conditionRules"]>): readonly NextCondition[] {
+  if (rules.length === 0) return rules as readonly never[];
+  const known = evaluated.get(object);
+  if (known?.rules === rules) return known.conditions;
+  const conditions = evaluateRules(object, rules);
+  evaluated.set(object, { rules, conditions });
+  return conditions;
 }
 
 /** A user's rule about health that fails is told by whoever carries rules out; here nothing is known then. */

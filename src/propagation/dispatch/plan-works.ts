@@ -8,6 +8,7 @@ import { clusterNameOf, executionNamespace, workName } from "../../api/index.ts"
 import { MANAGED_LABEL } from "../../delivery/index.ts";
 import { findCondition } from "../../machinery/index.ts";
 import {
+  ANSWER_PENDING,
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
   CONFLICT_RESOLUTION,
@@ -89,7 +90,7 @@ function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: 
 
 function heldIn(binding: DeepReadonly<ResourceBinding>, cluster: string, { spec, status }: DeepReadonly<Work>): Share["held"] {
   const reason = findCondition(status?.conditions ?? [], "Applied")?.reason;
-  if (reason === NO_ANSWER) return "unsure";
+  if (reason === NO_ANSWER || reason === ANSWER_PENDING) return "unsure";
   if (reason === MEMBER_UNREACHABLE || spec.suspendDispatching) return "behind";
   // Its last copy was not held up, and may be under way.
   return isSuspended(binding, cluster) ? "unsure" : undefined;

@@ -17,21 +17,25 @@ import type { Delivery, ObjectRef, Obstacle, Passage } from "../../delivery/inde
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
-import type { Controller, EventRecorder, ObjectEvent, Source, StatusWriter } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Lister, ObjectEvent, Source, StatusWriter } from "../../runtime/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { manifestsOf, refOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
-import { WORK_FINALIZER, WORK_ID } from "../well-known.ts";
+import { WORK_FINALIZER } from "../well-known.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
-import { failureOf, planApplied, planDispatching, planManaged } from "./plan-applied.ts";
+import { createDepartures, LOOK_INSIDE_AGAIN_MS } from "./departures.ts";
+import { failureOf, pendingAnswer, planApplied, planDispatching, planManaged } from "./plan-applied.ts";
 import type { Attempt, Failure } from "./plan-applied.ts";
 import { planDrifted, renderDrift } from "./plan-drift.ts";
 import type { ObjectDrift } from "./plan-drift.ts";
+import { createRemoveManifest } from "./remove-manifest.ts";
+import { watchPassage } from "./slow-answers.ts";
 
 export interface ExecuteDependencies {
   hub: string;
+  works: Pick<Lister<Work>, "list">;
   deliveryFor: DeliveryFor;
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "retain">;
@@ -51,9 +55,11 @@ const LOOK_AGAIN_MS = 60_000;
 
 type ManifestAttempt = { kind: string; name: string; repairs: boolean; servesAsItIs: boolean; attempt: Attempt };
 
-export function createExecuteController({ hub, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
+export function createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
   const lanes = createMemberLanes({ clock, random });
   const refusals = createRefusals(random);
+  const departures = createDepartures({ hub, works, clock });
+  const removeManifest = createRemoveManifest({ hub, departures, events });
 
   const clusterOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
   const deliveryOf = (work: DeepReadonly<Work>): Delivery => {
@@ -135,7 +141,7 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
     name: "execute",
     for: Work,
     finalizer: WORK_FINALIZER,
-    watches: [{ source: memberObjects.source() }, { source: ruleChanges }, { source: lanes.source }, watch(Cluster, afterClusterChange)],
+    watches: [{ source: memberObjects.source() }, { source: ruleChanges }, { source: lanes.source }, watch(Cluster, afterClusterChange), watch(Work, ({ object, deleted }) => (deleted ? departures.waitingIn(object.metadata.namespace ?? "") : []))],
     writes: [Work],
     concurrency: CONCURRENCY,
 
@@ -146,7 +152,11 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
       const restMs = refusals.restMs(key, () => questionOf(work), clock.now());
       if (restMs > 0) return { requeueAfterMs: restMs };
 
-      const passage = lanes.passage(clusterOf(work), key);
+      let isPending = false;
+      const passage = watchPassage(lanes.passage(clusterOf(work), key), clock, () => {
+        isPending = true;
+        workStatus.set(key, "execute", (newest) => planApplied(newest, pendingAnswer(clusterOf(work)), formatTime(clock.now())));
+      });
       const attempts = await deliver(work, passage, signal);
       const failures = attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []));
       const obstacles = new Set<Obstacle>(failures.map(obstacleOf));
@@ -158,7 +168,7 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
       const isManaged = !attempts.some(({ attempt }) => attempt.result === "unmanaged");
       if (planManaged(work, isManaged, now) !== work) workStatus.set(key, "managed", (newest) => planManaged(newest, isManaged, now));
       // Objects that are left alone say nothing about whether the rest is applied.
-      if (isManaged || failures.length > 0) tellApplied(work, key, failureOf(attempts), now);
+      if (isManaged || failures.length > 0 || isPending) tellApplied(isPending ? planApplied(work, pendingAnswer(clusterOf(work)), now) : work, key, failureOf(attempts), now);
       tellDrift(work, key, attempts, now);
 
       // A member that does not answer is waited for; what else failed was told on the Work.
@@ -173,19 +183,14 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
       const cluster = clusterOf(work);
       if (cluster === "") return done; // A Work outside of the namespaces of members was never delivered anywhere.
       const delivery = deliveryOf(work);
-      const id = work.metadata.labels?.[WORK_ID];
       const passage = lanes.passage(cluster, key);
-      const outcomes = await Promise.allSettled(
-        manifestsOf(work).map((manifest) => {
-          const isKept = work.spec.preserveResourcesOnDeletion || isUnmanaged(manifest, cluster);
-          return delivery.remove(refOf(manifest), { mode: isKept ? "release" : "delete", propagationPolicy: "Background", owner: ownerOf(work), ...(id !== undefined && { ownerId: id }), beforeRequest: () => passage.enter() }, signal);
-        }),
-      );
+      const removal = { work, key, cluster, delivery, beforeRequest: () => passage.enter() };
+      const outcomes = await Promise.allSettled(manifestsOf(work).map((manifest) => removeManifest(removal, manifest, signal)));
       const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
       const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
       passage.leave(unreachable === undefined ? undefined : messageOf(unreachable));
       const [failure] = failures;
-      if (failure === undefined) return done;
+      if (failure === undefined) return outcomes.some((outcome) => outcome.status === "fulfilled" && outcome.value === "waits") ? { requeueAfterMs: LOOK_INSIDE_AGAIN_MS } : done;
       if (obstacleOf(failure) !== "busy") tellApplied(work, key, { reason: "AppliedFailed", message: messageOf(failure) }, formatTime(clock.now()));
       for (const error of failures) if (["passing", "refused"].includes(obstacleOf(error))) throw error;
       return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -194,6 +199,7 @@ export function createExecuteController({ hub, deliveryFor, memberObjects, inter
     forget(key) {
       lanes.forget(clusterNameOf(key.namespace ?? "") ?? "", key);
       refusals.forget(key);
+      departures.forget(key);
     },
   });
 }

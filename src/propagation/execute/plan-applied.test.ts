@@ -42,6 +42,19 @@ test("a member that may have got a request counts as such until it answers, what
   expect(planApplied(lost, undefined, "2024-05-01T12:00:00Z").status?.conditions).toMatchObject([{ status: "True" }]);
 });
 
+test("an answer that is waited for is told where nothing worse is known, and gives way to what comes of it", () => {
+  const now = "2024-05-01T12:00:00Z";
+  const said = (work: Parameters<typeof planApplied>[0]): unknown => work.status?.conditions?.[0]?.reason;
+  const work = makeWork("paris", "web").build();
+  const pending = planApplied(planApplied(work, undefined, now), { reason: "AnswerPending", message: "slow" }, now);
+  const away = planApplied(work, { reason: "MemberUnreachable", message: "no route" }, now);
+
+  expect(said(pending)).toBe("AnswerPending");
+  expect(said(planApplied(pending, { reason: "MemberUnreachable", message: "no route" }, now))).toBe("MemberUnreachable");
+  expect(said(planApplied(pending, undefined, now))).toBe("AppliedSuccessful");
+  expect(planApplied(away, { reason: "AnswerPending", message: "slow" }, now)).toBe(away);
+});
+
 test("a Work whose condition already says so is given back as it is", () => {
   const work = planApplied(makeWork("paris", "web").build(), undefined, "2024-05-01T12:00:00Z");
 

@@ -6,14 +6,19 @@ import { mayHaveArrived, obstacleOf } from "../../delivery/index.ts";
 import type { ApplyOutcome } from "../../delivery/index.ts";
 import { findCondition, withCondition } from "../../machinery/index.ts";
 import type { NextCondition } from "../../machinery/index.ts";
-import { MEMBER_UNREACHABLE, NO_ANSWER } from "../well-known.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../well-known.ts";
 
 /** What became of one manifest: an outcome of delivery, the error that stopped it, or that its object is left alone. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
 
 export interface Failure {
-  reason: "AppliedFailed" | "KindNotServed" | typeof MEMBER_UNREACHABLE | typeof NO_ANSWER;
+  reason: "AppliedFailed" | "KindNotServed" | typeof MEMBER_UNREACHABLE | typeof NO_ANSWER | typeof ANSWER_PENDING;
   message: string;
+}
+
+/** What is known while a request is under way for longer than usual. */
+export function pendingAnswer(cluster: string): Failure {
+  return { reason: ANSWER_PENDING, message: `${cluster} has been asked and takes long to answer` };
 }
 
 /** Undefined when every manifest is in place. */
@@ -34,9 +39,11 @@ function reasonOf(errors: readonly unknown[]): Failure["reason"] {
 }
 
 export function planApplied(work: DeepReadonly<Work>, failure: Failure | undefined, now: string): DeepReadonly<Work> {
+  const before = findCondition(work.status?.conditions ?? [], "Applied")?.reason;
   // That a later request did not get there says nothing about an earlier one that may have.
-  const isUnsure = failure?.reason === MEMBER_UNREACHABLE && findCondition(work.status?.conditions ?? [], "Applied")?.reason === NO_ANSWER;
-  if (isUnsure) return work;
+  if (failure?.reason === MEMBER_UNREACHABLE && before === NO_ANSWER) return work;
+  // A member that is known to be away is tried now and then; that one such try takes long is no news.
+  if (failure?.reason === ANSWER_PENDING && (before === NO_ANSWER || before === MEMBER_UNREACHABLE)) return work;
   return withNext(work, failure === undefined ? { type: "Applied", status: "True", reason: "AppliedSuccessful", message: "Manifest has been successfully applied" } : { type: "Applied", status: "False", ...failure }, now);
 }
 

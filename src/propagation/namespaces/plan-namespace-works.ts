@@ -16,12 +16,13 @@ export interface NamespacePlan {
 
 /**
  * The Works that carry a namespace, or `leave` for one that is none of ours: opting out stops the propagation and removes
- * nothing. Only a namespace that is gone from the hub, or on its way, goes from the members too.
+ * nothing. Only a namespace that is gone from the hub goes from the members too. One that is on its way there still has templates
+ * whose copies go first, so that what is left on a member then is known not to be ours.
  */
 export function planNamespaceWorks(namespace: DeepReadonly<Namespace> | undefined, clusters: readonly DeepReadonly<Cluster>[], render: RenderNamespace): NamespacePlan | "leave" {
   const plan: NamespacePlan = { works: [], failures: [] };
-  if (!namespace || namespace.metadata.deletionTimestamp) return plan;
-  if (!isPropagated(namespace)) return "leave";
+  if (!namespace) return plan;
+  if (namespace.metadata.deletionTimestamp || !isPropagated(namespace)) return "leave";
   for (const { metadata } of clusters) {
     if (metadata.deletionTimestamp) continue;
     try {

@@ -26,6 +26,8 @@ export interface Candidate {
 }
 
 export interface AssignmentInput {
+  /** Who gets the last replica where clusters are equal depends on this text alone; unset is the template's uid, as in Karmada. */
+  readonly tieBreaker?: string;
   readonly candidates: readonly Candidate[];
   readonly spec: BindingSpecView;
   readonly status?: BindingStatusView;
@@ -82,10 +84,10 @@ export function assignReplicas(input: AssignmentInput): Assignment {
 type Division = { readonly ok: true; readonly clusters: ClusterReplicas[] } | Extract<Assignment, { ok: false }>;
 
 /** Overflow is for divisions by capacity; a placement that was stored by something else may ask for it with any. */
-function divide({ candidates, spec, status }: AssignmentInput, replicas: number, overflows: boolean): Division {
+function divide({ candidates, spec, status, tieBreaker = spec.resource.uid }: AssignmentInput, replicas: number, overflows: boolean): Division {
   const strategy = strategyOf(spec.placement);
   if (!strategy) return { ok: false, cause: "placement", message: unknownStrategy(spec.placement) };
-  const cycle: Cycle = { strategy, placement: spec.placement, fresh: isFresh(spec, status), previous: spec.clusters ?? [], uid: spec.resource.uid };
+  const cycle: Cycle = { strategy, placement: spec.placement, fresh: isFresh(spec, status), previous: spec.clusters ?? [], uid: tieBreaker };
   return overflows ? divideByTiers(candidates, replicas, cycle) : divideAmong(candidates, replicas, cycle);
 }
 

@@ -118,7 +118,9 @@ function tryTerms(input: ScheduleInput & { readonly fleet: Fleet }, terms: reado
   let failure: Extract<CycleResult, { ok: false }> | undefined;
   for (const affinity of terms) {
     const { spec, status } = input.binding;
-    const result = scheduleCycle({ ...input, spec, status, affinity });
+    const { kind, namespace = "", name: template } = spec.resource;
+    // A name is known before an object is created, so that a plan for a new one is what happens, and stays what it is when it is created again.
+    const result = scheduleCycle({ ...input, spec, status, affinity, tieBreaker: `${kind}/${namespace}/${template}` });
     const name = affinity?.name;
     if (result.ok) return { outcome: "scheduled", clusters: result.clusters, verdicts: result.verdicts, failedTerms, ...(name !== undefined && { affinityName: name }) };
     if (name !== undefined) failedTerms.push({ name, message: result.message });

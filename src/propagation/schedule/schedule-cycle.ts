@@ -27,6 +27,8 @@ export interface CycleInput extends ScheduleOptions {
   readonly fleet: Fleet;
   readonly neighbours?: Neighbours | undefined;
   readonly nowMs?: number | undefined;
+  /** As that of a division. */
+  readonly tieBreaker?: string;
 }
 
 /** Reasons of the condition `Scheduled`. */

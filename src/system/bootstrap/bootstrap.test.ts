@@ -1,8 +1,7 @@
 /** Certificates and bootstrap tokens on a server in memory and a clock that is moved by hand. */
-import { X509Certificate } from "node:crypto";
+import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeRequest } from "../../api/certificates/test-requests.ts";
-import { CertificateSigningRequest, ConfigMap, Secret, bootstrapRbac, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
+import { CertificateSigningRequest, ConfigMap, Secret, bootstrapRbac, builtInAdmissions, kubernetesKinds, writeCertificateRequest } from "../../api/index.ts";
 import type { KubernetesObject, RequestSubject } from "../../api/index.ts";
 import { createApiServer, createAuthenticator, createCertificateAuthority } from "../../apiserver/index.ts";
 import type { ApiServer } from "../../apiserver/index.ts";
@@ -15,6 +14,8 @@ import { createCache, createMemoryEngine } from "../../store/index.ts";
 import { reconcileUntilQuiet } from "../../testing/index.ts";
 import { bootstrapAccess, createSystemControllers, publishClusterInfo } from "../index.ts";
 
+/** `spec.request`, with a key of its own. */
+const makeRequest = (subject: RequestSubject): string => Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString("base64");
 const USER = { name: "system:flotilla", groups: ["system:masters"] };
 const HOUR_MS = 60 * 60 * 1000;
 const KEYS = ["kube-system", "kube-public", "karmada-cluster", "open-cluster-management"];

@@ -33,7 +33,7 @@ export function createApprovalController({ client }: Pick<SystemDependencies, "c
         if (!(await isAllowed(key.cluster, csr, subresource, signal))) continue;
         const conditions = [...(csr.status?.conditions ?? []), { type: "Approved", status: "True", reason: "AutoApproved", message }];
         const patch = { metadata: { resourceVersion: csr.metadata.resourceVersion ?? "" }, status: { conditions } };
-        await client.patch(CertificateSigningRequest, key, patch as never, { type: "merge", subresource: "approval", signal }).catch(ignoreOvertaken);
+        await client.patch(CertificateSigningRequest, key, patch, { type: "merge", subresource: "approval", signal }).catch(ignoreOvertaken);
         log.info("certificate request approved", { cluster: key.cluster, request: key.name, user: csr.spec.username });
         return done;
       }

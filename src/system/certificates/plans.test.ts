@@ -1,12 +1,14 @@
 /** What is signed, approved and taken away, without a server. */
+import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { makeRequest } from "../../api/certificates/test-requests.ts";
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, parseCertificateRequest } from "../../api/index.ts";
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, parseCertificateRequest, writeCertificateRequest } from "../../api/index.ts";
 import type { CertificateSigningRequest, RequestSubject } from "../../api/index.ts";
 import { expiryOf } from "./plan-cleanup.ts";
 import { planSigning } from "./plan-signing.ts";
 import { approvalsFor } from "./recognized-requests.ts";
 
+/** `spec.request`, with a key of its own. */
+const makeRequest = (subject: RequestSubject): string => Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString("base64");
 const CREATED = "2024-05-01T12:00:00Z";
 const HOUR_MS = 60 * 60 * 1000;
 const approved = { type: "Approved", status: "True", lastUpdateTime: CREATED };

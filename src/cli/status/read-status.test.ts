@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { Client, ListOptions } from "../../client/index.ts";
+import { forbidden, internalError, notFound } from "../../machinery/index.ts";
+import { makeBinding, makeCluster, makeDeployment } from "../../testing/index.ts";
+import { readStatus } from "./read-status.ts";
+
+const { signal } = new AbortController();
+
+/** A hub that has these objects by plural; a plural that is not there is a kind that it does not serve. */
+function hubWith(objects: Readonly<Record<string, readonly unknown[] | Error>>, asked: ListOptions[] = []): Client {
+  const list = (kind: { plural: string }, options: ListOptions): Promise<unknown> => {
+    asked.push(options);
+    const found = objects[kind.plural] ?? notFound({ group: "", resource: kind.plural }, "");
+    if (found instanceof Error) return Promise.reject(found);
+    const start = Number(options.continue ?? 0);
+    const end = start + (options.limit ?? found.length);
+    return Promise.resolve({ items: found.slice(start, end), resourceVersion: "1", ...(end < found.length && { continue: String(end) }) });
+  };
+  return { list } as unknown as Client;
+}
+
+test("a hub that serves one project's kinds alone is read as far as it goes", async () => {
+  const status = await readStatus(hubWith({ clusters: [makeCluster("paris")] }), "https://hub", 0, signal);
+
+  expect(status).toMatchObject({ members: [{ name: "paris" }], objects: { manifestWorks: 0 }, notShown: [] });
+});
+
+test("what may not be listed is named, and the rest is there", async () => {
+  const refusal = forbidden({ group: "", resource: "works" }, "", "no");
+
+  const status = await readStatus(hubWith({ clusters: [makeCluster("paris")], works: refusal, manifestworks: refusal, leases: refusal }), "https://hub", 0, signal);
+
+  expect(status).toMatchObject({ members: [{ name: "paris" }], notShown: ["manifestworks", "works"] });
+});
+
+test("many objects are read page by page", async () => {
+  const asked: ListOptions[] = [];
+  const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 1 }).build();
+
+  const { workloads } = await readStatus(hubWith({ resourcebindings: Array.from({ length: 250 }, () => binding) }, asked), "https://hub", 0, signal);
+
+  expect(workloads).toHaveLength(250);
+  expect(asked.filter((options) => options.continue !== undefined)).toHaveLength(2);
+});
+
+test("a hub that fails is an error", async () => {
+  await expect(readStatus(hubWith({ clusters: internalError("out of order") }), "https://hub", 0, signal)).rejects.toThrow("out of order");
+});

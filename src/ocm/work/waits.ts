@@ -1,0 +1,27 @@
+/** How often objects that are being deleted are looked for: those of a work are watched, but not those that it had once. */
+import type { ManifestWork } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import { idOfKey, keyOf } from "../../runtime/index.ts";
+
+const FIRST_MS = 1_000;
+const LAST_MS = 60_000;
+
+export interface Waits {
+  /** Longer from time to time. */
+  nextMs(work: DeepReadonly<ManifestWork>): number;
+  forget(key: ObjectKey): void;
+}
+
+export function createWaits(hub: string): Waits {
+  const looks = new Map<string, number>();
+  return {
+    nextMs(work) {
+      const id = idOfKey(keyOf(hub, work));
+      const count = looks.get(id) ?? 0;
+      looks.set(id, count + 1);
+      return Math.min(LAST_MS, FIRST_MS * 2 ** count);
+    },
+    forget: (key) => void looks.delete(idOfKey(key)),
+  };
+}

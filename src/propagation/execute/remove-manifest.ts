@@ -1,0 +1,46 @@
+/** Takes one manifest's object off its member: deletes it, or releases it where it is to stay. Tells of what stays although the hub let it go. */
+import type { KubernetesObject, Work } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import type { Delivery, RemovePolicy } from "../../delivery/index.ts";
+import type { EventRecorder } from "../../runtime/index.ts";
+import { refOf } from "../member-objects.ts";
+import { WORK_ID } from "../well-known.ts";
+import { isUnmanaged, ownerOf } from "./apply-policy.ts";
+import type { Departures } from "./departures.ts";
+
+export interface Removal {
+  work: DeepReadonly<Work>;
+  key: ObjectKey;
+  cluster: string;
+  delivery: Delivery;
+  beforeRequest(): void;
+}
+
+export type RemoveManifest = (removal: Removal, manifest: DeepReadonly<KubernetesObject>, signal: AbortSignal) => Promise<"gone" | "waits">;
+
+export function createRemoveManifest({ hub, departures, events }: { hub: string; departures: Departures; events: EventRecorder }): RemoveManifest {
+  return async ({ work, key, cluster, delivery, beforeRequest }, manifest, signal) => {
+    const ref = refOf(manifest);
+    const ownerId = work.metadata.labels?.[WORK_ID];
+    const policy: Omit<RemovePolicy, "mode"> = { owner: ownerOf(work), ...(ownerId !== undefined && { ownerId }), beforeRequest };
+    if (work.spec.preserveResourcesOnDeletion || isUnmanaged(manifest, cluster)) {
+      await delivery.remove(ref, { ...policy, mode: "release" }, signal);
+      return "gone";
+    }
+    const verdict = departures.judge(work, key, manifest);
+    if (verdict === "wait") return "waits";
+
+    let outcome: "gone" | "waits" = "gone";
+    let stays = verdict === "delete" ? undefined : verdict.stays;
+    const whenHolding = (found: string): "release" | "leave" => {
+      const then = departures.judgeHolding(key);
+      outcome = then === "leave" ? "waits" : "gone";
+      stays = then === "leave" ? undefined : `it holds ${found}, which is not Flotilla's to delete`;
+      return then;
+    };
+    await delivery.remove(ref, stays === undefined ? { ...policy, mode: "delete", propagationPolicy: "Background", whenHolding } : { ...policy, mode: "release", mayReturn: true }, signal);
+    if (stays !== undefined) events.record(hub, work, { type: "Warning", reason: "KeptOnMember", message: `${ref.kind} ${ref.name} stays on ${cluster}: ${stays}` });
+    return outcome;
+  };
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "../../base/index.ts";
+import { SLOW_MS, watchPassage } from "./slow-answers.ts";
+
+function start(): { clock: ReturnType<typeof createFakeClock>; passage: ReturnType<typeof watchPassage>; told: () => number } {
+  const clock = createFakeClock();
+  let count = 0;
+  const passage = watchPassage({ enter: () => {}, leave: () => {} }, clock, () => void count++);
+  return { clock, passage, told: () => count };
+}
+
+test("a delivery that is under way for longer than a moment is told once, however many requests it makes", () => {
+  const { clock, passage, told } = start();
+
+  passage.enter();
+  passage.enter();
+  clock.advance(2 * SLOW_MS);
+
+  expect(told()).toBe(1);
+});
+
+test("a delivery that ends in time, or that never began, is not told", () => {
+  const { clock, passage, told } = start();
+
+  clock.advance(SLOW_MS);
+  passage.enter();
+  clock.advance(SLOW_MS - 1);
+  passage.leave();
+  clock.advance(SLOW_MS);
+
+  expect(told()).toBe(0);
+});
