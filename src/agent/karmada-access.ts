@@ -1,6 +1,6 @@
 /** The rights of an agent that registers Karmada's way, under the names that Karmada's tools give them and look for. Pure. */
-import { ClusterRole, ClusterRoleBinding, executionNamespace, Role, RoleBinding } from "../api/index.ts";
-import type { PolicyRule } from "../api/index.ts";
+import { executionNamespace } from "../api/index.ts";
+import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding } from "../api/index.ts";
 import { LEASE_NAMESPACE } from "../membership/index.ts";
 import { karmadaIdentity } from "./credentials/identity.ts";
 

@@ -33,6 +33,7 @@ export async function explainMembers(views: PlanningViews, interpreter: Pick<Int
       divided: copy ? compareFields(bare, copy, isBookkeeping).fields : [],
       ...overrides(views, copy, leaving ? undefined : cluster),
       ...(item?.applied !== undefined && { applied: item.applied }),
+      ...(item?.applied === false && reasonOf(workOf.get(cluster))),
       ...(item?.health !== undefined && { health: item.health }),
       ...(message && { message }),
       ...(isObject(item?.status) && { status: item.status }),
@@ -73,6 +74,11 @@ function deliveryMessage(work: DeepReadonly<Work> | undefined): string | undefin
   if (failed?.status === "False") return failed.message;
   const released = findCondition(conditions, "Managed");
   return released?.status === "False" ? released.message : undefined;
+}
+
+function reasonOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "reason"> {
+  const applied = findCondition(work?.status?.conditions ?? [], "Applied");
+  return applied?.status === "False" ? { reason: applied.reason } : {};
 }
 
 function driftOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "drift"> {

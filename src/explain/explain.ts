@@ -35,7 +35,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
     moves: binding ? (movesOf(binding) as JsonObject[]) : [],
     leaving: (binding?.spec.gracefulEvictionTasks ?? []).map(({ fromCluster, reason, producer, message, creationTimestamp }) => ({ cluster: fromCluster, reason, producer, ...(message && { message }), ...(creationTimestamp && { since: creationTimestamp }) })),
   };
-  return { ...base, problems: findProblems({ explanation: base, binding, clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }), found: plan.problems }) };
+  return { ...base, problems: findProblems({ explanation: base, binding, clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }), found: plan.problems, isUncopied: plan.isUncopied ?? false }) };
 }
 
 function decide(deps: PlanningDependencies, binding: Binding | undefined, recorded: RecordedDecision | undefined): Explanation["decision"] {

@@ -31,6 +31,8 @@ export interface ExplainedMember {
   overridden: FieldChange[];
   overridePolicies: string[];
   applied?: boolean;
+  /** Why it is not applied, in the word of the Work's condition. */
+  reason?: string;
   health?: string;
   /** What the member, or the delivery to it, has to say. */
   message?: string;

@@ -40,10 +40,11 @@ export function idOf(object: Template): string {
 /** The binding with a note of what its resource needs. */
 async function noted(interpreter: Pick<Interpreter, "dependencies">, binding: Binding, { template, problems }: TemplatePlan): Promise<Binding> {
   if (!binding.spec.propagateDeps) return binding;
-  const { [wellKnown.DEPENDENCIES]: _, ...annotations } = binding.metadata.annotations ?? {};
+  const { [wellKnown.DEPENDENCIES]: _, [wellKnown.UNMANAGED]: _before, ...annotations } = binding.metadata.annotations ?? {};
+  const unmanaged = template.metadata.annotations?.[wellKnown.UNMANAGED];
   try {
     const needed = (await interpreter.dependencies(template)).filter(mayBeNeeded);
-    return { ...binding, metadata: { ...binding.metadata, annotations: { ...annotations, ...(needed.length > 0 && { [wellKnown.DEPENDENCIES]: formatReferences(needed) }) } } };
+    return { ...binding, metadata: { ...binding.metadata, annotations: { ...annotations, ...(needed.length > 0 && { [wellKnown.DEPENDENCIES]: formatReferences(needed), ...(unmanaged !== undefined && { [wellKnown.UNMANAGED]: unmanaged }) }) } } };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     problems.push(error.message);

@@ -38,6 +38,8 @@ export interface TemplatePlan {
   works: { before: readonly DeepReadonly<Work>[]; after: readonly DeepReadonly<Work>[] };
   /** What keeps it from going on, in sentences. */
   problems: string[];
+  /** Some copies cannot be made, as the problems say. */
+  isUncopied?: true;
 }
 
 export async function planTemplate(deps: PlanningDependencies, given: Template): Promise<TemplatePlan> {
@@ -52,10 +54,10 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   if (!binding) return plan;
 
   const schedule = isToBeScheduled(binding) ? planSchedule({ ...views.scheduling, binding, fleet: fleetOf(deps), neighbours: views.groups.neighboursOf(views.hub, binding), nowMs: deps.nowMs }) : undefined;
-  if (schedule?.outcome === "unschedulable") problems.push(`${schedule.message}; what runs stays where it is`);
+  if (schedule?.outcome === "unschedulable") problems.push(`${schedule.message.replace(/\.$/, "")}; what runs stays where it is`);
   const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
   const dispatch = await planCopies(deps, scheduled, template, worksBefore, problems);
-  return { ...plan, binding: scheduled, ...(schedule && { schedule }), works: { before: worksBefore, after: dispatch?.desired ?? worksBefore } };
+  return { ...plan, binding: scheduled, ...(schedule && { schedule }), ...((dispatch?.failures.length ?? 0) > 0 && { isUncopied: true }), works: { before: worksBefore, after: dispatch?.desired ?? worksBefore } };
 }
 
 export function bindingOf(views: PlanningViews, { kind, metadata: { namespace, name } }: Template): Binding | undefined {
@@ -123,7 +125,20 @@ export async function planCopies({ views, interpreter }: PlanningDependencies, b
   }
   const plan = await planDispatch(binding, template, { works, divide: (...what) => interpreter.divide(...what), render: views.render });
   if (plan.indivisible) problems.push(plan.indivisible.message);
-  else problems.push(...plan.failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}; it keeps what it has`));
+  else {
+    // One override mostly fails for several clusters alike.
+    for (const [message, failed] of Map.groupBy(plan.failures, ({ error }) => messageOf(error))) {
+      const clusters = failed.map(({ cluster }) => cluster);
+      problems.push(`${listOf(clusters)}: ${message}; ${clusters.length === 1 ? "it keeps what it has" : "they keep what they have"}`);
+    }
+  }
   if (plan.isHandingOver) problems.push("a copy must be gone from the cluster that it leaves before another is made; this shows that first step");
   return plan;
+}
+
+/** A binding may go to thousands of clusters; the first few names tell enough. */
+const MAX_NAMES = 10;
+
+function listOf(clusters: readonly string[]): string {
+  return `${clusters.slice(0, MAX_NAMES).join(", ")}${clusters.length > MAX_NAMES ? ` and ${clusters.length - MAX_NAMES} more` : ""}`;
 }

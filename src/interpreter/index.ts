@@ -6,6 +6,7 @@ export { convertShorthand } from "./customization/shorthand.ts";
 export { DivideError } from "./divide/divide-error.ts";
 export { heldRollout, type HeldRollout } from "./divide/held-rollout.ts";
 export { KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
+export { LEAVING_ORDINALS } from "./divide/plan-ordinals.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";
 export { PARTITION_SCOPE } from "./divide/scope.ts";
 export { keptPods } from "./divide/split-partition.ts";

@@ -81,6 +81,8 @@ export const pipeline: readonly Stage[] = [
     reads: ["ResourceBinding", "template"],
     writes: [
       "ResourceBinding.metadata.annotations[resourcebinding.karmada.io/dependencies]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/unmanaged]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/let-go-for]",
       "ResourceBinding.metadata.labels[resourcebinding.karmada.io/depended-by]",
       "ResourceBinding.spec.requiredBy",
       "attached",

@@ -84,8 +84,10 @@ export const NAMESPACE_LABEL = "flotilla.dev/namespace";
 export const DRIFT = "flotilla.dev/drift";
 /**
  * On a template: Flotilla lets its objects go and leaves them running, also when the template is deleted. `true` everywhere, or the
- * names of clusters with commas between them. Taking it off takes the objects back.
+ * names of clusters with commas between them. Taking it off takes the objects back. The dependencies stage repeats it on the binding.
  */
 export const UNMANAGED = "flotilla.dev/unmanaged";
+/** dependencies: on the binding of what is needed, which of those who need it were let go, and where, as JSON (`unmanaged.ts`). */
+export const LET_GO_FOR = "flotilla.dev/let-go-for";
 /** On a template, a label: the replicas of an existing copy are the member's. */
 export const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";

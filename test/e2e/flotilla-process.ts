@@ -49,6 +49,18 @@ export async function up(data: string, ...args: string[]): Promise<Up> {
   };
 }
 
+/** `flotilla agent ARGS`, which serves until it is stopped. */
+export function agent(...args: string[]): { stop(): Promise<Finished> } {
+  const running = start(["agent", ...args]);
+  const finished = ended(running);
+  return {
+    stop() {
+      running.child.kill("SIGTERM");
+      return finished;
+    },
+  };
+}
+
 /** A folder for one test; gone afterwards. */
 export function temporaryDirectory(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "flotilla-test-"));

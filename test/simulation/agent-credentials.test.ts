@@ -5,7 +5,7 @@ import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from
 import { CertificateSigningRequest, ManagedCluster, parseCertificateRequest, requestState } from "../../src/api/index.ts";
 import { createCertificateAuthority } from "../../src/apiserver/index.ts";
 import { createFakeClock, createSeededRandom, formatTime, silentLog } from "../../src/base/index.ts";
-import type { FakeClock, Json } from "../../src/base/index.ts";
+import type { FakeClock } from "../../src/base/index.ts";
 import { createClient } from "../../src/client/index.ts";
 import type { Client } from "../../src/client/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -80,7 +80,7 @@ async function decide(type: "Approved" | "Denied"): Promise<void> {
     const { approved, denied } = requestState(request);
     if (approved || denied) continue;
     const condition = { type, status: "True", reason: "Test", message: "because", lastUpdateTime: formatTime(clock.now()) };
-    await fleet.client.patch(CertificateSigningRequest, { cluster: "hub", name: request.metadata.name }, { status: { conditions: [condition] } } as unknown as Json, { type: "merge", subresource: "approval" });
+    await fleet.client.patch(CertificateSigningRequest, { cluster: "hub", name: request.metadata.name }, { status: { conditions: [condition] } }, { type: "merge", subresource: "approval" });
   }
 }
 async function accept(): Promise<void> {

@@ -68,6 +68,11 @@ test("an object that is on members alone is traced to its ManifestWork", async (
   await expect(why("configmap/other")).rejects.toThrow("there is no ConfigMap other in namespace default on the hub, and no ManifestWork brings one to members");
 });
 
+test("a kind of which there is nothing to explain is refused", async () => {
+  await expect(why("managedcluster/member1")).rejects.toThrow("nothing decides where a ManagedCluster is");
+  await expect(why("placement/none")).rejects.toThrow("there is no Placement none in namespace default on the hub");
+});
+
 test("an object that both faces want has one owner, and both explanations say which", async () => {
   await fleet.client.create(PropagationPolicy, HUB, makePolicy("default/all").selects("apps/v1", "Deployment", "web").duplicates("member1").build());
   await fleet.client.create(Deployment, HUB, makeDeployment("default/web").build());

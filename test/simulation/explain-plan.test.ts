@@ -1,8 +1,8 @@
 /** A plan says what applying will do: each case is planned on a running hub, then applied, and the Works compared. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Cluster, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import { Cluster, Deployment, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
+import { copy, messageOf } from "../../src/base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
 import { dryRun, withObjects } from "../../src/cli/explain/apply-input.ts";
 import { createHubInterpreter } from "../../src/cli/explain/hub-interpreter.ts";
@@ -154,10 +154,56 @@ describe("a plan", () => {
     expect(problems[0]).toMatchObject({ resource: "Deployment shop/web", message: expect.stringContaining("0/3 clusters are available") as string });
   });
 
+  test("leaves out what is wrong or under way already, whatever is applied, and says how much that is", async () => {
+    const lost = [makePolicy("shop/lost").selects("apps/v1", "Deployment", "db").duplicates("atlantis").build(), makeDeployment("shop/db").build()];
+    await apply(...lost);
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/late").build());
+
+    const planned = await plan([makeDeployment("shop/web").replicas(9).build()]);
+    const own = await plan([lost[0] as KubernetesObject]);
+
+    expect(shortly(planned).map((change) => (change as string[]).slice(0, 3))).toEqual([
+      ["member1", "update", "web"],
+      ["member2", "update", "web"],
+    ]);
+    expect(planned.problems).toEqual([]);
+    expect(planned.notes).toEqual([expect.stringMatching(/^2 changes and 1 problem that are there already/)]);
+    expect(own.problems).toEqual([{ resource: "Deployment shop/db", message: expect.stringMatching(/constraint; what runs stays where it is$/) as string }]);
+  });
+
+  test("says where a rollout ends when a cluster leaves, as leaving the fleet then shows", async () => {
+    await fleet.stop();
+    fleet = await startTestFleet({ members: ["member1", "member2", "member3"], nodes: 3 });
+    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    const cloneSet = (image: string, partition: number): KubernetesObject =>
+      makeCloneSet("shop/api").replicas(10).image(image).with(({ spec }) => (spec.updateStrategy = { rollingUpdate: { partition, maxUnavailable: "50%" } })).build();
+    await apply(makePolicy("shop/sets").selects("apps.kruise.io/v1beta1", "CloneSet", "api").weights({ member1: 4, member2: 3, member3: 3 }).build(), cloneSet("api:1", 0));
+    await apply(cloneSet("api:2", 5));
+
+    const planned = await plan([], ["member3"]);
+    await fleet.client.delete(Cluster, { cluster: "hub", name: "member3" });
+    await fleet.run(2 * SETTLED_MS);
+
+    const partitions = planned.changes.map(({ cluster, action, fields }) => [cluster, action, fields.find(({ path }) => path.endsWith("partition"))?.after]);
+    const { items } = await fleet.client.list(Work, { cluster: "hub" });
+    const ended = items.flatMap(({ metadata, spec }) => ((spec.workload?.manifests ?? []) as unknown as { kind: string; spec: { updateStrategy?: { rollingUpdate?: { partition?: number } } } }[]).filter(({ kind }) => kind === "CloneSet").map((copied) => [metadata.namespace?.slice("karmada-es-".length), copied.spec.updateStrategy?.rollingUpdate?.partition]));
+    expect(partitions.at(-1)).toEqual(["member3", "delete", undefined]);
+    expect(partitions.slice(0, -1).map(([cluster, , partition]) => [cluster, partition])).toEqual(ended.sort());
+    expect(planned.notes).toEqual([]);
+  });
+
+  test("tells a refusal once", async () => {
+    const broken = makePolicy("shop/none").with(({ spec }) => (spec.resourceSelectors = [])).build();
+
+    const error: unknown = await plan([broken]).catch((reason: unknown) => reason);
+
+    expect(messageOf(error).split("at least 1 items")).toHaveLength(2);
+  });
+
   test("fails as applying would", async () => {
     const broken = makeDeployment("shop/web").with(({ spec }) => (spec.replicas = -1)).build();
 
-    await expect(plan([broken])).rejects.toThrow("trying Deployment shop/web on the hub");
+    expect(messageOf(await plan([broken]).catch((reason: unknown) => reason))).toMatch(/^trying Deployment shop\/web on the hub: .*replicas/);
     await expect(plan([makeDeployment("nowhere/web").build()])).rejects.toThrow("namespace nowhere is not there");
     await expect(plan([], ["atlantis"])).rejects.toThrow("there is no member 'atlantis'");
   });

@@ -118,13 +118,13 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
       },
     },
     async keep(signal) {
-      while (!signal.aborted && current) {
-        const held = current;
-        const dueMs = renewalDueMs(held.cert, share) - clock.now();
+      for (let held = current; held && !signal.aborted; held = current) {
+        const { agent, cert } = held;
+        const dueMs = renewalDueMs(cert, share) - clock.now();
         try {
           if (dueMs > 0) await sleep(clock, Math.min(dueMs, LONGEST_WAIT_MS), signal);
           // One that ended opens nothing any more, not even the way to another.
-          else await insist(() => (expiresMs(held.cert) <= clock.now() ? begin(held.agent, signal) : ask(client, held.agent, signal)), signal);
+          else await insist(() => (expiresMs(cert) <= clock.now() ? begin(agent, signal) : ask(client, agent, signal)), signal);
         } catch (error) {
           if (!signal.aborted) throw error;
         }

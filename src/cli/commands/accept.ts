@@ -53,7 +53,7 @@ async function accept(client: Client, name: string, { untilMs, ...trust }: Accep
     const { approve, suspicious } = planAccept(name, items, trust);
     for (const { metadata, status } of approve) {
       const conditions = [...(status?.conditions ?? []), { type: "Approved", status: "True", reason: "FlotillaAccept", message: "Approved by 'flotilla accept'", lastUpdateTime: formatTime(clock.now()) }];
-      await client.patch(CertificateSigningRequest, { cluster: HUB, name: metadata.name }, { metadata: { resourceVersion: metadata.resourceVersion ?? null }, status: { conditions } } as unknown as Json, { type: "merge", subresource: "approval", signal });
+      await client.patch(CertificateSigningRequest, { cluster: HUB, name: metadata.name }, { metadata: { resourceVersion: metadata.resourceVersion ?? null }, status: { conditions } }, { type: "merge", subresource: "approval", signal });
       approved.push(metadata.name);
       say(`CSR ${metadata.name} approved`);
     }

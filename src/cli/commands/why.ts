@@ -13,6 +13,8 @@ import { renderWhy } from "../explain/render-why.ts";
 import { resolveType } from "../explain/resolve-type.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
+const OCM_DOMAIN = "open-cluster-management.io";
+
 export const whyCommand = defineCommand({
   name: "why",
   summary: "say why a resource is where it is, what its members say, and what to do",
@@ -53,6 +55,8 @@ async function explained(client: Client, kind: AnyKind, where: { namespace?: str
   if (known && parseApiVersion(known.resource.apiVersion).group === kind.group) return known;
   const template = await find(client, kind, key, { signal });
   if (!template) throw new FlotillaError("NotFound", `there is no ${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} on the hub, and no ManifestWork brings one to members`);
+  // These are never templates, so policies have nothing to say of them.
+  if (kind.group.endsWith(OCM_DOMAIN)) throw new UsageError(`nothing decides where a ${kind.kind} is; of Open Cluster Management's kinds, Placement, ManifestWork and ManifestWorkReplicaSet are explained, and 'flotilla status' shows clusters`);
   const { explainUnbound } = await import("../explain/explain-unbound.ts");
   return explainUnbound(client, template, clock, signal);
 }

@@ -20,7 +20,8 @@ export function findCarriers(works: Iterable<DeepReadonly<ManifestWork>>, namesp
   for (const work of works) {
     for (const { apiVersion, kind, metadata } of (work.spec.workload?.manifests ?? []) as readonly { apiVersion?: unknown; kind?: unknown; metadata?: unknown }[]) {
       if (!isObject(metadata) || typeof apiVersion !== "string" || typeof kind !== "string" || typeof metadata["name"] !== "string") continue;
-      if ((metadata["namespace"] || undefined) !== namespace || bindingName(kind, metadata["name"]) !== asked) continue;
+      // The name is put together only where its length fits, which is almost never.
+      if (metadata["name"].length + kind.length + 1 !== asked.length || (metadata["namespace"] || undefined) !== namespace || bindingName(kind, metadata["name"]) !== asked) continue;
       resource ??= { apiVersion, kind, ...(namespace && { namespace }), name: metadata["name"] };
       found.push(verdictOn(work));
       break;

@@ -10,7 +10,8 @@ import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly, type Json } from "../../base/index.ts";
 import { bindingId, scopeIn } from "../binding-scope.ts";
 import { leftGracefully } from "../targets.ts";
-import { CLUSTER_POLICY_ID, DEPENDED_BY_PREFIX, POLICY_ID } from "../well-known.ts";
+import { planLetGo } from "../unmanaged.ts";
+import { CLUSTER_POLICY_ID, DEPENDED_BY_PREFIX, LET_GO_FOR, POLICY_ID } from "../well-known.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 type Snapshot = NonNullable<ResourceBinding["spec"]["requiredBy"]>[number];
@@ -30,9 +31,10 @@ export function planAttached(object: DeepReadonly<KubernetesObject>, requirers: 
   const labels = Object.fromEntries(requirers.map((requirer) => [dependedBy(requirer), bindingId(requirer)]));
   const requiredBy = requirers.map(snapshotOf).sort((a, b) => (`${a.namespace ?? ""}/${a.name}` < `${b.namespace ?? ""}/${b.name}` ? -1 : 1));
   const { conflicts, ...strategy } = strategyOf(requirers);
-  if (!existing) return { action: "create", binding: newBinding(object, labels, { requiredBy, ...strategy }), conflicts };
+  const letGo = planLetGo(existing, requirers);
+  if (!existing) return { action: "create", binding: newBinding(object, labels, letGo, { requiredBy, ...strategy }), conflicts };
   // What a policy says about its own binding is the policy's business.
-  return planUpdate(existing, labels, { requiredBy, ...(existing.spec.placement ? {} : strategy) }, conflicts);
+  return planUpdate(existing, { labels, letGo }, { requiredBy, ...(existing.spec.placement ? {} : strategy) }, conflicts);
 }
 
 function planRelease(existing: Binding): AttachedPlan {
@@ -41,7 +43,7 @@ function planRelease(existing: Binding): AttachedPlan {
   const { labels = {} } = existing.metadata;
   const isOfPolicy = existing.spec.placement !== undefined || labels[POLICY_ID] !== undefined || labels[CLUSTER_POLICY_ID] !== undefined;
   if (!isOfPolicy) return { action: "delete" };
-  return planUpdate(existing, {}, { requiredBy: [] }, []);
+  return planUpdate(existing, { labels: {}, letGo: planLetGo(existing, []) }, { requiredBy: [] }, []);
 }
 
 /** The label that says which binding needs it; its key names the binding, its value is that binding's id. */
@@ -71,23 +73,24 @@ function strategyOf(requirers: readonly Binding[]): { conflictResolution: "Abort
   };
 }
 
-function newBinding(object: DeepReadonly<KubernetesObject>, labels: Record<string, string>, spec: Partial<ResourceBinding["spec"]>): Binding {
+function newBinding(object: DeepReadonly<KubernetesObject>, labels: Record<string, string>, letGo: string | undefined, spec: Partial<ResourceBinding["spec"]>): Binding {
   const { apiVersion, kind, metadata } = object;
   const { namespace, name, uid, resourceVersion } = metadata;
   const scope = scopeIn(namespace);
   return {
     apiVersion: "work.karmada.io/v1alpha2",
     kind: scope.kind.kind,
-    metadata: { name: bindingName(kind, name), ...(namespace && { namespace }), labels, ownerReferences: [controllerReference(object)], finalizers: [scope.finalizer] },
+    metadata: { name: bindingName(kind, name), ...(namespace && { namespace }), labels, ...(letGo !== undefined && { annotations: { [LET_GO_FOR]: letGo } }), ownerReferences: [controllerReference(object)], finalizers: [scope.finalizer] },
     spec: { resource: { apiVersion, kind, ...(namespace && { namespace }), name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }, ...spec },
   };
 }
 
-function planUpdate({ metadata, spec }: Binding, wanted: Record<string, string>, changed: Partial<ResourceBinding["spec"]>, conflicts: readonly string[]): AttachedPlan {
+function planUpdate({ metadata, spec }: Binding, { labels: wanted, letGo }: { labels: Record<string, string>; letGo: string | undefined }, changed: Partial<ResourceBinding["spec"]>, conflicts: readonly string[]): AttachedPlan {
   const labels: Record<string, string | null> = {};
   for (const label of Object.keys(metadata.labels ?? {})) if (label.startsWith(DEPENDED_BY_PREFIX) && wanted[label] === undefined) labels[label] = null;
   for (const [label, id] of Object.entries(wanted)) if (metadata.labels?.[label] !== id) labels[label] = id;
   const fields = Object.entries(changed).filter(([field, value]) => !equalJson(value, spec[field as keyof Binding["spec"]] ?? (Array.isArray(value) ? [] : undefined)));
-  if (Object.keys(labels).length + fields.length === 0) return NONE;
-  return { action: "update", patch: { metadata: { labels }, spec: Object.fromEntries(fields) } as unknown as Json, conflicts };
+  const isNoted = metadata.annotations?.[LET_GO_FOR] === letGo;
+  if (Object.keys(labels).length + fields.length === 0 && isNoted) return NONE;
+  return { action: "update", patch: { metadata: { labels, ...(!isNoted && { annotations: { [LET_GO_FOR]: letGo ?? null } }) }, spec: Object.fromEntries(fields) } as unknown as Json, conflicts };
 }

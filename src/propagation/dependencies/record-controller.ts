@@ -2,7 +2,7 @@
  * Dependencies, first half: notes on a binding what its resource needs, such as the ConfigMaps that its pods mount.
  *
  * Reads:  binding with `propagateDeps`, its template.
- * Writes: the annotation with the references; nothing else.
+ * Writes: the annotation with the references, and the one that says where the resource was let go; nothing else.
  * Before: match wrote the binding. After: `attach-controller.ts` takes what is needed to where it is needed.
  */
 import type { KubernetesObject } from "../../api/index.ts";
@@ -16,7 +16,7 @@ import { defineForBindings } from "../define-for-bindings.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
 import { LOOK_AGAIN_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
-import { DEPENDENCIES } from "../well-known.ts";
+import { DEPENDENCIES, UNMANAGED } from "../well-known.ts";
 import { formatReferences, mayBeNeeded } from "./references.ts";
 
 export interface RecordDependencies {
@@ -54,6 +54,7 @@ export function createRecordController({ scope, client, templates, templateChang
       const before = binding.metadata.annotations?.[DEPENDENCIES];
       if (binding.metadata.deletionTimestamp || (!binding.spec.propagateDeps && before === undefined)) return done;
       let text: string | null = null;
+      let unmanaged: string | null = null;
       if (binding.spec.propagateDeps) {
         const template = await templates.get(binding.spec.resource);
         if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -64,9 +65,11 @@ export function createRecordController({ scope, client, templates, templateChang
         const refused = all.find((dependency) => !mayBeNeeded(dependency));
         if (refused) events.record(key.cluster, template, { type: "Warning", reason: "GetDependenciesFailed", message: renderRefused(refused) });
         text = needed.length > 0 ? formatReferences(needed) : null;
+        // Only those who need something have anybody who wants to know.
+        unmanaged = text === null ? null : (template.metadata.annotations?.[UNMANAGED] ?? null);
       }
-      if (text === (before ?? null)) return done;
-      const written = await unlessChanged(client.patch(scope.kind, key, { metadata: { resourceVersion: binding.metadata.resourceVersion ?? "", annotations: { [DEPENDENCIES]: text } } }, { type: "merge", signal }));
+      if (text === (before ?? null) && unmanaged === (binding.metadata.annotations?.[UNMANAGED] ?? null)) return done;
+      const written = await unlessChanged(client.patch(scope.kind, key, { metadata: { resourceVersion: binding.metadata.resourceVersion ?? "", annotations: { [DEPENDENCIES]: text, [UNMANAGED]: unmanaged } } }, { type: "merge", signal }));
       if (written) log.info("dependencies noted", { change: text === null ? "removed" : "written" });
       return done;
     },

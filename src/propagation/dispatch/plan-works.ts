@@ -20,14 +20,17 @@ import {
   NO_ANSWER,
   SKIP_NAMESPACE,
   TEMPLATE_UID,
+  UNMANAGED,
   WORK_FINALIZER,
   WORK_ID,
   WORK_NAME,
   WORK_NAMESPACE,
 } from "../well-known.ts";
 import { bindingId, bindingRecord } from "../binding-scope.ts";
+import { withoutRecords, withRecordsOf } from "../bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";
 import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
+import { dependencyOn } from "../unmanaged.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
@@ -72,7 +75,7 @@ export function planDivision(binding: DeepReadonly<ResourceBinding>, template: T
     const cluster = clusterNameOf(metadata.namespace ?? "");
     if (cluster !== undefined && !targets.has(cluster)) shares.push({ ...shareOf(cluster, 0), leaving: true });
   }
-  return { bare: withoutTimeToLive(prune(template)), shares };
+  return { bare: withoutRecords(withoutTimeToLive(prune(template))), shares };
 }
 
 /** What a member was given, and whether it gets more. */
@@ -106,7 +109,7 @@ export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Temp
       const copy = copies.get(cluster);
       if (!copy) throw new InterpretError(`dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`);
       // Such a copy is what the member had, overrides included, but for what is shut down.
-      const rendered = targets.has(cluster) ? withState(render(copy, cluster), stateFor(binding.spec, cluster, targets.size)) : { object: copy };
+      const rendered = targets.has(cluster) ? withState(overridden(copy, cluster, render), stateFor(binding.spec, cluster, targets.size)) : { object: copy };
       plan.works.push(planWork(binding, template, cluster, rendered, ids.get(executionNamespace(cluster)) ?? newWorkId(binding, cluster)));
     } catch (error) {
       plan.failures.push({ cluster, error });
@@ -132,6 +135,13 @@ export function handingOver({ spec }: DeepReadonly<ResourceBinding>, works: read
   if (purged.size === 0) return undefined;
   const staying = works.filter(({ metadata }) => !purged.has(clusterNameOf(metadata.namespace ?? "") ?? ""));
   return staying.length < works.length ? staying : undefined;
+}
+
+/** Overrides are users' words, too. */
+function overridden(copy: Template, cluster: string, render: PlanWorks["render"]): Rendered {
+  const rendered = render(copy, cluster);
+  const object = withRecordsOf(rendered.object, copy);
+  return object === rendered.object ? rendered : { ...rendered, object };
 }
 
 /**
@@ -163,6 +173,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
   const name = workName(resource.kind, resource.name, resource.namespace ?? "");
   const record = bindingRecord(binding);
   const drift = binding.metadata.annotations?.[DRIFT];
+  const dependency = dependencyOn(binding, cluster);
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
@@ -181,7 +192,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
     },
     spec: {
       ...(isSuspended(binding, cluster) && { suspendDispatching: true }),
-      ...(binding.spec.preserveResourcesOnDeletion && { preserveResourcesOnDeletion: true }),
+      ...((binding.spec.preserveResourcesOnDeletion || dependency === "left") && { preserveResourcesOnDeletion: true }),
       workload: {
         manifests: [
           stamp(object, { ...record.labels, [WORK_ID]: id, [MANAGED_LABEL]: "true" }, {
@@ -191,6 +202,7 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
             [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
             [TEMPLATE_UID]: template.metadata.uid ?? "",
             [TEMPLATE_GENERATION]: String(template.metadata.generation ?? 0),
+            ...(dependency === "released" && { [UNMANAGED]: "true" }),
           }) as unknown as JsonObject,
         ],
       },
@@ -221,7 +233,7 @@ function conflictResolution(binding: DeepReadonly<ResourceBinding>, template: Te
 function stamp(object: Template, labels: Record<string, string>, annotations: Record<string, string>): Template {
   const allLabels = { ...object.metadata.labels, ...labels };
   const allAnnotations = { ...object.metadata.annotations, ...annotations };
-  const keys = (names: Record<string, string>, ...more: string[]): string => [...Object.keys(names), ...more].sort().join(",");
+  const keys = (names: Record<string, string>, ...more: string[]): string => [...new Set([...Object.keys(names), ...more])].sort().join(",");
   return {
     ...object,
     metadata: {

@@ -3,6 +3,7 @@ import { convertsWithoutWebhook, CustomResourceDefinition, gvkOf } from "../../a
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ApplyPolicy } from "../../delivery/index.ts";
+import { isUnmanagedOn } from "../unmanaged.ts";
 import { CONFLICT_RESOLUTION, DRIFT, RETAIN_REPLICAS, UNMANAGED } from "../well-known.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
@@ -41,7 +42,5 @@ export const ownerOf = ({ metadata: { namespace = "", name } }: DeepReadonly<Wor
 
 /** Whether the template asks to be left alone on this member: everywhere, or on the clusters that it lists. */
 export function isUnmanaged(manifest: Manifest, cluster: string): boolean {
-  const value = manifest.metadata.annotations?.[UNMANAGED];
-  if (value === undefined || value === "false") return false;
-  return value === "true" || value.split(",").some((name) => name.trim() === cluster);
+  return isUnmanagedOn(manifest.metadata.annotations?.[UNMANAGED], cluster);
 }

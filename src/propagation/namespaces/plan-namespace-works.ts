@@ -2,6 +2,7 @@
 import type { Cluster, KubernetesObject, Namespace, Work } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { executionNamespace, workName } from "../../api/index.ts";
+import { withoutRecords, withRecordsOf } from "../bookkeeping.ts";
 import { isOwnNamespace } from "../templates.ts";
 import { APPLIED_CLUSTER_OVERRIDES, NAMESPACE_LABEL, SKIP_NAMESPACE, WORK_FINALIZER, WORK_NAME, WORK_NAMESPACE } from "../well-known.ts";
 
@@ -42,8 +43,9 @@ function isPropagated({ metadata }: DeepReadonly<Namespace>): boolean {
 function planNamespaceWork({ metadata }: DeepReadonly<Namespace>, cluster: string, render: RenderNamespace): Work {
   const namespace = executionNamespace(cluster);
   const name = workName("Namespace", metadata.name, "");
-  const bare = { apiVersion: "v1", kind: "Namespace", metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }), ...(metadata.annotations && { annotations: metadata.annotations }) } };
-  const { object, appliedClusterOverrides } = render(bare, cluster);
+  const bare = withoutRecords({ apiVersion: "v1", kind: "Namespace", metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }), ...(metadata.annotations && { annotations: metadata.annotations }) } });
+  const { object: rendered, appliedClusterOverrides } = render(bare, cluster);
+  const object = withRecordsOf(rendered, bare);
   const manifest = { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [WORK_NAMESPACE]: namespace, [WORK_NAME]: name } } };
   return {
     apiVersion: "work.karmada.io/v1alpha1",

@@ -6,7 +6,7 @@ import type { Cluster, ClusterOverridePolicy, KubernetesObject, OverridePolicy }
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Lister } from "../../runtime/index.ts";
 import { OverrideError } from "./override-error.ts";
-import { formatApplied, planOverrides } from "./plan-overrides.ts";
+import { formatApplied, planOverrides, type OverrideInput } from "./plan-overrides.ts";
 
 export interface RendererDependencies {
   hub: string;
@@ -32,15 +32,32 @@ export function createRenderer({ hub, clusters, overridePolicies, clusterOverrid
     // A cluster that has left has no labels or zones to select by; its Work is about to go as well.
     if (!cluster || local.length + everywhere.length === 0) return { object };
     const plan = planOverrides({ object, cluster, clusterOverridePolicies: everywhere, overridePolicies: local });
-    requireSameObject(object, plan.object);
+    if (identityOf(object) !== identityOf(plan.object)) throw renamed({ object, cluster, clusterOverridePolicies: everywhere, overridePolicies: local });
     const appliedOverrides = formatApplied(plan.appliedOverrides);
     const appliedClusterOverrides = formatApplied(plan.appliedClusterOverrides);
     return { object: plan.object, ...(appliedOverrides && { appliedOverrides }), ...(appliedClusterOverrides && { appliedClusterOverrides }) };
   };
 }
 
+const identityOf = ({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): string => JSON.stringify([apiVersion, kind, metadata.namespace, metadata.name]);
+
 /** A copy under another name would be another object: nothing would remove the one that is there. */
-function requireSameObject(before: DeepReadonly<KubernetesObject>, after: DeepReadonly<KubernetesObject>): void {
-  const identity = ({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): string => JSON.stringify([apiVersion, kind, metadata.namespace, metadata.name]);
-  if (identity(before) !== identity(after)) throw new OverrideError("an override may not change apiVersion, kind, name or namespace of the object");
+function renamed(input: OverrideInput): OverrideError {
+  const cause = new OverrideError("an override may not change apiVersion, kind, name or namespace of the object");
+  const { clusterOverridePolicies, overridePolicies } = input;
+  const inCluster = clusterOverridePolicies.find((policy) => renames({ ...input, clusterOverridePolicies: [policy], overridePolicies: [] }));
+  if (inCluster) return new OverrideError(`applying override policy ${inCluster.metadata.name}`, { cause, policy: `cluster override policy(${inCluster.metadata.name})` });
+  const local = overridePolicies.find((policy) => renames({ ...input, clusterOverridePolicies: [], overridePolicies: [policy] }));
+  // Policies that do it only together are not told apart.
+  return local ? new OverrideError(`applying override policy ${local.metadata.name}`, { cause, policy: `override policy(${local.metadata.namespace ?? ""}/${local.metadata.name})` }) : cause;
+}
+
+/** Whether the policies of the input do that by themselves. */
+function renames(input: OverrideInput): boolean {
+  try {
+    return identityOf(planOverrides(input).object) !== identityOf(input.object);
+  } catch (error) {
+    if (error instanceof OverrideError) return false; // It needs what another policy makes of the object.
+    throw error;
+  }
 }
