@@ -9,7 +9,7 @@
  * Writes: on the hub the status of works and members, and Leases; on the member what works ask for.
  *
  * Without its hub it goes on with what it last heard: works are still compared with the member and repaired, and nothing is removed,
- * because removing needs a work that the hub shows as deleted (docs/adr/0018-pull-agents.md).
+ * because removing needs a work that the hub shows as deleted (docs/adr/0019-pull-agents.md).
  */
 import { Cluster, ManagedCluster, Work } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";

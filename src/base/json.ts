@@ -53,15 +53,26 @@ export function equalJson(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => equalJson(item, b[index]));
+    for (let index = 0; index < a.length; index++) if (!equalJson(a[index], b[index])) return false;
+    return true;
   }
   if (Array.isArray(b)) return false;
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
-  // Only own keys count: `constructor` and `__proto__` are there on every object, and may be keys of a hostile manifest.
-  for (const key in left) if (!equalJson(left[key], Object.hasOwn(right, key) ? right[key] : undefined)) return false;
-  for (const key in right) if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
-  return true;
+  let given = 0;
+  for (const key in left) {
+    const value = left[key];
+    if (value === undefined) continue;
+    given++;
+    const other = right[key];
+    // Most values are equal scalars, which nothing inherits.
+    if (value === other && typeof value !== "object") continue;
+    // Only own keys count: `constructor` and `__proto__` are there on every object, and may be keys of a hostile manifest.
+    if (!Object.hasOwn(right, key) || !equalJson(value, other)) return false;
+  }
+  // Everything of the left is on the right; that there is no more on the right is a matter of counting.
+  for (const key in right) if (right[key] !== undefined) given--;
+  return given === 0;
 }
 
 /** Freezes a value and everything in it, so that a test fails where a reader changes what it shares. */

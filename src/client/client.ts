@@ -40,7 +40,7 @@ export interface WatchOptions {
   fieldSelector?: string;
   /** Changes after this version; unset starts with what is there. */
   resourceVersion?: string;
-  /** Starts with an ADDED for everything that is there, then a BOOKMARK with `initialEventsEnd`, then changes. */
+  /** Starts with an ADDED for everything that is there, then a BOOKMARK with `initialEventsEnd`, then changes. In process changes come in between where the list is long, and then tell what the list leaves out. */
   sendInitialEvents?: boolean;
   signal: AbortSignal;
 }

@@ -35,19 +35,14 @@ export function createExplainer({ views, interpreter, decisions, clock, ocm }: E
       const binding = (namespace ? views.bindings : views.clusterBindings).get({ cluster: views.hub, ...where });
       const known = binding ? undefined : ocm.get(namespace, name);
       if (known) return known;
-      const carried = ocm.carried(namespace, name);
+      const carried = ocm.carried(namespace, name, binding && parseApiVersion(binding.spec.resource.apiVersion).group);
       const resource = binding?.spec.resource ?? carried?.resource;
       const template = resource && (await resourceOf(views, resource));
       const nowMs = clock.now();
-      if (template) return { ...(await explain({ views, interpreter, nowMs, template, recorded: decisions.get(where) })), ...worksOf(carried, template) };
+      if (template) return { ...(await explain({ views, interpreter, nowMs, template, recorded: decisions.get(where) })), ...(carried && { works: carried.works }) };
       return carried && { ...explanationOf(carried.resource, nowMs), ...carried, problems: carriedProblems(carried) };
     },
   };
-}
-
-/** Another group may have a kind of this name. */
-function worksOf(carried: Carried | undefined, { apiVersion }: Template): Pick<Explanation, "works"> {
-  return carried && parseApiVersion(carried.resource.apiVersion).group === parseApiVersion(apiVersion).group ? { works: carried.works } : {};
 }
 
 /** Of what is on members alone. */

@@ -17,6 +17,7 @@ const cases: Record<string, { explanation?: Partial<Explanation>; cluster?: Clus
   "a member that is not ready is told": { explanation: { policy, members: [member({})] }, cluster: ready("False"), want: ["oslo is not ready: no answer"] },
   "a member that is gone is told": { explanation: { policy, members: [member({})] }, cluster: undefined, want: ["oslo is not a member of the fleet"] },
   "a refusal of the member is told with its words": { explanation: { policy, members: [member({ applied: false, message: "quota exceeded" })] }, want: ["oslo did not take it: quota exceeded"] },
+  "a member that is not ready and was not reached is told once": { explanation: { policy, members: [member({ applied: false, reason: "MemberUnreachable", message: "no route" })] }, cluster: ready("False"), want: ["oslo is not ready: no answer"] },
   "an unhealthy copy is told": { explanation: { policy, members: [member({ health: "Unhealthy" })] }, want: ["it is not healthy on oslo"] },
   "drift that nobody repairs is told, and drift that was repaired is not": { explanation: { policy, members: [member({ drift: "ReportOnly: spec.replicas is 9" }), member({ drift: "Repaired: spec.replicas was 9" })] }, want: ["somebody changed it on oslo: spec.replicas is 9"] },
 };

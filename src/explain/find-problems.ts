@@ -67,8 +67,10 @@ function memberProblems(resource: Explanation["resource"], { cluster, applied, r
   const ready = findCondition(object?.status?.conditions ?? [], "Ready");
   if (!object) problems.push({ what: `${cluster} is not a member of the fleet`, try: "join it again, or choose other clusters in the policy" });
   else if (ready && ready.status !== "True") problems.push({ what: `${cluster} is not ready: ${ready.message ?? ready.reason ?? "unknown"}`, try: `look at 'kubectl describe cluster ${cluster}'; it keeps what it runs` });
-  if (applied === false && AWAY.has(reason)) problems.push({ what: `${cluster} was not reached: ${message ?? "no reason given"}`, try: `see that ${cluster} runs and that the hub can reach it; it keeps what it runs, and the hub goes on by itself when it is back` });
-  else if (applied === false) problems.push({ what: `${cluster} did not take it: ${message ?? "no reason given"}`, try: againstRefusal(resource, cluster, reason, message) });
+  const isAway = applied === false && AWAY.has(reason);
+  // That one which is not ready, as was just told, was not reached either is no news.
+  if (isAway && problems.length === 0) problems.push({ what: `${cluster} was not reached: ${message ?? "no reason given"}`, try: `see that ${cluster} runs and that the hub can reach it; it keeps what it runs, and the hub goes on by itself when it is back` });
+  else if (applied === false && !isAway) problems.push({ what: `${cluster} did not take it: ${message ?? "no reason given"}`, try: againstRefusal(resource, cluster, reason, message) });
   else if (health === "Unhealthy") problems.push({ what: `it is not healthy on ${cluster}`, try: lookAt(resource, cluster) });
   if (drift?.startsWith("ReportOnly")) problems.push({ what: `somebody changed it on ${cluster}: ${drift.slice("ReportOnly: ".length)}`, try: "take the change back there, put it into the template, or set flotilla.dev/drift: repair" });
   if (state === "leaving") problems.push({ what: `its copy on ${cluster} is being left`, try: "it goes when its replacement is healthy" });

@@ -7,7 +7,7 @@ import type { Json } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { applyMergePatch } from "../machinery/index.ts";
-import { bindingConflict, formatReferences, mayBeNeeded, needOf, placeOf, placesOf, planAttached, referencesOf, wellKnown } from "../propagation/index.ts";
+import { bindingConflict, derivedNameProblem, formatReferences, mayBeNeeded, needOf, placeOf, placesOf, planAttached, referencesOf, wellKnown } from "../propagation/index.ts";
 import type { Template } from "../propagation/index.ts";
 import { bindingOf, planCopies } from "./plan-template.ts";
 import type { Binding, PlanningDependencies, TemplatePlan } from "./plan-template.ts";
@@ -64,6 +64,11 @@ function requirersOf(byPlace: ReadonlyMap<string, readonly Binding[]>, object: T
 async function attach(deps: PlanningDependencies, object: Template, plan: TemplatePlan | undefined, requirers: readonly Binding[]): Promise<TemplatePlan | undefined> {
   const before = plan?.before ?? bindingOf(deps.views, object);
   const existing = plan?.binding ?? before;
+  const badName = requirers.length > 0 ? derivedNameProblem(object.kind, object.metadata.namespace ?? "", object.metadata.name) : undefined;
+  if (badName !== undefined) {
+    const match = plan?.match ?? { outcome: "none" as const, reason: "no policy selects it" };
+    return { template: object, match, works: { before: [], after: [] }, problems: [...new Set([...(plan?.problems ?? []), badName])] };
+  }
   if (existing && bindingConflict(existing, object)) return undefined;
   const attached = planAttached(object, requirers, existing);
   if (attached.action === "none") return undefined;

@@ -66,8 +66,17 @@ export interface MemberChange {
   note?: string;
 }
 
-export function planChanges(plan: FleetPlan): MemberChange[] {
-  return plan.templates.flatMap(({ template, works }) => compareWorks(works.before, works.after, template)).sort((a, b) => compareText(keyOf(a), keyOf(b)));
+/** `gone` are Works of clusters that have left, and that the plan was made without. */
+export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[] = []): MemberChange[] {
+  const goneById = Map.groupBy(gone.filter(({ metadata }) => !metadata.labels?.[wellKnown.NAMESPACE_LABEL]), (work) => idOfManifest(work));
+  return plan.templates
+    .flatMap(({ template, works }) => compareWorks([...works.before, ...(goneById.get(idOf(template)) ?? [])], works.after, template))
+    .sort((a, b) => compareText(keyOf(a), keyOf(b)));
+}
+
+function idOfManifest(work: DeepReadonly<Work>): string {
+  const manifest = manifestOf(work);
+  return manifest ? idOf(manifest) : "";
 }
 
 /** Namespaces go to every member by themselves, so a new one is a change too. */

@@ -11,7 +11,7 @@ import type { DeepReadonly, Json } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { applyMergePatch } from "../machinery/index.ts";
-import { askedVersion, bindingConflict, CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, createFleet, isToBeScheduled, mergeBinding, planActivation, planBinding, planDispatch, planMatch, planPatch, planPrerequisites, planSchedule, planScheduled, sizeOf } from "../propagation/index.ts";
+import { askedVersion, bindingConflict, CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, createFleet, derivedNameProblem, isToBeScheduled, mergeBinding, planActivation, planBinding, planDispatch, planMatch, planPatch, planPrerequisites, planSchedule, planScheduled, sizeOf } from "../propagation/index.ts";
 import type { DispatchPlan, MatchPlan, PlanningViews, Policy, SchedulePlan, Template } from "../propagation/index.ts";
 
 export type Binding = DeepReadonly<ResourceBinding>;
@@ -78,6 +78,11 @@ async function bind({ views, interpreter }: PlanningDependencies, given: Templat
   const needs = planPrerequisites(views.hub, policy, views);
   if (!needs.met) {
     problems.push(`policy ${policy.metadata.name} is ${needs.message}`);
+    return { template, binding: before };
+  }
+  const badName = derivedNameProblem(kind, metadata.namespace ?? "", metadata.name);
+  if (badName !== undefined) {
+    problems.push(badName);
     return { template, binding: before };
   }
   const conflict = before && bindingConflict(before, template);

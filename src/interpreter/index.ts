@@ -4,7 +4,7 @@ export { checkCustomization, type CustomizationFindings } from "./customization/
 export { createCustomizationLevel, type CustomizationLevel } from "./customization/level.ts";
 export { convertShorthand } from "./customization/shorthand.ts";
 export { DivideError } from "./divide/divide-error.ts";
-export { heldRollout, type HeldRollout } from "./divide/held-rollout.ts";
+export { heldRollout, openRollout, type HeldRollout } from "./divide/held-rollout.ts";
 export { KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
 export { LEAVING_ORDINALS } from "./divide/plan-ordinals.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";

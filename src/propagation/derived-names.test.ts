@@ -16,5 +16,5 @@ test("a name is too long also when only that of its Works is", () => {
 });
 
 test("a name with characters that a binding's may not have is told", () => {
-  expect(derivedNameProblem("ClusterRole", "", "shop_reader")).toContain("characters that they may not have");
+  expect(derivedNameProblem("ClusterRole", "", "shop_reader")).toContain("characters that the names of its binding");
 });

@@ -11,7 +11,7 @@ const MAX_NAME = 253;
 export function derivedNameProblem(kind: string, namespace: string, name: string): string | undefined {
   const derived = [bindingName(kind, name), workName(kind, name, namespace)];
   const longest = Math.max(...derived.map(({ length }) => length));
-  if (longest > MAX_NAME) return `the name of ${kind} ${name} has ${name.length} characters, which is too long: the names of its binding and of its Works follow from it and would have up to ${longest}, of ${MAX_NAME} that there may be; shorten it by ${longest - MAX_NAME}`;
+  if (longest > MAX_NAME) return `its name has ${name.length} characters, which is too long: the names of its binding and of its Works follow from it and would have up to ${longest}, of ${MAX_NAME} that there may be; shorten it by ${longest - MAX_NAME}`;
   if (derived.every((each) => dnsSubdomainProblems(each).length === 0)) return undefined;
-  return `the names of the binding and of the Works of ${kind} ${name} follow from its name, which has characters that they may not have: letters, digits, "-", "." and ":" are fine; rename it`;
+  return `its name has characters that the names of its binding and of its Works, which follow from it, may not have: letters, digits, "-", "." and ":" are fine; rename it`;
 }

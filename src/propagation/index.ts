@@ -6,6 +6,7 @@ export * from "./pipeline.ts";
 // The planners and what they read, for `explain`. They write nothing.
 export { planAttached } from "./dependencies/plan-attached.ts";
 export { formatReferences, mayBeNeeded, needOf, placeOf, placesOf, referencesOf } from "./dependencies/references.ts";
+export { derivedNameProblem } from "./derived-names.ts";
 export { isUndivided, planDispatch, type DispatchPlan } from "./dispatch/plan-dispatch.ts";
 export { planDivision } from "./dispatch/plan-works.ts";
 export { movesOf } from "./moves.ts";

@@ -97,6 +97,12 @@ const cases: Record<string, Case> = {
     told: "+a +b ~b -a",
     known: "b@9",
   },
+  "the server was restored from an older copy of itself": {
+    watches: [{ events: "+a@5 +b@6 |9 -b@10", ends: gone }, { events: "+a@3 +b@2 |8 ~b@9", ends: "never" }],
+    asked: ["list", "list"],
+    told: "+a +b -b ~a +b ~b",
+    known: "a@3 b@9",
+  },
   "the history is gone in the middle of a watch": {
     watches: [{ events: "+a@1 |2 ~a@3", ends: gone }, { events: "+a@3 |9", ends: "never" }],
     asked: ["list", "list"],

@@ -1,7 +1,7 @@
 /** Policies as people write them are accepted, and say where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInAdmissions, ClusterPropagationPolicy, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
+import { builtInAdmissions, Cluster, ClusterPropagationPolicy, kruiseKinds, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
 import { createTestServer, PROFILE, type TestServer } from "../../src/apiserver/test-server.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 import { parseYaml } from "../../src/machinery/index.ts";
@@ -12,9 +12,12 @@ const WARNINGS: Readonly<Record<string, string[]>> = {
   "guide-sidecarset-propagation.yaml": ['299 - "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy"'],
 };
 
+/** Policies that name clusters which have not joined, or kinds that are not served, are told so. */
+const members = ["member1", "member2", "member-cluster-1", "member-cluster-2"].map((name) => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push" } }));
+
 let hub: TestServer;
 beforeAll(async () => {
-  hub = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy] } }, admissions: builtInAdmissions });
+  hub = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, Cluster, ...kruiseKinds], objects: [...PROFILE.objects, ...members] } }, admissions: builtInAdmissions });
 });
 afterAll(() => hub.server.close());
 

@@ -1,6 +1,6 @@
 /** Explanations of Open Cluster Management's objects on a running hub, and of objects that both faces of a member want. */
 import { beforeEach, expect, test } from "vitest";
-import { ConfigMap, Deployment, ManagedCluster, ManagedClusterSetBinding, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement, PropagationPolicy } from "../../src/api/index.ts";
+import { ClusterRole, ClusterRoleBinding, ConfigMap, Deployment, ManagedCluster, ManagedClusterSetBinding, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement, PropagationPolicy } from "../../src/api/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 import { commands, createOutput, parseCommandLine } from "../../src/cli/index.ts";
 import type { CommandContext } from "../../src/cli/index.ts";
@@ -85,6 +85,22 @@ test("an object that both faces want has one owner, and both explanations say wh
   expect(ofWork.problems).toMatchObject([{ what: "Deployment default/web was not applied: PropagationPolicy default/all has it on this member, and an object has one owner" }]);
   expect(ofDeployment.works).toMatchObject([{ cluster: "member1", name: "web", applied: false }]);
   expect(ofDeployment.members).toMatchObject([{ cluster: "member1", applied: true }]);
+});
+
+test("an explanation is for those who may read what it explains", async () => {
+  const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "ann" } };
+  const rules = (...more: object[]) => ({ rules: [{ apiGroups: ["explain.flotilla.dev"], resources: ["explanations"], verbs: ["get"] }, ...more] }) as Pick<ClusterRole, "rules">;
+  await fleet.client.create(ClusterRole, HUB, { apiVersion: rbac.apiVersion, kind: "ClusterRole", metadata: { name: "ann" }, ...rules() });
+  await fleet.client.create(ClusterRoleBinding, HUB, { ...rbac, kind: "ClusterRoleBinding", metadata: { name: "ann" }, subjects: [{ apiGroup: rbac.roleRef.apiGroup, kind: "User", name: "ann" }] });
+  await work("member1", "web", settings);
+  const ask = async (path: string): Promise<number> => (await fleet.hub.server.handle({ method: "GET", path: `/apis/explain.flotilla.dev/v1alpha1/namespaces/${path}`, query: new URLSearchParams(), headers: { "user-agent": "test/1" }, body: new Uint8Array(), user: { name: "ann", groups: ["system:authenticated"] }, signal: new AbortController().signal })).status;
+
+  const without = [await ask("member1/explanations/web-manifestwork"), await ask("default/explanations/settings-configmap")];
+  await fleet.client.patch(ClusterRole, { cluster: HUB, name: "ann" }, rules({ apiGroups: ["work.open-cluster-management.io"], resources: ["manifestworks"], verbs: ["get"] }) as never, { type: "merge" });
+  await fleet.run(1_000);
+
+  expect(without).toEqual([403, 403]);
+  expect([await ask("member1/explanations/web-manifestwork"), await ask("default/explanations/settings-configmap")]).toEqual([200, 403]);
 });
 
 test("a ManifestWorkReplicaSet says how far each cluster is", async () => {

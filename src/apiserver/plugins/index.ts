@@ -8,6 +8,7 @@ import { deletionProtection } from "./deletion-protection.ts";
 import { joinedClusters } from "./joined-clusters.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { podSecurity } from "./pod-security.ts";
+import { policyTargets } from "./policy-targets.ts";
 import { priority } from "./priority.ts";
 import { priorityClassDefault } from "./priority-class.ts";
 import { resourceQuota } from "./resource-quota.ts";
@@ -30,5 +31,6 @@ export const builtInPlugins: readonly Plugin[] = [
   priorityClassDefault,
   resourceQuota,
   joinedClusters,
+  policyTargets,
   deletionProtection,
 ];

@@ -45,7 +45,7 @@ async function dryRunOne(client: Client, kind: Kind, given: Given, signal: Abort
     return await client.apply(kind, "hub", given, { ...options, force: true, fieldManager: "kubectl" });
   } catch (error) {
     if (isNotFound(error) && namespace) throw new FlotillaError("NoNamespace", `${doing}: namespace ${namespace} is not there; create it first, and plan the rest then`, { cause: error });
-    throw new FlotillaError("Refused", `${doing}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new FlotillaError("Refused", doing, { cause: error });
   }
 }
 
@@ -89,4 +89,5 @@ export function withObjects(state: HubState, objects: readonly Given[]): HubStat
 }
 
 const isOf = ({ group, kind }: Kind, object: Given): boolean => object.kind === kind && gvkOf(object).group === group;
-const isSame = (a: Given, b: Given): boolean => a.kind === b.kind && a.metadata.name === b.metadata.name && a.metadata.namespace === b.metadata.namespace && gvkOf(a).group === gvkOf(b).group;
+/** Whether two are one object, in whatever version. */
+export const isSame = (a: Given, b: Given): boolean => a.kind === b.kind && a.metadata.name === b.metadata.name && a.metadata.namespace === b.metadata.namespace && gvkOf(a).group === gvkOf(b).group;

@@ -1,15 +1,16 @@
 /** Plans on a snapshot of the hub with manifests added and clusters taken away. */
-import { gvkOf } from "../../api/index.ts";
+import { executionNamespace, gvkOf } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
-import { InterpretError } from "../../interpreter/index.ts";
+import { InterpretError, openRollout } from "../../interpreter/index.ts";
 import type { Dependency, Interpreter } from "../../interpreter/index.ts";
 import { planChanges, planFleet, planNamespaceChanges } from "../../explain/index.ts";
-import type { FleetPlan, MemberChange } from "../../explain/index.ts";
-import { dryRun, withObjects } from "./apply-input.ts";
+import type { FleetPlan, MemberChange, TemplatePlan } from "../../explain/index.ts";
+import { dryRun, isSame, withObjects } from "./apply-input.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
+import { ownNews, type PlanNews } from "./own-news.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
 import type { HubState } from "./read-snapshot.ts";
 
@@ -21,11 +22,7 @@ export interface PlanInput {
   namespace: string;
 }
 
-export interface PlanResult {
-  /** Sorted by cluster. */
-  changes: MemberChange[];
-  /** What would keep resources from going on. */
-  problems: { resource: string; message: string }[];
+export interface PlanResult extends PlanNews {
   /** What this plan does not show. */
   notes: string[];
 }
@@ -49,25 +46,64 @@ export async function planManifests(client: Client, { manifests, without, namesp
   const { interpreter, close } = createHubInterpreter(withObjects(read, given), clock);
   try {
     const before = await readMore(client, read, await neededKinds(withObjects(read, given), interpreter), signal);
-    const state = withoutClusters(withObjects(before, given), without);
+    const { state, gone } = withoutClusters(withObjects(before, given), without);
     refuseWebhooks(state, given);
-    const [asking, known] = partition(state.snapshot.templates, (template) => webhookFor(state, template) !== undefined);
-    const snapshot = { ...state.snapshot, templates: known };
+    const { snapshot, asking } = withoutAsking(state);
     const plan = await planFleet(snapshot, { interpreter, nowMs: clock.now() });
     const namespaces = given.filter((object) => object.kind === "Namespace" && gvkOf(object).group === "" && !plan.templates.some(({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name));
-    const changes = [...planChanges(plan), ...planNamespaceChanges(snapshot, namespaces)];
-    const result: PlanResult = {
+    const changes = [...planChanges(plan, gone), ...planNamespaceChanges(snapshot, namespaces)];
+    const planned = {
       changes: changes.map((change) => (without.includes(change.cluster) && change.action === "delete" ? { ...change, note: `${change.cluster} is away` } : change)),
-      problems: plan.templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message }))),
-      notes: asking.length > 0 ? [`${asking.length} resources are left out: what they mean is asked of a webhook that only the hub can reach`] : [],
+      problems: problemsIn(plan),
     };
-    return { plan, result };
+    const asked = new Set(plan.templates.filter((each) => concerns(given, each)).map(({ template }) => titleOf(template)));
+    const { note, ...news } = ownNews(planned, await planStanding(before, clock), (resource) => asked.has(resource));
+    const notes = [
+      ...(asking > 0 ? [`${asking} resources are left out: what they mean is asked of a webhook that only the hub can reach`] : []),
+      ...firstSteps(plan, news.changes),
+      ...(note === undefined ? [] : [note]),
+    ];
+    return { plan, result: { ...news, notes } };
   } finally {
     await close();
   }
 }
 
 const titleOf = ({ kind, metadata: { namespace, name } }: Object): string => `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+
+const problemsIn = ({ templates }: FleetPlan): PlanNews["problems"] => templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message })));
+
+/** What the hub would do anyway. */
+async function planStanding(state: HubState, clock: Clock): Promise<PlanNews> {
+  const { interpreter, close } = createHubInterpreter(state, clock);
+  try {
+    const plan = await planFleet(withoutAsking(state).snapshot, { interpreter, nowMs: clock.now() });
+    return { changes: planChanges(plan), problems: problemsIn(plan) };
+  } finally {
+    await close();
+  }
+}
+
+/** Whether a resource, or the policy that has it, is among the manifests. */
+function concerns(given: readonly Object[], { template, match }: TemplatePlan): boolean {
+  const policy = match.outcome === "matched" ? match.policy : undefined;
+  return given.some((object) => isSame(object, template) || (policy !== undefined && isSame(object, policy)));
+}
+
+/** What a plan cannot show, because it follows from what members report about what it does show. */
+function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]): string[] {
+  const changing = new Set(changes.map(({ object: { kind, namespace = "", name } }) => `${kind} ${namespace}/${name}`));
+  return templates.flatMap(({ template, works }) => {
+    const open = changing.has(`${template.kind} ${template.metadata.namespace ?? ""}/${template.metadata.name}`) && openRollout(works.after.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Object[]));
+    return open ? [`${titleOf(template)}: this is the first step, in which ${open.updated} of ${open.demanded} pods get the release; the others follow as members report`] : [];
+  });
+}
+
+/** Resources that the hub asks a webhook about cannot be planned here. */
+function withoutAsking(state: HubState): { snapshot: HubState["snapshot"]; asking: number } {
+  const known = state.snapshot.templates.filter((template) => webhookFor(state, template) === undefined);
+  return { snapshot: { ...state.snapshot, templates: known }, asking: state.snapshot.templates.length - known.length };
+}
 
 function refuseWebhooks(state: HubState, given: readonly Object[]): void {
   for (const object of given) {
@@ -76,11 +112,15 @@ function refuseWebhooks(state: HubState, given: readonly Object[]): void {
   }
 }
 
-function withoutClusters(state: HubState, names: readonly string[]): HubState {
-  const { clusters } = state.snapshot;
+/** As if the clusters had left: what they have counts no more, and is what goes. */
+function withoutClusters(state: HubState, names: readonly string[]): { state: HubState; gone: HubState["snapshot"]["works"] } {
+  const { clusters, works } = state.snapshot;
   const unknown = names.find((name) => !clusters.some(({ metadata }) => metadata.name === name));
   if (unknown !== undefined) throw new UsageError(`there is no member '${unknown}'; the fleet has ${clusters.map(({ metadata }) => metadata.name).join(", ") || "none"}`);
-  return names.length === 0 ? state : { ...state, snapshot: { ...state.snapshot, clusters: clusters.filter(({ metadata }) => !names.includes(metadata.name)) } };
+  if (names.length === 0) return { state, gone: [] };
+  const namespaces = new Set(names.map(executionNamespace));
+  const [gone, staying] = partition(works, ({ metadata }) => namespaces.has(metadata.namespace ?? ""));
+  return { state: { ...state, snapshot: { ...state.snapshot, works: staying, clusters: clusters.filter(({ metadata }) => !names.includes(metadata.name)) } }, gone };
 }
 
 /** The kinds of what resources may take along; nothing where no policy asks for that. */

@@ -9,6 +9,8 @@ const MAX_WORST = 10;
 const RANKS: Readonly<Record<Trouble, number>> = { "member not available": 0, "ManifestWork failed": 1, "binding not applied": 2, "Work failed": 3, "binding not scheduled": 4, "rollout stopped": 5, "Placement unsatisfied": 6 };
 /** A work that is not meant for a cluster with these labels is well. */
 const WITHHELD = "ClusterLabelsNotMatched";
+/** Every refusal of an object begins like this. */
+const APPLY_FAILED = "Failed to apply manifest: ";
 /** On a Work: the binding that it was made for. */
 const BINDING_NAMES = ["resourcebinding.karmada.io/name", "clusterresourcebinding.karmada.io/name"];
 
@@ -65,7 +67,7 @@ export function createUnwellCollector(): UnwellCollector {
       const degraded = findCondition(conditions, "Degraded");
       if (applied?.status === "False" && applied.reason !== WITHHELD) {
         const first = resourceStatus?.manifests?.flatMap((manifest) => findCondition(manifest.conditions, "Applied") ?? []).find(({ status }) => status === "False");
-        note("ManifestWork failed", work, textOf(first ?? applied));
+        note("ManifestWork failed", work, textOf(first ?? applied).replace(APPLY_FAILED, ""));
       } else if (degraded?.status === "True") note("ManifestWork failed", work, textOf(degraded));
     },
     placement(placement) {

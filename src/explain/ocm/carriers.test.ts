@@ -15,6 +15,13 @@ test("works are found by the name that the explanation of their object has", () 
   expect(findCarriers(works, "shop", "cart-deployment")).toBeUndefined();
 });
 
+test("a kind of the same name in another group is another kind", () => {
+  const works = [makeWork("paris", { ...deployment, apiVersion: "example.com/v1" }), makeWork("oslo", deployment)];
+
+  expect(findCarriers(works, "shop", "web-deployment")?.works).toEqual([{ cluster: "paris", name: "web" }]);
+  expect(findCarriers(works, "shop", "web-deployment", "apps")?.works).toEqual([{ cluster: "oslo", name: "web" }]);
+});
+
 test("manifests that say nothing are passed over", () => {
   expect(findCarriers([makeWork("paris", {}, { kind: "Deployment", metadata: "web" })], undefined, "web-deployment")).toBeUndefined();
 });

@@ -76,7 +76,12 @@ function clusterProblems(name: string, managedCluster: WorkViews["managedCluster
 function manifestProblems({ kind, namespace, name, applied, available, message, alsoBy }: ExplainedManifest): Problem[] {
   const place = `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
   if (applied === false && alsoBy !== undefined) return [{ what: `${place} was not applied: ${alsoBy} has it on this member, and an object has one owner`, try: "take it out of that policy, or out of this work" }];
-  const remedy = message?.includes("have a resource type") ? "install the kind's CustomResourceDefinition on the member, for example with a work" : "correct what the member refuses; it is tried again by itself";
-  if (applied === false) return [{ what: `${place} was not applied: ${message ?? "no reason given"}`, try: remedy }];
+  if (applied === false) return [{ what: `${place} was not applied: ${message ?? "no reason given"}`, try: remedyFor(message ?? "") }];
   return available === false ? [{ what: `${place} is not on the member`, try: "see who deletes it there, or, with the strategy ReadOnly, create it" }] : [];
+}
+
+function remedyFor(message: string): string {
+  if (message.includes("have a resource type")) return "install the kind's CustomResourceDefinition on the member, for example with a work";
+  if (/^Apply failed with \d+ conflict/.test(message)) return "let whoever has the field give it up, leave it to them with ignoreFields, or set serverSideApply.force";
+  return "correct what the member refuses; it is tried again by itself";
 }

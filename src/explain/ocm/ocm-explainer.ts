@@ -28,8 +28,8 @@ export interface OcmExplainerDependencies {
 export interface OcmExplainer {
   /** By the name that a binding of the object would have; undefined for everything else. */
   get(namespace: string | undefined, name: string): Explanation | undefined;
-  /** The object of this name that ManifestWorks bring to members, if they do. */
-  carried(namespace: string | undefined, name: string): Carried | undefined;
+  /** The object of this name, and of this group if one is given, that ManifestWorks bring to members, if they do. */
+  carried(namespace: string | undefined, name: string, group?: string): Carried | undefined;
 }
 
 /** What an explanation has that says nothing of policies. */
@@ -101,6 +101,6 @@ export function createOcmExplainer({ hub, informers, placements: sources, views,
       }
       return undefined;
     },
-    carried: (namespace, asked) => findCarriers(works.list({ cluster: hub }), namespace, asked),
+    carried: (namespace, asked, group) => findCarriers(works.list({ cluster: hub }), namespace, asked, group),
   };
 }

@@ -17,6 +17,21 @@ export interface HeldRollout {
   readonly clusters: readonly string[];
 }
 
+/** How many of the demanded pods the copies of all members let through, when these are not all: the others wait for members to answer. */
+export function openRollout(copies: readonly DeepReadonly<KubernetesObject>[]): { demanded: number; updated: number } | undefined {
+  let [replicas, updated] = [0, 0];
+  let partition: number | string = 0;
+  for (const copy of copies) {
+    const stage = parseStage(stageTextOf(copy));
+    if (!stage) return undefined;
+    replicas += stage.replicas;
+    updated += stage.updated;
+    partition = stage.partition;
+  }
+  const demanded = replicas - keptPods(partition, replicas);
+  return updated < demanded ? { demanded, updated } : undefined;
+}
+
 /** `copies` are what `divide` made of the shares. Undefined when nothing waits. */
 export function heldRollout(copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>, shares: readonly Share[]): HeldRollout | undefined {
   const staying = shares.filter(({ leaving }) => !leaving);

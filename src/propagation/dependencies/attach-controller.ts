@@ -17,6 +17,7 @@ import { isAlreadyExists, isNotFound } from "../../machinery/index.ts";
 import { defineKeyedController, done, informerSource } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informer, ObjectEvent } from "../../runtime/index.ts";
 import { clusterScope, namespacedScope, scopeIn, type BindingScope } from "../binding-scope.ts";
+import { derivedNameProblem } from "../derived-names.ts";
 import { keyOfTemplate, type TemplateKey, type Templates } from "../templates.ts";
 import { resourceOf } from "../resource-of.ts";
 import { DEPENDED_BY_PREFIX, SHARED_WITH } from "../well-known.ts";
@@ -43,7 +44,7 @@ const LOOK_AGAIN_MS = 5_000;
 export function createAttachController({ hub, client, bindings, clusterBindings, templates, events }: AttachDependencies): Controller<TemplateKey> {
   /** By object, the bindings that were told that they may not have it. */
   const told = new Map<string, ReadonlySet<string | undefined>>();
-  /** Objects whose binding's name is another's, and whose requirers were told. */
+  /** Objects that cannot have the name of their binding, and whose requirers were told. */
   const taken = new Set<string>();
   for (const informer of [bindings, clusterBindings]) informer.addIndex(BY_PLACE, (binding) => placesOf(referencesOf(binding)));
 
@@ -93,11 +94,10 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
     }
   }
 
-  /** The name of the object's binding belongs to an object of another API group, because it does not contain the group. */
-  function tellTaken(key: TemplateKey, requirers: readonly Binding[], name: string): void {
+  function tellTaken(key: TemplateKey, requirers: readonly Binding[], why: string): void {
     if (taken.has(idOf(key))) return;
     taken.add(idOf(key));
-    const message = `${key.kind} ${key.name} is not taken along: binding ${name} belongs to an object of another API group, which the names of bindings do not contain; rename one of the two objects`;
+    const message = `${key.kind} ${key.name} is not taken along: ${why}`;
     for (const binding of requirers) events.record(hub, binding, { type: "Warning", reason: "SyncScheduleResultToDependenciesFailed", message });
   }
 
@@ -145,10 +145,15 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
       const existing = (key.namespace ? bindings : clusterBindings).get(bindingKey);
       const { requirers, withheld } = requirersOf(object);
       tellWithheld(key, withheld);
+      const badName = requirers.length > 0 ? derivedNameProblem(key.kind, key.namespace, key.name) : undefined;
+      if (badName !== undefined) {
+        tellTaken(key, requirers, badName);
+        return done;
+      }
       if (existing && requirers.length > 0) {
         const owner = controllerOf(existing);
         if (owner && owner.uid !== object.metadata.uid) {
-          if (gvkOf(existing.spec.resource).group !== key.group) tellTaken(key, requirers, bindingKey.name);
+          if (gvkOf(existing.spec.resource).group !== key.group) tellTaken(key, requirers, `binding ${bindingKey.name} belongs to an object of another API group, which the names of bindings do not contain; rename one of the two objects`);
           return { requeueAfterMs: LOOK_AGAIN_MS };
         }
         if (existing.metadata.deletionTimestamp) return { requeueAfterMs: LOOK_AGAIN_MS };

@@ -67,7 +67,7 @@ export function planManaged(work: DeepReadonly<Work>, isManaged: boolean, now: s
     work,
     isManaged
       ? { type: "Managed", status: "True", reason: "Managed", message: "The member's objects follow the template." }
-      : { type: "Managed", status: "False", reason: "Released", message: "The template asks to be left alone here: the member's objects run on as they are and are not deleted." },
+      : { type: "Managed", status: "False", reason: "Released", message: "The template, or what needs it, asks to be left alone here: the member's objects run on as they are and are not deleted." },
     now,
   );
 }

@@ -15,6 +15,7 @@ import type { Interpreter } from "../../interpreter/index.ts";
 import { defineKeyedController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Lister, Source } from "../../runtime/index.ts";
 import { clusterScope, namespacedScope, scopeIn } from "../binding-scope.ts";
+import { derivedNameProblem } from "../derived-names.ts";
 import { isRefusal } from "../refusal.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
 import { isTemplate, keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
@@ -142,6 +143,12 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
         tally.wait(key, { policy, template, reason: needs.reason, message: needs.message });
         return done; // What it waits for brings it back.
       }
+      const badName = derivedNameProblem(key.kind, key.namespace, key.name);
+      if (badName !== undefined) {
+        news.failed(template, policy, badName);
+        tally.wait(key, { policy, template, reason: "BindingNameInvalid", message: badName });
+        return done; // Names do not change: only another object helps.
+      }
       const binding = bindingOf(key);
       const conflict = binding && bindingConflict(binding, template);
       if (conflict === "other") {
@@ -161,22 +168,30 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
         if (isRefusal(error)) {
           if (preempted) news.notPreempted(template, policy, preempted, messageOf(error));
           else news.failed(template, policy, messageOf(error));
+          tally.wait(key, { policy, template, reason: "ClaimRefused", message: messageOf(error) });
         }
         throw error;
       }
       if (preempted) news.preempted(template, policy, preempted);
-      else news.applied(template, policy);
       tally.wait(key, undefined);
       // The binding of an earlier object of this name is being collected; its deletion brings us back here.
       if (conflict === "earlier") return done;
       if (activation.when === "later") {
+        if (!preempted) news.applied(template, policy);
         if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
         return done;
       }
       const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) => tellFailure(spoken, rule, error));
       tellFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
       const desired = planBinding({ template: spoken, policy, ...size, schedulePriority: needs.schedulePriority, activated: activation.digest });
-      const change = await bind(own, desired, signal);
+      const change = await bind(own, desired, signal).catch((error: unknown) => {
+        if (isRefusal(error)) {
+          news.failed(template, policy, messageOf(error));
+          tally.wait(key, { policy, template, reason: "BindingRefused", message: messageOf(error) });
+        }
+        throw error;
+      });
+      if (!preempted) news.applied(template, policy);
       if (change) log.info("binding written", { change, policy: policy.metadata.name });
       return done;
     },

@@ -1,0 +1,71 @@
+/**
+ * A policy that selects a kind which is not served, or names a cluster that has not joined, is right: either may come later. More often
+ * it is a slip of the pen, and nothing would ever happen, without a word. So whoever writes it is warned.
+ */
+import { parseApiVersion } from "../../api/index.ts";
+import type { ClusterAffinity, OverridePolicy, PropagationPolicy } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { memoized, type ResourceTable } from "../clusters/resources.ts";
+import type { Plugin, PluginRequest } from "../plugin.ts";
+
+const GROUP = "policy.karmada.io";
+const POLICIES: ReadonlySet<string> = new Set(["propagationpolicies", "clusterpropagationpolicies", "overridepolicies", "clusteroverridepolicies"]);
+/** A policy may have a thousand selectors and names; the first few wrong ones tell enough. */
+const MAX_WARNINGS = 10;
+const MAX_NAMES = 10;
+
+type Spec = DeepReadonly<Partial<PropagationPolicy["spec"] & OverridePolicy["spec"]>>;
+type Affinity = DeepReadonly<ClusterAffinity> | undefined;
+
+export const policyTargets: Plugin = {
+  name: "PolicyTargets",
+  // A controller of this process reads no warnings.
+  concerns: ({ served: { resource }, subresource, inProcess }, operation) => resource.name.group === GROUP && POLICIES.has(resource.name.resource) && operation !== "DELETE" && subresource === undefined && !inProcess,
+  validate(request) {
+    const { context, object } = request;
+    const spec = object["spec"] as unknown as Spec;
+    const warnings = [...unservedKinds(context.cluster.table, spec), ...strangers(request, spec)];
+    for (const text of warnings.slice(0, MAX_WARNINGS)) context.warn(text);
+  },
+};
+
+function unservedKinds(table: ResourceTable, { resourceSelectors = [] }: Spec): string[] {
+  return resourceSelectors.flatMap(({ apiVersion, kind }, index) => {
+    const { group, version } = parseApiVersion(apiVersion);
+    const served = servedVersions(table).get(`${group}/${kind}`) ?? [];
+    if (served.includes(version)) return [];
+    const elsewhere = served.map((each) => (group ? `${group}/${each}` : each)).join(", ");
+    return [`spec.resourceSelectors[${index}]: the hub does not serve ${kind} in ${apiVersion}${elsewhere ? `, but in ${elsewhere}` : ""}; nothing is selected until it does`];
+  });
+}
+
+/** By group and kind, which versions clients can use. */
+function servedVersions(table: ResourceTable): ReadonlyMap<string, readonly string[]> {
+  return memoized(table, "versions of kinds", () => new Map(table.resources.map(({ name, kind, versions }) => [`${name.group}/${kind.kind}`, versions.map(({ version }) => version)])));
+}
+
+/** Names of clusters that nobody has joined by. */
+function strangers({ read }: PluginRequest, spec: Spec): string[] {
+  return namedClusters(spec).flatMap(([at, affinity]) => {
+    const unknown = [...new Set(affinity?.clusterNames)].filter((name) => !read.get("cluster.karmada.io", "clusters", undefined, name));
+    if (unknown.length === 0) return [];
+    const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : "";
+    return [`${at}.clusterNames: no cluster has joined by the name of ${unknown.slice(0, MAX_NAMES).join(", ")}${more}`];
+  });
+}
+
+/** Every place in which a policy can name clusters that it means. */
+function namedClusters({ placement, targetCluster, overrideRules = [] }: Spec): [at: string, affinity: Affinity][] {
+  const { clusterAffinity, clusterAffinities = [], replicaScheduling } = placement ?? {};
+  const weights = replicaScheduling?.weightPreference?.staticWeightList ?? [];
+  return [
+    ["spec.placement.clusterAffinity", clusterAffinity],
+    ...clusterAffinities.flatMap((term, index): [string, Affinity][] => {
+      const at = `spec.placement.clusterAffinities[${index}]`;
+      return [[at, term], ...(term.overflowAffinities ?? []).map((overflow, place): [string, Affinity] => [`${at}.overflowAffinities[${place}]`, overflow])];
+    }),
+    ...weights.map((weight, index): [string, Affinity] => [`spec.placement.replicaScheduling.weightPreference.staticWeightList[${index}].targetCluster`, weight.targetCluster]),
+    ["spec.targetCluster", targetCluster],
+    ...overrideRules.map((rule, index): [string, Affinity] => [`spec.overrideRules[${index}].targetCluster`, rule.targetCluster]),
+  ];
+}

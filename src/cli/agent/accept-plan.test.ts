@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { CertificateSigningRequest } from "../../api/index.ts";
+import { planAccept } from "./accept-plan.ts";
+
+function makeRequest(name: string, username: string, groups: string[], decided?: "Approved" | "Denied", cluster = "paris"): CertificateSigningRequest {
+  return {
+    apiVersion: "certificates.k8s.io/v1",
+    kind: "CertificateSigningRequest",
+    metadata: { name, labels: { "open-cluster-management.io/cluster-name": cluster } },
+    spec: { request: "", signerName: "kubernetes.io/kube-apiserver-client", usages: ["client auth"], username, groups },
+    status: { conditions: decided ? [{ type: decided, status: "True" }] : [] },
+  };
+}
+const token = makeRequest("token", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"]);
+const account = makeRequest("account", "system:serviceaccount:open-cluster-management:agent-registration-bootstrap", ["system:serviceaccounts:open-cluster-management"]);
+const stranger = makeRequest("stranger", "mallory", ["system:bootstrappers:managedcluster"]);
+const unproved = makeRequest("unproved", "system:bootstrap:abcdef", ["system:bootstrappers"]);
+const namesOf = (requests: readonly CertificateSigningRequest[]): string[] => requests.map(({ metadata }) => metadata.name);
+const plan = (requests: CertificateSigningRequest[], options: Partial<Parameters<typeof planAccept>[2]> = {}): { approve: string[]; suspicious: string[] } => {
+  const { approve, suspicious } = planAccept("paris", requests, { requesters: [], skipsCheck: false, ...options });
+  return { approve: namesOf(approve as CertificateSigningRequest[]), suspicious: namesOf(suspicious as CertificateSigningRequest[]) };
+};
+
+test("requests of those who came in by a door for new clusters are approved, and no others", () => {
+  expect(plan([token, account, stranger, unproved])).toEqual({ approve: ["token", "account"], suspicious: ["stranger", "unproved"] });
+});
+
+test("what is decided stays, and another cluster's request is not this one's", () => {
+  expect(plan([makeRequest("old", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"], "Denied"), makeRequest("other", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"], undefined, "oslo")])).toEqual({ approve: [], suspicious: [] });
+});
+
+test("named requesters are trusted and nobody else is, also where every requester would be", () => {
+  expect(plan([token, stranger], { requesters: ["mallory"] })).toEqual({ approve: ["stranger"], suspicious: ["token"] });
+  expect(plan([token, stranger], { requesters: ["mallory"], skipsCheck: true })).toEqual({ approve: ["stranger"], suspicious: ["token"] });
+  expect(plan([token, stranger], { skipsCheck: true })).toEqual({ approve: ["token", "stranger"], suspicious: [] });
+});
