@@ -7,6 +7,7 @@ import { find } from "../../src/client/index.ts";
 import type { Client, ObjectKey } from "../../src/client/index.ts";
 import type { ApplyPolicy, Delivery, Observation } from "../../src/delivery/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
+import { describeHoldings } from "./delivery-holdings.ts";
 import { describeSharing } from "./delivery-sharing.ts";
 
 export interface OpenDelivery {
@@ -296,6 +297,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     });
 
     describeSharing(() => member);
+    describeHoldings(() => member);
 
     test("tells how the member serves a kind", async () => {
       expect(await member.delivery.kindOf(web0, {})).toMatchObject({ plural: "deployments", scope: "Namespaced" });

@@ -25,6 +25,8 @@ const BOOTSTRAP = "agent-registration-bootstrap";
 const CLONE_SETS = "kruise-config/crd/bases/apps.kruise.io_clonesets.yaml";
 const HUB_CRDS = "ocm-manifests/cluster-manager/hub/crds";
 const MEMBER_CRDS = "ocm-manifests/klusterlet/managed";
+/** What OpenKruise 1.9 serves. */
+const OlderCloneSet = { ...CloneSet, storageVersion: "v1alpha1" };
 /** What a new cluster's agent may do on a hub, as `clusteradm init` sets it up. */
 const BOOTSTRAP_RULES = [
   { apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests"], verbs: ["create", "get", "list", "watch"] },
@@ -78,16 +80,16 @@ describe.runIf(binaries !== "")("a real cluster, between Flotilla and stock Open
 
     await hub.create(ManifestWork, "hub", { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name, namespace: cluster }, spec: { workload: { manifests: [manifest] }, manifestConfigs } });
     await eventually("the work is available", work, (seen) => isConditionTrue(seen?.status?.conditions ?? [], "Applied") && isConditionTrue(seen?.status?.conditions ?? [], "Available"));
-    const created = await memberClient.get(CloneSet, key);
+    const created = await memberClient.get(OlderCloneSet, key);
     expect(created.spec.replicas).toBe(3);
 
-    await memberClient.patch(CloneSet, key, { status: { observedGeneration: created.metadata.generation ?? 0, replicas: 3, readyReplicas: 2, availableReplicas: 2, updatedReplicas: 3, updatedReadyReplicas: 2 } }, { type: "merge", subresource: "status" });
+    await memberClient.patch(OlderCloneSet, key, { status: { observedGeneration: created.metadata.generation ?? 0, replicas: 3, readyReplicas: 2, availableReplicas: 2, updatedReplicas: 3, updatedReadyReplicas: 2 } }, { type: "merge", subresource: "status" });
     const told = await eventually("the feedback", work, (seen) => seen?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.[0]?.fieldValue.integer === 2);
     expect(told?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values).toEqual([{ name: "ready", fieldValue: { type: "Integer", integer: 2 } }]);
 
     await hub.delete(ManifestWork, { cluster: "hub", namespace: cluster, name });
     await eventually("the work is gone", work, (seen) => seen === undefined);
-    await eventually("the CloneSet is gone", () => find(memberClient, CloneSet, key), (seen) => seen === undefined);
+    await eventually("the CloneSet is gone", () => find(memberClient, OlderCloneSet, key), (seen) => seen === undefined);
   }
 
   test("stock agents join our hub with our token, and a CloneSet goes through", async () => {
@@ -156,7 +158,7 @@ describe.runIf(binaries !== "")("a real cluster, between Flotilla and stock Open
       const { token } = (JSON.parse(answer) as { status: { token: string } }).status;
       const { server, ca } = await connectionOf(await loadKubeconfig(kube.kubeconfig));
       const file = join(files.path, "stock-bootstrap.kubeconfig");
-      writeFileSync(file, renderKubeconfig({ name: "hub", server, ca: String(ca), token }));
+      writeFileSync(file, renderKubeconfig({ name: "hub", server: String(server), ca: String(ca), token }));
       return file;
     } finally {
       api.close();

@@ -1,6 +1,9 @@
 /** Objects whose names leave no room for those that follow from them are not taken to members, and this is told. */
 import { afterEach, expect, test } from "vitest";
 import { ClusterPropagationPolicy, ClusterRole, ConfigMap, Deployment, Event, Namespace, PropagationPolicy } from "../../src/api/index.ts";
+import type { JsonObject } from "../../src/base/index.ts";
+import { explainUnbound } from "../../src/cli/explain/explain-unbound.ts";
+import { planInput } from "../../src/cli/explain/plan-input.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
@@ -35,6 +38,23 @@ test("a ConfigMap with a name that is too long says so, and so does its policy, 
   expect(status?.problems).toMatchObject([{ kind: "ConfigMap", name: LONG, reason: "BindingNameInvalid", message: expect.stringContaining("shorten it by 1") }]);
   expect((await fleet.client.list(ConfigMap, { cluster: "member1", namespace: "shop" })).items.map(({ metadata }) => metadata.name)).toContain("short");
   await expectSilence();
+});
+
+test("a plan says so before it is applied, and the explanation afterwards", async () => {
+  await start();
+  const { signal } = new AbortController();
+  const settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: LONG } };
+  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build());
+  await fleet.run(SETTLED_MS);
+
+  const plan = await planInput(fleet.client, { manifests: [settings as unknown as JsonObject], without: [], namespace: "default" }, fleet.clock, signal);
+  const made = await fleet.client.create(ConfigMap, "hub", settings);
+  await fleet.run(SETTLED_MS);
+  const explanation = await explainUnbound(fleet.client, made, fleet.clock, signal);
+
+  expect(plan.changes).toEqual([]);
+  expect(JSON.stringify(plan)).toContain("which is too long");
+  expect(explanation.problems).toMatchObject([{ what: expect.stringContaining("which is too long") }]);
 });
 
 test("a ClusterRole whose name no binding can have says so", async () => {

@@ -1,6 +1,6 @@
 /**
  * Runs the outside client (`bench/bench.mjs` in the shared folder) against a hub and its members. It speaks plain Kubernetes API and knows
- * nothing of who serves it, so the same commands measure Flotilla and Karmada. Here is what its answers say, as far as it is used.
+ * nothing of who serves it, so the same commands measure Flotilla, Karmada and Open Cluster Management. Here is what its answers say, as far as it is used.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -37,6 +37,9 @@ export interface Answers {
   status: { objects: number; aggregated: Times; toConverged: Account; toSettled: Account };
   move: { objects: number; arrived: Times; left: Times; toConverged: Account; toSettled: Account };
   latency: { milliseconds: Record<"created" | "scheduled" | "allMembers", { n: number; p50: number; p99: number }> };
+  works: { milliseconds: Record<"onMember" | "applied" | "available", Times>; feedback: Times; toAvailable: Account; toFeedback: Account };
+  worklatency: { milliseconds: Record<"created" | "onMember" | "available", { n: number; p50: number; p99: number }> };
+  placements: { clusters: number; chosen: number; milliseconds: Record<"created" | "decided" | "status", { n: number; p50: number; p99: number }> } & Account;
   canary: { acceptedMs: number; onAllMembersMs: number };
   sample: Account;
   settle: Account;

@@ -2,7 +2,7 @@
  * `npm run bench -- [NAME…] [--json FILE] [--peer DIR] [--shared DIR]`: measures, and prints each figure with its unit. docs/performance.md
  * has the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json, …), for members a cluster with
  * OpenKruise (DIR/kube/admin.json); it then gets the same load in the same run and the ratio is printed, because absolute times depend on the machine.
- * `pipeline` starts its peer itself, with what is in `--shared DIR` or $FLOTILLA_SHARED.
+ * `pipeline` and `ocm` start their peers themselves, with what is in `--shared DIR` or $FLOTILLA_SHARED.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -12,10 +12,11 @@ import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";
 import { keel } from "./keel.ts";
 import { members } from "./members.ts";
+import { ocm } from "./ocm.ts";
 import { pipeline } from "./pipeline.ts";
 import { scheduler } from "./scheduler.ts";
 
-const benchmarks: readonly Benchmark[] = [keel, apiserver, members, interpreter, scheduler, pipeline];
+const benchmarks: readonly Benchmark[] = [keel, apiserver, members, interpreter, scheduler, pipeline, ocm];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR] [--shared DIR] [--short] [--only SET-UP]...`;
 
 const { positionals, values } = parseArgs({

@@ -1,6 +1,7 @@
 /**
- * The set-ups that the pipeline is measured in: Flotilla with simulated members in its process, Flotilla with two real kube-apiservers as
- * members, and a real Karmada with two of the same. None of the members runs anything, so what is measured is the control plane.
+ * The set-ups that control planes are measured in: Flotilla with simulated members in its process, Flotilla with two real kube-apiservers as
+ * members, and a real Karmada or Open Cluster Management with two of the same. None of the members runs anything, so what is measured is the
+ * control plane.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -31,24 +32,60 @@ export interface RunningSetUp {
 }
 
 export interface SetUp {
-  name: "in process" | "real members" | "Karmada";
+  name: "in process" | "real members" | Peer["name"];
   /** Why it cannot be measured on this machine, if so. */
   missing?: string;
   start(): Promise<RunningSetUp>;
 }
 
-export function setUps(shared: string): SetUp[] {
+/** A program that is measured beside Flotilla: a script starts it, with its own rate limits lifted. */
+interface Peer {
+  name: "Karmada" | "OCM";
+  /** In the folder `real` of what is shared. */
+  script: string;
+  programs: readonly string[];
+  firstPort: number;
+  environment: Readonly<Record<string, string>>;
+  /** Where a process counts its requests: `NAME`, and the port after the first. */
+  metrics?: { name: string; port: number };
+  /** What decides and delivers; its API server and etcd go on, which is in its favour. */
+  restarted: readonly string[];
+}
+
+/** The numbers of workers are those that were fastest here. */
+const KARMADA: Peer = {
+  name: "Karmada",
+  script: "karmada",
+  programs: ["kubectl", "karmadactl", "karmada-controller-manager", "karmada-scheduler"],
+  firstPort: 31_000,
+  environment: { PROFILE: "tuned", TEMPLATE_SYNCS: "5", BINDING_SYNCS: "5", WORK_SYNCS: "5" },
+  metrics: { name: "manager", port: 80 },
+  restarted: ["manager", "scheduler"],
+};
+/** It has no flags for numbers of workers. */
+const OCM: Peer = {
+  name: "OCM",
+  script: "ocm",
+  programs: ["kubectl", "kube-controller-manager", "ocm-registration", "ocm-placement", "ocm-work", "ocm-manifests"],
+  firstPort: 33_000,
+  environment: { PROFILE: "tuned" },
+  restarted: ["registration", "placement", "work", ...MEMBERS.map((member) => `${member}-work`)],
+};
+
+/** Flotilla's two set-ups, and the peer's. `shared` is what `--shared` names. */
+export function setUps(shared: string, peerName: Peer["name"] = "Karmada"): SetUp[] {
+  const peer = peerName === "Karmada" ? KARMADA : OCM;
   const binaries = realBinaries(["etcd", "kube-apiserver", CLONE_SETS]);
-  const withKarmada = realBinaries(["etcd", "kube-apiserver", CLONE_SETS, "kubectl", "karmadactl", "karmada-controller-manager", "karmada-scheduler"]);
-  const script = join(shared, "real", "karmada");
+  const withPeer = realBinaries(["etcd", "kube-apiserver", CLONE_SETS, ...peer.programs]);
+  const script = join(shared, "real", peer.script);
   const absent = "is not in $REAL_BIN";
   return [
     { name: "in process", start: () => startOwn(["--members", String(MEMBERS.length), "--nodes", "0"], async (pids) => ({ pids, members: undefined, stop: async () => {} })) },
     { name: "real members", ...(binaries === undefined && { missing: `etcd, kube-apiserver or OpenKruise's definitions ${absent}` }), start: () => startOwn(["--members", "0"], (pids, fleet) => joinKubes(binaries ?? "", pids, fleet)) },
     {
-      name: "Karmada",
-      ...(withKarmada === undefined ? { missing: `one of Karmada's programs ${absent}` } : !existsSync(script) && { missing: `${script} is not there` }),
-      start: () => startKarmada(script, withKarmada ?? ""),
+      name: peer.name,
+      ...(withPeer === undefined ? { missing: `one of ${peer.name}'s programs ${absent}` } : !existsSync(script) && { missing: `${script} is not there` }),
+      start: () => startPeer(peer, script, withPeer ?? ""),
     },
   ];
 }
@@ -119,17 +156,11 @@ async function joinKubes(binaries: string, pids: string, fleet: RunningFleet): P
   }
 }
 
-/** With its own rate limits lifted and the numbers of workers that were fastest here. */
-const TUNED = { PROFILE: "tuned", TEMPLATE_SYNCS: "5", BINDING_SYNCS: "5", WORK_SYNCS: "5" };
-const FIRST_PORT = 31_000;
-const METRICS_PORT = FIRST_PORT + 80;
-/** What decides and delivers; its API server and etcd go on, which is in its favour. */
-const RESTARTED = ["manager", "scheduler"];
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-async function startKarmada(script: string, binaries: string): Promise<RunningSetUp> {
-  const folder = mkdtempSync(join(tmpdir(), "flotilla-bench-karmada-"));
-  const call = (...args: string[]): Promise<unknown> => run(script, [folder, ...args], { env: { ...process.env, ...TUNED, REAL_BIN: binaries, BASE: String(FIRST_PORT), MEMBERS: String(MEMBERS.length), EXTRA_CRDS: join(binaries, CLONE_SETS) } });
+async function startPeer({ firstPort, environment, metrics, restarted }: Peer, script: string, binaries: string): Promise<RunningSetUp> {
+  const folder = mkdtempSync(join(tmpdir(), "flotilla-bench-peer-"));
+  const call = (...args: string[]): Promise<unknown> => run(script, [folder, ...args], { env: { ...process.env, ...environment, REAL_BIN: binaries, BASE: String(firstPort), MEMBERS: String(MEMBERS.length), EXTRA_CRDS: join(binaries, CLONE_SETS) } });
   // Its processes are sessions of their own, which an interrupted benchmark would leave behind.
   const onInterrupt = (): void => {
     execFileSync(script, [folder, "down"]);
@@ -149,13 +180,13 @@ async function startKarmada(script: string, binaries: string): Promise<RunningSe
     throw error;
   }
   return {
-    target: { hub: kubeconfig("hub"), members: Object.fromEntries(MEMBERS.map((name) => [name, kubeconfig(name)])), pids: join(folder, "pids"), metrics: `manager=http://127.0.0.1:${METRICS_PORT}/metrics` },
+    target: { hub: kubeconfig("hub"), members: Object.fromEntries(MEMBERS.map((name) => [name, kubeconfig(name)])), pids: join(folder, "pids"), ...(metrics && { metrics: `${metrics.name}=http://127.0.0.1:${firstPort + metrics.port}/metrics` }) },
     stored: () => Object.fromEntries(readdirSync(join(folder, "data")).map((name) => [name, bytesIn(join(folder, "data", name))])),
     async stopHub() {
-      for (const name of RESTARTED) await call("stop", name);
+      for (const name of restarted) await call("stop", name);
     },
     async startHub() {
-      for (const name of RESTARTED) await call("start", name);
+      for (const name of restarted) await call("start", name);
     },
     stop,
   };
