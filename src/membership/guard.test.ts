@@ -47,6 +47,21 @@ describe("a guard", () => {
     await expect(Promise.all(all)).resolves.toHaveLength(20);
   });
 
+  test.each([
+    { verb: "apply", lost: true, want: true, what: "a write whose answer was lost may have been carried out" },
+    { verb: "apply", lost: false, want: false, what: "a write that did not get there was not" },
+    { verb: "get", lost: true, want: false, what: "a read changes nothing" },
+  ] as const)("tells what became of a request: $what", async ({ verb, lost, want }) => {
+    const member = createMember();
+    const guard = createGuard(member.transport, "far", createFakeClock());
+
+    const failed = guard.send({ ...REQUEST, verb }).catch((error: unknown) => error);
+    await settle();
+    member.waiting[0]?.fail(new UnreachableError("no answer", { mayHaveArrived: lost }));
+
+    expect(await failed).toMatchObject({ mayHaveArrived: want });
+  });
+
   test("fails at once after several requests without an answer, always in the same words, and tries again after a pause", async () => {
     const member = createMember();
     const clock = createFakeClock();

@@ -29,7 +29,7 @@ export function createGuard(transport: Transport, cluster: string, clock: Clock)
   const isOpen = (): boolean => failures >= FAILURES_BEFORE_OPEN;
   const isAway = (): boolean => isOpen() && (isTrying || clock.now() < openUntilMs);
   // The same words for every request: what is written about it on many Works does not change while the member is away.
-  const unanswered = (): UnreachableError => new UnreachableError(`cluster ${cluster} does not answer; the condition Ready of its Cluster says why`);
+  const unanswered = (mayHaveArrived = false): UnreachableError => new UnreachableError(`cluster ${cluster} does not answer; the condition Ready of its Cluster says why`, { mayHaveArrived });
 
   /** Takes a place; true for the one request that tries whether the member is back. */
   async function enter(): Promise<boolean> {
@@ -72,7 +72,7 @@ export function createGuard(transport: Transport, cluster: string, clock: Clock)
     next();
   }
 
-  async function pass<T>(work: () => Promise<T>): Promise<T> {
+  async function pass<T>(isRead: boolean, work: () => Promise<T>): Promise<T> {
     const tries = await enter();
     try {
       const answer = await work();
@@ -84,16 +84,17 @@ export function createGuard(transport: Transport, cluster: string, clock: Clock)
       if (!(error instanceof UnreachableError)) throw error;
       failures++;
       openUntilMs = clock.now() + Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, failures - FAILURES_BEFORE_OPEN));
-      throw unanswered();
+      // Whether a write was carried out all the same decides what others may do meanwhile; a read changes nothing.
+      throw unanswered(error.mayHaveArrived && !isRead);
     } finally {
       leave(tries);
     }
   }
 
   return {
-    send: (request, signal) => pass(() => transport.send(request, signal)),
+    send: (request, signal) => pass(request.verb === "get" || request.verb === "list", () => transport.send(request, signal)),
     watch: (request, signal) => transport.watch(request, signal),
-    raw: (request, signal) => pass(() => transport.raw(request, signal)),
+    raw: (request, signal) => pass(request.method === "GET", () => transport.raw(request, signal)),
     close: () => transport.close(),
   };
 }

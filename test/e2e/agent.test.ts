@@ -111,7 +111,7 @@ describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
     await eventually("its status came back", () => hub.get(Deployment, { cluster: "hub", namespace: "shop", name: "registered" }), ({ status }) => status?.readyReplicas === 2);
     await hub.delete(Deployment, { cluster: "hub", namespace: "shop", name: "registered" });
     const member = await open(kubeconfig, { only: "member2" });
-    await eventually("it is gone from the member", () => find(member, Deployment, { cluster: "member2", namespace: "shop", name: "registered" }), (seen) => seen === undefined);
+    expect(await eventually("it is gone from the member", () => find(member, Deployment, { cluster: "member2", namespace: "shop", name: "registered" }), (seen) => seen === undefined)).toBeUndefined();
   });
 
   test.skipIf(binaries === undefined)("may be a real kube-apiserver", async () => {
@@ -145,6 +145,6 @@ describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
     await eventually("its status came back", () => hub.get(Deployment, { cluster: "hub", namespace: "shop", name: "stock" }), ({ status }) => status?.readyReplicas === 2);
     await hub.delete(Deployment, { cluster: "hub", namespace: "shop", name: "stock" });
     const member = await open(kubeconfig, { only: "member3" });
-    await eventually("it is gone from the member", () => find(member, Deployment, { cluster: "member3", namespace: "shop", name: "stock" }), (seen) => seen === undefined);
+    expect(await eventually("it is gone from the member", () => find(member, Deployment, { cluster: "member3", namespace: "shop", name: "stock" }), (seen) => seen === undefined)).toBeUndefined();
   });
 });

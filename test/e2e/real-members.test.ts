@@ -3,7 +3,7 @@
  * behaviours as with simulated members. What happens while members or the hub are away is in `real-outages.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CloneSet, ClusterPropagationPolicy, ClusterResourceBinding, CustomResourceDefinition, Deployment, HorizontalPodAutoscaler, inVersion, Namespace, OverridePolicy, Pod, PropagationPolicy, ResourceBinding, ResourceQuota, Secret, Work } from "../../src/api/index.ts";
+import { CloneSet, ClusterPropagationPolicy, ClusterResourceBinding, CustomResourceDefinition, Deployment, HorizontalPodAutoscaler, inVersion, Namespace, OverridePolicy, Pod, PropagationPolicy, ResourceBinding, ResourceQuota, Secret, Service, Work } from "../../src/api/index.ts";
 import type { CloneSetV1alpha1 } from "../../src/api/index.ts";
 import { sleep, systemClock } from "../../src/base/index.ts";
 import { find } from "../../src/client/index.ts";
@@ -92,6 +92,27 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     expect((await cloneSets()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     await fleet.hub().delete(ClusterPropagationPolicy, { cluster: "hub", name: "openkruise" });
     await fleet.hub().deleteCollection(ClusterResourceBinding, { cluster: "hub" });
+  });
+
+  test("a namespace that goes from the hub goes from the member where nothing is left in it, and stays with what was let go", async () => {
+    const hub = fleet.hub();
+    const namespaceOn = ({ name, client }: RealCluster) => find(client, Namespace, { cluster: name, name: "branch" });
+    await hub.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "branch" } });
+    await hub.create(PropagationPolicy, "hub", makePolicy("branch/all").selects("apps/v1", "Deployment").selects("v1", "Service").duplicates(...MEMBERS).build());
+    await hub.create(Service, "hub", { apiVersion: "v1", kind: "Service", metadata: { namespace: "branch", name: "web" }, spec: { selector: { app: "web" }, ports: [{ port: 80 }] } });
+    await hub.create(Deployment, "hub", makeDeployment("branch/web").replicas(2).build());
+    await eventually("ready on the hub", () => hub.get(Deployment, { cluster: "hub", namespace: "branch", name: "web" }), ({ status }) => status?.readyReplicas === 4);
+    const [member1, member2] = members;
+    await hub.patch(Deployment, { cluster: "hub", namespace: "branch", name: "web" }, { metadata: { annotations: { "flotilla.dev/unmanaged": "member1" } } }, { type: "merge" });
+    await eventually("let go", () => find(member1.client, Deployment, { cluster: "member1", namespace: "branch", name: "web" }), (seen) => seen !== undefined && seen.metadata.labels?.["karmada.io/managed"] === undefined);
+
+    await hub.delete(Namespace, { cluster: "hub", name: "branch" });
+    await eventually("the namespace is gone where it is empty", () => namespaceOn(member2), (seen) => seen === undefined);
+    const kept = await eventually("the namespace is released where it is not", () => namespaceOn(member1), (seen) => seen !== undefined && seen.metadata.labels?.["karmada.io/managed"] === undefined);
+
+    expect(kept?.metadata.deletionTimestamp).toBeUndefined();
+    expect((await find(member1.client, Deployment, { cluster: "member1", namespace: "branch", name: "web" }))?.spec.replicas).toBe(2);
+    await member1.client.delete(Namespace, { cluster: "member1", name: "branch" });
   });
 
   describe("the guide with kubectl", () => {
