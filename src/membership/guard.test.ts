@@ -48,8 +48,8 @@ describe("a guard", () => {
   });
 
   test.each([
-    { verb: "apply", lost: true, want: true, what: "a write whose answer was lost may have been carried out" },
-    { verb: "apply", lost: false, want: false, what: "a write that did not get there was not" },
+    { verb: "patch", lost: true, want: true, what: "a write whose answer was lost may have been carried out" },
+    { verb: "patch", lost: false, want: false, what: "a write that did not get there was not" },
     { verb: "get", lost: true, want: false, what: "a read changes nothing" },
   ] as const)("tells what became of a request: $what", async ({ verb, lost, want }) => {
     const member = createMember();

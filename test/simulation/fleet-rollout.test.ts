@@ -3,7 +3,7 @@
  * they have come to rest and never more on the way, whatever happens to members and replicas meanwhile.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, Cluster, Namespace, OverridePolicy, Pod, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
+import { CloneSet, Cluster, Namespace, OverridePolicy, Pod, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
 import type { Json } from "../../src/base/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
@@ -342,7 +342,12 @@ describe("while a member is unreachable", () => {
     expect(await condition("FullyApplied")).toMatchObject({ status: "False" });
 
     hung.delete("member3");
+    away.add("member3");
     await pass(REQUEST_TIMEOUT_MS);
+    const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member3" });
+    expect(items.map(({ status }) => status?.conditions?.[0]?.reason)).toContain("NoAnswer");
+
+    away.delete("member3");
     await fleet.run(60_000);
     await settle();
     expect((await pods()).sum).toBe(9);

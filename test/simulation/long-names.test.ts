@@ -1,7 +1,6 @@
 /** Objects whose names leave no room for those that follow from them are not taken to members, and this is told. */
 import { afterEach, expect, test } from "vitest";
 import { ClusterPropagationPolicy, ClusterRole, ConfigMap, Deployment, Event, Namespace, PropagationPolicy } from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
 import { explainUnbound } from "../../src/cli/explain/explain-unbound.ts";
 import { planInput } from "../../src/cli/explain/plan-input.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -47,7 +46,7 @@ test("a plan says so before it is applied, and the explanation afterwards", asyn
   await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build());
   await fleet.run(SETTLED_MS);
 
-  const plan = await planInput(fleet.client, { manifests: [settings as unknown as JsonObject], without: [], namespace: "default" }, fleet.clock, signal);
+  const plan = await planInput(fleet.client, { manifests: [settings], without: [], namespace: "default" }, fleet.clock, signal);
   const made = await fleet.client.create(ConfigMap, "hub", settings);
   await fleet.run(SETTLED_MS);
   const explanation = await explainUnbound(fleet.client, made, fleet.clock, signal);

@@ -29,10 +29,12 @@ export interface StartOptions {
   /** A data directory that is there already and stays after the stop; unset makes one for this run. */
   data?: string;
   port?: number;
+  /** How long it may take until it is ready. */
+  limitMs?: number;
 }
 
 export async function startFlotilla(flags: readonly string[], options: StartOptions = {}): Promise<RunningFleet> {
-  const { entry = SOURCE, probe = false, port = 0 } = options;
+  const { entry = SOURCE, probe = false, port = 0, limitMs = START_LIMIT_MS } = options;
   const data = options.data ?? mkdtempSync(join(tmpdir(), "flotilla-bench-"));
   const started = performance.now();
   // The process itself and not the shell around it: its memory and CPU are what is measured.
@@ -42,7 +44,7 @@ export async function startFlotilla(flags: readonly string[], options: StartOpti
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
   while (!/^ready/m.test(printed)) {
     if (child.exitCode !== null) throw new Error(`flotilla up ended with exit code ${child.exitCode}`);
-    if (performance.now() - started > START_LIMIT_MS) throw new Error(`flotilla up was not ready within ${START_LIMIT_MS / 1000} s`);
+    if (performance.now() - started > limitMs) throw new Error(`flotilla up was not ready within ${limitMs / 1000} s`);
     await delay(5);
   }
   return {

@@ -56,7 +56,7 @@ function makeBinding(index: number, placement: Placement): ScheduleInput["bindin
 }
 
 /** The median time of one call, in microseconds. */
-function measure(calls: number, run: (call: number) => void): number {
+export function measure(calls: number, run: (call: number) => void): number {
   const times: number[] = [];
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
     const start = performance.now();

@@ -67,7 +67,7 @@ const OCM: Peer = {
   name: "OCM",
   script: "ocm",
   programs: ["kubectl", "kube-controller-manager", "ocm-registration", "ocm-placement", "ocm-work", "ocm-manifests"],
-  firstPort: 33_000,
+  firstPort: 29_000,
   environment: { PROFILE: "tuned" },
   restarted: ["registration", "placement", "work", ...MEMBERS.map((member) => `${member}-work`)],
 };

@@ -17,7 +17,7 @@ import type { Delivery, ObjectRef, Obstacle, Passage } from "../../delivery/inde
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
-import type { Controller, EventRecorder, Lister, ObjectEvent, Source, StatusWriter } from "../../runtime/index.ts";
+import type { Controller, EventRecorder, Informer, ObjectEvent, Source, StatusWriter } from "../../runtime/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { manifestsOf, refOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
@@ -26,6 +26,7 @@ import { WORK_FINALIZER } from "../well-known.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import { createDepartures, LOOK_INSIDE_AGAIN_MS } from "./departures.ts";
+import { createLostAnswers } from "./lost-answers.ts";
 import { failureOf, pendingAnswer, planApplied, planDispatching, planManaged } from "./plan-applied.ts";
 import type { Attempt, Failure } from "./plan-applied.ts";
 import { planDrifted, renderDrift } from "./plan-drift.ts";
@@ -35,7 +36,7 @@ import { watchPassage } from "./slow-answers.ts";
 
 export interface ExecuteDependencies {
   hub: string;
-  works: Pick<Lister<Work>, "list">;
+  works: Pick<Informer<Work>, "addIndex" | "by">;
   deliveryFor: DeliveryFor;
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "retain">;
@@ -58,7 +59,8 @@ type ManifestAttempt = { kind: string; name: string; repairs: boolean; servesAsI
 export function createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
   const lanes = createMemberLanes({ clock, random });
   const refusals = createRefusals(random);
-  const departures = createDepartures({ hub, works, clock });
+  const lostAnswers = createLostAnswers();
+  const departures = createDepartures({ works, clock });
   const removeManifest = createRemoveManifest({ hub, departures, events });
 
   const clusterOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
@@ -141,7 +143,7 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
     name: "execute",
     for: Work,
     finalizer: WORK_FINALIZER,
-    watches: [{ source: memberObjects.source() }, { source: ruleChanges }, { source: lanes.source }, watch(Cluster, afterClusterChange), watch(Work, ({ object, deleted }) => (deleted ? departures.waitingIn(object.metadata.namespace ?? "") : []))],
+    watches: [{ source: memberObjects.source() }, { source: ruleChanges }, { source: lanes.source }, watch(Cluster, afterClusterChange), watch(Work, ({ object, deleted }) => (deleted ? departures.after(object) : []))],
     writes: [Work],
     concurrency: CONCURRENCY,
 
@@ -168,7 +170,7 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
       const isManaged = !attempts.some(({ attempt }) => attempt.result === "unmanaged");
       if (planManaged(work, isManaged, now) !== work) workStatus.set(key, "managed", (newest) => planManaged(newest, isManaged, now));
       // Objects that are left alone say nothing about whether the rest is applied.
-      if (isManaged || failures.length > 0 || isPending) tellApplied(isPending ? planApplied(work, pendingAnswer(clusterOf(work)), now) : work, key, failureOf(attempts), now);
+      if (isManaged || failures.length > 0 || isPending) tellApplied(isPending ? planApplied(work, pendingAnswer(clusterOf(work)), now) : work, key, lostAnswers.after(key, failureOf(attempts)), now);
       tellDrift(work, key, attempts, now);
 
       // A member that does not answer is waited for; what else failed was told on the Work.
@@ -200,6 +202,7 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
       lanes.forget(clusterNameOf(key.namespace ?? "") ?? "", key);
       refusals.forget(key);
       departures.forget(key);
+      lostAnswers.forget(key);
     },
   });
 }

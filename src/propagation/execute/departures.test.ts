@@ -13,9 +13,14 @@ const workOf = (name: string, manifest: KubernetesObject, isGoing = false): Work
   const work = makeWork("paris", name).build();
   return { ...work, metadata: { ...work.metadata, namespace: "karmada-es-paris", ...(isGoing && { deletionTimestamp: "2024-05-01T12:00:00Z" }) }, spec: { workload: { manifests: [manifest as never] } } };
 };
+/** The informer's index by hand. */
+function worksWith(others: readonly Work[]): Parameters<typeof createDepartures>[0]["works"] {
+  let placesOf = (_work: Work, _cluster: string): readonly string[] => [];
+  return { addIndex: (_name, valuesOf) => void (placesOf = valuesOf), by: (_name, place) => others.filter((work) => placesOf(work, "hub").includes(place)) };
+}
 function judged(container: KubernetesObject, others: readonly Work[], afterMs = 0): unknown {
   const clock = createFakeClock();
-  const departures = createDepartures({ hub: "hub", works: { list: () => [...others] }, clock });
+  const departures = createDepartures({ works: worksWith(others), clock });
   const work = workOf("departing", container, true);
   departures.judge(work, KEY, container);
   clock.advance(afterMs);
@@ -38,19 +43,19 @@ for (const [behaviour, [verdict, want]] of Object.entries(cases)) test(behaviour
 
 test("what the member has left in it is given a while to go, and then keeps it", () => {
   const clock = createFakeClock();
-  const departures = createDepartures({ hub: "hub", works: { list: () => [] }, clock });
+  const departures = createDepartures({ works: worksWith([]), clock });
 
   expect(departures.judgeHolding(KEY)).toBe("leave");
   clock.advance(PATIENCE_MS);
   expect(departures.judgeHolding(KEY)).toBe("release");
 });
 
-test("the end of a Work leads to those of its member that wait, until they are forgotten", () => {
-  const departures = createDepartures({ hub: "hub", works: { list: () => [workOf("other", web)] }, clock: createFakeClock() });
+test("the end of a Work leads to those that wait for what it had, until they are forgotten", () => {
+  const departures = createDepartures({ works: worksWith([workOf("other", web)]), clock: createFakeClock() });
   departures.judge(workOf("departing", NAMESPACE, true), KEY, NAMESPACE);
 
-  expect(departures.waitingIn("karmada-es-paris")).toEqual([KEY]);
-  expect(departures.waitingIn("karmada-es-oslo")).toEqual([]);
+  expect(departures.after(workOf("other", web))).toEqual([KEY]);
+  expect(departures.after(workOf("other", elsewhere))).toEqual([]);
   departures.forget(KEY);
-  expect(departures.waitingIn("karmada-es-paris")).toEqual([]);
+  expect(departures.after(workOf("other", web))).toEqual([]);
 });

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { createLostAnswers } from "./lost-answers.ts";
+import type { Failure } from "./plan-applied.ts";
+
+const web = { cluster: "hub", namespace: "karmada-es-oslo", name: "web" };
+const failed = (reason: Failure["reason"]): Failure => ({ reason, message: "no answer" });
+
+test("that an answer was lost holds while the member is not reached, and until it answers", () => {
+  const answers = createLostAnswers();
+
+  const reasons = [failed("MemberUnreachable"), failed("NoAnswer"), failed("MemberUnreachable"), undefined, failed("MemberUnreachable")].map((failure) => answers.after(web, failure)?.reason);
+
+  expect(reasons).toEqual(["MemberUnreachable", "NoAnswer", "NoAnswer", undefined, "MemberUnreachable"]);
+});
+
+test("a refusal is an answer", () => {
+  const answers = createLostAnswers();
+  answers.after(web, failed("NoAnswer"));
+
+  answers.after(web, failed("AppliedFailed"));
+
+  expect(answers.after(web, failed("MemberUnreachable"))?.reason).toBe("MemberUnreachable");
+});
