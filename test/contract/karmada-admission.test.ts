@@ -28,7 +28,6 @@ const NULL = "what is missing is called that, and not a null of the wrong type";
 const ORDER = "Karmada tells mistakes against the schema in random order";
 const ID = "whoever replaces an object from a file does not know its id; it is kept";
 const MODELS = "ranges that meet in one amount meet, however it is written";
-const PULL = "pull mode is not there yet";
 
 /** By the name of the case. */
 const DIFFERENT: Readonly<Record<string, string>> = {
@@ -55,7 +54,6 @@ const DIFFERENT: Readonly<Record<string, string>> = {
   "op both field": "Karmada forgets one kind of overriders when it looks for policies of which one half would be ignored",
   "work bad manifest": "it is a mistake of the client, not of the server",
   "work string manifest": "it is a mistake of the client, not of the server",
-  "cl pull": PULL,
   "cl zone both": "the value is shown as it was written, not as Karmada has it in memory",
   "cl update": "the value is shown as it was written, not as Karmada has it in memory",
   "cl models eq form": MODELS,
