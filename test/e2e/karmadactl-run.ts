@@ -73,6 +73,8 @@ function cutAfter(text: string, pattern: RegExp | undefined): string {
   return found ? text.slice(0, text.indexOf("\n", found.index) + 1) : text;
 }
 
+/** What Open Cluster Management's face and the certificates of agents add, which Karmada was recorded without. */
+const OTHERS = /open-cluster-management-(hub|agent)|^certificatesigningrequests /;
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>"],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>"],
@@ -107,7 +109,7 @@ function tidyText(kubeconfigs: Fleet["kubeconfigs"], step: Step, given: string):
   // What is 250m old elsewhere is a quarter of a processor in `top`.
   if (wordsOf(step)[0] !== "top") text = text.replace(/(?<=\s)(\d+[smhd])+(?=\s|$)/gm, "<age>");
   for (const [pattern, by] of REPLACEMENTS) text = text.replace(pattern, by);
-  const lines = text.split("\n").filter((line) => only === undefined || only.test(line));
+  const lines = text.split("\n").filter((line) => (only === undefined || only.test(line)) && !OTHERS.test(line));
   if (anyOrder) lines.sort();
   return lines.join("\n");
 }

@@ -183,7 +183,7 @@ export const CHAPTERS: readonly Chapter[] = [
       { run: "top pods -n shop -C member1 --containers", anyOrder: true },
       { run: "top pods -n shop -C member1 -l app=box" },
       { run: "top pod box -n shop -C member1" },
-      { run: "top pods -A -C member2 --sum --no-headers", anyOrder: true },
+      { run: "top pods -A -C member2 --sum --no-headers", anyOrder: true, only: /^(?!\s+\d+m\s)/ },
       { run: "top pods -n shop --sort-by cpu -C member1 -l app=box --use-protocol-buffers=false" },
       { run: "top pods -n shop -C nowhere" },
       { run: "top pod nothing -n shop -C member1" },
