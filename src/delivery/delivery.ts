@@ -105,7 +105,7 @@ export interface RemovePolicy {
   mayReturn?: boolean;
   /**
    * With `delete`, for a namespace or a definition on the member that still holds something, which would be deleted with it. The answer says
-   * what becomes of it: it is released for the owner to take back, or left as it is for now.
+   * what becomes of it: it is released for the owner to take back, or left as it is.
    */
   whenHolding?(found: string): "release" | "leave";
   beforeRequest?(): void;

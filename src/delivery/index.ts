@@ -7,3 +7,4 @@ export * from "./member-lanes.ts";
 export * from "./observer.ts";
 export { mayHaveArrived, obstacleOf, type Obstacle } from "./obstacles.ts";
 export { createRefusals, type Refusals } from "./refusals.ts";
+export { followWorks } from "./followed-works.ts";
