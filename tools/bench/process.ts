@@ -38,7 +38,7 @@ export async function startFlotilla(flags: readonly string[], options: StartOpti
   const data = options.data ?? mkdtempSync(join(tmpdir(), "flotilla-bench-"));
   const started = performance.now();
   // The process itself and not the shell around it: its memory and CPU are what is measured.
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...(probe ? PROBE : []), entry, "up", "--port", String(port), "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...(probe ? PROBE : []), entry, "up", "--port", String(port), "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"], env: { NODE_COMPILE_CACHE: "node_modules/.cache/flotilla/compiled", ...process.env } });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
