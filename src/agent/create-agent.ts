@@ -12,17 +12,18 @@
  * because removing needs a work that the hub shows as deleted (docs/adr/0019-pull-agents.md).
  */
 import { Cluster, ManagedCluster, Work } from "../api/index.ts";
-import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
+import type { Clock, DeepReadonly, Log, MetricsText, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
-import type { Delivery } from "../delivery/index.ts";
+import type { Delivery, LaneFigures, MemberLanes } from "../delivery/index.ts";
 import { createConfiguredInterpreter, createInterpreter } from "../interpreter/index.ts";
 import { createCapacities, createChanges, createLeavingDelivery, createMembershipController, createProber, farewellOf, MEMBERSHIP_TIMES } from "../membership/index.ts";
 import type { MembershipTimes, Prober } from "../membership/index.ts";
-import { createWork } from "../ocm/index.ts";
-import type { WorkOrigin } from "../ocm/index.ts";
+import { createManagedNamespaceController, createWork } from "../ocm/index.ts";
+import type { MemberFor, WorkOrigin } from "../ocm/index.ts";
 import { createExecution } from "../propagation/index.ts";
+import type { ExecutionMeter } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient, isLater } from "../runtime/index.ts";
-import type { Controller, Manager } from "../runtime/index.ts";
+import type { Controller, Manager, Source } from "../runtime/index.ts";
 import type { Rotation } from "./credentials/keep-credentials.ts";
 import { createHubView } from "./hub-view.ts";
 import { createClusterLeaseController, createManagedClusterLeaseController } from "./lease-controller.ts";
@@ -54,6 +55,10 @@ export interface AgentOptions {
   onOlderHub?(): void;
   /** How the certificate of this agent is renewed; unset where it has none. */
   rotation?(): Rotation | undefined;
+  /** How long a member keeps what a ManifestWork brought that the hub does not have any more; unset is for good. */
+  evictionGraceMs?: number;
+  /** Hears how long deliveries take. */
+  meter?: ExecutionMeter;
   times?: Partial<MembershipTimes>;
   clock: Clock;
   random: Random;
@@ -62,6 +67,10 @@ export interface AgentOptions {
 
 export interface Agent {
   manager: Manager;
+  /** How it stands with members that are busy or away. */
+  lanes(): LaneFigures[];
+  /** What users' scripts and webhooks cost. */
+  writeMetrics(text: MetricsText): void;
   /** No write is on its way. */
   isQuiet(): boolean;
   /** Begins; without a hub it waits for it. Resolves when the controllers work. */
@@ -75,6 +84,7 @@ const FACTS_EVERY_MS = 30_000;
 
 interface Part {
   controllers: Controller<ObjectKey>[];
+  lanes: Pick<MemberLanes, "figures">;
   isQuiet(): boolean;
   close(): Promise<void>;
 }
@@ -106,7 +116,7 @@ export function createAgent(options: AgentOptions): Agent {
     const clusters = informers.of(Cluster);
     const serves = (name: string): boolean => members.serves(name) && clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull";
     const deliveryFor = createDeliveries((name) => members.memberFor(name)?.delivery, (name) => clusters.get({ cluster: hub, name }));
-    const execution = createExecution({ hub, informers, clientFor, deliveryFor, serves, interpreter, events: events.recorders, clock, random, log });
+    const execution = createExecution({ hub, informers, clientFor, deliveryFor, serves, interpreter, events: events.recorders, ...(options.meter && { meter: options.meter }), clock, random, log });
     return {
       ...execution,
       controllers: [
@@ -120,11 +130,14 @@ export function createAgent(options: AgentOptions): Agent {
   function ocmPart(): Part {
     // In the process of a hub there are members of both ways; Karmada's face says which.
     const serves = (name: string): boolean => members.serves(name) && (!faces.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
-    const work = createWork({ hub, informers, memberFor: (name) => (serves(name) ? members.memberFor(name) : undefined), origin, interpreter, statusClient: clientFor("work"), clock, random, log, followClusters: faces.karmada });
+    const memberFor: MemberFor = (name) => (serves(name) ? members.memberFor(name) : undefined);
+    const { evictionGraceMs } = options;
+    const work = createWork({ hub, informers, memberFor, origin, interpreter, statusClient: clientFor("work"), clock, random, log, followClusters: faces.karmada, served: servedBy(members), memberInformers: members.objects, ...(evictionGraceMs !== undefined && { evictionGraceMs }) });
     return {
       ...work,
       controllers: [
         ...work.controllers,
+        createManagedNamespaceController({ hub, informers, client: clientFor("managed-namespaces"), memberFor, origin, clock }),
         createManagedClusterController({ hub, client: clientFor("managed-cluster"), serves, accessTo: members.accessTo, idOf: members.idOf, prober, changes: changes.source(), ...(options.rotation && { rotation: options.rotation }), clock }),
         createManagedClusterLeaseController({ hub, client: clientFor("managed-lease"), serves, onRenewal, clock, random }),
       ],
@@ -132,10 +145,12 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   const parts = [...(faces.karmada ? [karmadaPart()] : []), ...(faces.ocm ? [ocmPart()] : [])];
-  const manager = createManager({ client: faces.karmada ? withoutPatches(clientFor("agent"), informers.of(Work)) : clientFor("agent"), informers, clock, log: log.with({ part: "agent" }) });
+  const manager = createManager({ client: faces.karmada ? withoutPatches(clientFor("agent"), informers.of(Work)) : clientFor("agent"), informers, clock, log: log.with({ component: "agent" }) });
   manager.add(...parts.flatMap(({ controllers }) => controllers));
   return {
     manager,
+    lanes: () => parts.flatMap((part) => part.lanes.figures()),
+    writeMetrics: (text) => configured?.writeMetrics(text),
     isQuiet: () => parts.every((part) => part.isQuiet()) && events.isQuiet(),
     async start(signal) {
       await configured?.whenReady(signal);
@@ -151,6 +166,14 @@ export function createAgent(options: AgentOptions): Agent {
       await configured?.close();
       informers.close();
     },
+  };
+}
+
+/** Members that serve other kinds than before: works that wait for a kind are tried again at once. */
+function servedBy(members: AgentMembers): Source<string> {
+  return {
+    start: (enqueue, signal) => signal.addEventListener("abort", members.onServed((cluster) => enqueue(cluster)), { once: true }),
+    isQuiet: () => true, // Told straight from informers, which answer for themselves.
   };
 }
 

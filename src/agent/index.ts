@@ -1,6 +1,6 @@
 export { createAgent, type Agent, type AgentOptions, type Faces } from "./create-agent.ts";
 export { credentialsIn, createSecretStore, filesOf, HUB_KUBECONFIG_SECRET, type CredentialStore } from "./credentials/credential-store.ts";
-export { kubeconfigOf, type HubAddress, type HubCredentials } from "./credentials/hub-credentials.ts";
+export { kubeconfigOf, latestOf, type HubAddress, type HubCredentials } from "./credentials/hub-credentials.ts";
 export { karmadaIdentity, managedClusterIdentity, type AgentIdentity } from "./credentials/identity.ts";
 export { createCredentialKeeper, NameTakenError, type CredentialKeeper, type Rotation } from "./credentials/keep-credentials.ts";
 export { requestCertificate } from "./credentials/request-certificate.ts";

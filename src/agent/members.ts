@@ -13,6 +13,8 @@ export interface AgentMembers {
   memberFor(cluster: string): WorkMember | undefined;
   /** Their nodes and pods. */
   summary: Informers;
+  /** Their objects as `memberFor` shows them, whole. */
+  objects: Informers;
   /** Calls back when one of them may serve other kinds than before, until the returned function is called. */
   onServed(tell: (cluster: string) => void): () => void;
 }

@@ -6,7 +6,7 @@ import { FlotillaError, sleep } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import { createAgent } from "./create-agent.ts";
-import type { AgentOptions, Faces } from "./create-agent.ts";
+import type { Agent, AgentOptions, Faces } from "./create-agent.ts";
 import { NameTakenError } from "./credentials/keep-credentials.ts";
 import { ensureCluster } from "./ensure-cluster.ts";
 import type { ClusterDescription } from "./ensure-cluster.ts";
@@ -17,7 +17,7 @@ export interface RunAgentOptions extends Omit<AgentOptions, "faces" | "only" | "
   /** Set for who registered Karmada's way, and makes its own Cluster. */
   description?: ClusterDescription;
   /** Told when it begins to serve. */
-  onServing?(faces: Faces): void;
+  onServing?(faces: Faces, agent: Agent): void;
 }
 
 const FIRST_RETRY_MS = 1_000;
@@ -45,7 +45,7 @@ export async function runAgent({ cluster, description, onServing = () => {}, ...
         },
       });
       try {
-        onServing(faces);
+        onServing(faces, agent);
         const ended = new AbortController();
         const stop = (): void => ended.abort(signal.reason);
         signal.addEventListener("abort", stop, { once: true });

@@ -1,6 +1,8 @@
 export * from "./create-ocm.ts";
 export { createWork, dryRunOver, type DryRunAs, type MemberFor, type WorkMember, type WorkOrigin, type WorkPart } from "./work/index.ts";
 
+export { createManagedNamespaceController } from "./namespaces/controller.ts";
+
 // How agents report, in the same words as the hub.
 export { planClaims } from "./faces/plan-claims.ts";
 export * as registrationConditions from "./registration/conditions.ts";
@@ -8,6 +10,7 @@ export * as registrationConditions from "./registration/conditions.ts";
 // How Placements and rollouts are decided, for those who explain it.
 export { clusterTest } from "./placement/cluster-selector.ts";
 export { planPlacement, type PlacementInput, type PlacementPlan } from "./placement/plan-placement.ts";
+export type { PlacementMeter } from "./placement/meter.ts";
 export type { PlacementSources } from "./placement/sources.ts";
 export { toleratedUntil } from "./placement/tolerations.ts";
 export { isCurrent, ownerValue, workFor } from "./replicaset/child-works.ts";

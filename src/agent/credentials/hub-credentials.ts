@@ -51,6 +51,12 @@ export function expiresMs(cert: string): number {
   return read(cert)?.validToDate.getTime() ?? 0;
 }
 
+/** Those that were kept, unless what was given since is for another hub or cluster, or holds longer: somebody registered again. */
+export function latestOf(kept: HubCredentials | undefined, given: HubCredentials): HubCredentials {
+  const isOfSame = kept?.cluster === given.cluster && kept.address.server === given.address.server && kept.address.ca.trim() === given.address.ca.trim();
+  return kept && isOfSame && expiresMs(kept.cert) >= expiresMs(given.cert) ? kept : given;
+}
+
 /** A kubeconfig that holds everything, for `kubectl` and for agents that read one. */
 export function kubeconfigOf({ address, cert, key }: HubCredentials): string {
   return renderKubeconfig({ name: address.name, server: address.server, ...(address.ca !== "" && { ca: address.ca }), cert, key, namespace: "configuration" });

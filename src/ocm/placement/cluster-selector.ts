@@ -2,7 +2,7 @@
 import type { ClusterSelector, ManagedCluster } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { messageOf } from "../../base/index.ts";
-import { compileClusterSelector, type createScoreLibrary, dynamicValueOf, labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
+import { compileClusterSelector, type CelValue, type createScoreLibrary, dynamicValueOf, labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import { Misconfigured } from "./misconfigured.ts";
 
 type Cluster = DeepReadonly<ManagedCluster>;
@@ -31,9 +31,23 @@ export function clusterTest(part: string, selector: DeepReadonly<ClusterSelector
     if (claims.requirements.length > 0 && !matchesLabels(claims, claimsOf(cluster))) return false;
     if (programs.length === 0) return true;
     const budget = { remaining: BUDGET };
-    const managedCluster = dynamicValueOf(cluster);
+    const managedCluster = shownTo(cluster);
     return programs.every((program) => program.evaluate({ managedCluster }, budget) === true);
   };
+}
+
+const shown = new WeakMap<Cluster, CelValue>();
+
+/** The cluster as expressions see it. OCM's own types write a few fields also where they have no value, and `has()` finds them. */
+function shownTo(cluster: Cluster): CelValue {
+  let value = shown.get(cluster);
+  if (value === undefined) {
+    const { spec, status } = cluster;
+    const taints = spec.taints?.map((taint) => ({ timeAdded: null, ...taint }));
+    value = dynamicValueOf({ ...cluster, spec: { hubAcceptsClient: false, ...spec, ...(taints && { taints }) }, status: { conditions: null, version: {}, ...status } });
+    shown.set(cluster, value);
+  }
+  return value;
 }
 
 /** Claims by name; the last of a name counts. */

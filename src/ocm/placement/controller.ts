@@ -13,12 +13,12 @@ import { withCondition } from "../../machinery/index.ts";
 import { defineController, done, owned, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informers } from "../../runtime/index.ts";
 import { findConcerned } from "./concerned.ts";
-import type { PlannedDecision } from "./decision-groups.ts";
-import { planPlacement, type PlacementPlan } from "./plan-placement.ts";
+import type { PlacementMeter } from "./meter.ts";
+import { isByScore, planPlacement, type PlacementPlan } from "./plan-placement.ts";
 import type { PlacementSources } from "./sources.ts";
+import { isWritten, scoreWaitMs, wantedDecisions, type WantedDecision } from "./wanted-decisions.ts";
 
 type Placement = DeepReadonly<OcmPlacement>;
-type Decision = DeepReadonly<PlacementDecision>;
 
 export interface PlacementDependencies {
   hub: string;
@@ -27,12 +27,13 @@ export interface PlacementDependencies {
   events: EventRecorder;
   clock: Clock;
   sources: PlacementSources;
+  meter?: PlacementMeter;
 }
 
 /** Scores of more clusters are cut off in the event that tells them. */
 const MAX_SCORES_LENGTH = 1000;
 
-export function createPlacementController({ hub, informers, client, events, clock, sources }: PlacementDependencies): Controller<ObjectKey> {
+export function createPlacementController({ hub, informers, client, events, clock, sources, meter }: PlacementDependencies): Controller<ObjectKey> {
   const concerned = findConcerned({ hub, placements: informers.of(OcmPlacement), sets: informers.of(ManagedClusterSet), bindings: informers.of(ManagedClusterSetBinding) });
 
   function tellChange(placement: Placement, name: string, { warning, record }: PlacementPlan): void {
@@ -42,9 +43,9 @@ export function createPlacementController({ hub, informers, client, events, cloc
     if (told) events.record(hub, placement, { type: "Normal", reason: "ScoreUpdate", message: told.length > MAX_SCORES_LENGTH ? `${told.slice(0, MAX_SCORES_LENGTH)} ......` : told });
   }
 
-  async function writeDecision(placement: Placement, planned: PlannedDecision, before: Decision | undefined, plan: PlacementPlan, signal: AbortSignal): Promise<void> {
+  async function writeDecision(placement: Placement, { planned, before, status }: WantedDecision, plan: PlacementPlan, signal: AbortSignal): Promise<void> {
     const { namespace = "", name: owner, uid = "" } = placement.metadata;
-    const { name, groupName, groupIndex, clusters: chosen } = planned;
+    const { name, groupName, groupIndex } = planned;
     const key = { cluster: hub, namespace, name };
     const labels = { [PLACEMENT_LABEL]: owner, [DECISION_GROUP_NAME_LABEL]: groupName, [DECISION_GROUP_INDEX_LABEL]: String(groupIndex) };
     if (!before) {
@@ -52,42 +53,36 @@ export function createPlacementController({ hub, informers, client, events, cloc
       await client.create(PlacementDecision, hub, { apiVersion: `${PlacementDecision.group}/${PlacementDecision.storageVersion}`, kind: PlacementDecision.kind, metadata: { name, namespace, labels, ownerReferences } }, { signal });
       events.record(hub, placement, { type: "Normal", reason: "DecisionCreate", message: `Decision ${name} is created with placement ${owner} in namespace ${namespace}` });
     } else if (!equalJson(before.metadata.labels, labels)) await client.patch(PlacementDecision, key, { metadata: { labels } }, { type: "merge", signal });
-    const status = { decisions: chosen.map((clusterName) => ({ clusterName, reason: "" })) };
-    if (before?.status && equalJson(before.status, status)) return;
-    await client.patch(PlacementDecision, key, { status }, { type: "merge", subresource: "status", signal });
+    if (isWritten({ before, status })) return;
+    await client.patch(PlacementDecision, key, { status } as unknown as Json, { type: "merge", subresource: "status", signal });
     tellChange(placement, name, plan);
   }
 
-  /** Decisions of a Placement that cannot be understood keep their groups; clusters that it may no longer choose leave them. */
-  function keptDecisions(before: readonly Decision[], plan: PlacementPlan): PlannedDecision[] {
-    const chosen = new Set(plan.chosen);
-    return before.map(({ metadata: { name, labels = {} }, status }) => ({
-      name,
-      groupName: labels[DECISION_GROUP_NAME_LABEL] ?? "",
-      groupIndex: Number(labels[DECISION_GROUP_INDEX_LABEL] ?? 0),
-      clusters: (status?.decisions ?? []).map(({ clusterName }) => clusterName).filter((cluster) => chosen.has(cluster)),
-    }));
-  }
-
-  async function writeDecisions(placement: Placement, plan: PlacementPlan, signal: AbortSignal): Promise<void> {
+  /** Returns how long decisions wait that would tell nothing but other scores, and 0 when they are written. */
+  async function writeDecisions(placement: Placement, plan: PlacementPlan, nowMs: number, signal: AbortSignal): Promise<{ waitMs: number; isRescored: boolean }> {
     const before = new Map(sources.decisionsOf(placement).map((decision) => [decision.metadata.name, decision]));
-    const wanted = plan.isKept && before.size > 0 ? keptDecisions([...before.values()], plan) : plan.decisions;
-    for (const planned of wanted) {
-      await writeDecision(placement, planned, before.get(planned.name), plan, signal);
-      before.delete(planned.name);
+    const wanted = wantedDecisions(placement, plan, before);
+    const isRescored = isByScore(placement) && wanted.some((decision) => !isWritten(decision));
+    const waitMs = isRescored ? scoreWaitMs(placement, wanted, before.size, nowMs) : 0;
+    if (waitMs > 0) return { waitMs, isRescored: false };
+    for (const decision of wanted) {
+      await writeDecision(placement, decision, plan, signal);
+      before.delete(decision.planned.name);
     }
     for (const { metadata } of before.values()) {
       await unlessChanged(client.delete(PlacementDecision, { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name }, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
       events.record(hub, placement, { type: "Normal", reason: "DecisionDelete", message: `Decision ${metadata.name} is deleted with placement ${placement.metadata.name} in namespace ${metadata.namespace}` });
     }
+    return { waitMs, isRescored };
   }
 
-  async function writeStatus(placement: Placement, plan: PlacementPlan, key: ObjectKey, signal: AbortSignal): Promise<void> {
+  async function writeStatus(placement: Placement, plan: PlacementPlan, isRescored: boolean, key: ObjectKey, signal: AbortSignal): Promise<void> {
     const before = placement.status;
     const now = formatTime(clock.now());
     const conditions = plan.conditions.reduce<NonNullable<typeof before>["conditions"]>((all, condition) => withCondition(all, condition, now), before?.conditions);
     const groups = plan.isKept && before?.decisionGroups ? before.decisionGroups : plan.groups;
-    const status = { numberOfSelectedClusters: plan.chosen.length, decisionGroups: groups, conditions };
+    const lastScoreUpdateTime = isRescored ? now : before?.lastScoreUpdateTime;
+    const status = { numberOfSelectedClusters: plan.chosen.length, decisionGroups: groups, conditions, ...(lastScoreUpdateTime !== undefined && { lastScoreUpdateTime }) };
     if (equalJson(before, status)) return;
     await client.patch(OcmPlacement, key, { status } as unknown as Json, { type: "merge", subresource: "status", signal });
   }
@@ -101,10 +96,15 @@ export function createPlacementController({ hub, informers, client, events, cloc
     async reconcile(placement, { key, signal }) {
       if (placement.metadata.deletionTimestamp || placement.metadata.annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true") return done;
       const nowMs = clock.now();
-      const plan = planPlacement(placement, sources.inputOf(placement, nowMs));
-      await writeDecisions(placement, plan, signal);
-      await writeStatus(placement, plan, key, signal);
-      return plan.lookAgainMs === undefined ? done : { requeueAfterMs: Math.max(0, plan.lookAgainMs - nowMs) };
+      const startMs = meter?.nowMs() ?? 0;
+      const plan = planPlacement(placement, { ...sources.inputOf(placement, nowMs), ...(meter && { meter }) });
+      const decidedMs = meter?.nowMs() ?? 0;
+      meter?.scheduled(decidedMs - startMs);
+      const { waitMs, isRescored } = await writeDecisions(placement, plan, nowMs, signal);
+      meter?.bound(meter.nowMs() - decidedMs);
+      await writeStatus(placement, plan, isRescored, key, signal);
+      const againMs = Math.min(waitMs || Number.POSITIVE_INFINITY, plan.lookAgainMs === undefined ? Number.POSITIVE_INFINITY : plan.lookAgainMs - nowMs);
+      return Number.isFinite(againMs) ? { requeueAfterMs: Math.max(0, againMs) } : done;
     },
   });
 }

@@ -21,13 +21,15 @@ export interface PlannedGroups {
 
 const CLUSTERS_PER_DECISION = 100;
 
+const byName = (a: string, b: string): number => (a < b ? -1 : 1);
+
 /** Clusters that no group names come last, in groups without a name. There is always one group, if only an empty one. */
-export function planGroups(placement: string, { groupStrategy }: DeepReadonly<DecisionStrategy> = {}, clusters: readonly Cluster[]): PlannedGroups {
+export function planGroups(placement: string, { groupStrategy }: DeepReadonly<DecisionStrategy> = {}, clusters: readonly Cluster[], inOrder = byName): PlannedGroups {
   const size = groupSize(groupStrategy?.clustersPerDecisionGroup, clusters.length);
   const left = new Set(clusters);
   const groups: { name: string; clusters: string[] }[] = [];
   const add = (name: string, members: readonly Cluster[]): void => {
-    for (const part of chunks(members.map(({ metadata }) => metadata.name).toSorted(), size)) groups.push({ name, clusters: part });
+    for (const part of chunks(members.map(({ metadata }) => metadata.name).toSorted(inOrder), size)) groups.push({ name, clusters: part });
     for (const member of members) left.delete(member);
   };
   for (const { groupName, groupClusterSelector } of groupStrategy?.decisionGroups ?? []) add(groupName, [...left].filter(clusterTest("", groupClusterSelector)));

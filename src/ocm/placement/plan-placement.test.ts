@@ -37,6 +37,25 @@ test("a decision has at most a hundred clusters, and its group all of them", () 
   expect(conditionOf(got, "PlacementSatisfied")).toMatch(/^True AllDecisionsScheduled/);
 });
 
+test("decisions are in the order of names, or of scores where the Placement says so", () => {
+  const clusters = [cluster("c1", { memory: "1Gi" }), cluster("c2", { memory: "3Gi" }), cluster("c3", { memory: "2Gi" })];
+  const prioritizerPolicy = { mode: "Exact" as const, configurations: [{ scoreCoordinate: { type: "BuiltIn" as const, builtIn: "ResourceAllocatableMemory" }, weight: 1 }] };
+
+  expect(decided(plan({ prioritizerPolicy }, clusters))).toEqual({ "p-decision-1": ["c1", "c2", "c3"] });
+  expect(decided(plan({ prioritizerPolicy, sortBy: "Score" }, clusters))).toEqual({ "p-decision-1": ["c2", "c3", "c1"] });
+});
+
+test.each(["has(managedCluster.status.version)", "!managedCluster.spec.hubAcceptsClient", "managedCluster.status.conditions == null || managedCluster.status.conditions.size() == 0"])("an expression finds fields that are always written: %s", (expression) => {
+  const bare = { ...cluster("c1"), spec: {} };
+  const { status: _status, ...unheard } = bare;
+
+  expect(plan({ predicates: [{ requiredClusterSelector: { celSelector: { celExpressions: [expression] } } }] }, [unheard]).chosen).toEqual(["c1"]);
+});
+
+test("a negative number selects no cluster", () => {
+  expect(plan({ numberOfClusters: -1 }, named("c1", "c2")).chosen).toEqual([]);
+});
+
 test("too few clusters are told", () => {
   const got = plan({ numberOfClusters: 10 }, named("c1", "c2"));
 

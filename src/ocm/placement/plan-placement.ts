@@ -11,6 +11,7 @@ import { availableClusters, eligibleSets } from "./candidates.ts";
 import { clusterTest, type ScoreLibrary } from "./cluster-selector.ts";
 import { keepDecided, planGroups, type PlannedDecision } from "./decision-groups.ts";
 import { Misconfigured } from "./misconfigured.ts";
+import type { PlacementMeter } from "./meter.ts";
 import { prioritizersOf, scoreExpiry, type ScoreSources } from "./prioritizers.ts";
 import { chooseSpread } from "./spread.ts";
 import { checkTolerations, toleratedUntil } from "./tolerations.ts";
@@ -24,6 +25,7 @@ export interface PlacementInput extends ScoreSources {
   clusters: Iterable<Cluster>;
   /** Makes `scores()` known to expressions. */
   library?: ScoreLibrary;
+  meter?: PlacementMeter;
 }
 
 /** Why the clusters are what they are, for those who ask. */
@@ -63,7 +65,7 @@ export function planPlacement(placement: Placement, input: PlacementInput): Plac
     const ordered = order(placement, fitting, input, record);
     const chosen = chooseSpread(ordered, spec.numberOfClusters ?? ordered.length, spec.spreadPolicy?.spreadConstraints);
     const unscheduled = spec.numberOfClusters === undefined ? 0 : spec.numberOfClusters - chosen.length;
-    const { decisions, status } = planGroups(metadata.name, spec.decisionStrategy, chosen);
+    const { decisions, status } = planGroups(metadata.name, spec.decisionStrategy, chosen, isByScore(placement) ? bestFirst(record.scores) : undefined);
     const { warning, nextMs } = scoreExpiry(spec.prioritizerPolicy, fitting, input);
     const lookAgainMs = Math.min(nextMs, firstEnd(placement, chosen, input));
     return {
@@ -87,35 +89,50 @@ export function planPlacement(placement: Placement, input: PlacementInput): Plac
 
 const nameOf = ({ metadata }: Cluster): string => metadata.name;
 
-function filter({ spec }: Placement, available: readonly Cluster[], { chosen, library, nowMs }: PlacementInput, record: PlacementRecord): readonly Cluster[] {
+function filter({ spec }: Placement, available: readonly Cluster[], { chosen, library, nowMs, meter }: PlacementInput, record: PlacementRecord): readonly Cluster[] {
   // As in OCM, nothing is read of a Placement that has nothing to choose from.
   if (available.length === 0) {
     record.filters = [{ name: "Predicate", clusters: [] }, { name: "TaintToleration", clusters: [] }];
     return available;
   }
+  const startMs = meter?.nowMs() ?? 0;
   const predicates = (spec.predicates ?? []).map(({ requiredClusterSelector = {} }) => clusterTest("Predicate", requiredClusterSelector, library));
   const selected = predicates.length === 0 ? available : available.filter((cluster) => predicates.some((matches) => matches(cluster)));
   record.filters.push({ name: "Predicate", clusters: selected.map(nameOf) });
+  const selectedMs = meter?.nowMs() ?? 0;
+  meter?.plugin("filter", "Predicate", selectedMs - startMs);
+  if (spec.predicates?.some(({ requiredClusterSelector }) => requiredClusterSelector?.celSelector)) meter?.expressions(selectedMs - startMs);
 
   const { tolerations = [] } = spec;
   if (selected.length > 0) checkTolerations(tolerations);
   const tolerated = selected.filter((cluster) => toleratedUntil(cluster, tolerations, chosen.has(nameOf(cluster)), nowMs) !== undefined);
   record.filters.push({ name: "TaintToleration", clusters: tolerated.map(nameOf) });
+  meter?.plugin("filter", "TaintToleration", meter.nowMs() - selectedMs);
   return tolerated;
 }
 
 /** The best first; equals by name. */
-function order({ spec }: Placement, clusters: readonly Cluster[], sources: ScoreSources, record: PlacementRecord): Cluster[] {
+function order({ spec }: Placement, clusters: readonly Cluster[], { meter, ...sources }: PlacementInput, record: PlacementRecord): Cluster[] {
   const total = new Map(clusters.map((cluster) => [nameOf(cluster), 0]));
   for (const { name, weight, score } of prioritizersOf(spec.prioritizerPolicy)) {
+    const startMs = meter?.nowMs() ?? 0;
     const scores = score(clusters, sources);
+    meter?.plugin("prioritizer", name, meter.nowMs() - startMs);
     record.prioritizers.push({ name, weight, scores });
     for (const [cluster, value] of scores) total.set(cluster, (total.get(cluster) ?? 0) + value * weight);
   }
   record.scores = total;
-  const scoreOf = (cluster: Cluster): number => total.get(nameOf(cluster)) ?? 0;
-  return clusters.toSorted((a, b) => scoreOf(b) - scoreOf(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
+  const inOrder = bestFirst(total);
+  return clusters.toSorted((a, b) => inOrder(nameOf(a), nameOf(b)));
 }
+
+/** Whether decisions name clusters by their scores, and tell them. OCM declares it and orders by name. */
+export const isByScore = ({ spec }: Placement): boolean => spec.sortBy === "Score";
+
+const bestFirst =
+  (scores: ReadonlyMap<string, number>) =>
+  (a: string, b: string): number =>
+    (scores.get(b) ?? 0) - (scores.get(a) ?? 0) || (a < b ? -1 : 1);
 
 const firstEnd = ({ spec }: Placement, chosen: readonly Cluster[], { nowMs }: PlacementInput): number =>
   Math.min(...chosen.map((cluster) => toleratedUntil(cluster, spec.tolerations ?? [], true, nowMs) ?? Number.POSITIVE_INFINITY));

@@ -14,44 +14,72 @@ type Cluster = DeepReadonly<ManagedCluster>;
 interface Constraint {
   maxSkew: number;
   isHard: boolean;
-  domainOf: ReadonlyMap<Cluster, string>;
+  /** How many of the chosen clusters each domain has. */
   counts: Map<string, number>;
+}
+
+/** Clusters with the same domains are alike to every constraint, so that only the first of them that is left can be next. */
+interface Alike {
+  /** For each constraint; undefined for clusters without one. */
+  domains: readonly (string | undefined)[];
+  /** Places in the order. */
+  places: number[];
+  next: number;
 }
 
 /** The first clusters of an order, at most so many, as far as the constraints let them. */
 export function chooseSpread(ordered: readonly Cluster[], limit: number, terms: readonly DeepReadonly<SpreadConstraintsTerm>[] = []): Cluster[] {
-  if (terms.length === 0) return ordered.slice(0, limit);
-  const constraints = terms.map((term) => readConstraint(term, ordered));
-  const left = new Set(ordered);
+  const most = Math.max(0, limit);
+  if (terms.length === 0) return ordered.slice(0, most);
+  const constraints = terms.map(({ maxSkew = 1, whenUnsatisfiable }): Constraint => ({ maxSkew, isHard: whenUnsatisfiable === "DoNotSchedule", counts: new Map() }));
+  const groups = groupAlike(ordered, terms, constraints);
   const chosen: Cluster[] = [];
-  while (chosen.length < limit) {
-    const next = firstThat(left, (cluster) => constraints.every((constraint) => keeps(constraint, cluster))) ?? firstThat(left, (cluster) => constraints.every((constraint) => !constraint.isHard || keeps(constraint, cluster)));
-    if (!next) break;
-    left.delete(next);
-    chosen.push(next);
-    for (const { domainOf, counts } of constraints) {
-      const domain = domainOf.get(next);
+  while (chosen.length < most) {
+    const next = nextOf(groups, constraints);
+    const cluster = next && ordered[next.places[next.next] ?? -1];
+    if (!next || !cluster) break;
+    next.next++;
+    chosen.push(cluster);
+    for (const [index, { counts }] of constraints.entries()) {
+      const domain = next.domains[index];
       if (domain !== undefined) counts.set(domain, (counts.get(domain) ?? 0) + 1);
     }
   }
   return chosen;
 }
 
-function readConstraint({ topologyKey, topologyKeyType, maxSkew = 1, whenUnsatisfiable }: DeepReadonly<SpreadConstraintsTerm>, clusters: readonly Cluster[]): Constraint {
-  const valueOf = (cluster: Cluster): string | undefined => (topologyKeyType === "Claim" ? claimsOf(cluster) : (cluster.metadata.labels ?? {}))[topologyKey];
-  const domainOf = new Map(clusters.flatMap((cluster): [Cluster, string][] => {
-    const domain = valueOf(cluster);
-    return domain === undefined ? [] : [[cluster, domain]];
-  }));
-  return { maxSkew, isHard: whenUnsatisfiable === "DoNotSchedule", domainOf, counts: new Map([...domainOf.values()].map((domain) => [domain, 0])) };
+function groupAlike(ordered: readonly Cluster[], terms: readonly DeepReadonly<SpreadConstraintsTerm>[], constraints: readonly Constraint[]): Alike[] {
+  const groups = new Map<string, Alike>();
+  for (const [place, cluster] of ordered.entries()) {
+    const domains = terms.map((term) => domainOf(cluster, term));
+    for (const [index, domain] of domains.entries()) if (domain !== undefined) constraints[index]?.counts.set(domain, 0);
+    const id = JSON.stringify(domains.map((domain) => domain ?? null));
+    const group = groups.get(id) ?? { domains, places: [], next: 0 };
+    groups.set(id, group);
+    group.places.push(place);
+  }
+  return [...groups.values()];
 }
 
-function keeps({ maxSkew, domainOf, counts }: Constraint, cluster: Cluster): boolean {
-  const domain = domainOf.get(cluster);
-  return domain !== undefined && (counts.get(domain) ?? 0) + 1 - Math.min(...counts.values()) <= maxSkew;
+function domainOf(cluster: Cluster, { topologyKey, topologyKeyType }: DeepReadonly<SpreadConstraintsTerm>): string | undefined {
+  const values = topologyKeyType === "Claim" ? claimsOf(cluster) : (cluster.metadata.labels ?? {});
+  return Object.hasOwn(values, topologyKey) ? values[topologyKey] : undefined;
 }
 
-function firstThat(clusters: Iterable<Cluster>, isGood: (cluster: Cluster) => boolean): Cluster | undefined {
-  for (const cluster of clusters) if (isGood(cluster)) return cluster;
-  return undefined;
+/** Where the next cluster is that keeps every constraint, or else every hard one. */
+function nextOf(groups: readonly Alike[], constraints: readonly Constraint[]): Alike | undefined {
+  const least = constraints.map(({ counts }) => Math.min(...counts.values()));
+  let [good, bearable]: [Alike | undefined, Alike | undefined] = [undefined, undefined];
+  for (const group of groups) {
+    if (group.next >= group.places.length) continue;
+    const broken = constraints.filter(({ maxSkew, counts }, index) => {
+      const domain = group.domains[index];
+      return domain === undefined || (counts.get(domain) ?? 0) + 1 - (least[index] ?? 0) > maxSkew;
+    });
+    if (broken.length === 0) good = earlier(good, group);
+    else if (!broken.some(({ isHard }) => isHard)) bearable = earlier(bearable, group);
+  }
+  return good ?? bearable;
 }
+
+const earlier = (a: Alike | undefined, b: Alike): Alike => (a && (a.places[a.next] ?? 0) < (b.places[b.next] ?? 0) ? a : b);

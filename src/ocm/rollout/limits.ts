@@ -6,11 +6,21 @@ export const UNLIMITED = Number.POSITIVE_INFINITY;
 
 const NANOS_PER_MS = 1_000_000n;
 
-/** A deadline or a soak time in milliseconds. `None`, and nothing, mean that it never ends. */
-export function parsePatience(text: string | undefined): number {
+/** What a deadline begins with, as OCM reads it: fractions and signs are none. */
+const DEADLINE = /^\d+[hms|]|None$/;
+
+/** A deadline in milliseconds. `None`, and nothing, mean that there is none. */
+export function parseDeadline(text: string | undefined): number {
   if (!text || text === "None") return UNLIMITED;
+  if (!DEADLINE.test(text)) throw new RolloutError("invalid timeout format");
+  return parseSoak(text);
+}
+
+/** How long a success has to last, in milliseconds. */
+export function parseSoak(text: string | undefined): number {
+  if (text === undefined) return 0;
   const duration = parseDuration(text);
-  if (!duration) throw new RolloutError(text.match(/^\d+[hms|]/) ? `time: invalid duration ${JSON.stringify(text)}` : "invalid timeout format");
+  if (!duration) throw new RolloutError(`time: invalid duration ${JSON.stringify(text)}`);
   return Number(duration.nanos / NANOS_PER_MS);
 }
 

@@ -95,6 +95,10 @@ test("clusters that were not chosen are told apart", () => {
 test.each([
   { strategy: progressive({ maxFailures: "x" }), error: "failed to parse the provided maxFailures: 'x' is an invalid maximum threshold value: string is not a percentage" },
   { strategy: progressive({ progressDeadline: "soon" }), error: "invalid timeout format" },
+  { strategy: progressive({ progressDeadline: "1.5h" }), error: "invalid timeout format" },
+  { strategy: progressive({ progressDeadline: "-5m" }), error: "invalid timeout format" },
+  { strategy: progressive({ progressDeadline: "5m later" }), error: 'time: invalid duration "5m later"' },
+  { strategy: progressive({ minSuccessTime: "soon" }), error: 'time: invalid duration "soon"' },
   { strategy: { type: "Weird" } as unknown as RolloutStrategy, error: "incorrect rollout strategy type Weird" },
 ])("a strategy that cannot be followed is refused: $error", ({ strategy, error }) => {
   expect(() => planRollout(strategy, six, [], NOW)).toThrow(error);

@@ -8,7 +8,7 @@
  */
 import type { RolloutStrategy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { parsePatience, sizeOf, UNLIMITED } from "./limits.ts";
+import { parseDeadline, parseSoak, sizeOf, UNLIMITED } from "./limits.ts";
 import { RolloutError } from "./rollout-error.ts";
 
 export type RolloutState = "ToApply" | "Progressing" | "Succeeded" | "Failed" | "TimeOut" | "Skip";
@@ -76,7 +76,7 @@ function follow(strategy: DeepReadonly<RolloutStrategy>, { groups, reached, nowM
   const total = countClusters(groups);
   switch (strategy.type) {
     case "All": {
-      const patience = { soakMs: 0, deadlineMs: parsePatience(strategy.all?.progressDeadline), nowMs };
+      const patience = { soakMs: 0, deadlineMs: parseDeadline(strategy.all?.progressDeadline), nowMs };
       return byCluster({ groups, reached, patience }, { atOnce: total, maxFailures: total });
     }
     case "Progressive": {
@@ -107,7 +107,7 @@ const isBusy = ({ toRollout, timedOut }: Found): boolean => toRollout.length + t
 const countClusters = (groups: readonly DecisionGroup[]): number => new Set(groups.flatMap(({ clusters }) => clusters)).size;
 
 function patienceOf({ minSuccessTime, progressDeadline }: { minSuccessTime?: string; progressDeadline?: string }, nowMs: number): Patience {
-  return { soakMs: minSuccessTime === undefined ? 0 : parsePatience(minSuccessTime), deadlineMs: parsePatience(progressDeadline), nowMs };
+  return { soakMs: parseSoak(minSuccessTime), deadlineMs: parseDeadline(progressDeadline), nowMs };
 }
 
 /** The groups that must go first without any failure, and the others. A name means every group of that name. */
@@ -167,7 +167,7 @@ function judge(each: ClusterRollout, { soakMs, deadlineMs, nowMs }: Patience, fo
       found.toRollout.push(each);
       return each.state;
     case "Succeeded":
-      if (soakMs !== UNLIMITED && nowMs < since + soakMs) found.toRollout.push({ ...each, recheckMs: since + soakMs });
+      if (nowMs < since + soakMs) found.toRollout.push({ ...each, recheckMs: since + soakMs });
       return each.state;
     case "Progressing":
     case "Failed": {

@@ -12,7 +12,7 @@ const BUDGET = 10_000_000;
 const JOB_COMPLETE: Rule = {
   condition: "Complete",
   type: "CEL",
-  celExpressions: ["hasConditions(object.status) && object.status.conditions.exists(c, c.type in ['Complete', 'Failed'] && c.status == 'True')"],
+  celExpressions: ["hasConditions(object.status) ? object.status.conditions.filter(c, c.type in ['Complete', 'Failed']).exists(c, c.status == 'True') : false"],
   messageExpression: `result ? "Job is finished" : "Job is not finished"`,
 };
 const POD_COMPLETE: Rule = { condition: "Complete", type: "CEL", celExpressions: ["object.status.phase in ['Succeeded', 'Failed']"], messageExpression: `"Pod is in phase " + object.status.phase` };

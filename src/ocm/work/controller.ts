@@ -13,8 +13,8 @@ import { equalJson, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
 import { UnknownKindError } from "../../client/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { createMemberLanes, createRefusals, obstacleOf } from "../../delivery/index.ts";
-import type { Passage } from "../../delivery/index.ts";
+import { createRefusals, obstacleOf } from "../../delivery/index.ts";
+import type { MemberLanes, Passage } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
 import { defineController, done, keyOf, watch } from "../../runtime/index.ts";
@@ -43,6 +43,7 @@ export interface WorkDependencies {
   origin: WorkOrigin;
   interpreter: Pick<Interpreter, "health">;
   workStatus: StatusWriter<ManifestWork>;
+  lanes: MemberLanes;
   clock: Clock;
   random: Random;
   /** False where there are no Clusters to learn from that a member answers again, or serves other kinds: in an agent. */
@@ -52,14 +53,13 @@ export interface WorkDependencies {
 }
 
 const CONCURRENCY = 64;
-/** Progress waits this long for what settles it, as in the pipeline of policies. */
+/** Progress waits this long for what settles it, as in the pipeline of policies; that a generation was applied never does. */
 const PROGRESS_PATIENCE_MS = 1_500;
 const LOOK_AGAIN_MS = 60_000;
 
-export function createWorkController({ hub, informers, memberFor, origin, interpreter, workStatus, clock, random, followClusters, served }: WorkDependencies): Controller<ObjectKey> {
+export function createWorkController({ hub, informers, memberFor, origin, interpreter, workStatus, lanes, clock, random, followClusters, served }: WorkDependencies): Controller<ObjectKey> {
   const works = informers.of(ManifestWork);
   const clusters = informers.of(ManagedCluster);
-  const lanes = createMemberLanes({ clock, random });
   const refusals = createRefusals(random);
   const waits = createWaits(hub);
   const appliedNameOf = (work: Work): string => appliedName(origin, work);
@@ -119,9 +119,7 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     const now = formatTime(clock.now());
     const next = planWorkStatus(work, news, now);
     if (next === work) return;
-    // A success that is still on its way waits for what settles it; failures do not.
-    const isUnderWay = findCondition(next.status?.conditions, "Applied")?.status === "True" && isConditionTrue(next.status?.conditions, "Progressing") && !isConditionTrue(next.status?.conditions, "Degraded");
-    workStatus.set(key, "work", (newest) => planWorkStatus(newest, news, now), isUnderWay ? { patienceMs: PROGRESS_PATIENCE_MS } : {});
+    workStatus.set(key, "work", (newest) => planWorkStatus(newest, news, now), patienceFor(work, next));
   }
 
   /** Lets objects go that the work does not have any more; returns those that are still there. */
@@ -306,6 +304,17 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
   });
   // The finalizer of a work that another agent serves is that agent's to set and to take off.
   return { ...controller, reconcile: (key, context) => (memberFor(key.namespace ?? "") || !works.get(key) ? controller.reconcile(key, context) : Promise.resolve(done)) };
+}
+
+/**
+ * That a generation was applied is told at once, because people and rollouts wait for it. After that, a success that is still on its way waits for
+ * what settles it; failures, and what settled, wait for what comes in the same moment.
+ */
+function patienceFor(before: Work, { metadata, status }: Work): { patienceMs?: number } {
+  const isTold = findCondition(before.status?.conditions, "Applied")?.observedGeneration === metadata.generation;
+  const [isApplied, isProgressing, isDegraded] = ["Applied", "Progressing", "Degraded"].map((type) => isConditionTrue(status?.conditions, type));
+  if (isApplied && !isTold) return { patienceMs: 0 };
+  return isApplied && isProgressing && !isDegraded ? { patienceMs: PROGRESS_PATIENCE_MS } : {};
 }
 
 const hasCondition = ({ metadata }: Work): boolean => metadata.annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] === "true";

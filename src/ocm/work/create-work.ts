@@ -2,6 +2,8 @@
 import { ManifestWork } from "../../api/index.ts";
 import type { Log } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
+import { createMemberLanes } from "../../delivery/index.ts";
+import type { MemberLanes } from "../../delivery/index.ts";
 import { createStatusWriter } from "../../runtime/index.ts";
 import type { Controller, Informers } from "../../runtime/index.ts";
 import { createAppliedWorkController } from "./applied-work-controller.ts";
@@ -9,6 +11,8 @@ import { createWorkController, type WorkDependencies } from "./controller.ts";
 
 export interface WorkPart {
   controllers: Controller<ObjectKey>[];
+  /** How it stands with members that are busy or away. */
+  lanes: Pick<MemberLanes, "figures">;
   /** No status write is under way. */
   isQuiet(): boolean;
   close(): Promise<void>;
@@ -17,7 +21,7 @@ export interface WorkPart {
 /** As in the pipeline of policies: enough to join what is reported about one event. */
 const STATUS_WINDOW_MS = 50;
 
-export interface WorkPartOptions extends Omit<WorkDependencies, "workStatus"> {
+export interface WorkPartOptions extends Omit<WorkDependencies, "workStatus" | "lanes"> {
   /** Of the hub, for status and for questions. */
   statusClient: Client;
   /** Of the members: what they keep of works that are gone is seen to as well. */
@@ -29,8 +33,9 @@ export interface WorkPartOptions extends Omit<WorkDependencies, "workStatus"> {
 
 export function createWork({ statusClient, memberInformers, evictionGraceMs, log, ...deps }: WorkPartOptions): WorkPart {
   const workStatus = createStatusWriter({ client: statusClient, kind: ManifestWork, lister: deps.informers.of(ManifestWork), clock: deps.clock, windowMs: STATUS_WINDOW_MS, log });
-  const controllers = [createWorkController({ ...deps, workStatus })];
+  const lanes = createMemberLanes({ clock: deps.clock, random: deps.random });
+  const controllers = [createWorkController({ ...deps, workStatus, lanes })];
   const { hub, informers, memberFor, origin, clock } = deps;
   if (memberInformers) controllers.push(createAppliedWorkController({ hub, informers, hubClient: statusClient, memberInformers, memberFor, origin, clock, ...(evictionGraceMs !== undefined && { evictionGraceMs }) }));
-  return { controllers, isQuiet: () => workStatus.isQuiet(), close: () => workStatus.close() };
+  return { controllers, lanes, isQuiet: () => workStatus.isQuiet(), close: () => workStatus.close() };
 }

@@ -27,7 +27,8 @@ test("over a network the member is asked to take the request for the account's, 
 
   await dryRunOver(client, "paris")(account, roles, role, signal);
 
-  expect(asked).toMatchObject([{ method: "POST", path: "/apis/rbac.authorization.k8s.io/v1/namespaces/a%2Fb/roles?dryRun=All", cluster: "paris", impersonate: account }]);
+  expect(asked).toMatchObject([{ method: "POST", path: "/apis/rbac.authorization.k8s.io/v1/namespaces/a%2Fb/roles?dryRun=All", cluster: "paris", impersonate: { user: account.user } }]);
+  expect(asked[0]?.impersonate?.groups ?? []).toEqual([]);
 });
 
 test("what the member refuses is an error with its code and reason, whatever else it says", async () => {

@@ -63,13 +63,13 @@ export async function checkExecutor({ executor, kind, object, isOwned }: Executo
   }
 }
 
-/** For a member over a network: the server is asked to take the request for the account's. */
+/** For a member over a network: the server is asked to take the request for the account's. It knows the account's groups; naming them would need a right to each. */
 export function dryRunOver(client: Client, cluster: string): DryRunAs {
-  return async ({ user, groups }, { group, storageVersion, plural, scope }, object, signal) => {
+  return async ({ user }, { group, storageVersion, plural, scope }, object, signal) => {
     const root = group ? `/apis/${group}/${storageVersion}` : `/api/${storageVersion}`;
     const { namespace } = object.metadata;
     const path = `${root}${scope === "Namespaced" && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${plural}?dryRun=All`;
-    const { status, body } = await client.raw({ method: "POST", path, cluster, headers: { "content-type": "application/json", accept: "application/json" }, impersonate: { user, groups }, body: Buffer.from(JSON.stringify(object)) }, signal);
+    const { status, body } = await client.raw({ method: "POST", path, cluster, headers: { "content-type": "application/json", accept: "application/json" }, impersonate: { user }, body: Buffer.from(JSON.stringify(object)) }, signal);
     const text = await readText(body);
     if (status >= 300) throw refusalOf(status, text);
   };

@@ -27,6 +27,14 @@ test("a manifest that moved to another place keeps its conditions, and one of tw
   expect(merged.map(({ conditions }) => conditions[0]?.lastTransitionTime)).toEqual([EARLIER, NOW]);
 });
 
+test("a manifest that nobody could read is like no other", () => {
+  const unread = (ordinal: number): ManifestCondition => ({ ...manifest(ordinal, "", "Applied", "False", "Failed"), resourceMeta: { ordinal } });
+
+  const merged = mergeManifests([unread(0)], [unread(0), unread(1)], NOW);
+
+  expect(merged.map(({ conditions }) => conditions[0]?.lastTransitionTime)).toEqual([EARLIER, NOW]);
+});
+
 test("a condition of another generation begins anew", () => {
   const merged = mergeManifests([manifest(0, "a", "Applied", "True", "Done", 1)], [manifest(0, "a", "Applied", "True", "Done", 2)], NOW);
 

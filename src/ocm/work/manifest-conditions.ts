@@ -27,7 +27,9 @@ export function mergeManifests(before: readonly Manifest[], next: readonly Manif
   const exact = new Map(before.map((manifest) => [keyOf(manifest.resourceMeta), manifest]));
   const alike = Map.groupBy(before, ({ resourceMeta }) => identityOf(resourceMeta));
   return next.map((manifest) => {
-    const others = alike.get(identityOf(manifest.resourceMeta)) ?? [];
+    const identity = identityOf(manifest.resourceMeta);
+    // What has no name is like nothing else.
+    const others = identity === NAMELESS ? [] : (alike.get(identity) ?? []);
     const known = exact.get(keyOf(manifest.resourceMeta)) ?? (others.length === 1 ? others[0] : undefined);
     const conditions = mergeConditions(known?.conditions ?? [], manifest.conditions, now);
     const { statusFeedback } = known ?? manifest;
@@ -36,6 +38,7 @@ export function mergeManifests(before: readonly Manifest[], next: readonly Manif
 }
 
 const identityOf = ({ group = "", version = "", kind = "", resource = "", namespace = "", name = "" }: DeepReadonly<ManifestResourceMeta>): string => [group, version, kind, resource, namespace, name].join("/");
+const NAMELESS = identityOf({ ordinal: 0 });
 const keyOf = (meta: DeepReadonly<ManifestResourceMeta>): string => `${meta.ordinal ?? 0} ${identityOf(meta)}`;
 
 interface Tally {

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { OcmPlacement, PlacementDecision } from "../../api/index.ts";
+import type { PlacementPlan } from "./plan-placement.ts";
+import { isWritten, scoreWaitMs, wantedDecisions } from "./wanted-decisions.ts";
+
+const NOW = Date.parse("2026-01-01T00:00:30Z");
+const makePlacement = (sortBy: "ClusterName" | "Score", lastScoreUpdateTime?: string, scoreRateLimit = "1m"): OcmPlacement => ({
+  apiVersion: "cluster.open-cluster-management.io/v1beta1",
+  kind: "Placement",
+  metadata: { name: "p", namespace: "shop" },
+  spec: { sortBy, scoreRateLimit },
+  status: { ...(lastScoreUpdateTime && { lastScoreUpdateTime }) },
+});
+const makePlan = (scores: Record<string, number>): PlacementPlan => ({
+  chosen: Object.keys(scores),
+  unscheduled: 0,
+  decisions: [{ name: "p-decision-1", groupName: "", groupIndex: 0, clusters: Object.keys(scores) }],
+  groups: [],
+  conditions: [],
+  record: { eligibleSets: [], available: [], filters: [], prioritizers: [], scores: new Map(Object.entries(scores)) },
+});
+const stored = (decisions: { clusterName: string; reason: string; score?: number }[]): ReadonlyMap<string, PlacementDecision> =>
+  new Map([["p-decision-1", { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "PlacementDecision", metadata: { name: "p-decision-1", namespace: "shop" }, status: { decisions } }]]);
+const old = stored([{ clusterName: "c2", reason: "", score: 100 }, { clusterName: "c1", reason: "", score: 50 }]);
+
+test("decisions tell scores only where they are ordered by them", () => {
+  expect(wantedDecisions(makePlacement("Score"), makePlan({ c2: 100, c1: 50 }), new Map())[0]?.status.decisions).toEqual([{ clusterName: "c2", reason: "", score: 100 }, { clusterName: "c1", reason: "", score: 50 }]);
+  expect(wantedDecisions(makePlacement("ClusterName"), makePlan({ c1: 50 }), new Map())[0]?.status.decisions).toEqual([{ clusterName: "c1", reason: "" }]);
+});
+
+const waits: Record<string, { placement: OcmPlacement; scores: Record<string, number>; want: number }> = {
+  "other scores of the same clusters wait for the rest of the minute": { placement: makePlacement("Score", "2026-01-01T00:00:00Z"), scores: { c1: 200, c2: 100 }, want: 30_000 },
+  "as long as the Placement says": { placement: makePlacement("Score", "2026-01-01T00:00:00Z", "2m"), scores: { c1: 200, c2: 100 }, want: 90_000 },
+  "not when the time is over": { placement: makePlacement("Score", "2025-12-31T23:59:00Z"), scores: { c1: 200, c2: 100 }, want: 0 },
+  "not when another cluster is chosen": { placement: makePlacement("Score", "2026-01-01T00:00:00Z"), scores: { c1: 200, c3: 100 }, want: 0 },
+};
+for (const [behaviour, { placement, scores, want }] of Object.entries(waits)) {
+  test(behaviour, () => {
+    const wanted = wantedDecisions(placement, makePlan(scores), old);
+
+    expect(isWritten(wanted[0] as never)).toBe(false);
+    expect(scoreWaitMs(placement, wanted, old.size, NOW)).toBe(want);
+  });
+}

@@ -1,0 +1,58 @@
+/** The PlacementDecisions of a Placement as they are to be written, beside those that are there. Pure. */
+import { DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL } from "../../api/index.ts";
+import type { OcmPlacement, PlacementDecision, PlacementDecisionStatus } from "../../api/index.ts";
+import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { parseDuration } from "../../machinery/index.ts";
+import type { PlannedDecision } from "./decision-groups.ts";
+import { isByScore, type PlacementPlan } from "./plan-placement.ts";
+
+type Placement = DeepReadonly<OcmPlacement>;
+type Decision = DeepReadonly<PlacementDecision>;
+
+export interface WantedDecision {
+  planned: PlannedDecision;
+  /** Undefined for one that is new. */
+  before: Decision | undefined;
+  status: PlacementDecisionStatus;
+}
+
+const DEFAULT_LIMIT_MS = 60_000;
+const NANOS_PER_MS = 1_000_000n;
+
+export function wantedDecisions(placement: Placement, plan: PlacementPlan, before: ReadonlyMap<string, Decision>): WantedDecision[] {
+  const isScored = isByScore(placement);
+  const planned = plan.isKept && before.size > 0 ? keptDecisions([...before.values()], plan) : plan.decisions;
+  return planned.map((each) => ({
+    planned: each,
+    before: before.get(each.name),
+    status: { decisions: each.clusters.map((clusterName) => ({ clusterName, reason: "", ...(isScored && { score: plan.record.scores.get(clusterName) ?? 0 }) })) },
+  }));
+}
+
+export const isWritten = ({ before, status }: Pick<WantedDecision, "before" | "status">): boolean => before?.status !== undefined && equalJson(before.status, status);
+
+/** Decisions of a Placement that cannot be understood keep their groups; clusters that it may no longer choose leave them. */
+function keptDecisions(before: readonly Decision[], plan: PlacementPlan): PlannedDecision[] {
+  const chosen = new Set(plan.chosen);
+  return before.map(({ metadata: { name, labels = {} }, status }) => ({
+    name,
+    groupName: labels[DECISION_GROUP_NAME_LABEL] ?? "",
+    groupIndex: Number(labels[DECISION_GROUP_INDEX_LABEL] ?? 0),
+    clusters: (status?.decisions ?? []).map(({ clusterName }) => clusterName).filter((cluster) => chosen.has(cluster)),
+  }));
+}
+
+/**
+ * How long it is until other scores of the same clusters may be written, by `scoreRateLimit`: scores move with every decision of anybody, and whoever follows
+ * decisions need not hear of each. 0 for now, and whenever other clusters are chosen.
+ */
+export function scoreWaitMs({ spec, status }: Placement, wanted: readonly WantedDecision[], present: number, nowMs: number): number {
+  const last = status?.lastScoreUpdateTime;
+  if (last === undefined || present !== wanted.length) return 0;
+  const isSame = equalJson(namesOf(wanted.map(({ before }) => before?.status)), namesOf(wanted.map(({ status: next }) => next)));
+  if (!isSame) return 0;
+  const limit = parseDuration(spec.scoreRateLimit ?? "");
+  return Math.max(0, Date.parse(last) + (limit ? Number(limit.nanos / NANOS_PER_MS) : DEFAULT_LIMIT_MS) - nowMs);
+}
+
+const namesOf = (statuses: readonly (DeepReadonly<PlacementDecisionStatus> | undefined)[]): string[] => statuses.flatMap((status) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)).toSorted();
