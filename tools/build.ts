@@ -1,19 +1,21 @@
 /**
- * `npm run build`: emits JavaScript to `dist/`, which is what the npm package carries. Node runs TypeScript from a checkout but
+ * `npm run build [-- FOLDER]`: emits JavaScript to `dist/`, which is what the npm package carries. Node runs TypeScript from a checkout but
  * not from `node_modules`. Modules are joined into few files, because finding, reading and linking five hundred of them takes
  * longer than running them; types are for `npm run check` to look at.
  */
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { build } from "vite";
 
 const root = join(import.meta.dirname, "..");
 const source = join(root, "src");
-const output = join(root, "dist");
+const output = resolve(process.argv[2] ?? join(root, "dist"));
 rmSync(output, { recursive: true, force: true });
 
 /** What is started by name: the command, and what runs in threads of their own. */
-const entries = ["cmd/main", "store/sqlite-worker", "store/sqlite-snapshot-worker"];
+const entries = ["cmd/main", "store/sqlite-worker", "store/sqlite-snapshot-worker", "interpreter/lua/quarantine-worker"];
+/** What is joined with our own modules, so that an installed package needs no other. */
+const joined = ["js-yaml"];
 
 await build({
   configFile: false,
@@ -21,11 +23,12 @@ await build({
   logLevel: "warn",
   // A module that looks for files beside itself still finds them: every output file is one folder below `dist`.
   plugins: [{ name: "own-place", transform: (code, file) => code.replaceAll("import.meta.url", `new URL("../${relative(source, file).replace(/\.ts$/, ".js")}", import.meta.url).href`) }],
-  // Joined like our own modules, which leaves out what nobody uses of it.
-  ssr: { noExternal: ["js-yaml"] },
+  // Joined like our own modules, which leaves out what nobody uses of them.
+  ssr: { noExternal: joined },
   build: {
     ssr: true,
     outDir: output,
+    emptyOutDir: false,
     target: "node24",
     minify: false,
     rolldownOptions: {
@@ -39,5 +42,9 @@ for (const file of globSync("**/*.js", { cwd: output })) {
   const code = readFileSync(join(output, file), "utf8");
   writeFileSync(join(output, file), code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
 }
+for (const file of globSync("*/*/**/*.js", { cwd: output })) {
+  if (readFileSync(join(output, file), "utf8").includes("import.meta.url")) throw new Error(`dist/${file} looks for files beside itself from a deeper folder than others; give it an entry one folder below src`);
+}
+for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), join(output, "licenses", `${name}.txt`));
 // Fact tables are data, read when a kind is first used.
 for (const file of globSync("api/facts/*.json", { cwd: source })) cpSync(join(source, file), join(output, file));

@@ -25,6 +25,8 @@ export const layers: Record<string, readonly string[]> = {
   ocm: upToDelivery,
   // Pull mode on a member: the controllers that a hub runs for members that it reaches, for one member.
   agent: [...upToDelivery, "propagation", "membership", "ocm"],
+  // What a hub and its agents tell Prometheus: it looks at the others from outside, and is told by their meters.
+  monitoring: [...upToDelivery, "propagation", "ocm"],
   // Controllers that every cluster has, whoever runs its workloads: service accounts, root certificates, role aggregation, quota.
   system: upToRuntime,
   workloads: upToRuntime,

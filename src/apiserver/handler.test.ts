@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding, bootstrapRbac } from "../api/index.ts";
 import type { JsonObject } from "../base/index.ts";
+import { StoreWriteError, createMemoryEngine } from "../store/index.ts";
 import { PROFILE, createTestServer, makeConfigMap, makeDefinition } from "./test-server.ts";
 import { textOf } from "./request/text.ts";
 
@@ -37,6 +38,19 @@ describe("every answer", () => {
       expect(text).toContain(want[1]);
     });
   }
+
+  test("to a write that the disk does not take says what to do, and reads go on", async () => {
+    const memory = createMemoryEngine();
+    let isFull = false;
+    const { request } = await createTestServer({ engine: { ...memory, commit: (write) => (isFull ? Promise.reject(new StoreWriteError("no room")) : memory.commit(write)) } });
+    isFull = true;
+
+    const write = await request("POST", "/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
+    const read = await request("GET", "/api/v1/namespaces/default/configmaps");
+
+    expect(write).toMatchObject({ status: 500, body: { kind: "Status", message: "Internal error occurred: the disk of this server takes no writes; free some space there, and try again" } });
+    expect(read.status).toBe(200);
+  });
 
   test("is 503 while the server stops", async () => {
     const { request, server } = await createTestServer();

@@ -3,6 +3,7 @@ import { randomUuid } from "../base/index.ts";
 import type { Log, MetricsText } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
 import { ApiError, badRequest, internalError, methodNotAllowed, pathNotFound, unavailable } from "../machinery/index.ts";
+import { StoreWriteError } from "../store/index.ts";
 import { accessOf } from "./access/attributes.ts";
 import { actingUser } from "./access/impersonation.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
@@ -20,6 +21,7 @@ import { PageNotFound, authorize, connectHandler, findCluster, findResource, ope
 import type { Input, OperationDependencies, Verb } from "./operations.ts";
 import { asksForWatch, listQuery, timeoutMsOf } from "./request/options.ts";
 import { pageResponse } from "./read/pages.ts";
+import type { WorkloadMetrics } from "./read/pages.ts";
 import { patchTypeOf } from "./write/patch.ts";
 import type { ApiRequest, ApiResponse } from "./request/request.ts";
 import type { ServedVersion } from "./clusters/resources.ts";
@@ -43,6 +45,8 @@ export interface HandlerOptions {
   metrics: ServerMetrics;
   /** The figures of the controllers in this process. */
   writeControllerMetrics?(text: MetricsText): void;
+  /** Figures of what runs on the members. */
+  workloads?: WorkloadMetrics;
   /** What runs the containers of the clusters, where something does. */
   connect?: ConnectBackend;
 }
@@ -75,6 +79,8 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
   if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
+  // Told once by whoever owns the store: a full disk refuses every write.
+  if (error instanceof StoreWriteError) return statusResponse(internalError("the disk of this server takes no writes; free some space there, and try again"), failureFormat(headers.accept));
   log.error("request failed", { method, path, error });
   // What went wrong inside is for the log, not for the peer.
   return statusResponse(internalError("the server could not handle the request; its log says why"));

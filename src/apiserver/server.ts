@@ -50,6 +50,7 @@ import { createVolumeLifecycle } from "./plugins/volume-lifecycle.ts";
 import { createProfileLayer } from "./clusters/profiles.ts";
 import type { Profile } from "./clusters/profiles.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "./request/request.ts";
+import type { WorkloadMetrics } from "./read/pages.ts";
 import { VERSION } from "./read/version.ts";
 import type { VersionInfo } from "./read/version.ts";
 import { createWriteCounter } from "./write/writes.ts";
@@ -71,6 +72,8 @@ export interface ApiServerOptions {
   connect?: ConnectBackend;
   /** The controllers that run in this process: their figures are on the hub's `/metrics`, and they have a check in `/readyz`. */
   controllers?: { writeMetrics(text: MetricsText): void; problems(): readonly string[] };
+  /** Figures of what runs on the members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`. */
+  workloads?: WorkloadMetrics;
   /** For tests: whatever is handed out is frozen. */
   freeze?: boolean;
 }
@@ -199,6 +202,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     health,
     metrics,
     ...(options.controllers && { writeControllerMetrics: options.controllers.writeMetrics }),
+    ...(options.workloads && { workloads: options.workloads }),
     ...(options.connect && { connect: options.connect }),
     ...(options.decodeProtobuf && { decodeProtobuf: options.decodeProtobuf }),
   });

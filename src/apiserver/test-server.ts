@@ -47,6 +47,7 @@ export interface TestServerOptions {
   connect?: ConnectBackend;
   serviceAccounts?: ApiServerOptions["serviceAccounts"];
   controllers?: ApiServerOptions["controllers"];
+  workloads?: ApiServerOptions["workloads"];
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -64,6 +65,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     ...(options.connect && { connect: options.connect }),
     ...(options.serviceAccounts && { serviceAccounts: options.serviceAccounts }),
     ...(options.controllers && { controllers: options.controllers }),
+    ...(options.workloads && { workloads: options.workloads }),
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" })) await server.addCluster(name, profile);
   const user = options.user ?? ADMIN;

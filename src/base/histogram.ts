@@ -23,9 +23,15 @@ export class Histogram {
     let total = 0;
     for (const [index, count] of this.#counts.entries()) {
       total += count;
-      text.sample(`${name}_bucket`, [...labels, ["le", index < this.#bounds.length ? String(this.#bounds[index]) : "+Inf"]], total);
+      text.sample(`${name}_bucket`, [...labels, ["le", formatBound(this.#bounds[index])]], total);
     }
     text.sample(`${name}_sum`, labels, this.#sum);
     text.sample(`${name}_count`, labels, total);
   }
+}
+
+/** As Go writes it, because queries name bounds by their text: `1e-06` where JavaScript has `0.000001`. */
+function formatBound(bound: number | undefined): string {
+  if (bound === undefined) return "+Inf";
+  return bound > 0 && bound < 1e-4 ? bound.toExponential().replace(/e-(\d)$/, "e-0$1") : String(bound);
 }

@@ -1,15 +1,25 @@
 /** Prometheus' text format: families of samples, each with its help and type. */
+import type { Metric } from "./metrics.ts";
+
 export type Labels = readonly (readonly [name: string, value: string])[];
+
+/** What a page in this format is sent as. */
+export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export class MetricsText {
   readonly #lines: string[] = [];
 
-  family(name: string, type: "counter" | "gauge" | "histogram", help: string): void {
-    this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+  family({ name, type, help }: Pick<Metric, "name" | "type" | "help">): void {
+    this.#lines.push(`# HELP ${name} ${help.replaceAll(/[\\\n]/g, escapeCharacter)}`, `# TYPE ${name} ${type}`);
   }
 
   sample(name: string, labels: Labels, value: number): void {
     this.#lines.push(`${name}${formatLabels(labels)} ${value}`);
+  }
+
+  /** Lines that are written already, without the end of the last. */
+  lines(written: string): void {
+    if (written !== "") this.#lines.push(written);
   }
 
   finish(): string {
@@ -19,7 +29,12 @@ export class MetricsText {
 
 function formatLabels(labels: Labels): string {
   if (labels.length === 0) return "";
-  return `{${labels.map(([name, value]) => `${name}="${value.replaceAll(/[\\"\n]/g, escapeCharacter)}"`).join(",")}}`;
+  return `{${labels.map(([name, value]) => formatLabel(name, value)).join(",")}}`;
+}
+
+/** `name="value"`; whatever the value is, it cannot leave its quotes. */
+export function formatLabel(name: string, value: string): string {
+  return `${name}="${value.replaceAll(/[\\"\n]/g, escapeCharacter)}"`;
 }
 
 const escapeCharacter = (character: string): string => (character === "\n" ? "\\n" : `\\${character}`);

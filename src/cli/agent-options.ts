@@ -12,10 +12,18 @@ export interface AgentRunOptions {
   namespace: string;
   state?: string;
   certificateSeconds?: number;
+  /** One of several replicas, of which one serves. */
+  leaderElects?: true;
+  /** How long the cluster keeps what a ManifestWork brought that the hub does not have any more; unset is for good. */
+  evictionGraceMs?: number;
   provider?: string;
   region?: string;
   zones: readonly string[];
   logLevel: "debug" | "info" | "warn" | "error";
+  /** How lines of the log look; unset is JSON. */
+  logFormat?: "json" | "text";
+  /** Where the agent serves its figures, `HOST:PORT`; unset is nowhere. */
+  metricsAddress?: string;
 }
 
 export interface RegisterOptions {

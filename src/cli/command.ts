@@ -3,9 +3,10 @@
  * command may reach: an output, a signal, a way to start a fleet and a way to connect to one.
  */
 import type { Clock } from "../base/index.ts";
-import type { Client } from "../client/index.ts";
+import type { Client, UpgradeAnswer } from "../client/index.ts";
 import type { Agents } from "./agent-options.ts";
 import type { FleetStarter } from "./fleet.ts";
+import type { Terminal } from "./members/terminal.ts";
 import type { Output } from "./output.ts";
 
 export interface Flag {
@@ -17,6 +18,10 @@ export interface Flag {
   description: string;
   default?: string | number;
   choices?: readonly string[];
+  /** Words that a shell offers for the value, where others are taken too. */
+  offers?: readonly string[];
+  /** What a shell offers for the value, where there are no words for it (default: files for a `FILE`, folders for a `DIR`). */
+  completes?: Completes;
   /** May be given several times, for texts only; the value is then the list of them. */
   repeated?: true;
   minimum?: number;
@@ -27,8 +32,26 @@ export interface Argument {
   name: string;
   description: string;
   required: boolean;
+  /** Words that it may be, for shells to offer; the command itself says what else it takes. */
+  choices?: readonly string[];
+  /** What a shell offers for it, where there are no choices. */
+  completes?: Completes;
   /** The last argument may stand for any number of them. */
   repeated?: true;
+}
+
+/**
+ * What a shell offers for a word while it is typed. The hub is asked for namespaces, members (`cluster`; `clusters` is a list with
+ * commas), types as kubectl names them, and names of objects of the type that came before; `resource` is a type, or type and
+ * name with a slash between. A `pod` is one on a member, or a `resource`. A `context` is one of the kubeconfig that
+ * `--cluster-kubeconfig` names.
+ */
+export type Completes = "file" | "directory" | "namespace" | "cluster" | "clusters" | "type" | "name" | "resource" | "pod" | "context";
+
+/** A command line that somebody would type, and one sentence that says what for. */
+export interface Example {
+  says: string;
+  run: string;
 }
 
 export type FlagValues<F extends Record<string, Flag>> = {
@@ -44,9 +67,11 @@ export interface CommandContext<F extends Record<string, Flag>> {
   clock: Clock;
   startFleet: FleetStarter;
   /** A client of the hub that a kubeconfig names. */
-  connect(kubeconfig: string): Promise<{ client: Client; server: string; close(): Promise<void> }>;
+  connect(kubeconfig: string): Promise<HubConnection>;
   /** A client of one cluster that is to be called `name`, and how a kubeconfig says to reach it. */
   connectCluster(kubeconfig: string, context: string | undefined, name: string): Promise<ClusterConnection>;
+  /** A hub of this process with nothing in it, which says what a hub would say. */
+  openOfflineHub(): Promise<OfflineHub>;
   snapshots: Snapshots;
   agents: Agents;
   environment: Readonly<Record<string, string | undefined>>;
@@ -55,6 +80,22 @@ export interface CommandContext<F extends Record<string, Flag>> {
   writeFile(path: string, text: string): Promise<void>;
   /** What comes in on standard input, to its end. */
   readInput(): Promise<string>;
+  terminal: Terminal;
+}
+
+export interface HubConnection {
+  client: Client;
+  server: string;
+  /** The namespace of the kubeconfig's context, where it names one. */
+  namespace?: string;
+  /** A connection of its own that turns into a WebSocket; `headers` ask for that. Path and query are below the hub's address. */
+  upgrade(request: { method: string; path: string; headers: Readonly<Record<string, string>> }, signal: AbortSignal): Promise<UpgradeAnswer>;
+  close(): Promise<void>;
+}
+
+export interface OfflineHub {
+  client: Client;
+  close(): Promise<void>;
 }
 
 export interface ClusterConnection {
@@ -85,11 +126,15 @@ export interface Command<F extends Record<string, Flag> = Record<string, Flag>> 
   name: string;
   /** One line for the list of commands. */
   summary: string;
-  example: readonly string[];
+  /** What the summary has no room for and a newcomer should know: a few sentences, wrapped when they are printed. */
+  details?: string;
+  example: readonly Example[];
   args: readonly Argument[];
   flags: F;
   /** The exit code of a failure; unset is 1. For a command that says something else with 1, as `kubectl diff` does. */
   failureCode?: number;
+  /** Goes on when nobody reads its output any more: it serves others. */
+  serves?: true;
   /** Resolves with the exit code where it is not 0. Throws an error whose message says what was being done and what to try; `UsageError` for wrong usage. */
   run(context: CommandContext<F>): Promise<number | void>;
 }

@@ -6,6 +6,11 @@ export function defaultDataDirectory(environment: Readonly<Record<string, string
   return home;
 }
 
+/** What `flotilla up` writes about itself; older lines are in `.1` and `.2`. */
+export function logPath(data: string): string {
+  return join(data, "flotilla.log");
+}
+
 export function kubeconfigPath(data: string, cluster: string): string {
   return join(data, `${cluster}.kubeconfig`);
 }

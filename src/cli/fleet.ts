@@ -17,6 +17,8 @@ export interface FleetOptions {
   failover?: FleetFailoverOptions;
   /** Members that an agent serves instead of the hub, from when they join. */
   pull?: readonly string[] | "all";
+  /** Agents of Open Cluster Management that first sign in as one of these users are let in without anybody looking. */
+  autoApprovedUsers?: readonly string[];
   /** Where state, certificates and kubeconfigs live. */
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
@@ -24,6 +26,10 @@ export interface FleetOptions {
   /** 0 takes any free port. */
   port: number;
   logLevel: "debug" | "info" | "warn" | "error";
+  /** How lines of the log on standard error look; unset is JSON. */
+  logFormat?: "json" | "text";
+  /** Told, in a sentence with what to do, when something needs a person while the fleet goes on: a disk that is full. */
+  onTrouble?(text: string): void;
 }
 
 export interface FleetFailoverOptions {
@@ -43,6 +49,10 @@ export interface Fleet {
   /** Files by cluster: `hub`, `member1`, … */
   kubeconfigs: ReadonlyMap<string, string>;
   members: readonly string[];
+  /** The directory with everything, as a whole path. */
+  data: string;
+  /** What the process writes about itself. */
+  logFile: string;
   stop(): Promise<void>;
   /** Resolves with the reason when the fleet cannot go on, for example because its disk is full. */
   failed: Promise<Error>;

@@ -1,49 +1,123 @@
-/** Help texts, made from what the commands declare. Pure. */
-import type { Argument, Command, Flag } from "./command.ts";
-import { sharedFlags } from "./parse.ts";
+/**
+ * Help texts, made from what the commands declare, for a page of any width. Pure.
+ *
+ * They are written for `flotilla`; where it was started as a plugin of kubectl, every command in them is called that way.
+ */
+import type { Argument, Command, Example, Flag } from "./command.ts";
+import { commands as known, SECTIONS } from "./commands.ts";
+import type { CommandEntry } from "./commands.ts";
+import { plain } from "./paint.ts";
+import type { Paint } from "./paint.ts";
+import { flagsOf } from "./parse.ts";
+import { displayWidth, padTo, wrapCommand, wrapWords } from "./text-layout.ts";
 
-export function renderOverview(commands: readonly { name: string; summary: string }[]): string {
+export interface HelpPage {
+  /** How it was called: `flotilla`, or `kubectl flotilla`. */
+  program: string;
+  width: number;
+  paint: Paint;
+}
+
+export const PROGRAM = "flotilla";
+const PAGE: HelpPage = { program: PROGRAM, width: 80, paint: plain };
+/** What is longer on the left has a line of its own. */
+const LEFT_WIDTH = 24;
+const GAP = 3;
+
+const EXIT_CODES: readonly Row[] = [
+  ["0", "fine"],
+  ["1", "failed; of 'flotilla plan', that something would change"],
+  ["2", "wrong usage; of 'flotilla plan', that it failed"],
+  ["130", "stopped by Ctrl-C (143 by SIGTERM) before it was done"],
+];
+const ENVIRONMENT: readonly Row[] = [
+  ["KUBECONFIG", "kubeconfig of the hub, where neither --kubeconfig nor --data names one"],
+  ["FLOTILLA_HOME", "data directory of the fleet (default ~/.flotilla)"],
+  ["FLOTILLA_DEBUG", "when set, errors also say where they come from"],
+  ["NO_COLOR, FORCE_COLOR", "when set, no colours; or colours also where there is no terminal"],
+  ["HTTPS_PROXY, NO_PROXY", "how servers are reached, as kubectl reads them"],
+  ["KUBECTL", "the kubectl that 'flotilla demo' runs"],
+];
+
+export function renderOverview(commands: readonly Omit<CommandEntry, "load">[], page: HelpPage = PAGE): string {
+  const groups = SECTIONS.map((title) => ({ title, rows: commands.filter(({ section }) => section === title).map(({ name, summary }): Row => [name, summary]) }));
   const width = Math.max(...commands.map(({ name }) => name.length));
   return [
-    "Flotilla runs OpenKruise workloads, and any other Kubernetes workload, across many clusters.",
+    ...paragraph("Flotilla runs OpenKruise workloads, and any other Kubernetes workload, across many clusters. One command starts a hub and simulated members to try it on: no cluster, no Docker, no root.", page),
     "",
-    "Usage: flotilla COMMAND [flags]",
-    "",
-    "Commands:",
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}   ${summary}`),
-    "",
-    "'flotilla COMMAND --help' tells more. A first look: flotilla demo",
+    `${page.paint.bold("Usage:")} ${page.program} COMMAND [ARGUMENTS] [flags]`,
+    ...groups.flatMap(({ title, rows }) => section(title, rows, page, width)),
+    ...section("Exit codes", EXIT_CODES, page),
+    ...section("Environment", ENVIRONMENT, page),
+    ...examples([
+      { says: "The whole idea in less than a minute.", run: "flotilla demo" },
+      { says: "A fleet of your own, until Ctrl-C.", run: "flotilla up" },
+      { says: "What a command does, with its flags and examples.", run: "flotilla help why" },
+      { says: "Let the Tab key complete commands, flags and names.", run: "source <(flotilla completion bash)" },
+    ], page),
   ].join("\n");
 }
 
-export function renderHelp({ name, summary, example, args, flags }: Command): string {
-  const usage = ["flotilla", name, ...args.map(argumentText), "[flags]"].join(" ");
+export function renderHelp(command: Command, page: HelpPage = PAGE): string {
+  const { name, summary, details, example, args } = command;
   return [
-    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
+    ...paragraph(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, page),
+    ...(details === undefined ? [] : ["", ...paragraph(details, page)]),
     "",
-    `Usage: ${usage}`,
-    ...section("Arguments", args.map((argument) => [argument.name, argument.description])),
-    ...section("Flags", Object.entries({ ...flags, ...sharedFlags }).map(([flag, definition]) => [flagText(flag, definition), describe(definition)])),
-    ...(example.length > 0 ? ["", "Examples:", ...example.map((line) => `  ${line}`)] : []),
+    `${page.paint.bold("Usage:")} ${usageOf(name, args, page.program)}`,
+    ...section("Arguments", args.map((argument) => [argument.name, argument.description]), page),
+    ...section("Flags", Object.entries(flagsOf(command)).map(([flag, definition]) => [flagText(flag, definition), describe(definition)]), page),
+    ...examples(example, page),
   ].join("\n");
+}
+
+/** A text that speaks of commands as `flotilla …`, in the words of somebody who calls it otherwise. */
+export function asCalled(text: string, program: string): string {
+  return program === PROGRAM ? text : text.replaceAll(COMMAND_LINES, program);
+}
+
+const COMMAND_LINES = new RegExp(`(?<![\\w./-])flotilla(?= (?:${[...known.map(({ name }) => name), "help", "COMMAND"].join("|")})\\b)`, "g");
+
+export function usageOf(name: string, args: readonly Argument[], program = PROGRAM): string {
+  return [program, name, ...args.map(argumentText), "[flags]"].join(" ");
 }
 
 function argumentText({ name, required, repeated }: Argument): string {
-  const text = repeated ? `${name}...` : name;
+  const text = repeated && !name.endsWith("...") ? `${name}...` : name;
   return required ? text : `[${text}]`;
 }
 
-function section(title: string, rows: readonly (readonly [string, string])[]): string[] {
-  if (rows.length === 0) return [];
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return ["", `${title}:`, ...rows.map(([left, right]) => `  ${left.padEnd(width)}   ${right}`)];
-}
-
-function flagText(name: string, { short, type, value, choices }: Flag): string {
+export function flagText(name: string, { short, type, value, choices }: Flag): string {
   const operand = type === "boolean" ? "" : ` ${value ?? choices?.join("|") ?? (type === "string" ? "TEXT" : "N")}`;
   return `${short ? `-${short}, ` : ""}--${name}${operand}`;
 }
 
 function describe({ description, default: fallback }: Flag): string {
   return fallback === undefined ? description : `${description} (default ${fallback})`;
+}
+
+type Row = readonly [left: string, right: string];
+
+function section(title: string, rows: readonly Row[], page: HelpPage, leftWidth?: number): string[] {
+  if (rows.length === 0) return [];
+  const most = Math.min(LEFT_WIDTH, Math.floor(page.width / 3));
+  const left = leftWidth ?? Math.min(most, Math.max(...rows.map(([text]) => displayWidth(text))));
+  return ["", page.paint.bold(`${title}:`), ...rows.flatMap((row) => twoColumns(row, left, page))];
+}
+
+function twoColumns([left, right]: Row, leftWidth: number, { program, width }: HelpPage): string[] {
+  const indent = " ".repeat(2 + leftWidth + GAP);
+  const lines = wrapWords(asCalled(right, program), width - indent.length);
+  if (displayWidth(left) > leftWidth) return [`  ${left}`, ...lines.map((line) => `${indent}${line}`)];
+  return lines.map((line, index) => `${index === 0 ? padTo(`  ${left}`, indent.length) : indent}${line}`);
+}
+
+function examples(list: readonly Example[], { program, width, paint }: HelpPage): string[] {
+  if (list.length === 0) return [];
+  const blocks = list.map(({ says, run }) => [...wrapWords(`# ${asCalled(says, program)}`, width - 2, "# ").map((line) => paint.dim(`  ${line}`)), wrapCommand(asCalled(run, program), width, "  ")]);
+  return ["", paint.bold("Examples:"), ...blocks.flatMap((lines, index) => (index === 0 ? lines : ["", ...lines]))];
+}
+
+function paragraph(text: string, { program, width }: HelpPage): string[] {
+  return asCalled(text, program).split("\n").flatMap((part) => wrapWords(part, width));
 }

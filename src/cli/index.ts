@@ -1,8 +1,13 @@
 export type * from "./agent-options.ts";
 export type * from "./command.ts";
 export * from "./commands.ts";
+export { completeLine } from "./completion/complete.ts";
 export * from "./data-directory.ts";
+export { didYouMean } from "./did-you-mean.ts";
 export type * from "./fleet.ts";
 export * from "./help.ts";
+export type { Terminal } from "./members/terminal.ts";
 export * from "./output.ts";
+export { createPaint, type Paint } from "./paint.ts";
 export * from "./parse.ts";
+export { VERSION } from "./version.ts";

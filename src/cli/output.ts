@@ -1,12 +1,18 @@
 /** Where a command writes. Results go to standard output in the format that was asked for; progress to standard error. */
 import type { Json } from "../base/index.ts";
 import { formatYaml } from "../machinery/index.ts";
+import { plain } from "./paint.ts";
+import type { Paint } from "./paint.ts";
 
 export const FORMATS = ["table", "json", "yaml"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Output {
   readonly format: Format;
+  /** How many columns a line may have; unset where no terminal shows it, so that nothing is shortened or wrapped. */
+  readonly width: number | undefined;
+  /** Colours, for text that people read; they do nothing where colours are not wanted. */
+  readonly paint: Paint;
   /** A line for people; left out when data was asked for. */
   say(text: string): void;
   /** Something that people should know beside the result, whatever its format. */
@@ -17,26 +23,32 @@ export interface Output {
   progress(text: string): void;
 }
 
-export function createOutput(options: { format: Format; write(text: string): void; warn(text: string): void; showProgress(text: string): void }): Output {
-  const { format, write, warn, showProgress } = options;
+export interface OutputOptions {
+  format: Format;
+  /** Unset when standard output is not a terminal. */
+  width?: number | undefined;
+  /** Unset prints no colours. */
+  paint?: Paint;
+  write(text: string): void;
+  warn(text: string): void;
+  showProgress(text: string): void;
+}
+
+export function createOutput({ format, width, paint = plain, write, warn, showProgress }: OutputOptions): Output {
   return {
     format,
+    width,
+    paint,
     say(text) {
       if (format === "table") write(`${text}\n`);
     },
     warn: (text) => warn(`${text}\n`),
     result(value, text) {
+      showProgress("");
       if (format === "json") write(`${JSON.stringify(value, undefined, 2)}\n`);
       else if (format === "yaml") write(formatYaml(value));
       else write(`${text()}\n`);
     },
     progress: showProgress,
   };
-}
-
-/** Columns as kubectl pads them, or closer. */
-export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], gap = 3): string {
-  const all = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
-  return all.map((row) => row.map((cell, column) => cell.padEnd((widths[column] ?? 0) + gap)).join("").trimEnd()).join("\n");
 }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../base/index.ts";
 import { defineCommand } from "./command.ts";
-import { renderHelp, renderOverview } from "./help.ts";
-import { parseCommandLine } from "./parse.ts";
+import { asksForJson, parseCommandLine } from "./parse.ts";
 
 const command = defineCommand({
   name: "sail",
   summary: "go somewhere",
-  example: ["flotilla sail oslo --crew 3"],
+  example: [{ says: "Go to Oslo.", run: "flotilla sail oslo --crew 3" }],
   args: [
     { name: "PORT", description: "where to go", required: true },
     { name: "VIA", description: "on the way", required: false },
@@ -36,13 +35,17 @@ test("a flag and the last argument may stand for many where the command says so"
 
   expect(parseCommandLine(many, ["oslo", "-c", "ann", "bergen", "--crew", "-"])).toMatchObject({ args: ["oslo", "bergen"], flags: { crew: ["ann", "-"] } });
   expect(parseCommandLine(many, []).flags["crew"]).toEqual([]);
-  expect(renderHelp(many)).toContain("Usage: flotilla sail [PORT...] [flags]");
 });
 
 const wrong: Record<string, { argv: string[]; want: string }> = {
   "an argument is missing": { argv: [], want: "PORT is missing: where to go" },
   "there is an argument too many": { argv: ["a", "b", "c"], want: "does not know what to do with 'c'" },
-  "a flag is unknown": { argv: ["oslo", "--speed", "9"], want: "Unknown option '--speed'" },
+  "a flag is unknown": { argv: ["oslo", "--speed", "9"], want: "there is no flag '--speed'; see 'flotilla sail --help'" },
+  "a flag is misspelt": { argv: ["oslo", "--crwe", "9"], want: "there is no flag '--crwe' (did you mean '--crew'?); see 'flotilla sail --help'" },
+  "a letter is no flag": { argv: ["oslo", "-x"], want: "there is no flag '-x'; see 'flotilla sail --help'" },
+  "a value is missing at the end": { argv: ["oslo", "--log"], want: "--log needs a value: FILE" },
+  "a value is missing before another flag": { argv: ["oslo", "--log", "--night"], want: "--log needs a value: FILE; '--night' is a flag, unless you write --log=--night" },
+  "a switch is given a value": { argv: ["oslo", "--night=maybe"], want: "--night is there or not, and takes no value such as 'maybe'" },
   "a number is no number": { argv: ["oslo", "--crew", "many"], want: "--crew is a whole number from 1 to 10, not 'many'" },
   "a number is out of range": { argv: ["oslo", "--crew", "11"], want: "--crew is a whole number from 1 to 10, not '11'" },
   "a number is below zero": { argv: ["oslo", "--crew", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
@@ -61,33 +64,28 @@ describe("wrong usage is explained when", () => {
   }
 });
 
-test("help is given also where arguments are missing, and lists what the command declares", () => {
+test("help is given also where arguments are missing or flags are wrong", () => {
   expect(parseCommandLine(command, ["--help"]).help).toBe(true);
-  expect(renderHelp(command)).toBe(
-    [
-      "Go somewhere.",
-      "",
-      "Usage: flotilla sail PORT [VIA] [flags]",
-      "",
-      "Arguments:",
-      "  PORT   where to go",
-      "  VIA    on the way",
-      "",
-      "Flags:",
-      "  -c, --crew N                   how many hands (default 2)",
-      "  --rig sloop|ketch              what ship (default sloop)",
-      "  --draught N                    how deep (default 1.5)",
-      "  --log FILE                     where to write the log",
-      "  --night                        also at night",
-      "  -o, --output table|json|yaml   how to print the result (default table)",
-      "  -h, --help                     show this help",
-      "",
-      "Examples:",
-      "  flotilla sail oslo --crew 3",
-    ].join("\n"),
-  );
+  expect(parseCommandLine(command, ["--crew", "many", "-h"]).help).toBe(true);
 });
 
-test("the overview lists every command", () => {
-  expect(renderOverview([{ name: "up", summary: "start" }, { name: "version", summary: "print" }])).toContain("  up        start\n  version   print\n");
+test("flags are written as kubectl takes them", () => {
+  expect(parseCommandLine(command, ["oslo", "-c=3", "--night=false", "--log=--x"]).flags).toMatchObject({ crew: 3, night: false, log: "--x" });
+  expect(parseCommandLine(command, ["oslo", "--crew", "3", "--crew", "4"]).flags["crew"]).toBe(4);
+});
+
+test("what comes after two dashes is no flag", () => {
+  expect(parseCommandLine(command, ["oslo", "--", "--night"])).toMatchObject({ args: ["oslo", "--night"], flags: { night: false } });
+});
+
+test("a command may have formats of its own, which the command prints", () => {
+  const own = defineCommand({ ...command, flags: { output: { type: "string", short: "o", value: "wide|json", default: "table", description: "how" } } });
+
+  expect(parseCommandLine(own, ["oslo", "-o", "wide"])).toMatchObject({ format: "table", flags: { output: "wide" } });
+  expect(parseCommandLine(own, ["oslo", "-o", "json"])).toMatchObject({ format: "json" });
+});
+
+test("that JSON is wanted is known also of a line that cannot be read", () => {
+  expect([["-o", "json"], ["-ojson"], ["-o=json"], ["--output", "json"], ["x", "--output=json"]].map(asksForJson)).toEqual([true, true, true, true, true]);
+  expect([[], ["-o", "yaml"], ["json"], ["-o"]].map(asksForJson)).toEqual([false, false, false, false]);
 });

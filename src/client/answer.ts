@@ -35,6 +35,44 @@ export function readBody(body: Readable, stop: AbortSignal): Promise<string> {
   });
 }
 
+/**
+ * The parts of a body as they come; who leaves before its end gives the rest up. The stream's own iterator is not used: it takes
+ * an HTTP/2 stream whose peer is done for one that was cut off, also while there is something left to read.
+ */
+export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
+  let isComplete = false;
+  let failure: Error | undefined;
+  let wake = (): void => {};
+  body.on("readable", () => wake());
+  body.on("end", () => {
+    isComplete = true;
+    wake();
+  });
+  body.on("error", (error) => {
+    failure = error;
+    wake();
+  });
+  body.on("close", () => {
+    if (!isComplete) failure ??= new UnreachableError("the connection was lost before the answer was complete; try again");
+    wake();
+  });
+  try {
+    for (;;) {
+      const chunk = body.destroyed ? null : (body.read() as Uint8Array | null);
+      if (chunk !== null) yield chunk;
+      else if (isComplete) return;
+      else if (failure) throw failure;
+      else if (body.destroyed) throw body.errored ?? new UnreachableError("the connection was lost before the answer was complete; try again");
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  } finally {
+    body.destroy();
+  }
+}
+
 /** A proxy in between answers in its own words; they become a Status with the same code. */
 export function readFailure({ status: code, headers }: HttpResponse, text: string): ApiError {
   const status = parseStatus(text);

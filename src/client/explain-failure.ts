@@ -15,7 +15,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "the server's certificate has expired; renew it, and compare the clocks",
   CERT_NOT_YET_VALID: "the server's certificate is not valid yet; compare the clocks",
   DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed and not trusted; give its CA with certificate-authority-data",
-  SELF_SIGNED_CERT_IN_CHAIN: "the server's CA is not trusted; give it with certificate-authority-data",
+  SELF_SIGNED_CERT_IN_CHAIN: "the server's CA is not trusted; give it with certificate-authority-data, or take a newer kubeconfig",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate comes from a CA that is not trusted; give it with certificate-authority-data, or take a newer kubeconfig",
   UNABLE_TO_GET_ISSUER_CERT: "the server's certificate comes from a CA that is not trusted; give it with certificate-authority-data",
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the server's certificate comes from a CA that is not trusted; give it with certificate-authority-data",

@@ -8,7 +8,7 @@
 import { isObject, messageOf, sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Clock, JsonObject, Random } from "../base/index.ts";
 import { ApiError, badRequest } from "../machinery/index.ts";
-import { readBody, readFailure } from "./answer.ts";
+import { chunksOf, readBody, readFailure } from "./answer.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
 import { UnreachableError } from "./errors.ts";
 import { codeOf, explainFailure } from "./explain-failure.ts";
@@ -211,7 +211,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
       return withDeadline(doing, signal, async (stop, stream) => {
         const response = await exchange(doing, { method: request.method, path: url, headers, ...(request.body && { body: request.body }) }, identity, stop);
         stream(response);
-        return { status: response.status, headers: response.headers, body: response.body as AsyncIterable<Uint8Array> };
+        return { status: response.status, headers: response.headers, body: chunksOf(response.body) };
       });
     },
 
@@ -222,7 +222,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
 async function* readWatch(doing: string, response: HttpResponse, signal: AbortSignal): AsyncGenerator<TransportWatchEvent[]> {
   const decoder = createWatchDecoder();
   try {
-    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunksOf(response.body)) {
       const { events, failure } = decoder.push(chunk);
       if (events.length > 0) yield events;
       if (failure) throw failure;

@@ -1,20 +1,27 @@
 /** Clients for the command line, from kubeconfigs. */
 import { existsSync } from "node:fs";
 import { FlotillaError } from "../base/index.ts";
-import type { ClusterConnection } from "../cli/index.ts";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "../client/index.ts";
-import type { Client } from "../client/index.ts";
+import type { ClusterConnection, HubConnection } from "../cli/index.ts";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, openUpgrade } from "../client/index.ts";
 
-export async function connect(kubeconfig: string): Promise<{ client: Client; server: string; close(): Promise<void> }> {
-  if (!existsSync(kubeconfig)) {
-    throw new FlotillaError("NoKubeconfig", `no kubeconfig at ${kubeconfig}; start a fleet with 'flotilla up', or name one with --kubeconfig FILE`);
-  }
+const HUB = "hub";
+
+export async function connect(kubeconfig: string): Promise<HubConnection> {
+  checkThere(kubeconfig);
   const connection = await connectionOf(await loadKubeconfig(kubeconfig));
-  const transport = createHttp2Transport({ ...connection, cluster: { root: "hub" }, userAgent: "flotilla" });
-  return { client: createClient({ transport, fieldManager: "flotilla-cli" }), server: connection.server.href, close: () => transport.close() };
+  const transport = createHttp2Transport({ ...connection, cluster: { root: HUB }, userAgent: "flotilla" });
+  const { impersonate, namespace } = connection;
+  return {
+    client: createClient({ transport, fieldManager: "flotilla-cli" }),
+    server: connection.server.href,
+    ...(namespace !== undefined && { namespace }),
+    upgrade: (request, signal) => openUpgrade({ ...connection, userAgent: "flotilla" }, { ...request, ...(impersonate && { impersonate }) }, signal),
+    close: () => transport.close(),
+  };
 }
 
 export async function connectCluster(kubeconfig: string, context: string | undefined, name: string): Promise<ClusterConnection> {
+  if (name === HUB) checkThere(kubeconfig);
   const config = await loadKubeconfig(kubeconfig);
   const connection = await connectionOf(config, context);
   const { server, ca = "", insecure = false, serverName } = connection;
@@ -30,4 +37,9 @@ export async function connectCluster(kubeconfig: string, context: string | undef
     ...(typeof proxyUrl === "string" && proxyUrl !== "" && { proxyUrl }),
     close: () => transport.close(),
   };
+}
+
+/** Most people who name none have not started a fleet. */
+function checkThere(kubeconfig: string): void {
+  if (!existsSync(kubeconfig)) throw new FlotillaError("NoKubeconfig", `no kubeconfig at ${kubeconfig}; start a fleet with 'flotilla up', or name one with --kubeconfig FILE`);
 }

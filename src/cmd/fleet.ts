@@ -1,10 +1,11 @@
 /** Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port. */
 import { join, resolve } from "node:path";
-import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates } from "../apiserver/index.ts";
+import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates, ListenError } from "../apiserver/index.ts";
+import type { HttpServer } from "../apiserver/index.ts";
 import { sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
-import { kubeconfigPath } from "../cli/index.ts";
+import { kubeconfigPath, logPath, VERSION } from "../cli/index.ts";
 import { Cluster } from "../api/index.ts";
 import { isConditionTrue } from "../machinery/index.ts";
 import { createMemoryEngine, openSqliteEngine } from "../store/index.ts";
@@ -15,7 +16,11 @@ import { ensureDirectory } from "./data-directory.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import { createHub, HUB } from "./hub.ts";
 import type { Hub } from "./hub.ts";
-import { createStderrLog } from "./stderr-log.ts";
+import { keepCertificates } from "./keep-certificates.ts";
+import { createProcessLog } from "./process-log.ts";
+import { noteRunning, refuseSecondStart } from "./running.ts";
+import { sizeOfFiles } from "./store-size.ts";
+import { tellStoreTroubles } from "./store-troubles.ts";
 import { growYoungGeneration } from "./young-generation.ts";
 
 const HOST = "127.0.0.1";
@@ -23,18 +28,23 @@ const READY_POLL_MS = 20;
 /** A store that has seen so many writes takes a while to read, and what is read needs room. */
 const LONG_HISTORY = 10_000;
 
+const storePath = (data: string): string => join(data, "flotilla.db");
+
 export const startFleet: FleetStarter = async (options, progress, signal) => {
   const data = resolve(options.data);
-  const log = createStderrLog(options.logLevel);
   await ensureDirectory(data);
-
-  progress("opening the store");
-  const engine = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: join(data, "flotilla.db") });
-  const opened: (() => Promise<void>)[] = [() => engine.close()];
+  await refuseSecondStart(data);
+  const logFile = logPath(data);
+  const { log, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
+  const opened: (() => Promise<void>)[] = [closeLog];
   const closeAll = async (): Promise<void> => {
     for (const close of opened.splice(0).toReversed()) await close();
   };
   try {
+    progress("opening the store");
+    const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
+    const engine = tellStoreTroubles(store, log, (text) => options.onTrouble?.(text));
+    opened.push(() => engine.close());
     if ((await engine.revision()) > LONG_HISTORY) growYoungGeneration();
     return await startParts(options, data, engine, log, opened, closeAll, progress, signal);
   } catch (error) {
@@ -55,13 +65,8 @@ async function startParts(
 ): Promise<Fleet> {
   progress("starting the API server");
   const pki = join(data, "pki");
-  const certificates = await ensureCertificates({
-    directory: pki,
-    hosts: [],
-    clients: { admin: { commonName: "admin", organizations: ["system:masters"] } },
-    clock: systemClock,
-    log,
-  });
+  const certificatesOnDisk = () => ensureCertificates({ directory: pki, hosts: [], clients: { admin: { commonName: "admin", organizations: ["system:masters"] } }, clock: systemClock, log });
+  const certificates = await certificatesOnDisk();
   const failed = Promise.withResolvers<Error>();
   const hub = await createHub({
     engine,
@@ -72,6 +77,7 @@ async function startParts(
     ...(options.kruiseGates !== undefined && { kruiseGates: createFeatureGates(parseFeatureGates(options.kruiseGates)) }),
     nodes: options.nodes,
     ...(options.pull && { pull: options.pull }),
+    ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }),
     ...(options.startMs !== undefined && { times: { startMs: options.startMs, restartMs: options.startMs, stopMs: options.startMs } }),
     ...(options.membership && { membershipTimes: options.membership }),
     ...(options.failover && { failover: options.failover }),
@@ -80,9 +86,11 @@ async function startParts(
     authority: certificates.authority,
     signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
     clusterKubeconfig: (cluster) => access.kubeconfig(cluster),
+    ...(!options.ephemeral && { storeBytes: () => sizeOfFiles(storePath(data)) }),
     onFailure: failed.resolve,
   });
-  opened.splice(0, 1, () => hub.stop());
+  // The hub closes the store that it was given.
+  opened.splice(-1, 1, () => hub.stop());
   const http = createHttpServer({
     handle: (request) => hub.server.handle(request),
     // As in Kubernetes: who brings no credentials is asked for none where the cluster's roles let everybody in (health, where the hub is).
@@ -92,8 +100,12 @@ async function startParts(
     onStopping: () => hub.server.drain(),
   });
   opened.push(() => http.close());
-  const { port } = await http.listen(options.port, HOST);
+  const port = await listen(http, options.port);
   const url = `https://${HOST}:${port}`;
+  opened.push(await noteRunning(data, { pid: process.pid, url }));
+  const stopRenewing = keepCertificates({ current: certificates, ensure: certificatesOnDisk, use: ({ serving }) => http.setTls({ ...serving, clientCa: certificates.authority.certificate }), clock: systemClock, log });
+  opened.push(async () => stopRenewing());
+  log.info("serving", { url, version: VERSION, pid: process.pid, members: options.members, store: options.ephemeral ? "memory" : "sqlite" });
   const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
   const access = createClusterAccess({ server: hub.server, pki, ca: certificates.authority.certificate, log, endpointOf });
   opened.push(() => access.close());
@@ -120,7 +132,19 @@ async function startParts(
   progress("waiting for the members to be ready");
   await membersReady(hub, members, signal);
   growYoungGeneration();
-  return { url, members, kubeconfigs, stop: closeAll, failed: failed.promise };
+  log.info("ready", { url, members: members.length });
+  return { url, members, kubeconfigs, data, logFile: logPath(data), stop: closeAll, failed: failed.promise };
+}
+
+/** A port that is taken is the first thing that goes wrong for people; they are told what to type. */
+async function listen(http: HttpServer, port: number): Promise<number> {
+  try {
+    return (await http.listen(port, HOST)).port;
+  } catch (error) {
+    if (!(error instanceof ListenError) || ((error.cause ?? {}) as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    // Without its cause, which says the same in the system's words.
+    throw new ListenError(`port ${port} of ${HOST} is taken; choose another with --port P (0 takes any that is free), or stop what listens there`);
+  }
 }
 
 async function membersReady(hub: Hub, members: readonly string[], signal: AbortSignal): Promise<void> {
@@ -128,7 +152,8 @@ async function membersReady(hub: Hub, members: readonly string[], signal: AbortS
     const { items } = await hub.client.list(Cluster, { cluster: HUB, signal });
     // The taint of a member that was not ready goes a moment later; until then nothing is scheduled there.
     const ready = new Set(items.filter(({ spec, status }) => isConditionTrue(status?.conditions ?? [], "Ready") && !spec.taints?.some(({ key }) => key === "cluster.karmada.io/not-ready")).map(({ metadata }) => metadata.name));
-    if (members.every((name) => ready.has(name))) return;
+    // Who cut a member off does not wait for it.
+    if (members.every((name) => ready.has(name) || hub.isCut(name))) return;
     await sleep(systemClock, READY_POLL_MS, signal);
   }
 }

@@ -8,31 +8,36 @@ import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { callLogicalCluster, createApiServer, HUB } from "../apiserver/index.ts";
 import type { ApiServer, CertificateAuthority } from "../apiserver/index.ts";
-import { createClient, createKindResolver } from "../client/index.ts";
+import { createClient } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
-import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createExplainer, createLastDecisions, createOcmExplainer } from "../explain/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
 import { createMembership, createMembershipAdmissions, acceptMember, farewellOf, joinCluster } from "../membership/index.ts";
 import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
+import { createMonitoring } from "../monitoring/index.ts";
 import { createOcm, dryRunOver } from "../ocm/index.ts";
 import type { WorkMember } from "../ocm/index.ts";
 import { createPropagation, matchesAffinity } from "../propagation/index.ts";
 import type { FailoverOptions, ScheduleOptions } from "../propagation/index.ts";
-import { createEventRecorders, createInformers, createManager, createWriteThroughClient, writeControllerMetrics } from "../runtime/index.ts";
+import { createEventRecorders, createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
+import { callThroughNetwork, createDistantInformers, createMemberNetwork, throughAgentNetwork, throughNetwork } from "../simulation/index.ts";
 import type { SimulationDependencies } from "../simulation/index.ts";
 import { createCache, StoreError } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
 import { createSystemControllers } from "../system/index.ts";
 import { createKruiseAdmissions } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
+import { createKarmadaLogs } from "./karmada-logs.ts";
+import { VERSION } from "../cli/index.ts";
+import { createHubMetrics } from "./hub-metrics.ts";
 import { createMembers } from "./members.ts";
 import { createOcmLogs } from "./ocm-logs.ts";
 import { createProfiles } from "./profiles.ts";
 import { createPullMembers } from "./pull-members.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
+import { createSimulatedDeliveries } from "./simulated-deliveries.ts";
 
 export { HUB };
 /** In-process parts of Flotilla act as administrators of every logical cluster. */
@@ -72,6 +77,8 @@ export interface HubOptions {
   clusterKubeconfig?(cluster: string): Promise<string>;
   /** Wraps the in-process transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Size of the store on disk; unset where it is in memory. */
+  storeBytes?(): number;
   /** Told when the store cannot go on; everything that needs it fails from then on. */
   onFailure?(error: Error): void;
   /** Freezes what readers share, so that a test fails where somebody changes it. */
@@ -84,6 +91,8 @@ export interface Hub {
   /** An administrator's client. */
   client: Client;
   managers: readonly Manager[];
+  /** Whether an annotation cuts this simulated member off from the hub. */
+  isCut(cluster: string): boolean;
   /** Nothing is on its way anywhere; what waits for the clock does not count. */
   isQuiet(): boolean;
   /** Starts the controllers; resolves when they have seen everything that is stored. */
@@ -104,7 +113,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
+  const karmadaLogs = createKarmadaLogs(clock);
   const ocmLogs = createOcmLogs(clock);
+  // Nothing runs on the hub but the parts of this process that its pods stand for.
+  const hubRuntime: typeof ocmLogs.hubRuntime = { hasNodes: false, logs: (target) => karmadaLogs.hubRuntime.logs(target) ?? ocmLogs.hubRuntime.logs(target) };
   const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), nodes, nowMs: clock.now(), ...(nodes > 0 && { metrics: () => simulation.metrics }), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }), clusterProxy: (request, signal) => membership.proxy(request, signal), explanation: (namespace, name) => explainer.get(namespace, name) });
   const server = await createApiServer({
     cache,
@@ -118,22 +130,22 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     freeze,
     // The managers are put together below, like the members; nobody asks before.
     controllers: {
-      writeMetrics(text) {
-        writeControllerMetrics(text, [...managers, ...pull.managers()]);
-        configured.writeMetrics(text);
-      },
+      writeMetrics: (text) => metrics.write(text),
       problems: () => [...managers, ...pull.managers()].flatMap((manager) => manager.problems()),
     },
+    workloads: { write: (text, cluster) => metrics.workloads.write(text, cluster), page: (only) => metrics.workloads.page(only) },
     // Who runs the members is put together below; nobody asks before.
-    connect: { runtimeOf: (cluster) => (cluster === HUB ? ocmLogs.hubRuntime : nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? memberRuntime : undefined) },
+    connect: { runtimeOf: (cluster) => (cluster === HUB ? hubRuntime : nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? memberRuntime : undefined) },
   });
   await server.addCluster(HUB, "hub");
 
   const connect = (part: string, fieldManager: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
   const client = connect("system", "flotilla-system");
   const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
-  const deliveries = new Map<string, Delivery>();
-  const { isSimulated, isMember } = createSimulatedClusters(server, (cluster) => deliveries.delete(cluster));
+  const { isSimulated, isMember } = createSimulatedClusters(server, (cluster) => {
+    overNetwork.forget(cluster);
+    fromWithin.forget(cluster);
+  });
   // One set of informers and controllers serves all simulated members: their keys carry the cluster.
   const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where: isSimulated } });
 
@@ -141,30 +153,32 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const writeThrough = (plain: Client): Client => createWriteThroughClient(plain, [hubInformers, memberInformers]);
   const clientFor = (part: string): Client => writeThrough(connect(part, `flotilla-${part}`));
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
-  const executor = writeThrough(connect("execute", "flotilla"));
-  const observer = createObserver(memberInformers);
-  const simulatedDelivery = (cluster: string): Delivery | undefined => {
-    let delivery = deliveries.get(cluster);
-    if (!delivery && isMember(cluster)) {
-      delivery = createDelivery({ client: executor, cluster, kinds: createKindResolver({ client: executor, cluster }), observer, clock });
-      deliveries.set(cluster, delivery);
-    }
-    return delivery;
-  };
+  // Between the hub and simulated members there is a network that people cut. Members' own controllers and the agent of those that pull are on the other side of it.
+  const network = createMemberNetwork({ hub: HUB, informers: hubInformers, isSimulated, events: events.recorders("simulation"), log });
+  const distantInformers = createDistantInformers(memberInformers, network);
+  const reach = (part: string, fieldManager: string): Client => createClient({ transport: throughNetwork(wrap(server.transport(SYSTEM_USER), part), network), fieldManager });
+  const overNetwork = createSimulatedDeliveries({ client: writeThrough(reach("execute", "flotilla")), informers: distantInformers, isMember, isCut: network.isCut, clock });
+  const fromWithin = createSimulatedDeliveries({ client: writeThrough(connect("execute", "flotilla")), informers: memberInformers, isMember, clock });
 
   // Every cluster has these, the hub too. Their writes carry the name under which Kubernetes' own controllers write.
   const systemClient = connect("system-controllers", "kube-controller-manager");
   const systemInformers = createInformers({ client: systemClient, clock, random, log, scope: { cluster: "*" } });
-  const systemManager = createManager({ client: systemClient, informers: systemInformers, clock, log: log.with({ part: "system" }) });
+  const systemManager = createManager({ client: systemClient, informers: systemInformers, clock, log: log.with({ component: "system" }) });
   systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere, ...(authority && { signRequest: (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) }) }) }));
 
-  const hubManager = createManager({ client, informers: hubInformers, clock, log: ocmLogs.keep(log.with({ part: "hub" })) });
+  const hubManager = createManager({ client, informers: hubInformers, clock, log: karmadaLogs.keep(ocmLogs.keep(log.with({ component: "hub" }))) });
   const configured = createConfiguredInterpreter({ hub: HUB, informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
   const membership = createMembership({
     hub: HUB,
     informers: hubInformers,
     clientFor,
-    simulated: { client, informers: memberInformers, isMember, deliveryFor: simulatedDelivery, call: (cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal) },
+    simulated: {
+      client: reach("system", "flotilla-system"),
+      informers: distantInformers,
+      isMember,
+      deliveryFor: overNetwork.of,
+      call: callThroughNetwork((cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal), network),
+    },
     isHeld: (cluster) => hubInformers.of(ManagedCluster).get({ cluster: HUB, name: cluster }) !== undefined,
     matchesAffinity,
     events: events.recorders,
@@ -175,28 +189,31 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     ...(options.membershipTimes && { times: options.membershipTimes }),
     ...(options.connectMember && { connectMember: options.connectMember }),
   });
+  const monitoring = createMonitoring({ hub: HUB, version: VERSION, informers: hubInformers, clock });
+  const measured = (name: string, delivery: Delivery | undefined): Delivery | undefined => delivery && monitoring.deliveries.around(name, delivery);
+  const deliveryFor = (name: string): Delivery | undefined => measured(name, membership.deliveryFor(name));
   const decisions = createLastDecisions(clock);
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor: membership.deliveryFor, serves: membership.serves, interpreter: configured.interpreter, events: events.recorders, clock, random, log, ...(options.failover && { failover: options.failover }), ...(options.scheduling && { scheduling: options.scheduling }), onDecision: (key, plan) => decisions.record(key, plan) });
-  const worker = clientFor("work");
+  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, serves: membership.serves, interpreter: configured.interpreter, events: events.recorders, clock, random, log, ...(options.failover && { failover: options.failover }), ...(options.scheduling && { scheduling: options.scheduling }), onDecision: (key, plan) => decisions.record(key, plan), meter: monitoring.pipeline });
+  const worker = writeThrough(reach("work", "flotilla-work"));
   /** Members that pull have an agent that sees to their works. */
   function workMember(name: string): WorkMember | undefined {
     const cluster = hubInformers.of(Cluster).get({ cluster: HUB, name });
-    const delivery = !cluster || cluster.spec.syncMode === "Pull" ? undefined : membership.deliveryFor(name);
+    const delivery = !cluster || cluster.spec.syncMode === "Pull" ? undefined : deliveryFor(name);
     if (!cluster || !delivery) return undefined;
     const remote = membership.remoteClientOf(name);
     if (!remote && !isMember(name)) return undefined;
-    const member = remote ? { delivery, client: remote, cluster: name, dryRunAs: dryRunOver(remote, name) } : simulatedWorkMember(name, delivery);
+    const member = remote ? { delivery, client: remote, cluster: name, dryRunAs: dryRunOver(remote, name) } : simulatedWorkMember(name, delivery, worker, (user) => throughNetwork(server.transport(user), network));
     const farewell = farewellOf(cluster);
     return farewell === "release" || farewell === "abandon" ? { ...member, farewell } : member;
   }
-  function simulatedWorkMember(name: string, delivery: Delivery): WorkMember {
-    return { delivery, client: worker, cluster: name, dryRunAs: async ({ user, groups }, kind, object, signal) => void (await createClient({ transport: server.transport({ name: user, groups: [...groups] }), fieldManager: "flotilla-work" }).create(kind, name, object, { dryRun: true, signal })) };
+  function simulatedWorkMember(name: string, delivery: Delivery, memberClient: Client, transportAs: ApiServer["transport"]): WorkMember {
+    return { delivery, client: memberClient, cluster: name, dryRunAs: async ({ user, groups }, kind, object, signal) => void (await createClient({ transport: transportAs({ name: user, groups: [...groups] }), fieldManager: "flotilla-work" }).create(kind, name, object, { dryRun: true, signal })) };
   }
   const { metadata: identity } = await client.get(Namespace, { cluster: HUB, name: "kube-system" });
   const hubHash = hash("sha256", identity.uid ?? HUB, "hex");
-  const ocm = createOcm({ hub: HUB, informers: hubInformers, clientFor, events: events.recorders, memberFor: workMember, origin: { hubHash, agentID: hubHash }, interpreter: configured.interpreter, clock, random, log, members: { simulated: memberInformers, informersOf: membership.informersOf, farewellOf }, ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }) });
+  const ocm = createOcm({ hub: HUB, informers: hubInformers, clientFor, events: events.recorders, memberFor: workMember, origin: { hubHash, agentID: hubHash }, interpreter: configured.interpreter, clock, random, log, members: { simulated: distantInformers, informersOf: membership.informersOf, farewellOf }, meter: monitoring.placements, ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }) });
   const explainer = createExplainer({ views: propagation.views, interpreter: configured.interpreter, decisions, clock, ocm: createOcmExplainer({ hub: HUB, informers: hubInformers, placements: ocm.placements, views: propagation.views, clock }) });
-  hubManager.add(...propagation.controllers, ...membership.controllers, ...ocm.controllers);
+  hubManager.add(...monitoring.controllers.around([...propagation.controllers, ...membership.controllers, ...ocm.controllers]));
 
   const { manager: memberManager, simulation } = createMembers({
     ...gates,
@@ -206,7 +223,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     informers: memberInformers,
     clock,
     random,
-    log: log.with({ part: "members" }),
+    log: log.with({ component: "members" }),
     events: events.recorders,
     haveNodes: nodes > 0,
     hasKruise,
@@ -216,17 +233,18 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   server.onClusterGone((cluster) => ocmLogs.forget(cluster));
 
   const managers: readonly Manager[] = [hubManager, memberManager, systemManager];
+  const agentWorker = clientFor("work");
   const pull = createPullMembers({
     hub: HUB,
     informers: hubInformers,
-    clientFor: (part) => connect(part, `flotilla-${part}`),
+    clientFor: (part) => createClient({ transport: throughAgentNetwork(wrap(server.transport(SYSTEM_USER), part), network), fieldManager: `flotilla-${part}` }),
     simulated: {
       client,
       informers: memberInformers,
       isMember,
       memberFor(name) {
-        const delivery = simulatedDelivery(name);
-        return delivery && simulatedWorkMember(name, delivery);
+        const delivery = measured(name, fromWithin.of(name));
+        return delivery && simulatedWorkMember(name, delivery, agentWorker, server.transport);
       },
     },
     origin: { hubHash, agentID: hubHash },
@@ -234,6 +252,21 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     clock,
     random,
     log: ocmLogs.keep(log),
+  });
+  const metrics = createHubMetrics({
+    hub: HUB,
+    monitoring,
+    server,
+    cache,
+    ...(options.storeBytes && { storeBytes: options.storeBytes }),
+    informers: hubInformers,
+    memberInformers,
+    isSimulated,
+    informersOf: membership.informersOf,
+    templates: propagation.templates,
+    managers: () => [...managers, ...pull.managers()],
+    lanes: () => [...propagation.lanes.figures(), ...ocm.lanes.figures(), ...pull.lanes()],
+    interpreter: configured,
   });
   const pulls = (name: string): boolean => options.pull === "all" || (options.pull?.includes(name) ?? false);
 
@@ -253,8 +286,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     get managers() {
       return [...managers, ...pull.managers()];
     },
+    isCut: network.isCut,
     isQuiet: () => server.isQuiet() && propagation.isQuiet() && ocm.isQuiet() && events.isQuiet() && pull.isQuiet(),
     async start(signal) {
+      metrics.start(signal);
       await configured.whenReady(signal);
       for (const manager of managers.toReversed()) manager.start(signal);
       await Promise.all(managers.map((manager) => manager.whenSynced(signal)));

@@ -5,7 +5,7 @@ import { CLUSTER_MANAGER, componentsAlone, createComponentLogs, KLUSTERLET, with
 import type { ComponentLogs, Simulation } from "../simulation/index.ts";
 
 /** Controllers that an agent runs on a member; their keys begin with the hub and go on with the member. */
-const OF_AGENTS: ReadonlySet<string> = new Set(["ocm-work", "ocm-work-ttl", "managed-cluster", "managed-cluster-lease"]);
+const OF_AGENTS: ReadonlySet<string> = new Set(["ocm-work", "ocm-work-ttl", "ocm-managed-namespaces", "managed-cluster", "managed-cluster-lease"]);
 
 export interface OcmLogs extends Pick<ComponentLogs, "keep" | "forget"> {
   /** Of the hub, which runs nothing else. */

@@ -29,7 +29,7 @@ import type { ConnectHandler, Kind, KubernetesObject, Namespace } from "../api/i
 import { HUB } from "../apiserver/index.ts";
 import type { Profile } from "../apiserver/index.ts";
 import { methodNotAllowed, pathNotFound } from "../machinery/index.ts";
-import { clusterManagerLayer, klusterletLayer, kruiseLayer, kruiseNamespace, metricsKinds, nodeLayer, standardStorageClass } from "../simulation/index.ts";
+import { clusterManagerLayer, KARMADA_NAMESPACE, karmadaLayer, klusterletLayer, kruiseLayer, kruiseNamespace, metricsKinds, nodeLayer, standardStorageClass } from "../simulation/index.ts";
 import { explanationKinds } from "../explain/index.ts";
 import { clusterProxyAdministrators } from "../membership/index.ts";
 import { bootstrapAccess, defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "../system/index.ts";
@@ -88,7 +88,7 @@ export function createProfiles({ rootCertificate, startedOn, clusterKubeconfig, 
       builtIns: [...kubernetesKinds, clusterProxy ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } } : Cluster, logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)), ...(explanation ? explanationKinds(explanation) : [])],
       customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, ...ocmHubKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both say `admin`.
-      objects: [...namespaces(...CLUSTER_NAMESPACES, "karmada-system", "karmada-cluster", OCM_NAMESPACE, OCM_HUB_NAMESPACE), ...clusterManagerLayer({ nowMs }), ...apiServer, ...shared, ...clusterProxyAdministrators(["admin"]), ...bootstrapAccess()],
+      objects: [...namespaces(...CLUSTER_NAMESPACES, KARMADA_NAMESPACE, "karmada-cluster", OCM_NAMESPACE, OCM_HUB_NAMESPACE), ...karmadaLayer({ nowMs }), ...clusterManagerLayer({ nowMs }), ...apiServer, ...shared, ...clusterProxyAdministrators(["admin"]), ...bootstrapAccess()],
     },
     // OpenKruise keeps the history of SidecarSets in its own namespace.
     member: { ...simulated, customs: [...WORKLOAD_KINDS, ...ocmMemberKinds], objects: [...simulated.objects, ...namespaces(kruiseNamespace()), ...kruiseLayer({ nodes, nowMs })] },

@@ -7,6 +7,7 @@ import type { Agent, AgentMembers, AgentOptions } from "../agent/index.ts";
 import { Cluster, CustomResourceDefinition } from "../api/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
+import type { LaneFigures } from "../delivery/index.ts";
 import type { MembershipTimes } from "../membership/index.ts";
 import type { Informers, Manager } from "../runtime/index.ts";
 
@@ -25,6 +26,8 @@ export interface PullMembersOptions {
 
 export interface PullMembers {
   managers(): readonly Manager[];
+  /** How it stands with members that are busy. */
+  lanes(): readonly LaneFigures[];
   isQuiet(): boolean;
   /** Waits for members that pull. */
   start(signal: AbortSignal): void;
@@ -41,12 +44,14 @@ export function createPullMembers({ hub, informers, clientFor, simulated, origin
     accessTo: () => ({ client, informers: simulated.informers }),
     memberFor,
     summary: simulated.informers,
+    objects: simulated.informers,
     onServed: (tell) => simulated.informers.of(CustomResourceDefinition).subscribe(({ cluster }) => tell(cluster)),
   };
   let agent: Agent | undefined;
   let stopFollowing = (): void => {};
   return {
     managers: () => (agent ? [agent.manager] : []),
+    lanes: () => agent?.lanes() ?? [],
     isQuiet: () => agent?.isQuiet() ?? true,
     start(signal) {
       stopFollowing = informers.of(Cluster).subscribe(({ object }) => {

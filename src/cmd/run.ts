@@ -1,88 +1,153 @@
 /** Reads the command line, runs the command, turns its end into an exit code. */
-import { FlotillaError, messageOf, systemClock, UsageError } from "../base/index.ts";
-import { commands, createOutput, parseCommandLine, renderHelp, renderOverview } from "../cli/index.ts";
-import type { Command, FleetStarter } from "../cli/index.ts";
+import { FlotillaError, systemClock, UsageError } from "../base/index.ts";
+import { asCalled, asksForJson, commands, createOutput, defaultDataDirectory, didYouMean, parseCommandLine, PROGRAM, renderHelp, renderOverview } from "../cli/index.ts";
+import type { Command, CommandContext, FleetStarter, Parsed } from "../cli/index.ts";
 import { createProgress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
+import { helpWidth, paintFor, widthOf } from "./screen.ts";
+import { createTerminal } from "./terminal.ts";
 
 const OK = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
+/** As shells count a program that a signal ended. */
+const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** How we were called: `bin/flotilla` tells when it stands on the PATH as kubectl's plugin. */
+const program = process.env["FLOTILLA_CALLED_AS"] === `kubectl ${PROGRAM}` ? `kubectl ${PROGRAM}` : PROGRAM;
+const environment: Readonly<Record<string, string | undefined>> = process.env;
 
 /** Once per process, before anything runs. */
 export function guardProcess(): void {
-  // Whoever read our output may leave (`flotilla status | head`); what runs goes on without being heard.
+  // Whoever read our output may leave (`flotilla status | head`); the command that runs decides what that means.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
     });
   }
   // A failure that nobody awaits is a bug; going on with half of a program would hide it.
-  process.once("unhandledRejection", (error) => {
-    process.stderr.write(`flotilla: a failure that nobody handled: ${messageOf(error)}\n`);
+  const die = (error: unknown): void => {
+    process.stderr.write(`flotilla: a failure that nobody handled: ${environment["FLOTILLA_DEBUG"] && error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exit(FAILED);
-  });
+  };
+  process.once("unhandledRejection", die);
+  process.once("uncaughtException", die);
 }
 
 export async function main([name, ...rest]: string[]): Promise<number> {
-  let command: Command | undefined;
+  // What is asked for while a word is typed: a failure would only garble the line.
+  if (name === "__complete") return (await import("./complete.ts")).complete(rest);
+  const session: Session = { kubeconfigs: [] };
   try {
-    if (name === "help" && rest[0] !== undefined) return await main([rest[0], "--help"]);
-    if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-      process.stdout.write(`${renderOverview(commands)}\n`);
+    if (name === undefined || (name === "help" && rest[0] === undefined) || name === "--help" || name === "-h") {
+      process.stdout.write(`${renderOverview(commands, helpPage(rest.includes("--no-color")))}\n`);
       return name === undefined ? WRONG_USAGE : OK;
     }
     if (name === "--version") return await main(["version", ...rest]);
-    const entry = commands.find((command) => command.name === name);
-    if (!entry) throw new UsageError(`there is no command '${name}'; 'flotilla help' lists them`);
-    command = await entry.load();
-    return await run(command, rest);
+    if (name.startsWith("-")) throw new UsageError(`flags come behind a command, as in 'flotilla status --data ./fleet'; 'flotilla help' lists the commands`);
+    const wanted = name === "help" ? (rest[0] ?? "") : name;
+    const entry = commands.find((command) => command.name === wanted);
+    if (!entry) throw new UsageError(`there is no command '${wanted}'${didYouMean(wanted, commands.map((command) => command.name))}; 'flotilla help' lists them`);
+    session.command = await entry.load();
+    return await run(session.command, name === "help" ? ["--help", ...rest.slice(1)] : rest, session);
   } catch (error) {
-    process.stderr.write(`flotilla${name ? ` ${name}` : ""}: ${messageOf(error)}\n`);
-    if (!(error instanceof FlotillaError) && process.env["FLOTILLA_DEBUG"] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-    return error instanceof UsageError ? WRONG_USAGE : (command?.failureCode ?? FAILED);
+    return await fail(error, name, rest, session);
   }
 }
 
-async function run(command: Command, argv: string[]): Promise<number> {
-  const { args, flags, format, help } = parseCommandLine(command, argv);
-  if (help) {
-    process.stdout.write(`${renderHelp(command)}\n`);
+/** What happened while a command ran, for its end. */
+interface Session {
+  command?: Command;
+  /** Kubeconfigs that it opened. */
+  kubeconfigs: string[];
+  /** Why it was told to stop before its end. */
+  stop?: keyof typeof STOPPED | "nobody reads";
+}
+
+async function run(command: Command, argv: string[], session: Session): Promise<number> {
+  const parsed = parseCommandLine(command, argv);
+  if (parsed.help) {
+    process.stdout.write(`${renderHelp(command, helpPage(argv.includes("--no-color")))}\n`);
     return OK;
   }
   const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new FlotillaError("Stopped", "stopped by a signal"));
-  process.once("SIGINT", stop);
-  process.once("SIGTERM", stop);
+  const stopFor = (reason: NonNullable<Session["stop"]>) => () => {
+    session.stop ??= reason;
+    stopping.abort(new FlotillaError("Stopped", reason === "SIGINT" ? "stopped by Ctrl-C" : "stopped by a signal"));
+  };
+  const [interrupt, terminate, leave] = [stopFor("SIGINT"), stopFor("SIGTERM"), stopFor("nobody reads")];
+  // Once: who asks a second time does not want to wait for a clean end.
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", terminate);
+  if (!command.serves) process.stdout.once("error", leave);
   const progress = createProgress(process.stderr, systemClock);
   try {
-    const code = await command.run({
-      args,
-      flags: flags as never,
-      output: createOutput({ format, write: (text) => void process.stdout.write(text), warn: (text) => void process.stderr.write(text), showProgress: progress.show }),
-      signal: stopping.signal,
-      clock: systemClock,
-      startFleet,
-      connect: async (kubeconfig) => (await import("./connect.ts")).connect(kubeconfig),
-      connectCluster: async (...which) => (await import("./connect.ts")).connectCluster(...which),
-      snapshots: {
-        save: async (data, file) => (await import("./snapshots.ts")).snapshots.save(data, file),
-        restore: async (data, file) => (await import("./snapshots.ts")).snapshots.restore(data, file),
-      },
-      agents: {
-        run: async (...agent) => (await import("./agent.ts")).startAgent(...agent),
-        register: async (...registration) => (await import("./register.ts")).register(...registration),
-      },
-      readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
-      writeFile: async (path, text) => (await import("./cluster-access.ts")).writeSecret(path, text),
-      environment: process.env,
-      readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
-    });
-    return code ?? OK;
+    return (await command.run(contextOf(parsed, session, progress, stopping.signal))) ?? OK;
   } finally {
     progress.show("");
-    process.off("SIGINT", stop);
-    process.off("SIGTERM", stop);
+    process.off("SIGINT", interrupt);
+    process.off("SIGTERM", terminate);
+    process.stdout.off("error", leave);
   }
+}
+
+function contextOf({ args, flags, format }: Parsed, session: Session, progress: Progress, signal: AbortSignal): CommandContext<Record<string, never>> {
+  return {
+    args,
+    flags: flags as never,
+    output: createOutput({
+      format,
+      width: widthOf(process.stdout),
+      paint: paintFor(process.stdout, environment, { noColor: flags["no-color"] === true }),
+      write: (text) => progress.aside(() => process.stdout.write(text)),
+      warn: (text) => progress.aside(() => process.stderr.write(text)),
+      showProgress: progress.show,
+    }),
+    signal,
+    clock: systemClock,
+    startFleet,
+    async connect(kubeconfig) {
+      session.kubeconfigs.push(kubeconfig);
+      // Until the command has something better to say, or its result.
+      progress.show("asking the hub");
+      return (await import("./connect.ts")).connect(kubeconfig);
+    },
+    async connectCluster(kubeconfig, ...which) {
+      session.kubeconfigs.push(kubeconfig);
+      return (await import("./connect.ts")).connectCluster(kubeconfig, ...which);
+    },
+    openOfflineHub: async () => (await import("./offline-hub.ts")).openOfflineHub(),
+    snapshots: {
+      save: async (data, file) => (await import("./snapshots.ts")).snapshots.save(data, file),
+      restore: async (data, file) => (await import("./snapshots.ts")).snapshots.restore(data, file),
+    },
+    agents: {
+      run: async (...agent) => (await import("./agent.ts")).startAgent(...agent),
+      register: async (...registration) => (await import("./register.ts")).register(...registration),
+    },
+    readFile: async (path) => (await import("./files.ts")).readTextFile(path),
+    writeFile: async (path, text) => (await import("./files.ts")).writeSecretFile(path, text),
+    environment,
+    readInput: async () => (await import("./files.ts")).readInput(process.stdin, signal),
+    terminal: createTerminal(process),
+  };
+}
+
+/** One line on standard error, and the exit code. With `-o json` it is an object, for the program that reads the rest too. */
+async function fail(error: unknown, name: string | undefined, argv: readonly string[], { command, kubeconfigs, stop }: Session): Promise<number> {
+  if (stop === "nobody reads") return OK;
+  const { describeFailure } = await import("./failure.ts");
+  const failure = describeFailure(error, { kubeconfigs, defaultData: defaultDataDirectory(environment), failureCode: command?.failureCode });
+  const exitCode = stop && failure.code === "Stopped" ? STOPPED[stop] : failure.exitCode;
+  const message = asCalled(failure.message, program);
+  const { red } = paintFor(process.stderr, environment, { noColor: argv.includes("--no-color") });
+  process.stderr.write(asksForJson(argv) ? `${JSON.stringify({ error: { code: failure.code, message, exitCode } })}\n` : `${red(`${program}${name ? ` ${name}` : ""}:`)} ${message}\n`);
+  if (environment["FLOTILLA_DEBUG"] || /--log-level[ =]debug/.test(argv.join(" "))) process.stderr.write(`${(await import("node:util")).inspect(error)}\n`);
+  return exitCode;
+}
+
+function helpPage(noColor: boolean): Parameters<typeof renderOverview>[1] {
+  return { program, width: helpWidth(process.stdout), paint: paintFor(process.stdout, environment, { noColor }) };
 }
 
 /** Loaded only by the commands that start a fleet. */

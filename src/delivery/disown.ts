@@ -6,6 +6,7 @@ import type { AnyKind, Client, ObjectKey } from "../client/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
 import { isConflict, isNotFound } from "../machinery/index.ts";
 import type { Delivery, DisownPolicy, HeldResource } from "./delivery.ts";
+import { APPLIED_DIGEST, deliveringWork } from "./marks.ts";
 import { isHeldBy, otherHolders } from "./shared.ts";
 
 /** How often a reference is taken off again when the object changes under it. */
@@ -14,10 +15,15 @@ const RACE_RETRIES = 3;
 export function createDisown({ client, cluster }: { client: Client; cluster: string }): Delivery["disown"] {
   async function disownOnce(kind: AnyKind, key: ObjectKey, uid: string, { reference, mode }: DisownPolicy, signal: AbortSignal): Promise<"gone" | "going"> {
     const observed = await find(client, kind, key, { signal });
-    if (!observed || !isHeldBy(observed, reference)) return "gone";
+    if (!observed) return "gone";
+    const isHeld = isHeldBy(observed, reference);
+    const others = otherHolders(observed, reference);
     const { metadata } = observed;
-    if (mode === "release" || otherHolders(observed, reference).length > 0) {
-      await client.patch(kind, key, withoutReference(metadata, reference), { type: "merge", signal });
+    // What was let go earlier may still carry our note of it. A namesake, and what is delivered by others, is none of the holder's.
+    const isNoted = mode === "release" && others.length === 0 && metadata.annotations?.[APPLIED_DIGEST] !== undefined && metadata.uid === uid && deliveringWork(observed) === undefined;
+    if (!isHeld && !isNoted) return "gone";
+    if (mode === "release" || others.length > 0) {
+      await client.patch(kind, key, withoutReference(metadata, reference, isNoted), { type: "merge", signal });
       return "gone";
     }
     // What was noted is gone; its namesake is none of the holder's, whatever it says.
@@ -41,7 +47,7 @@ export function createDisown({ client, cluster }: { client: Client; cluster: str
   };
 }
 
-function withoutReference({ ownerReferences = [], resourceVersion, uid }: DeepReadonly<{ ownerReferences?: OwnerReference[]; resourceVersion?: string; uid?: string }>, { uid: holder }: OwnerReference): Json {
+function withoutReference({ ownerReferences = [], resourceVersion, uid }: DeepReadonly<{ ownerReferences?: OwnerReference[]; resourceVersion?: string; uid?: string }>, { uid: holder }: OwnerReference, isNoted: boolean): Json {
   const left = ownerReferences.filter((owner) => owner.uid !== holder);
-  return { metadata: { ownerReferences: (left.length > 0 ? left : null) as unknown as Json, uid: uid ?? null, resourceVersion: resourceVersion ?? null } };
+  return { metadata: { ownerReferences: (left.length > 0 ? left : null) as unknown as Json, ...(isNoted && { annotations: { [APPLIED_DIGEST]: null } }), uid: uid ?? null, resourceVersion: resourceVersion ?? null } };
 }

@@ -21,29 +21,30 @@ export interface FollowedWorksOptions<W extends KubernetesObject> {
   works: Informer<W>;
   deliveryOf(work: DeepReadonly<W>): Delivery | undefined;
   refsOf(work: DeepReadonly<W>): ObjectRef[];
+  /** What the references are read from; unset is the spec. */
+  basisOf?(work: DeepReadonly<W>): unknown;
 }
 
 interface Followed {
-  spec: unknown;
+  basis: unknown;
   refs: string;
   delivery: Delivery;
   subscription: Subscription;
 }
 
-export function followWorks<W extends KubernetesObject & { spec: unknown }>({ hub, works, deliveryOf, refsOf }: FollowedWorksOptions<W>): FollowedWorks<W> {
+export function followWorks<W extends KubernetesObject & { spec: unknown }>({ hub, works, deliveryOf, refsOf, basisOf = specOf }: FollowedWorksOptions<W>): FollowedWorks<W> {
   const followed = new Map<string, Followed>();
   const listeners = new Set<(key: ObjectKey, lane: Lane) => void>();
   const idOf = ({ metadata }: DeepReadonly<KubernetesObject>): string => `${metadata.namespace}/${metadata.name}`;
-  const specOf = (work: DeepReadonly<W>): unknown => (work as { readonly spec: unknown }).spec;
 
   function follow(work: DeepReadonly<W>): Subscription | undefined {
     const id = idOf(work);
     const present = followed.get(id);
     const delivery = deliveryOf(work);
     if (present && present.delivery === delivery) {
-      if (present.spec === specOf(work)) return present.subscription;
+      if (present.basis === basisOf(work)) return present.subscription;
       if (present.refs === JSON.stringify(refsOf(work))) {
-        present.spec = specOf(work);
+        present.basis = basisOf(work);
         return present.subscription;
       }
     }
@@ -54,7 +55,7 @@ export function followWorks<W extends KubernetesObject & { spec: unknown }>({ hu
     const subscription = delivery.observe(refs);
     const key = keyOf(hub, work);
     subscription.onChange((_, lane) => listeners.forEach((tell) => tell(key, lane)));
-    followed.set(id, { spec: specOf(work), refs: JSON.stringify(refs), delivery, subscription });
+    followed.set(id, { basis: basisOf(work), refs: JSON.stringify(refs), delivery, subscription });
     return subscription;
   }
 
@@ -78,3 +79,5 @@ export function followWorks<W extends KubernetesObject & { spec: unknown }>({ hu
     of: follow,
   };
 }
+
+const specOf = (work: unknown): unknown => (work as { readonly spec: unknown }).spec;

@@ -37,7 +37,18 @@ export interface MemberLanes {
   restore(cluster: string): void;
   /** The Work is gone, and waits for nothing. */
   forget(cluster: string, key: ObjectKey): void;
+  /** How it stands with members that are busy or away; the others are not named. */
+  figures(): LaneFigures[];
   source: Source<ObjectKey>;
+}
+
+export interface LaneFigures {
+  cluster: string;
+  /** Works that are being delivered, and works that wait for their turn. */
+  underWay: number;
+  waiting: number;
+  /** How often in a row no answer came; the next try is further away with each. */
+  failures: number;
 }
 
 interface Lane {
@@ -145,6 +156,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
       lane?.waiting.delete(idOfKey(key));
       passTurn(lane);
     },
+    figures: () => Array.from(lanes, ([cluster, { underWay, waiting, failures }]) => ({ cluster, underWay, waiting: waiting.size, failures })),
     source: {
       start(enqueue, signal) {
         const listener = (key: ObjectKey): void => enqueue(key);

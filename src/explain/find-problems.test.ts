@@ -39,6 +39,14 @@ test("a refusal by a taint is answered with tolerations", () => {
   expect(problem?.try).toContain("placement.clusterTolerations");
 });
 
+test("too little room on the clusters that fit is answered with room, whoever else was refused", () => {
+  const full = { ...decision, kept: [{ cluster: "paris", score: 0, available: 3 }], message: "Clusters available replicas 3 are not enough to schedule." };
+
+  const [problem] = findProblems({ explanation: { resource, policy, otherPolicies: [], members: [], decision: full }, binding: undefined, clusterOf: () => undefined, found: [], isUncopied: false });
+
+  expect(problem?.try).toBe("give the clusters more room, or the policy more clusters");
+});
+
 describe("what to try follows from what is wrong", () => {
   const exists = "resource(kind=Deployment, shop/web) already exists in the cluster oslo and is not managed";
   const cases: Record<string, { what: Partial<Explanation["members"][number]>; want: string }> = {

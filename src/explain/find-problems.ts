@@ -40,12 +40,18 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   }
   const unscheduled = decision?.message;
   if (decision && unscheduled !== undefined) {
-    problems.push({ what: `it cannot be scheduled: ${unscheduled}`, try: decision.refused.flatMap(({ by }) => AGAINST[by] ?? [])[0] ?? "give the clusters more room, or the policy more clusters" });
+    problems.push({ what: `it cannot be scheduled: ${unscheduled}`, try: againstUnscheduled(decision) });
   }
   for (const what of found) if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0")) problems.push({ what, try: "correct the object that it names; the hub goes on by itself" });
   if (binding) problems.push(...bindingProblems(binding, isUncopied));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster)));
   return problems.slice(0, MAX_PROBLEMS);
+}
+
+/** Where some clusters fit and it is still not scheduled, they have too little room together; who was refused is not the reason then. */
+function againstUnscheduled({ kept, refused }: NonNullable<Explanation["decision"]>): string {
+  const helps = kept.length > 0 ? undefined : refused.flatMap(({ by }) => AGAINST[by] ?? [])[0];
+  return helps ?? "give the clusters more room, or the policy more clusters";
 }
 
 function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolean): Problem[] {

@@ -1,6 +1,6 @@
 /** What is opened for one real cluster over a transport to it: a client, what is seen of its nodes and pods, and a way for manifests. */
 import type { Clock, Log, Random } from "../base/index.ts";
-import { createClient, createKindResolver } from "../client/index.ts";
+import { createClient, createKindResolver, createServedVersionsClient } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
 import { createDelivery, createObserver } from "../delivery/index.ts";
 import type { Delivery } from "../delivery/index.ts";
@@ -27,6 +27,8 @@ export interface MemberParts {
   client: Client;
   /** Its nodes and pods, in short. */
   summary: Informers;
+  /** Its objects as `delivery` shows them. */
+  observed: Informers;
   delivery: Delivery;
   /** Its writes are seen at once by whatever `delivery` shows. */
   writer: Client;
@@ -43,12 +45,13 @@ export function createMemberParts({ cluster, transport, wrap = (plain) => plain,
   const shared = { clock, random, log: log.with({ member: cluster }), scope: { cluster } };
   // Two sets: what Works name is kept whole, and of all nodes and pods no more than is summed.
   const observed = createInformers({ ...shared, client });
-  const summary = createInformers({ ...shared, client: createSlimClient(client) });
+  const summary = createInformers({ ...shared, client: createSlimClient(createServedVersionsClient(client)) });
   const writer = createWriteThroughClient(guarded, [observed]);
   const delivery = createDelivery({ client: writer, cluster, kinds: createKindResolver({ client: guarded, cluster }), observer: createObserver(followDefinitions(observed, onServed)), clock });
   return {
     client,
     summary,
+    observed,
     delivery,
     writer,
     close() {

@@ -15,6 +15,13 @@ const metadataOf = ({ metadata: { name, namespace, uid, resourceVersion } }: Dee
   ...(resourceVersion !== undefined && { resourceVersion }),
 });
 
+/** Of OpenKruise's own pods it is also of interest whether they are ready. */
+const KRUISE_NAMESPACE = "kruise-system";
+
+function readinessOf<C extends { type: string; status: string }>(conditions: readonly C[] = []): Pick<C, "type" | "status">[] {
+  return conditions.filter(({ type }) => type === "Ready").map(({ type, status }) => ({ type, status }));
+}
+
 type Containers = DeepReadonly<Pod>["spec"]["containers"];
 const requestsOf = (containers: Containers | undefined): Containers => (containers ?? []).map(({ name, resources }) => ({ name, ...(resources?.requests && { resources: { requests: resources.requests } }) }));
 
@@ -25,13 +32,13 @@ function slimPod(pod: DeepReadonly<Pod>): DeepReadonly<Pod> {
     kind: "Pod",
     metadata: metadataOf(pod),
     spec: { containers: requestsOf(containers), ...(initContainers && { initContainers: requestsOf(initContainers) }), ...(nodeName && { nodeName }), ...(overhead && { overhead }) },
-    status: { ...(pod.status?.phase && { phase: pod.status.phase }) },
+    status: { ...(pod.status?.phase && { phase: pod.status.phase }), ...(pod.metadata.namespace === KRUISE_NAMESPACE && { conditions: readinessOf(pod.status?.conditions) }) },
   };
 }
 
 function slimNode(node: DeepReadonly<Node>): DeepReadonly<Node> {
   const { capacity, allocatable, conditions } = node.status ?? {};
-  const ready = conditions?.filter(({ type }) => type === "Ready").map(({ type, status }) => ({ type, status }));
+  const ready = conditions && readinessOf(conditions);
   return { apiVersion: "v1", kind: "Node", metadata: metadataOf(node), ...(node.spec?.unschedulable && { spec: { unschedulable: true } }), status: { ...(capacity && { capacity }), ...(allocatable && { allocatable }), ...(ready && { conditions: ready }) } };
 }
 

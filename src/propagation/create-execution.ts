@@ -5,6 +5,8 @@
 import { Cluster, clusterNameOf, Work } from "../api/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
+import { createMemberLanes } from "../delivery/index.ts";
+import type { MemberLanes } from "../delivery/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { createStatusWriter, done, keyOf, watch } from "../runtime/index.ts";
 import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
@@ -12,6 +14,7 @@ import { createAutoscaledWorks } from "./execute/autoscaled-works.ts";
 import { createExecuteController } from "./execute/controller.ts";
 import { createMemberObjects } from "./member-objects.ts";
 import type { DeliveryFor } from "./member-objects.ts";
+import type { ExecutionMeter } from "./meter.ts";
 import { createReflectController } from "./reflect/controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createTellRuleFailure } from "./rule-failures.ts";
@@ -28,6 +31,8 @@ export interface ExecutionDependencies {
   serves(cluster: string): boolean;
   interpreter: Interpreter;
   events: EventRecorders;
+  /** Hears how long things take. */
+  meter?: ExecutionMeter;
   clock: Clock;
   random: Random;
   log: Log;
@@ -35,16 +40,19 @@ export interface ExecutionDependencies {
 
 export interface Execution {
   controllers: Controller<ObjectKey>[];
+  /** How it stands with members that are busy or away. */
+  lanes: Pick<MemberLanes, "figures">;
   /** No status write is under way. */
   isQuiet(): boolean;
   close(): Promise<void>;
 }
 
-export function createExecution({ hub, informers, clientFor, deliveryFor, serves, interpreter, events, clock, random, log }: ExecutionDependencies): Execution {
+export function createExecution({ hub, informers, clientFor, deliveryFor, serves, interpreter, events, meter, clock, random, log }: ExecutionDependencies): Execution {
   const works = informers.of(Work);
   const workStatus = createStatusWriter({ clock, windowMs: STATUS_WINDOW_MS, log, client: clientFor("status"), kind: Work, lister: works });
   const memberObjects = createMemberObjects({ works, deliveryFor: (cluster) => (serves(cluster) ? deliveryFor(cluster) : undefined), hub });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [], works });
+  const lanes = createMemberLanes({ clock, random });
   const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
 
   /** A member that changes from pull to push, or back, changes hands with all its Works. */
@@ -59,9 +67,10 @@ export function createExecution({ hub, informers, clientFor, deliveryFor, serves
 
   return {
     controllers: [
-      createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks: createAutoscaledWorks(works), ruleChanges: ruleChanges.works(), workStatus, events: events("flotilla-execute"), clock, random }),
+      createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks: createAutoscaledWorks(works), ruleChanges: ruleChanges.works(), workStatus, lanes, ...(meter && { meter }), events: events("flotilla-execute"), clock, random }),
       createReflectController({ memberObjects, interpreter, ruleChanges: ruleChanges.works(), tellFailure, workStatus }),
     ].map(onlyServed),
+    lanes,
     isQuiet: () => workStatus.isQuiet(),
     close: () => workStatus.close(),
   };

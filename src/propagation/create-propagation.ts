@@ -14,6 +14,7 @@ import { createRecordController } from "./dependencies/record-controller.ts";
 import { createDispatchController } from "./dispatch/controller.ts";
 import { createEvictionController } from "./eviction/controller.ts";
 import { createExecution } from "./create-execution.ts";
+import type { Execution } from "./create-execution.ts";
 import { createFailoverController } from "./failover/controller.ts";
 import type { FailoverOptions } from "./failover/controller.ts";
 import { clusterScope, namespacedScope } from "./binding-scope.ts";
@@ -24,6 +25,7 @@ import { createPolicyNews } from "./match/policy-news.ts";
 import { createPolicyStatusController } from "./match/policy-status-controller.ts";
 import { createPolicyTally } from "./match/policy-tally.ts";
 import type { DeliveryFor } from "./member-objects.ts";
+import type { PipelineMeter } from "./meter.ts";
 import { createNamespacesController, ownWorks } from "./namespaces/controller.ts";
 import type { SyncedNamespace } from "./namespaces/controller.ts";
 import { createRenderer } from "./override/renderer.ts";
@@ -37,6 +39,7 @@ import type { SchedulePlan } from "./schedule/plan-schedule.ts";
 import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
+import type { Templates } from "./templates.ts";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, DRIFT } from "./well-known.ts";
 import { indexWorks, isOfSameBinding, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
 
@@ -57,6 +60,8 @@ export interface PropagationDependencies {
   scheduling?: ScheduleOptions;
   /** Hears every decision of the scheduler that was carried out, for those who explain it. */
   onDecision?(key: ObjectKey, plan: SchedulePlan): void;
+  /** Hears how long things take. */
+  meter?: PipelineMeter;
   clock: Clock;
   random: Random;
   log: Log;
@@ -67,6 +72,10 @@ export interface Propagation {
   controllers: Controller<any>[];
   /** What the stages read, for planning without them. */
   views: PlanningViews;
+  /** Tells of every change of a template. */
+  templates: Pick<Templates, "source">;
+  /** How it stands with members that are busy or away. */
+  lanes: Execution["lanes"];
   /** No status write is under way. */
   isQuiet(): boolean;
   close(): Promise<void>;
@@ -85,10 +94,11 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const namespaces = informers.of(Namespace);
   indexWorks(works);
 
+  const metered = deps.meter ? { meter: deps.meter } : {};
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
   const execution = createExecution(deps);
   const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies: [policies, clusterPolicies], bindings: [bindings, clusterBindings], definitions: informers.of(CustomResourceDefinition), clock, log });
-  const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works });
+  const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
   const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
   const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
@@ -128,7 +138,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     const isOfScope = ({ object }: ObjectEvent): boolean => Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
     const bindingOf = (event: ObjectEvent): ObjectKey[] => (isOfScope(event) ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }] : []);
     return [
-      createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, groups, bindingStatus, events: events("flotilla-schedule"), clock, options: scheduling, ...(deps.onDecision && { onDecision: deps.onDecision }) }),
+      createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, groups, bindingStatus, events: events("flotilla-schedule"), clock, options: scheduling, ...(deps.onDecision && { onDecision: deps.onDecision }), ...metered }),
       createFailoverController({ scope, client: clientFor("failover"), bindings: ofScope, clusters, groups, scheduling, interpreter, events: events("flotilla-failover"), clock, ...(deps.failover && { options: deps.failover }) }),
       createEvictionController({ scope, client: clientFor("eviction"), events: events("flotilla-eviction"), clock, ...(deps.failover?.evictionTimeoutMs !== undefined && { timeoutMs: deps.failover.evictionTimeoutMs }) }),
       createRecordController({
@@ -215,6 +225,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       tellFailure,
       news: createPolicyNews(hub, events("flotilla-match")),
       tally,
+      ...metered,
     }),
     statusOf(PropagationPolicy),
     statusOf(ClusterPropagationPolicy),
@@ -228,6 +239,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   return {
     controllers,
     views,
+    templates,
+    lanes: execution.lanes,
     isQuiet: () => writers().every((writer) => writer.isQuiet()),
     async close() {
       await Promise.all(writers().map((writer) => writer.close()));

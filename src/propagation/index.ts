@@ -1,6 +1,7 @@
 export { matchesAffinity } from "./cluster-affinity.ts";
 export { createExecution, type Execution, type ExecutionDependencies } from "./create-execution.ts";
 export * from "./create-propagation.ts";
+export type { ExecutionMeter, IncomingEvent, PipelineMeter, ScheduleType } from "./meter.ts";
 export * from "./pipeline.ts";
 
 // The planners and what they read, for `explain`. They write nothing.
@@ -25,6 +26,7 @@ export { planOverrides } from "./override/plan-overrides.ts";
 export { createRenderer } from "./override/renderer.ts";
 export type { PlanningViews, Rendered, Template } from "./planning-views.ts";
 export { implicitPriority } from "./resource-selector.ts";
+export type { CycleMeter, CycleStep } from "./schedule/cycle-meter.ts";
 export { createFleet } from "./schedule/fleet.ts";
 export { isToBeScheduled, planPatch } from "./schedule/plan-patch.ts";
 export { planSchedule, type SchedulePlan } from "./schedule/plan-schedule.ts";
@@ -32,6 +34,6 @@ export { planScheduled } from "./schedule/plan-scheduled.ts";
 export type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
 export { createWorkloadGroups, followBindings, type Neighbours, type WorkloadGroups } from "./schedule/workload-groups.ts";
 export { summariseDecision, type DecisionSummary } from "./schedule/summarise-decision.ts";
-export { isTemplate, type TemplateRef } from "./templates.ts";
+export { isTemplate, type TemplateRef, type Templates } from "./templates.ts";
 export * as wellKnown from "./well-known.ts";
 export { indexWorks, worksOfBinding } from "./works.ts";

@@ -45,3 +45,22 @@ test("many changes of one moment are one search", async () => {
   expect(searches()).toBe(1);
   expect(found).toEqual(["binding web-deployment", "work web-1"]);
 });
+
+test("a template without a binding is looked at again, because its rule may have failed from the start", async () => {
+  const found: string[] = [];
+  const listeners: ((kind: ChangedKind) => void)[] = [];
+  const fleet = { apiVersion: "games.example.com/v1", kind: "GameFleet", metadata: { namespace: "shop", name: "eu" } };
+  const changes = createRuleChanges({
+    hub: "hub",
+    interpreter: { onChange: (listener) => listeners.push(listener) },
+    bindings: [listing<ResourceBinding>(web)],
+    works: listing<Work>(),
+    templates: { list: ({ apiVersion, kind }) => (apiVersion.startsWith("games.example.com/") && kind === "GameFleet" ? [fleet] : []) },
+  });
+  changes.templates().start(({ name }) => found.push(name), new AbortController().signal);
+
+  for (const tell of listeners) tell({ group: "games.example.com", kind: "GameFleet" });
+  await Promise.resolve();
+
+  expect(found).toEqual(["eu"]);
+});

@@ -2,14 +2,15 @@
  * What was decided with the rules of a kind is decided again when the rules change: a user who corrects a customization sees
  * the effect, and does not have to touch every object of the kind.
  */
-import { gvkOf } from "../api/index.ts";
+import { formatApiVersion, gvkOf } from "../api/index.ts";
 import type { ResourceBinding, Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
 import type { ChangedKind, Interpreter } from "../interpreter/index.ts";
 import type { Lister, Source } from "../runtime/index.ts";
 import { refsOf } from "./member-objects.ts";
-import type { TemplateKey } from "./templates.ts";
+import { keyOfTemplate } from "./templates.ts";
+import type { TemplateKey, Templates } from "./templates.ts";
 
 export interface RuleChanges {
   /** Of one scope. */
@@ -24,23 +25,27 @@ export interface RuleChangesDependencies {
   /** Of both scopes. */
   bindings: readonly Lister<ResourceBinding>[];
   works: Lister<Work>;
+  /** Of the hub. One whose rule has failed from the start has no binding by which it is found. */
+  templates?: Pick<Templates, "list">;
 }
 
+/** Templates are known by group and kind; whoever asks has to name a version all the same. */
+const ANY_VERSION = "v1";
 const idOf = ({ group, kind }: ChangedKind): string => `${group}/${kind}`;
 
-export function createRuleChanges({ hub, interpreter, bindings, works }: RuleChangesDependencies): RuleChanges {
+export function createRuleChanges({ hub, interpreter, bindings, works, templates }: RuleChangesDependencies): RuleChanges {
   /** A source of keys that are found by the changed kinds. Changes of one moment, such as those of a start, are one search. */
-  function source<K>(find: (isChanged: (kind: ChangedKind) => boolean) => Iterable<K>): Source<K> {
-    const changed = new Set<string>();
+  function source<K>(find: (isChanged: (kind: ChangedKind) => boolean, kinds: readonly ChangedKind[]) => Iterable<K>): Source<K> {
+    const changed = new Map<string, ChangedKind>();
     return {
       start(enqueue, signal) {
         interpreter.onChange((kind) => {
           if (signal.aborted) return;
           if (changed.size === 0) queueMicrotask(search);
-          changed.add(idOf(kind));
+          changed.set(idOf(kind), kind);
         });
         function search(): void {
-          if (!signal.aborted) for (const key of find((kind) => changed.has(idOf(kind)))) enqueue(key, "resync");
+          if (!signal.aborted) for (const key of find((kind) => changed.has(idOf(kind)), [...changed.values()])) enqueue(key, "resync");
           changed.clear();
         }
       },
@@ -54,12 +59,13 @@ export function createRuleChanges({ hub, interpreter, bindings, works }: RuleCha
   return {
     bindings: (lister) => source((isChanged) => changedIn(lister, isChanged).map(keyOf)),
     templates: () =>
-      source((isChanged) =>
-        bindings.flatMap((lister) => changedIn(lister, isChanged)).map(({ spec: { resource } }) => {
+      source((isChanged, kinds) => [
+        ...bindings.flatMap((lister) => changedIn(lister, isChanged)).map(({ spec: { resource } }) => {
           const { group, kind } = gvkOf(resource);
           return { group, kind, namespace: resource.namespace ?? "", name: resource.name };
         }),
-      ),
+        ...kinds.flatMap(({ group, kind }) => (templates?.list({ apiVersion: formatApiVersion(group, ANY_VERSION), kind }) ?? []).map(keyOfTemplate)),
+      ]),
     works: () => source((isChanged) => works.list({ cluster: hub }).filter((work) => refsOf(work).some((ref) => isChanged(gvkOf(ref)))).map(keyOf)),
   };
 }

@@ -1,5 +1,5 @@
 /** One controller at work: its queue, its sources and its workers. The manager owns it. */
-import { FlotillaError, Histogram, TerminalError, type Clock, type Log } from "../base/index.ts";
+import { exponentialBuckets, FlotillaError, Histogram, TerminalError, type Clock, type Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import { isNamespaceTerminating } from "../machinery/index.ts";
 import { abortable } from "./abortable.ts";
@@ -30,8 +30,8 @@ const FAILING_AFTER_MS = 10 * 60_000;
 const FAILING_KEYS = 3;
 
 /** Upper bounds in seconds, those of controller-runtime and of client-go's queues, so that their dashboards work. */
-const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60];
-const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
+export const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60];
+export const QUEUE_BUCKETS = exponentialBuckets(1e-8, 10, 12);
 
 /** Counts since the start, and what is there now. */
 export interface ControllerMetrics {

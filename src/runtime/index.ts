@@ -1,5 +1,5 @@
 export * from "./controller.ts";
-export { writeControllerMetrics } from "./controller-metrics.ts";
+export { controllerMetrics, writeControllerMetrics } from "./controller-metrics.ts";
 export type { ControllerMetrics } from "./controller-runner.ts";
 export { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
 export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";

@@ -1,5 +1,5 @@
 /**
- * How users steer the simulation: annotations on pods (or in their templates) and on nodes. docs/simulation.md lists them. The
+ * How users steer the simulation: annotations on pods (or in their templates), on nodes, and on the clusters of the hub. docs/simulation.md lists them. The
  * names under `sim/` are those of other simulated clusters, so that their manifests work here.
  */
 import type { DeepReadonly } from "../base/index.ts";
@@ -22,8 +22,11 @@ const OTHER_NAMES: Readonly<Record<string, string>> = { [EXIT_CODE]: "sim/exit-c
 /** A day: longer than anybody waits, short enough for every clock. */
 export const MAX_SECONDS = 86_400;
 
-export const FAULTS = ["crash-loop", "image-pull-error", "never-ready", "lost"] as const;
-export type Fault = (typeof FAULTS)[number];
+/** What can be wrong with each of them. */
+export const FAULTS = { Pod: ["crash-loop", "image-pull-error", "never-ready"], Node: ["lost"], Cluster: ["unreachable"] } as const;
+export type Steered = keyof typeof FAULTS;
+export type Fault = (typeof FAULTS)[Steered][number];
+const ALL_FAULTS: readonly Fault[] = Object.values(FAULTS).flat();
 
 type Annotated = DeepReadonly<Pick<KubernetesObject, "metadata">>;
 
@@ -41,7 +44,7 @@ export function ownNameOf(name: string): string {
 /** What is wrong with it on purpose. A word that the simulation does not know is no fault. */
 export function faultOf(object: Annotated): Fault | undefined {
   const text = annotationOf(object, FAULT);
-  return text === undefined ? undefined : FAULTS.find((fault) => fault === text);
+  return text === undefined ? undefined : ALL_FAULTS.find((fault) => fault === text);
 }
 
 /** Whole seconds or fractions of them. */

@@ -7,9 +7,9 @@ import type { DeepReadonly } from "../base/index.ts";
 import { tryParseQuantity } from "../machinery/index.ts";
 import type { RecordedEvent } from "../runtime/index.ts";
 import { CPU_USAGE, EXIT_CODE, FAULT, FAULTS, MAX_SECONDS, MEMORY_USAGE, NAMES, PREFIX, RUN, START_SECONDS, isExitCode, isSeconds, ownNameOf } from "./annotations.ts";
+import type { Steered } from "./annotations.ts";
 
 type Annotated = DeepReadonly<Pick<KubernetesObject, "metadata">>;
-type Steered = "Pod" | "Node";
 
 interface Rule {
   isRight(value: string): boolean;
@@ -20,8 +20,8 @@ interface Rule {
 const MAX_SHOWN = 64;
 
 const faultRule = (kind: Steered): Rule => {
-  const allowed = FAULTS.filter((fault) => (fault === "lost") === (kind === "Node"));
-  return { isRight: (value) => allowed.some((fault) => fault === value), allowed: `allowed ${allowed.length === 1 ? "is" : "are"} ${allowed.join(", ")}` };
+  const allowed: readonly string[] = FAULTS[kind];
+  return { isRight: (value) => allowed.includes(value), allowed: `allowed ${allowed.length === 1 ? "is" : "are"} ${allowed.join(", ")}` };
 };
 const SECONDS = `allowed are seconds from 0 to ${MAX_SECONDS} with up to three decimals`;
 const QUANTITY: Rule = { isRight: (value) => tryParseQuantity(value) !== undefined, allowed: "allowed are quantities such as 250m or 64Mi" };
@@ -36,6 +36,7 @@ const RULES: Readonly<Record<Steered, ReadonlyMap<string, Rule>>> = {
     [MEMORY_USAGE, QUANTITY],
   ]),
   Node: new Map([[FAULT, faultRule("Node")]]),
+  Cluster: new Map([[FAULT, faultRule("Cluster")]]),
 };
 
 const NONE: readonly string[] = [];
@@ -49,7 +50,7 @@ export function simulationProblems({ metadata: { annotations } }: Annotated, kin
     const value = annotations[name] ?? "";
     const rule = RULES[kind].get(own);
     if (rule?.isRight(value)) continue;
-    const allowed = rule?.allowed ?? (kind === "Node" ? "nodes have only fault" : `annotations of the simulation are ${NAMES.map((known) => known.slice(PREFIX.length)).join(", ")}`);
+    const allowed = rule?.allowed ?? (kind !== "Pod" ? `${kind.toLowerCase()}s have only fault` : `annotations of the simulation are ${NAMES.map((known) => known.slice(PREFIX.length)).join(", ")}`);
     (problems ??= []).push(`annotation ${name}: ${JSON.stringify(value.slice(0, MAX_SHOWN))} is ignored: ${allowed}`);
   }
   return problems ?? NONE;

@@ -7,6 +7,9 @@ export class StoreError extends FlotillaError {
   }
 }
 
+/** The disk did not take a write, which was undone; a later one may succeed. */
+export class StoreWriteError extends StoreError {}
+
 /** The changes that were asked for are older than what the store still knows. */
 export class CompactedError extends FlotillaError {
   readonly oldest: number;

@@ -276,8 +276,10 @@ export function checkFormat(database: DatabaseSync): void {
 
 /** SQLite's primary result codes; the rest of the number says more than a person needs. */
 const BUSY = 5;
+const READ_ONLY = 8;
 const CORRUPT = 11;
 const FULL = 13;
+const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
 function resultCode(error: unknown): number | undefined {
@@ -294,6 +296,9 @@ export function isTemporary(error: unknown): boolean {
 export function explained(path: string, error: unknown): StoreError {
   const advice: Record<number, string> = {
     [BUSY]: "another process uses it; stop that process, or choose another data directory",
+    [READ_ONLY]: "this user may not write to it, or its file system is read-only; choose another data directory",
+    [FULL]: "the disk is full; free some space, and writes go on: what was acknowledged is safe",
+    [CANNOT_OPEN]: "it cannot be opened there; check that this user may write to the folder, or choose another data directory",
     [CORRUPT]: "the file is damaged; restore a snapshot, or move the file away to start empty",
     [NOT_A_DATABASE]: "the file is damaged or not a Flotilla store; restore a snapshot, or choose another path",
   };

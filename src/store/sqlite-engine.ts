@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads";
 import { moduleBeside, required } from "../base/index.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
-import { CompactedError, StoreError } from "./errors.ts";
+import { CompactedError, StoreError, StoreWriteError } from "./errors.ts";
 import { CHANGED, packWrites, REFUSED, unpackEntries, type Answer, type Committed, type FromWorker, type Query, type ToWorker } from "./sqlite-protocol.ts";
 import { writeSnapshot } from "./sqlite-snapshot.ts";
 import { checkWrite } from "./write-rules.ts";
@@ -216,7 +216,7 @@ class SqliteEngine implements Engine {
   #receive(message: FromWorker): void {
     if (message.type === "committed") return this.#settle(message);
     if (message.type === "rolled-back") {
-      const error = new StoreError(message.message);
+      const error = new StoreWriteError(message.message);
       for (const pending of this.#takeSent(message.count)) pending.reject(error);
       return;
     }

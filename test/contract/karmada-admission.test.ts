@@ -2,26 +2,12 @@
  * Requests about Karmada's kinds, with what Karmada 1.18.1 answered: the same code, reason and words, and the same object stored. Where
  * Flotilla answers differently, that is listed with the reason; a test fails when a listed case is answered alike.
  */
-import { readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, ClusterTaintPolicy, OverridePolicy, PropagationPolicy, ResourceBinding, Work, WorkloadRebalancer, builtInAdmissions, kubernetesKinds, Cluster } from "../../src/api/index.ts";
 import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
 import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
 import { createMembershipAdmissions } from "../../src/membership/index.ts";
-
-interface Step {
-  /** `POST /apis/…` */
-  request: string;
-  body?: JsonObject;
-  table?: true;
-  answer: JsonObject;
-}
-
-interface Case {
-  name: string;
-  steps: Step[];
-}
+import { headersOf, readRecordedLines, testRecordings, type RecordedCase, type RecordedStep } from "./recorded-requests.ts";
 
 const EMPTY = "a required field that is empty counts as missing: what it would select, override or point to is nothing";
 const NULL = "what is missing is called that, and not a null of the wrong type";
@@ -66,7 +52,7 @@ const DIFFERENT: Readonly<Record<string, string>> = {
 };
 
 const file = new URL("testdata/karmada-1.18.1.jsonl.gz", import.meta.url);
-const cases = gunzipSync(readFileSync(file)).toString().trimEnd().split("\n").map((line) => JSON.parse(line) as Case);
+const cases = readRecordedLines(file).map((line) => JSON.parse(line) as RecordedCase);
 
 describe("Karmada's kinds are answered as Karmada answers", () => {
   let hub: TestServer;
@@ -77,42 +63,30 @@ describe("Karmada's kinds are answered as Karmada answers", () => {
   });
   afterAll(() => hub.server.close());
 
-  const play = async ({ steps }: Case): Promise<Json[]> => {
-    const answers: Json[] = [];
-    for (const step of steps) answers.push(shown(await ask(hub, step), step));
-    await tidy(hub, steps);
-    return answers;
-  };
-  const recorded = ({ steps }: Case): Json[] => steps.map(({ answer }) => withoutPolicyFinalizer(answer));
-  const differs = ({ name }: Case): boolean => Object.hasOwn(DIFFERENT, name);
-
-  test.for(cases.filter((one) => !differs(one)))("$name", async (one) => {
-    expect(await play(one)).toEqual(recorded(one));
-  });
-
-  test.for(cases.filter(differs))("$name: differs on purpose", async (one) => {
-    expect(await play(one)).not.toEqual(recorded(one));
-  });
-
-  test("every difference is about a case that there is", () => {
-    const names = new Set(cases.map(({ name }) => name));
-
-    expect(Object.keys(DIFFERENT).filter((name) => !names.has(name))).toEqual([]);
+  testRecordings({
+    cases,
+    different: DIFFERENT,
+    async play(steps) {
+      const answers: Json[] = [];
+      for (const step of steps) answers.push(shown(await ask(hub, step), step));
+      await tidy(hub, steps);
+      return answers;
+    },
+    answerOf: ({ answer }) => withoutPolicyFinalizer(answer),
   });
 });
 
 const NOW = formatTime(Date.parse("2030-06-01T12:00:00Z"));
 
-async function ask(hub: TestServer, { request, body, table }: Step): Promise<Answered> {
-  const [method = "", path = ""] = request.split(" ");
-  let sent = body;
+async function ask(hub: TestServer, step: RecordedStep): Promise<Answered> {
+  const [method = "", path = ""] = step.request.split(" ");
+  let sent = step.body;
   // A replacement names what it replaces.
   if (method === "PUT" && isObject(sent?.["metadata"])) {
     const { body: current } = await hub.request("GET", path);
     sent = { ...sent, metadata: { ...sent["metadata"], resourceVersion: (current["metadata"] as JsonObject)["resourceVersion"] ?? "" } };
   }
-  const headers = { accept: table ? "application/json;as=Table;v=v1;g=meta.k8s.io" : "application/json", "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
-  return hub.request(method, path, sent, headers);
+  return hub.request(method, path, sent, headersOf(step));
 }
 
 /** Karmada holds policies until its controllers have let go of them; here nothing has to be held back. */
@@ -125,7 +99,7 @@ function withoutPolicyFinalizer(answer: JsonObject): JsonObject {
 }
 
 /** The answer in the form of the recording: ids and times are words, and what every object has is left out. */
-function shown({ status: code, body, text }: Answered, step: Step): Json {
+function shown({ status: code, body, text }: Answered, step: RecordedStep): Json {
   const read = JSON.parse(text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UUID").replaceAll(NOW, "NOW")) as JsonObject;
   if (body["kind"] === "Status") return { code, ...(read["reason"] !== undefined && { reason: read["reason"] }), ...(read["message"] !== undefined && { message: read["message"] }) };
   if (body["kind"] === "Table") return { code, ...tableOf(read) };
@@ -147,7 +121,7 @@ function tableOf({ columnDefinitions, rows }: JsonObject): JsonObject {
   };
 }
 
-async function tidy(hub: TestServer, [first]: readonly Step[]): Promise<void> {
+async function tidy(hub: TestServer, [first]: readonly RecordedStep[]): Promise<void> {
   const path = `${first?.request.split(" ")[1] ?? ""}/t`;
   await hub.request("PATCH", path, { metadata: { finalizers: null } }, { "content-type": "application/merge-patch+json" });
   await hub.request("DELETE", path);

@@ -2,27 +2,11 @@
  * Requests about Open Cluster Management's kinds, with what a hub of version 1.2.0 answered: the same code, reason and words, and the same object
  * stored. Where Flotilla answers differently, that is listed with the reason; a test fails when a listed case is answered alike.
  */
-import { readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { kubernetesKinds, ocmHubKinds } from "../../src/api/index.ts";
 import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
 import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
-
-interface Step {
-  /** `POST /apis/…` */
-  request: string;
-  /** Whom the administrator acts as. */
-  as?: string;
-  body?: JsonObject;
-  table?: true;
-  answer: JsonObject;
-}
-
-interface Case {
-  name: string;
-  steps: Step[];
-}
+import { headersOf, readRecordedLines, testRecordings, type RecordedCase, type RecordedStep } from "./recorded-requests.ts";
 
 const NAME = "a cluster whose name no namespace can have is of no use, whether it names its address or not";
 const ORDER = "the server tells mistakes against the schema in random order";
@@ -47,9 +31,9 @@ const DIFFERENT: Readonly<Record<string, string>> = {
 };
 
 const file = new URL("testdata/ocm-1.2.0.jsonl.gz", import.meta.url);
-const [first = "", ...lines] = gunzipSync(readFileSync(file)).toString().trimEnd().split("\n");
-const { setup } = JSON.parse(first) as { setup: Omit<Step, "answer">[] };
-const cases = lines.map((line) => JSON.parse(line) as Case);
+const [first = "", ...lines] = readRecordedLines(file);
+const { setup } = JSON.parse(first) as { setup: Omit<RecordedStep, "answer">[] };
+const cases = lines.map((line) => JSON.parse(line) as RecordedCase);
 
 describe("Open Cluster Management's kinds are answered as its hub answers", () => {
   let hub: TestServer;
@@ -60,41 +44,26 @@ describe("Open Cluster Management's kinds are answered as its hub answers", () =
   });
   afterAll(() => hub.server.close());
 
-  const play = async ({ steps }: Case): Promise<Json[]> => {
-    const answers: Json[] = [];
-    for (const step of steps) answers.push(shown(hub, step, await ask(hub, step)));
-    await tidy(hub, steps);
-    return answers;
-  };
-  const recorded = ({ steps }: Case): Json[] => steps.map((step) => withNewerFields(step));
-  const differs = ({ name }: Case): boolean => Object.hasOwn(DIFFERENT, name);
-
-  test.for(cases.filter((one) => !differs(one)))("$name", async (one) => {
-    expect(await play(one)).toEqual(recorded(one));
-  });
-
-  test.for(cases.filter(differs))("$name: differs on purpose", async (one) => {
-    expect(await play(one)).not.toEqual(recorded(one));
-  });
-
-  test("every difference is about a case that there is", () => {
-    const names = new Set(cases.map(({ name }) => name));
-
-    expect(Object.keys(DIFFERENT).filter((name) => !names.has(name))).toEqual([]);
+  testRecordings({
+    cases,
+    different: DIFFERENT,
+    async play(steps) {
+      const answers: Json[] = [];
+      for (const step of steps) answers.push(shown(hub, step, await ask(hub, step)));
+      await tidy(hub, steps);
+      return answers;
+    },
+    answerOf: withNewerFields,
   });
 });
 
-async function ask(hub: TestServer, { request, body, table, as }: Omit<Step, "answer">): Promise<Answered> {
-  const [method = "", path = ""] = request.split(" ");
-  return hub.request(method, path, body, {
-    accept: table ? "application/json;as=Table;v=v1;g=meta.k8s.io" : "application/json",
-    "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
-    ...(as !== undefined && { "impersonate-user": as }),
-  });
+async function ask(hub: TestServer, step: Omit<RecordedStep, "answer">): Promise<Answered> {
+  const [method = "", path = ""] = step.request.split(" ");
+  return hub.request(method, path, step.body, headersOf(step));
 }
 
 /** Version 1.3 has two more fields with defaults, which Flotilla serves. */
-function withNewerFields({ request, answer }: Step): JsonObject {
+function withNewerFields({ request, answer }: RecordedStep): JsonObject {
   const { spec } = answer;
   if (!request.includes("/placements") || !isObject(spec)) return answer;
   return { ...answer, spec: { ...spec, sortBy: "ClusterName", scoreRateLimit: "1m" } };
@@ -104,7 +73,7 @@ function withNewerFields({ request, answer }: Step): JsonObject {
 const LARGE = 100_000;
 
 /** The answer in the form of the recording: times are words, and what every object has is left out. */
-function shown({ clock }: TestServer, { request }: Step, { status: code, body, text }: Answered): Json {
+function shown({ clock }: TestServer, { request }: RecordedStep, { status: code, body, text }: Answered): Json {
   const read = JSON.parse(text.replaceAll(`"${formatTime(clock.now())}"`, '"NOW"')) as JsonObject;
   if (body["kind"] === "Status") return { code, ...pick(read, "reason", "message"), ...(code !== 422 && isObject(read["details"]) && Object.keys(read["details"]).length > 0 && { details: read["details"] }) };
   if (body["kind"] === "Table") return { code, ...tableOf(read, request.endsWith("/manifestworks") ? OWN_COLUMNS : []) };
@@ -130,7 +99,7 @@ function tableOf({ columnDefinitions, rows }: JsonObject, own: readonly string[]
   };
 }
 
-async function tidy(hub: TestServer, steps: readonly Step[]): Promise<void> {
+async function tidy(hub: TestServer, steps: readonly RecordedStep[]): Promise<void> {
   for (const { request, body } of steps) {
     const [method, path = ""] = request.split(" ");
     const name = (body?.["metadata"] as { name?: string } | undefined)?.name;

@@ -61,6 +61,20 @@ export function agent(...args: string[]): { stop(): Promise<Finished> } {
   };
 }
 
+/** `flotilla ARGS` that goes on until it is stopped, and what it has said so far. */
+export function running(...args: string[]): { stdout(): string; stderr(): string; stop(signal?: "SIGINT" | "SIGTERM"): Promise<Finished> } {
+  const started = start(args);
+  const finished = ended(started);
+  return {
+    stdout: started.stdout,
+    stderr: started.stderr,
+    stop(signal = "SIGTERM") {
+      started.child.kill(signal);
+      return finished;
+    },
+  };
+}
+
 /** A folder for one test; gone afterwards. */
 export function temporaryDirectory(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "flotilla-test-"));

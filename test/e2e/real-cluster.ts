@@ -12,7 +12,7 @@ import { silentLog, systemClock } from "../../src/base/index.ts";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, renderKubeconfig } from "../../src/client/index.ts";
 import type { Client } from "../../src/client/index.ts";
 import { connectApi } from "../../tools/bench/api-client.ts";
-import { freePort } from "../../tools/bench/kube.ts";
+import { apiServerFlags, etcdFlags, freePort } from "../../tools/bench/kube.ts";
 import { createCommand } from "../contract/apiserver/command-line.ts";
 import type { CommandLine } from "../contract/apiserver/command-line.ts";
 import { temporaryDirectory } from "./flotilla-process.ts";
@@ -84,9 +84,9 @@ async function startRealCluster(name: string, binaries: string, runs: "bare" | "
 
 async function start({ name, binaries, runs, folder, programs }: { name: string; binaries: string; runs: "bare" | "pods"; folder: ReturnType<typeof temporaryDirectory>; programs: Programs }): Promise<RealCluster> {
   const at = (file: string): string => join(folder.path, file);
-  const [api, etcd, peer, ...others] = await Promise.all(Array.from({ length: 8 }, freePort));
+  const [api = 0, etcd = 0, peer = 0, ...others] = await Promise.all(Array.from({ length: 8 }, freePort));
   const [managerPort, schedulerPort, metricsPort = 0, healthPort = 0, webhookPort = 0] = others;
-  const gate = await createTcpGate(api ?? 0);
+  const gate = await createTcpGate(api);
   const kubeconfig = at("admin.kubeconfig");
   const server = `https://127.0.0.1:${api}`;
   const admin = await writeKeys(at);
@@ -100,20 +100,8 @@ async function start({ name, binaries, runs, folder, programs }: { name: string;
     programs.run(
       "kube-apiserver",
       [
-        "--bind-address=127.0.0.1",
-        "--advertise-address=127.0.0.1",
-        "--endpoint-reconciler-type=none",
-        `--secure-port=${api}`,
-        `--etcd-servers=http://127.0.0.1:${etcd}`,
-        "--authorization-mode=RBAC",
+        ...apiServerFlags(at, { api, etcd }),
         "--allow-privileged=true",
-        "--service-account-issuer=https://kubernetes.default.svc",
-        `--service-account-key-file=${at("sa.pub")}`,
-        `--service-account-signing-key-file=${at("sa.key")}`,
-        "--service-cluster-ip-range=10.96.0.0/16",
-        `--client-ca-file=${at("ca.crt")}`,
-        `--tls-cert-file=${at("server.crt")}`,
-        `--tls-private-key-file=${at("server.key")}`,
         `--audit-policy-file=${at("audit.yaml")}`,
         `--audit-log-path=${at("audit.log")}`,
       ],
@@ -121,7 +109,7 @@ async function start({ name, binaries, runs, folder, programs }: { name: string;
     );
   await programs.run(
     "etcd",
-    [`--data-dir=${at("data")}`, "--unsafe-no-fsync", `--listen-client-urls=http://127.0.0.1:${etcd}`, `--advertise-client-urls=http://127.0.0.1:${etcd}`, `--listen-peer-urls=http://127.0.0.1:${peer}`, `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`, `--initial-cluster=default=http://127.0.0.1:${peer}`],
+    [...etcdFlags(at, { etcd, peer }), "--unsafe-no-fsync"],
     async () => true, // The API server waits for it.
   );
   await startApi();

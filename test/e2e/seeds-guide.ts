@@ -39,7 +39,8 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
 
   test("Verification: clusters and OpenKruise's definitions are there", async () => {
     expect(await kubectl("hub", "get", "clusters")).toMatch(/^NAME .*\nmember1 .*Push +True .*\nmember2 .*Push +True /);
-    expect(await kubectl("hub", "get", "pods", "-n", "karmada-system")).toBe("");
+    expect(await kubectl("hub", "get", "pods", "-n", "karmada-system")).toMatch(/^karmada-controller-manager-\S+ +1\/1 +Running /m);
+    expect(await kubectl("hub", "logs", "-n", "karmada-system", "deployment/karmada-webhook")).toContain("karmada-webhook of hub runs within Flotilla");
     expect(await kubectl("member1", "get", "crd")).toContain("uniteddeployments.apps.kruise.io");
   });
 

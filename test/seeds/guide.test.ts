@@ -258,7 +258,7 @@ describe("Troubleshooting", () => {
     await walk.settle();
 
     const lists: Record<string, number> = {
-      "/api/v1/namespaces/karmada-system/pods": 0,
+      "/api/v1/namespaces/karmada-system/pods": 4,
       "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations": 4,
       "/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies": 4,
       "/apis/policy.karmada.io/v1alpha1/namespaces/default/overridepolicies": 1,

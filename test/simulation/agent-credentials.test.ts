@@ -1,6 +1,6 @@
 /** How an agent becomes known to its hub and stays so: asked for, accepted, renewed, denied, expired, and not confused with another. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCredentialKeeper, introduce, managedClusterIdentity, NameTakenError } from "../../src/agent/index.ts";
+import { createCredentialKeeper, introduce, latestOf, managedClusterIdentity, NameTakenError } from "../../src/agent/index.ts";
 import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from "../../src/agent/index.ts";
 import { CertificateSigningRequest, ManagedCluster, parseCertificateRequest, requestState } from "../../src/api/index.ts";
 import { createCertificateAuthority } from "../../src/apiserver/index.ts";
@@ -191,4 +191,16 @@ test("credentials for another hub are not used", async () => {
   await obtained;
 
   expect(stored.address.server).toBe(address.server);
+});
+
+test("what registering again left counts before what was kept, if it holds longer or is for another hub", async () => {
+  await join();
+  const kept = stored as HubCredentials;
+  const broken = { ...kept, cert: "no certificate" };
+  const elsewhere = { ...kept, address: { ...kept.address, server: "https://other.example.com" } };
+
+  expect(latestOf(undefined, kept)).toBe(kept);
+  expect(latestOf(kept, broken)).toBe(kept);
+  expect(latestOf(broken, kept)).toBe(kept);
+  expect(latestOf(kept, elsewhere)).toBe(elsewhere);
 });

@@ -1,6 +1,6 @@
 /** What an agent does when things go wrong: nothing is lost on the member, nothing is done twice, and it comes back by itself. */
-import { afterEach, expect, test } from "vitest";
-import { Cluster, ConfigMap, Deployment, ManagedCluster, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import { AppliedManifestWork, Cluster, ConfigMap, Deployment, ManagedCluster, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
 import { find } from "../../src/client/index.ts";
 import { findCondition } from "../../src/machinery/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
@@ -134,18 +134,46 @@ test("an agent whose clock is wrong says nothing of its member until it is right
   expect([await condition("ManagedClusterConditionClockSynced"), await condition("ManagedClusterConditionAvailable")]).toEqual(["True", "True"]);
 });
 
-test("a ManifestWork that a restored hub does not know stays on the member", async () => {
-  await start();
-  const saved = await world.save();
-  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "settings" } };
-  await world.hub().client.create(ManifestWork, "hub", { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { namespace: CLUSTER, name: "settings" }, spec: { workload: { manifests: [manifest] } } });
-  await world.run(MINUTE_MS);
-  expect(await find(world.far.client, ConfigMap, { cluster: CLUSTER, namespace: "default", name: "settings" })).toBeDefined();
+describe("a ManifestWork that a restored hub does not know", () => {
+  const settings = (): Promise<ConfigMap | undefined> => find(world.far.client, ConfigMap, { cluster: CLUSTER, namespace: "default", name: "settings" }) as Promise<ConfigMap | undefined>;
+  async function lose(options: Parameters<typeof createWorld>[0] = {}): Promise<void> {
+    await start(options);
+    const saved = await world.save();
+    const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "settings" } };
+    await world.hub().client.create(ManifestWork, "hub", { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { namespace: CLUSTER, name: "settings" }, spec: { workload: { manifests: [manifest] } } });
+    await world.run(MINUTE_MS);
+    expect(await settings()).toBeDefined();
+    await world.restore(saved);
+    await world.run(5 * MINUTE_MS);
+  }
 
-  await world.restore(saved);
-  await world.run(5 * MINUTE_MS);
-  world.far.clock.advance(2 * HOUR_MS);
-  await world.run(5 * MINUTE_MS);
+  test("stays on the member", async () => {
+    await lose();
 
-  expect(await find(world.far.client, ConfigMap, { cluster: CLUSTER, namespace: "default", name: "settings" })).toBeDefined();
+    world.far.clock.advance(2 * HOUR_MS);
+    await world.run(5 * MINUTE_MS);
+
+    expect(await settings()).toBeDefined();
+  });
+
+  test("goes when somebody on the member says so", async () => {
+    await lose();
+
+    const { items } = await world.far.client.list(AppliedManifestWork, { cluster: CLUSTER });
+    await world.far.client.delete(AppliedManifestWork, { cluster: CLUSTER, name: items[0]?.metadata.name ?? "" });
+    await world.run(MINUTE_MS);
+
+    expect(await settings()).toBeUndefined();
+    expect((await world.far.client.list(AppliedManifestWork, { cluster: CLUSTER })).items).toEqual([]);
+  });
+
+  test("goes after as long as its agent was told to wait, and not before", async () => {
+    await lose({ evictionGraceMs: HOUR_MS });
+    await world.run(50 * MINUTE_MS);
+    expect(await settings()).toBeDefined();
+
+    await world.run(15 * MINUTE_MS);
+
+    expect(await settings()).toBeUndefined();
+  });
 });

@@ -14,7 +14,7 @@ import { createMemoryEngine } from "../../src/store/index.ts";
 import type { Engine, Entry } from "../../src/store/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { reconcileUntilQuiet } from "../../src/testing/index.ts";
+import { reconcileUntilQuiet, runClock } from "../../src/testing/index.ts";
 
 const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 export const CLUSTER = "paris";
@@ -37,7 +37,14 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export async function createWorld({ authority, agentClock }: { authority?: HubOptions["authority"]; /** What the agent takes for the time. */ agentClock?(clock: Clock): Clock } = {}): Promise<World> {
+export interface WorldOptions {
+  authority?: HubOptions["authority"];
+  /** What the agent takes for the time. */
+  agentClock?(clock: Clock): Clock;
+  evictionGraceMs?: number;
+}
+
+export async function createWorld({ authority, agentClock, evictionGraceMs }: WorldOptions = {}): Promise<World> {
   const far = await startTestFleet({ members: [CLUSTER], seed: 7 });
   const { clock } = far;
   let engine: Engine = createMemoryEngine();
@@ -82,7 +89,7 @@ export async function createWorld({ authority, agentClock }: { authority?: HubOp
   function startAgent(): Agent {
     const shared = { clock: agentClock?.(clock) ?? clock, random: createSeededRandom(3), log: silentLog };
     members = createRealMember({ cluster: CLUSTER, id: "paris-id", transport: far.hub.server.transport(ADMIN), ...shared });
-    const started = createAgent({ hub: "hub", faces: { karmada: true, ocm: true }, only: CLUSTER, clientFor: (part): Client => createClient({ transport, fieldManager: `flotilla-${part}` }), members, origin: { hubHash: "0".repeat(64), agentID: "a" }, onOlderHub: () => void world.restartAgent(), ...shared });
+    const started = createAgent({ hub: "hub", faces: { karmada: true, ocm: true }, only: CLUSTER, clientFor: (part): Client => createClient({ transport, fieldManager: `flotilla-${part}` }), members, origin: { hubHash: "0".repeat(64), agentID: "a" }, onOlderHub: () => void world.restartAgent(), ...(evictionGraceMs !== undefined && { evictionGraceMs }), ...shared });
     started.start(stopping.signal).catch((error: unknown) => {
       if (!stopping.signal.aborted) throw error;
     });
@@ -133,16 +140,7 @@ export async function createWorld({ authority, agentClock }: { authority?: HubOp
       agent = startAgent();
       await old.stop();
     },
-    async run(ms) {
-      await settle();
-      const end = clock.now() + ms;
-      for (let due = clock.nextDue(); due !== undefined && due <= end; due = clock.nextDue()) {
-        clock.advance(Math.max(0, due - clock.now()));
-        await settle();
-      }
-      clock.advance(end - clock.now());
-      await settle();
-    },
+    run: (ms) => runClock(clock, ms, settle),
     async stop() {
       await stopAgent();
       await hub.stop();

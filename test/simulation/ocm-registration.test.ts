@@ -323,16 +323,17 @@ describe("sets", () => {
   });
 
   test("the namespaces of a cluster's sets are listed on it, and what its agent said of them is kept", async () => {
-    await start("m1");
+    await start();
+    await register();
     await patch(ManagedClusterSet, "global", { spec: { managedNamespaces: [{ name: "b" }, { name: "a" }] } });
     await fleet.settle();
-    const cluster = await managed("m1");
+    const cluster = await managed();
     const conditions = [{ type: "NamespaceAvailable", status: "True" as const, reason: "NamespaceApplied", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }];
     await fleet.client.updateStatus(ManagedCluster, HUB, { ...cluster, status: { conditions: [], ...cluster.status, managedNamespaces: [{ name: "a", clusterSet: "global", conditions }, { name: "b", clusterSet: "global" }] } });
 
     await patch(ManagedClusterSet, "default", { spec: { managedNamespaces: [{ name: "z" }] } });
     await fleet.settle();
 
-    expect((await managed("m1")).status?.managedNamespaces).toEqual([{ name: "z", clusterSet: "default" }, { name: "a", clusterSet: "global", conditions }, { name: "b", clusterSet: "global" }]);
+    expect((await managed()).status?.managedNamespaces).toEqual([{ name: "z", clusterSet: "default" }, { name: "a", clusterSet: "global", conditions }, { name: "b", clusterSet: "global" }]);
   });
 });

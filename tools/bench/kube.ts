@@ -46,22 +46,8 @@ export async function startKube(binaries: string): Promise<RunningKube> {
 
   const started = performance.now();
   const children = [
-    start("etcd", [`--data-dir=${at("data")}`, `--listen-client-urls=http://127.0.0.1:${etcd}`, `--advertise-client-urls=http://127.0.0.1:${etcd}`, `--listen-peer-urls=http://127.0.0.1:${peer}`, `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`, `--initial-cluster=default=http://127.0.0.1:${peer}`]),
-    start("kube-apiserver", [
-      "--bind-address=127.0.0.1",
-      "--advertise-address=127.0.0.1",
-      "--endpoint-reconciler-type=none",
-      `--secure-port=${api}`,
-      `--etcd-servers=http://127.0.0.1:${etcd}`,
-      "--authorization-mode=RBAC",
-      "--service-account-issuer=https://kubernetes.default.svc",
-      `--service-account-key-file=${at("sa.pub")}`,
-      `--service-account-signing-key-file=${at("sa.key")}`,
-      "--service-cluster-ip-range=10.96.0.0/16",
-      `--client-ca-file=${at("ca.crt")}`,
-      `--tls-cert-file=${at("server.crt")}`,
-      `--tls-private-key-file=${at("server.key")}`,
-    ]),
+    start("etcd", etcdFlags(at, { etcd, peer })),
+    start("kube-apiserver", apiServerFlags(at, { api, etcd })),
   ];
   const stop = async (): Promise<void> => {
     for (const { child, exited } of children.toReversed()) {
@@ -87,6 +73,33 @@ export async function startKube(binaries: string): Promise<RunningKube> {
     const child = spawn(join(binaries, name), args, { stdio: ["ignore", log, log] });
     return { child, exited: new Promise<void>((resolve) => child.once("exit", () => resolve())) };
   }
+}
+
+type At = (file: string) => string;
+
+/** An etcd on loopback that keeps its data in the folder `data`. */
+export function etcdFlags(at: At, { etcd, peer }: { etcd: number; peer: number }): string[] {
+  const [client, other] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
+  return [`--data-dir=${at("data")}`, `--listen-client-urls=${client}`, `--advertise-client-urls=${client}`, `--listen-peer-urls=${other}`, `--initial-advertise-peer-urls=${other}`, `--initial-cluster=default=${other}`];
+}
+
+/** An API server on loopback with RBAC, whose keys are beside each other in one folder. */
+export function apiServerFlags(at: At, { api, etcd }: { api: number; etcd: number }): string[] {
+  return [
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    "--endpoint-reconciler-type=none",
+    `--secure-port=${api}`,
+    `--etcd-servers=http://127.0.0.1:${etcd}`,
+    "--authorization-mode=RBAC",
+    "--service-account-issuer=https://kubernetes.default.svc",
+    `--service-account-key-file=${at("sa.pub")}`,
+    `--service-account-signing-key-file=${at("sa.key")}`,
+    "--service-cluster-ip-range=10.96.0.0/16",
+    `--client-ca-file=${at("ca.crt")}`,
+    `--tls-cert-file=${at("server.crt")}`,
+    `--tls-private-key-file=${at("server.key")}`,
+  ];
 }
 
 async function isReady(kubeconfig: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import { createTestServer, makeConfigMap } from "../test-server.ts";
 import { createServerMetrics } from "./server-metrics.ts";
 import type { ObservedRequest } from "./server-metrics.ts";
 
+const NOTHING = { objects: new Map<string, number>(), backlogBytes: 0 };
 const seen = (resource: string): ObservedRequest => ({ cluster: "hub", verb: "GET", group: "", version: "v1", resource, subresource: "", scope: "resource", dryRun: false });
 
 describe("the figures of a server", () => {
@@ -49,6 +50,17 @@ describe("the figures of a server", () => {
     expect(member.text).not.toContain("workqueue_depth");
   });
 
+  test("tell what is known of a member's workloads on its own page, and of all members on a page of the hub", async () => {
+    const workloads = { write: (text: MetricsText, cluster: string) => text.sample("kruise_cloneset_created", [["cloneset", cluster]], 1), page: (only?: string) => `of ${only ?? "all"}\n` };
+    const { request } = await createTestServer({ workloads, clusters: { hub: "hub", paris: "hub" } });
+
+    const pages = [await request("GET", "/clusters/paris/metrics"), await request("GET", "/metrics"), await request("GET", "/metrics/members"), await request("GET", "/metrics/members?cluster=paris"), await request("GET", "/clusters/paris/metrics/members")];
+
+    expect(pages[0]?.text).toContain('kruise_cloneset_created{cloneset="paris"} 1\n');
+    expect(pages[1]?.text).not.toContain("kruise_cloneset_created");
+    expect(pages.slice(2).map(({ status, text }) => [status, text])).toEqual([[200, "of all\n"], [200, "of paris\n"], [404, "404 page not found\n"]]);
+  });
+
   test("leave out requests that are answered when their cluster is gone", () => {
     const served = new Set(["hub"]);
     const metrics = createServerMetrics((cluster) => served.has(cluster));
@@ -57,7 +69,7 @@ describe("the figures of a server", () => {
     served.delete("hub");
     metrics.end(false, seen("pods"), 404, 0.001);
 
-    const text = metrics.render("hub", new Map());
+    const text = metrics.render("hub", NOTHING);
     expect(text).not.toContain('resource="pods"');
     expect(text).toContain('apiserver_current_inflight_requests{request_kind="readOnly"} 0\n');
   });
@@ -68,10 +80,10 @@ describe("the figures of a server", () => {
 
     meter.sent(3);
 
-    expect(metrics.render("hub", new Map())).toContain('resource="pods",scope="resource",subresource="",verb="WATCH",version="v1"} 1\n');
+    expect(metrics.render("hub", NOTHING)).toContain('resource="pods",scope="resource",subresource="",verb="WATCH",version="v1"} 1\n');
     meter.close();
     meter.close();
-    const after = metrics.render("hub", new Map());
+    const after = metrics.render("hub", NOTHING);
     expect(after).toContain('resource="pods",scope="resource",subresource="",verb="WATCH",version="v1"} 0\n');
     expect(after).toContain('apiserver_watch_events_total{group="",resource="pods",version="v1"} 3\n');
   });
@@ -84,7 +96,7 @@ describe("the figures of a server", () => {
       metrics.end(false, seen(`kind${index}`), 200, 0.001);
     }
 
-    const lines = metrics.render("hub", new Map()).split("\n").filter((line) => line.startsWith("apiserver_request_total"));
+    const lines = metrics.render("hub", NOTHING).split("\n").filter((line) => line.startsWith("apiserver_request_total"));
     expect(lines.length).toBe(5001);
     expect(lines.at(-1)).toMatch(/resource="other".* 1000$/);
   });

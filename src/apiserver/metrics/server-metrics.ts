@@ -4,11 +4,22 @@
  *
  * Labels are taken from resources that are served, never from what a peer sent, and the number of series is bounded.
  */
-import { Histogram, MetricsText } from "../../base/index.ts";
-import type { Labels } from "../../base/index.ts";
+import { Histogram, MetricsText, writeGauge, writeProcessMetrics } from "../../base/index.ts";
+import type { Labels, Metric } from "../../base/index.ts";
 
 /** Upper bounds in seconds, those of Kubernetes' request durations, so that its dashboards work. */
 const DURATION_BUCKETS: readonly number[] = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+
+const REQUEST_LABELS = ["component", "dry_run", "group", "resource", "scope", "subresource", "verb", "version"];
+const REQUESTS: Metric = { name: "apiserver_request_total", type: "counter", help: "Requests by what they asked for and how they were answered.", labels: ["code", ...REQUEST_LABELS] };
+const DURATIONS: Metric = { name: "apiserver_request_duration_seconds", type: "histogram", help: "How long requests took, without watches.", labels: REQUEST_LABELS, buckets: DURATION_BUCKETS };
+const IN_FLIGHT: Metric = { name: "apiserver_current_inflight_requests", type: "gauge", help: "Requests that are being answered, in all logical clusters.", labels: ["request_kind"] };
+const LONG_RUNNING: Metric = { name: "apiserver_longrunning_requests", type: "gauge", help: "Watches that are open.", labels: ["component", "group", "resource", "scope", "subresource", "verb", "version"] };
+const WATCH_EVENTS: Metric = { name: "apiserver_watch_events_total", type: "counter", help: "Events that were told to watchers.", labels: ["group", "resource", "version"] };
+const BACKLOG: Metric = { name: "flotilla_watch_backlog_bytes", type: "gauge", help: "What watches hold for peers that have not read it yet; at 8 MiB writers to the cluster wait.", labels: [] };
+const OBJECTS: Metric = { name: "apiserver_storage_objects", type: "gauge", help: "Stored objects by resource.", labels: ["resource"] };
+
+export const serverMetrics: readonly Metric[] = [REQUESTS, DURATIONS, IN_FLIGHT, LONG_RUNNING, WATCH_EVENTS, BACKLOG, OBJECTS];
 
 /** What a request turned out to be; filled while it is answered. */
 export interface ObservedRequest {
@@ -28,10 +39,18 @@ export interface ServerMetrics {
   end(isMutating: boolean, request: ObservedRequest, code: number, seconds: number): void;
   /** A watch begins: what counts its events, and what ends it. */
   watch(request: ObservedRequest): WatchMeter;
-  /** The figures of one cluster as text. `objects` are the stored objects by resource; `more` adds figures of other parts. */
-  render(cluster: string, objects: ReadonlyMap<string, number>, more?: (text: MetricsText) => void): string;
+  /** The figures of one cluster as text. `more` adds figures of other parts. */
+  render(cluster: string, stored: StoredFigures, more?: (text: MetricsText) => void): string;
   /** The cluster is gone: a later one of its name starts at zero. */
   forget(cluster: string): void;
+}
+
+/** What is looked up when somebody asks. */
+export interface StoredFigures {
+  /** Stored objects by resource. */
+  objects: ReadonlyMap<string, number>;
+  /** What watches hold for their peers. */
+  backlogBytes: number;
 }
 
 export interface WatchMeter {
@@ -100,17 +119,18 @@ export function createServerMetrics(isServed: (cluster: string) => boolean = () 
         },
       };
     },
-    render(cluster, objects, more) {
+    render(cluster, { objects, backlogBytes }, more) {
       const text = new MetricsText();
       const { requests, watches } = seriesOf(cluster);
       writeRequests(text, [...requests.values()]);
-      text.family("apiserver_current_inflight_requests", "gauge", "Requests that are being answered, in all logical clusters.");
-      text.sample("apiserver_current_inflight_requests", [["request_kind", "mutating"]], mutating);
-      text.sample("apiserver_current_inflight_requests", [["request_kind", "readOnly"]], readOnly);
+      writeGauge(text, IN_FLIGHT, [
+        [["mutating"], mutating],
+        [["readOnly"], readOnly],
+      ]);
       writeWatches(text, [...watches.values()]);
-      text.family("apiserver_storage_objects", "gauge", "Stored objects by resource.");
-      for (const [resource, count] of objects) text.sample("apiserver_storage_objects", [["resource", resource]], count);
-      writeProcess(text);
+      writeGauge(text, BACKLOG, [[[], backlogBytes]]);
+      writeGauge(text, OBJECTS, Array.from(objects, ([resource, count]) => [[resource], count] as const));
+      writeProcessMetrics(text);
       more?.(text);
       return text.finish();
     },
@@ -145,31 +165,21 @@ function watchSeries(all: Map<string, WatchSeries>, request: ObservedRequest): W
 }
 
 function writeRequests(text: MetricsText, all: readonly RequestSeries[]): void {
-  text.family("apiserver_request_total", "counter", "Requests by what they asked for and how they were answered.");
-  for (const { labels, codes } of all) for (const [code, count] of codes) text.sample("apiserver_request_total", [["code", String(code)], ...labels], count);
-  text.family("apiserver_request_duration_seconds", "histogram", "How long requests took, without watches.");
-  for (const { labels, duration } of all) duration.write(text, "apiserver_request_duration_seconds", labels);
+  text.family(REQUESTS);
+  for (const { labels, codes } of all) for (const [code, count] of codes) text.sample(REQUESTS.name, [["code", String(code)], ...labels], count);
+  text.family(DURATIONS);
+  for (const { labels, duration } of all) duration.write(text, DURATIONS.name, labels);
 }
 
 function writeWatches(text: MetricsText, all: readonly WatchSeries[]): void {
-  text.family("apiserver_longrunning_requests", "gauge", "Watches that are open.");
-  for (const { labels, running } of all) text.sample("apiserver_longrunning_requests", labels, running);
-  text.family("apiserver_watch_events_total", "counter", "Events that were told to watchers.");
+  text.family(LONG_RUNNING);
+  for (const { labels, running } of all) text.sample(LONG_RUNNING.name, labels, running);
+  text.family(WATCH_EVENTS);
   const events = new Map<string, { labels: Labels; count: number }>();
   for (const { labels, events: count } of all) {
     const kept = labels.filter(([name]) => name === "group" || name === "resource" || name === "version");
     const key = JSON.stringify(kept);
     events.set(key, { labels: kept, count: (events.get(key)?.count ?? 0) + count });
   }
-  for (const { labels, count } of events.values()) text.sample("apiserver_watch_events_total", labels, count);
-}
-
-function writeProcess(text: MetricsText): void {
-  const { user, system } = process.cpuUsage();
-  text.family("process_cpu_seconds_total", "counter", "CPU time of the process.");
-  text.sample("process_cpu_seconds_total", [], (user + system) / 1e6);
-  text.family("process_resident_memory_bytes", "gauge", "Memory that the process holds.");
-  text.sample("process_resident_memory_bytes", [], process.memoryUsage.rss());
-  text.family("process_start_time_seconds", "gauge", "When the process started, in seconds since 1970.");
-  text.sample("process_start_time_seconds", [], Math.round(performance.timeOrigin / 1000));
+  for (const { labels, count } of events.values()) text.sample(WATCH_EVENTS.name, labels, count);
 }

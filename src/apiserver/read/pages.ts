@@ -1,5 +1,6 @@
 /** Everything that is not about a resource: discovery, OpenAPI, health, metrics, and the list of what there is. */
 import { openIdConfiguration, openIdKeys } from "../access/openid.ts";
+import { METRICS_CONTENT_TYPE } from "../../base/index.ts";
 import type { MetricsText } from "../../base/index.ts";
 import { methodNotAllowed } from "../../machinery/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
@@ -22,11 +23,20 @@ export interface PageOptions {
   health: HealthState;
   metrics: ServerMetrics;
   writeControllerMetrics?(text: MetricsText): void;
+  workloads?: WorkloadMetrics;
+}
+
+/** Figures of what runs on the members. */
+export interface WorkloadMetrics {
+  /** Of one logical cluster, on its own page. */
+  write(text: MetricsText, cluster: string): void;
+  /** Of every member, or of the one that is asked for: the hub's page `/metrics/members`. */
+  page(only?: string): string;
 }
 
 export type PageRoute = Exclude<Route, ResourceRoute>;
 
-export function pageResponse({ deps, version, health, metrics, writeControllerMetrics }: PageOptions, cluster: LogicalCluster, route: PageRoute, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
+export function pageResponse({ deps, version, health, metrics, writeControllerMetrics, workloads }: PageOptions, cluster: LogicalCluster, route: PageRoute, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   if (route.type === "unknown") throw new PageNotFound();
   // Health is answered whatever the method, as in Kubernetes.
   if (route.type === "health") return healthResponse(route, request.query, health);
@@ -45,21 +55,29 @@ export function pageResponse({ deps, version, health, metrics, writeControllerMe
     case "version":
       return jsonResponse(200, version);
     case "metrics":
+      if (route.of === "members") {
+        if (!workloads || cluster.name !== HUB) throw new PageNotFound();
+        return metricsText(workloads.page(request.query.get("cluster") ?? undefined));
+      }
       // One set of controllers serves all clusters, so its figures are told once.
-      return metricsResponse(metrics, deps, cluster, cluster.name === HUB ? writeControllerMetrics : undefined);
+      return metricsResponse(metrics, deps, cluster, cluster.name === HUB ? writeControllerMetrics : workloads && ((text) => workloads.write(text, cluster.name)));
     default:
       return jsonResponse(200, { paths: rootPaths(cluster) });
   }
 }
 
-function metricsResponse(metrics: ServerMetrics, { store }: OperationDependencies, cluster: LogicalCluster, more: PageOptions["writeControllerMetrics"]): ApiResponse {
+function metricsResponse(metrics: ServerMetrics, { store, pressure }: OperationDependencies, cluster: LogicalCluster, more: PageOptions["writeControllerMetrics"]): ApiResponse {
   const objects = new Map<string, number>();
   for (const resource of cluster.table.resources) {
     const { group, resource: name } = resource.name;
     const { verbs } = resource.kind;
     if (!verbs || verbs.includes("list")) objects.set(group ? `${name}.${group}` : name, store.count(cluster, resource));
   }
-  return { status: 200, headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-cache, private" }, body: encode(metrics.render(cluster.name, objects, more)) };
+  return metricsText(metrics.render(cluster.name, { objects, backlogBytes: pressure.bytes(cluster.name) }, more));
+}
+
+function metricsText(text: string): ApiResponse {
+  return { status: 200, headers: { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-cache, private" }, body: encode(text) };
 }
 
 function rootPaths({ table }: LogicalCluster): string[] {

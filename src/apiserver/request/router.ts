@@ -31,7 +31,8 @@ export type Route =
   | { type: "openid-keys" }
   | { type: "version" }
   | { type: "health"; endpoint: "healthz" | "livez" | "readyz"; check?: string }
-  | { type: "metrics" }
+  /** `/metrics`, and `/metrics/members` for what runs on the members. */
+  | { type: "metrics"; of: "server" | "members" }
   | { type: "root" }
   | { type: "unknown" };
 
@@ -73,7 +74,8 @@ export function routeOf(path: string): Route {
       if (end < path.length) return UNKNOWN;
       return { type: "health", endpoint: segments[0], ...(segments.length > 1 && { check: segments.slice(1).join("/") }) };
     case "metrics":
-      return segments.length === 1 ? { type: "metrics" } : UNKNOWN;
+      if (segments.length === 1) return { type: "metrics", of: "server" };
+      return segments[1] === "members" && segments.length === 2 ? { type: "metrics", of: "members" } : UNKNOWN;
     case "":
       return segments.length === 1 ? { type: "root" } : UNKNOWN;
     default:

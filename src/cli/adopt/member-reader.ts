@@ -1,10 +1,12 @@
 /** Reads one member's objects through the hub's cluster proxy, so that whoever adopts needs no credentials of the member. Writes nothing. */
-import { Cluster, formatApiVersion } from "../../api/index.ts";
+import { formatApiVersion } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { queryText, resourcePath } from "../../client/index.ts";
 import type { AnyKind, Client } from "../../client/index.ts";
+import { failureOf, readText } from "../members/ask.ts";
+import { proxyPath } from "../members/places.ts";
 
 export type Live = DeepReadonly<KubernetesObject>;
 
@@ -19,19 +21,16 @@ export interface MemberReader {
 
 /** Lists are asked for in pages: a body has a bound. */
 const PAGE = 500;
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Of an answer that is no Status, only its beginning helps a reader. */
-const MAX_QUOTED_CHARACTERS = 512;
 
 export function createMemberReader(client: Pick<Client, "raw">, cluster: string, signal: AbortSignal): MemberReader {
-  const proxy = resourcePath({ cluster: "hub", group: Cluster.group, version: Cluster.storageVersion, resource: Cluster.plural, name: cluster, subresource: "proxy" });
+  const proxy = proxyPath(cluster);
 
   /** Undefined for what is not there. */
   async function ask(path: string): Promise<JsonObject | undefined> {
     const { status, body } = await client.raw({ method: "GET", path: `${proxy}${path}`, cluster: "hub", headers: { accept: "application/json" } }, signal);
     const text = await readText(body);
     if (status === 404) return undefined;
-    if (status !== 200) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: ${failureText(status, text)}`);
+    if (status !== 200) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: ${failureOf(status, text).message}`);
     const value: unknown = JSON.parse(text);
     if (!isObject(value)) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: the answer is not an object`);
     return value;
@@ -60,26 +59,4 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
       return Array.isArray(answer?.["resources"]) && answer["resources"].some((resource) => isObject(resource) && resource["name"] === plural);
     },
   };
-}
-
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw new FlotillaError("Member", `the answer of the member is longer than ${MAX_BODY_BYTES} bytes; choose fewer objects with names or -l`);
-  }
-  return Buffer.concat(chunks, length).toString("utf8");
-}
-
-function failureText(code: number, text: string): string {
-  try {
-    const status: unknown = JSON.parse(text);
-    if (isObject(status) && typeof status["message"] === "string") return status["message"];
-  } catch (error) {
-    // A proxy in between answers in its own words; these are told instead.
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  return `it answered ${code}: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`;
 }

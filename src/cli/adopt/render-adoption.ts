@@ -1,6 +1,7 @@
 /** What adopting would change, and what it did, as text. Pure; what Secrets hold is not shown. */
 import type { Json } from "../../base/index.ts";
 import { renderField } from "../explain/render-fields.ts";
+import { wrapLines } from "../text-layout.ts";
 import type { Adopted } from "./carry-out.ts";
 import { formatSteps } from "./differences.ts";
 import type { Difference } from "./differences.ts";
@@ -14,9 +15,10 @@ const MAX_FIELDS = 20;
 const MAX_TOLD = 3;
 const HIDDEN = "(hidden)";
 
-export function renderOutlook({ outlooks, notes }: Pick<AdoptionPlan, "outlooks" | "notes">): string {
+/** Within the columns of a terminal, where there is one. */
+export function renderOutlook({ outlooks, notes }: Pick<AdoptionPlan, "outlooks" | "notes">, width?: number): string {
   const parts = [...outlooks.map(renderResource), ...(notes.length > 0 ? [["Note:", ...notes.map((note) => `  ${note}`)].join("\n")] : [])];
-  return parts.join("\n\n");
+  return wrapLines(parts.join("\n\n"), width);
 }
 
 function renderResource({ resource, members, problems }: Outlook): string {

@@ -1,5 +1,6 @@
 /** The commands with which a cluster joins, for whoever copies them to its administrator. Pure. */
 import { X509Certificate, hash } from "node:crypto";
+import { wrapCommand, wrapLines } from "../text-layout.ts";
 
 export interface JoinTicket {
   token: string;
@@ -25,17 +26,19 @@ export function joinCommands({ token, server, caHash }: JoinTicket): { flotilla:
   };
 }
 
-export function renderTicket(ticket: JoinTicket, days: number, bootstrapFile: string | undefined): string {
+/** Commands that are too long for the terminal go on in the next line, so that they can be copied all the same. */
+export function renderTicket(ticket: JoinTicket, days: number, bootstrapFile: string | undefined, width?: number): string {
   const { flotilla, karmadactl, clusteradm } = joinCommands(ticket);
+  const command = (line: string): string => wrapCommand(line, width, "  ");
   return [
     `token=${ticket.token}   good for ${days} day${days === 1 ? "" : "s"}`,
     "",
     "On the cluster that joins, Karmada's way:",
-    `  ${flotilla}`,
-    `  ${karmadactl}`,
+    command(flotilla),
+    command(karmadactl),
     "",
-    "or Open Cluster Management's, which 'flotilla accept <cluster_name>' answers on the hub:",
-    ...(bootstrapFile === undefined ? [] : [`  flotilla agent --bootstrap-kubeconfig ${bootstrapFile} --cluster-kubeconfig FILE --cluster-name <cluster_name>`]),
-    `  ${clusteradm}`,
+    wrapLines("or Open Cluster Management's, which 'flotilla accept <cluster_name>' answers on the hub:", width),
+    ...(bootstrapFile === undefined ? [] : [command(`flotilla agent --bootstrap-kubeconfig ${bootstrapFile} --cluster-kubeconfig FILE --cluster-name <cluster_name>`)]),
+    command(clusteradm),
   ].join("\n");
 }

@@ -1,12 +1,27 @@
 import { expect, test } from "vitest";
 import { agentManifests } from "./manifests.ts";
 
-const objects = agentManifests({ cluster: "paris", namespace: "agents", image: "example.com/flotilla:1", kubeconfig: "KUBECONFIG", isBootstrap: true }) as { kind: string; metadata: { name: string }; rules?: { verbs: string[] }[] }[];
+interface Rule {
+  resources?: string[];
+  verbs: string[];
+}
+const objects = agentManifests({ cluster: "paris", namespace: "agents", image: "example.com/flotilla:1", kubeconfig: "KUBECONFIG", isBootstrap: true }) as unknown as { kind: string; metadata: { name: string }; rules?: Rule[] }[];
 
-test("an agent is installed with a namespace, an account, rights, credentials and one pod", () => {
+test("an agent is installed with a namespace, an account, rights, credentials and a Deployment", () => {
   expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(["Namespace agents", "ServiceAccount flotilla-agent", "ClusterRole flotilla-agent", "ClusterRoleBinding flotilla-agent", "Secret bootstrap-hub-kubeconfig", "Deployment flotilla-agent"]);
 });
 
-test("it may not become anybody else", () => {
-  expect(objects.flatMap(({ rules = [] }) => rules.flatMap(({ verbs }) => verbs))).not.toContain("impersonate");
+test("it may act as a ServiceAccount, whose rights it tries out, and become no user and no group", () => {
+  const rules = objects.flatMap(({ rules: found = [] }) => found.filter(({ verbs }) => verbs.includes("impersonate")));
+
+  expect(rules.flatMap(({ resources }) => resources)).toEqual(["serviceaccounts"]);
+});
+
+test("several pods know of each other, so that one serves", () => {
+  const argumentsOf = (replicas: number): string => JSON.stringify(agentManifests({ cluster: "paris", namespace: "agents", image: "example.com/flotilla:1", kubeconfig: "KUBECONFIG", isBootstrap: true, replicas }).at(-1));
+
+  expect(argumentsOf(1)).not.toContain("--leader-elect");
+  expect(argumentsOf(1)).toContain("Recreate");
+  expect(argumentsOf(2)).toContain("--leader-elect");
+  expect(argumentsOf(2)).not.toContain("Recreate");
 });

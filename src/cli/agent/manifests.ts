@@ -1,8 +1,8 @@
 /**
  * The objects that run an agent on a cluster: its namespace, account, rights, credentials and Deployment. Pure.
  *
- * Its rights are what works need: objects of every kind, which is what a work may hold, without the right to become others. Who wants less
- * gives the account less: what it may not apply is told on the work.
+ * Its rights are what works need: objects of every kind, which is what a work may hold, and to try out in the name of a ServiceAccount what a work
+ * with an executor asks for; it may become no user and no group. Who wants less gives the account less: what it may not apply is told on the work.
  */
 import type { Json } from "../../base/index.ts";
 
@@ -13,12 +13,14 @@ export interface AgentInstallation {
   kubeconfig: string;
   /** The kubeconfig asks for credentials, rather than being them. */
   isBootstrap: boolean;
+  /** More than one stand by; unset is one. */
+  replicas?: number;
 }
 
 const NAME = "flotilla-agent";
 const RBAC = "rbac.authorization.k8s.io";
 
-export function agentManifests({ cluster, namespace, image, kubeconfig, isBootstrap }: AgentInstallation): Json[] {
+export function agentManifests({ cluster, namespace, image, kubeconfig, isBootstrap, replicas = 1 }: AgentInstallation): Json[] {
   const labels = { app: NAME };
   const metadata = { name: NAME, namespace, labels };
   const secret = isBootstrap ? "bootstrap-hub-kubeconfig" : "hub-kubeconfig";
@@ -34,6 +36,8 @@ export function agentManifests({ cluster, namespace, image, kubeconfig, isBootst
         { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "create", "update", "patch", "delete"] },
         // Works may carry roles that give more than the agent itself has.
         { apiGroups: [RBAC], resources: ["clusterroles", "roles"], verbs: ["escalate", "bind"] },
+        // The server alone knows whether an executor hands out rights that it does not have.
+        { apiGroups: [""], resources: ["serviceaccounts"], verbs: ["impersonate"] },
         { nonResourceURLs: ["/version", "/readyz", "/healthz", "/livez", "/api", "/api/*", "/apis", "/apis/*", "/openapi/*"], verbs: ["get"] },
       ],
     },
@@ -44,9 +48,9 @@ export function agentManifests({ cluster, namespace, image, kubeconfig, isBootst
       kind: "Deployment",
       metadata,
       spec: {
-        replicas: 1,
-        // Two at once would do everything twice.
-        strategy: { type: "Recreate" },
+        replicas,
+        // Two that do not know of each other would do everything twice.
+        ...(replicas === 1 && { strategy: { type: "Recreate" } }),
         selector: { matchLabels: labels },
         template: {
           metadata: { labels },
@@ -57,7 +61,7 @@ export function agentManifests({ cluster, namespace, image, kubeconfig, isBootst
               {
                 name: "agent",
                 image,
-                args: ["agent", "--cluster-name", cluster, isBootstrap ? "--bootstrap-kubeconfig" : "--hub-kubeconfig", "/etc/flotilla/kubeconfig", "--namespace", namespace],
+                args: ["agent", "--cluster-name", cluster, isBootstrap ? "--bootstrap-kubeconfig" : "--hub-kubeconfig", "/etc/flotilla/kubeconfig", "--namespace", namespace, ...(replicas > 1 ? ["--leader-elect"] : [])],
                 resources: { requests: { cpu: "20m", memory: "128Mi" }, limits: { memory: "512Mi" } },
                 securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
                 volumeMounts: [{ name: "kubeconfig", mountPath: "/etc/flotilla", readOnly: true }],

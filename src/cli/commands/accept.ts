@@ -15,8 +15,12 @@ const LOOK_MS = 500;
 export const acceptCommand = defineCommand({
   name: "accept",
   summary: "let clusters in that asked to join with an agent",
-  example: ["flotilla accept paris", "flotilla accept paris oslo --wait 120"],
-  args: [{ name: "NAME...", description: "the clusters", required: true, repeated: true }],
+  details: "Approves their certificate requests and sets hubAcceptsClient, as clusteradm accept does. Requests of whoever did not come with a token for new clusters are left alone.",
+  example: [
+    { says: "Let a cluster in that has asked, or asks within a minute.", run: "flotilla accept paris" },
+    { says: "Let two in, and give them two minutes to ask.", run: "flotilla accept paris oslo --wait 120" },
+  ],
+  args: [{ name: "NAME", description: "the clusters", required: true, completes: "cluster", repeated: true }],
   flags: {
     wait: { type: "integer", value: "SECONDS", default: 60, maximum: 86_400, description: "how long to wait for a cluster that has not asked yet, and for it to join; 0 does not wait" },
     "skip-approve-check": { type: "boolean", description: "approve whoever asked, and not only those who came with a token for new clusters" },

@@ -10,13 +10,19 @@ import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 export const adoptCommand = defineCommand({
   name: "adopt",
   summary: "take what members run into the hub's hands, without touching a pod",
-  example: ["flotilla adopt cloneset web -n shop --from member1,member2 --dry-run", "flotilla adopt cloneset/web service/web -n shop --from member1 --deps", "flotilla adopt deployment --all -n shop --from member1", "flotilla adopt deployment web --from member1,member2 --overrides --dry-run -o yaml"],
+  details: "Makes a template and a policy on the hub from what members run, and refuses where a pod would change. Safe to repeat.",
+  example: [
+    { says: "See what would change before anything does.", run: "flotilla adopt cloneset web -n shop --from member1,member2 --dry-run" },
+    { says: "Take over two objects with the ConfigMaps and Secrets that they need.", run: "flotilla adopt cloneset/web service/web -n shop --from member1 --deps" },
+    { says: "Take over every Deployment of a namespace.", run: "flotilla adopt deployment --all -n shop --from member1" },
+    { says: "Print what the hub would get, where members differ.", run: "flotilla adopt deployment web --from member1,member2 --overrides --dry-run -o yaml" },
+  ],
   args: [
-    { name: "TYPE", description: "the type as kubectl names it, or TYPE/NAME", required: true },
-    { name: "NAME", description: "its name; any number of them", required: false, repeated: true },
+    { name: "TYPE", description: "the type as kubectl names it, or TYPE/NAME", required: true, completes: "resource" },
+    { name: "NAME", description: "its name; any number of them", required: false, completes: "name", repeated: true },
   ],
   flags: {
-    from: { type: "string", value: "A,B", repeated: true, description: "the members that run it; may be repeated" },
+    from: { type: "string", value: "A,B", repeated: true, completes: "clusters", description: "the members that run it; may be repeated" },
     namespace: { type: "string", short: "n", value: "NS", default: "default", description: "the namespace of the objects" },
     selector: { type: "string", short: "l", value: "SELECTOR", description: "adopt the objects of the type with these labels" },
     all: { type: "boolean", description: "adopt all objects of the type in the namespace" },
@@ -62,11 +68,11 @@ export const adoptCommand = defineCommand({
         if (resources.length === 0) return output.result({ adopted: [] }, () => "Nothing to do.");
         const refused = plan.outlooks.filter(isRefused);
         if (refused.length > 0 && !flags.force) {
-          output.say(renderOutlook(plan));
+          output.say(renderOutlook(plan, output.width));
           throw new FlotillaError("Adopt", `${describeRefusals(refused)}; nothing was done${adviceFor(refused)}`);
         }
-        if (flags["dry-run"]) return output.result({ apiVersion: "v1", kind: "List", items: manifestsOf(resources) }, () => `${renderOutlook(plan)}\n\nNothing was done, because of --dry-run.`);
-        output.say(`${renderOutlook(plan)}\n`);
+        if (flags["dry-run"]) return output.result({ apiVersion: "v1", kind: "List", items: manifestsOf(resources) }, () => `${renderOutlook(plan, output.width)}\n\nNothing was done, because of --dry-run.`);
+        output.say(`${renderOutlook(plan, output.width)}\n`);
         const adopted = await carryOut(resources, { client, readers, interpreter, force: flags.force, waitMs: flags.wait * 1000, clock, signal, progress: (text) => output.progress(text) });
         output.progress("");
         output.result({ adopted: adopted.map(({ resource, members }) => ({ resource: titleOf(resource.template), members })) } as unknown as Json, () => renderAdopted(adopted));

@@ -1,79 +1,112 @@
 /**
- * `flotilla demo`: a guided story on a throw-away fleet. Every step runs the real kubectl and waits until what it promises
- * is seen; a step that is not observed in time fails the demo, so exit code 0 means that all of it happened.
+ * `flotilla demo`: a guided story on a throw-away fleet. Every step acts as a person would and waits until what it promises is seen; a step
+ * that is not observed in time fails the demo, so exit code 0 means that all of it happened.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { FlotillaError, sleep } from "../../base/index.ts";
+import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
-import { findKubectl } from "../kubectl.ts";
-import type { Stage, Step } from "../demo/story.ts";
-import { tellStory } from "../demo/story.ts";
+import type { CommandContext } from "../command.ts";
+import { kubeconfigPath } from "../data-directory.ts";
+import { argumentsOf, clusterOf, lineOf } from "../demo/deeds.ts";
+import type { Deed } from "../demo/deeds.ts";
+import { createFleetView } from "../demo/fleet-view.ts";
+import { FILES } from "../demo/manifests.ts";
+import { performOurselves } from "../demo/own-hands.ts";
+import { runCommand } from "../demo/run-command.ts";
+import type { Stage } from "../demo/stage.ts";
+import { MEMBERS, tellStory } from "../demo/story.ts";
+import { tell } from "../demo/tell.ts";
+import type { FleetOptions } from "../fleet.ts";
+import { seekKubectl } from "../kubectl.ts";
 
-/** How long a step may take to become true. Generous: a loaded machine must not fail an honest story. */
-const STEP_LIMIT_MS = 120_000;
-const POLL_MS = 200;
+const PAUSES = { slow: 6_000, normal: 1_500, fast: 0 } as const;
+
+/** Everything that takes its time on a real fleet is short here: pods start at once or nearly, and a member that does not answer is given up soon. */
+const FLEET: Omit<FleetOptions, "data"> = {
+  members: MEMBERS.length,
+  nodes: 3,
+  kruise: "installed",
+  startMs: 300,
+  membership: { periodMs: 500, successMs: 1_000, failureMs: 2_000 },
+  failover: { evictionsPerSecond: 10, evictionTimeoutMs: 600_000, allowNoExecuteTaintPolicy: true },
+  port: 0,
+  ephemeral: false,
+  logLevel: "error",
+};
 
 export const demoCommand = defineCommand({
   name: "demo",
-  summary: "show the whole idea on a throw-away fleet, with the real kubectl",
-  example: ["flotilla demo"],
+  summary: "tell the whole story on a throw-away fleet, and check every step",
+  details: "A hub and three simulated members are started in a temporary folder, which is removed at the end. Each step prints the command that you would type and what was observed; exit code 0 means that every step was. It uses kubectl where there is one, and does the same by itself where there is none.",
+  example: [
+    { says: "Watch the story to its end.", run: "flotilla demo" },
+    { says: "Read along without hurry.", run: "flotilla demo --speed slow" },
+    { says: "Keep it as a log.", run: "flotilla demo --speed fast --no-color > demo.log" },
+  ],
   args: [],
-  flags: {},
-  async run({ output, signal, clock, startFleet, environment }) {
-    const kubectl = findKubectl(environment);
+  flags: {
+    speed: { type: "string", choices: Object.keys(PAUSES), description: "how long you have to read between steps: slow 6 s, normal 1.5 s, fast not at all (default normal on a terminal, fast elsewhere)" },
+  },
+  async run(context) {
+    const { flags, output, signal, clock, startFleet, environment } = context;
+    const startMs = clock.now();
     const data = mkdtempSync(join(tmpdir(), "flotilla-demo-"));
     try {
+      for (const [file, text] of Object.entries(FILES)) writeFileSync(join(data, file), text);
       output.say("Starting a hub and three simulated members in this process…");
-      const fleet = await startFleet(
-        { members: 3, nodes: 3, kruise: "installed", data, port: 0, ephemeral: false, logLevel: "error" },
-        (text) => output.progress(text),
-        signal,
-      );
+      const fleet = await startFleet({ ...FLEET, data }, (text) => output.progress(text), signal);
       output.progress("");
       try {
-        const kubeconfigOf = (cluster: string): string => fleet.kubeconfigs.get(cluster) ?? join(data, `${cluster}.kubeconfig`);
-        const stage: Stage = {
-          examples: fileURLToPath(new URL("../../../examples/shop", import.meta.url)),
-          say: (text) => output.say(text),
-          async kubectl(cluster, ...args) {
-            return kubectl(args, kubeconfigOf(cluster), signal);
-          },
-          async show(cluster, ...args) {
-            output.say(`\n  $ kubectl --kubeconfig ${cluster}.kubeconfig ${args.join(" ")}`);
-            const text = await kubectl(args, kubeconfigOf(cluster), signal);
-            for (const line of text.trimEnd().split("\n")) output.say(`  ${line}`);
-          },
-        };
-        const story = tellStory();
-        for (const [index, step] of story.entries()) {
-          output.say(`\n${index + 1}. ${step.title}`);
-          await step.act(stage);
-          const seen = await observed(step, stage);
-          output.say(`\n  ✓ ${seen}`);
+        const kubeconfig = kubeconfigPath(data, "hub");
+        const { client, close } = await context.connect(kubeconfig);
+        try {
+          const kubectl = seekKubectl(environment);
+          if (!kubectl) output.say("kubectl was not found; the demo does the same by itself.");
+          showLine("export KUBECONFIG=hub.kubeconfig");
+          const pauseMs = PAUSES[(flags.speed as keyof typeof PAUSES | undefined) ?? (output.width === undefined ? "fast" : "normal")];
+          const stage: Stage = {
+            members: MEMBERS,
+            view: createFleetView(client, signal),
+            say: (text) => output.say(text),
+            async perform(deed) {
+              showLine(lineOf(deed));
+              showText(await (kubectl ? kubectl(kubectlLine(deed), kubeconfigPath(data, clusterOf(deed)), signal) : performOurselves(client, deed, signal)));
+            },
+            async flotilla(...line): Promise<Json> {
+              showLine(`flotilla ${line.join(" ")}`);
+              const { value, text } = await runCommand(context as unknown as CommandContext<Record<string, never>>, [...line.map(fileAt), "--kubeconfig", kubeconfig]);
+              showText(text);
+              return value;
+            },
+          };
+          const told = await tell({ steps: tellStory(() => clock.now()), stage, output, pauseMs, clock, signal });
+          const seconds = Math.round((clock.now() - startMs) / 100) / 10;
+          output.result({ observed: told as unknown as Json, seconds }, () => `\nAll ${told.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: flotilla up`);
+        } finally {
+          await close();
         }
-        output.result({ observed: story.map(({ title }) => title) }, () => "\nAll steps were observed. Your turn: flotilla up");
       } finally {
+        output.progress("");
         await fleet.stop();
       }
     } finally {
       rmSync(data, { recursive: true, force: true });
     }
 
-    async function observed(step: Step, stage: Stage): Promise<string> {
-      const deadline = clock.now() + STEP_LIMIT_MS;
-      for (;;) {
-        const verdict = await step.observe(stage);
-        if (verdict.seen) {
-          output.progress("");
-          return verdict.text;
-        }
-        output.progress(`waiting: ${verdict.text}`);
-        if (clock.now() > deadline) throw new FlotillaError("NotObserved", `step "${step.title}" was not observed within ${STEP_LIMIT_MS / 1000} s: ${verdict.text}`);
-        await sleep(clock, POLL_MS, signal);
-      }
+    function showLine(line: string): void {
+      output.say(`\n${output.paint.cyan(`$ ${line}`)}`);
+    }
+    function showText(text: string): void {
+      output.say(text.trimEnd());
+    }
+    function fileAt(word: string): string {
+      return Object.hasOwn(FILES, word) ? join(data, word) : word;
+    }
+    /** Its cache goes with the folder: nothing stays behind. */
+    function kubectlLine(deed: Deed): string[] {
+      return ["--cache-dir", join(data, "kubectl-cache"), ...argumentsOf(deed).map(fileAt)];
     }
   },
 });

@@ -16,11 +16,16 @@ const DAY_SECONDS = 24 * 60 * 60;
 export const joinCommand = defineCommand({
   name: "join",
   summary: "make a Kubernetes cluster a member of the fleet",
-  example: ["flotilla join paris --cluster-kubeconfig paris.kubeconfig", "flotilla join oslo --cluster-kubeconfig ~/.kube/config --cluster-context oslo --cluster-region eu-north", "flotilla join paris --cluster-kubeconfig paris.kubeconfig --permissions admin"],
+  details: "Makes accounts on the cluster, and credentials and a Cluster on the hub, which reaches the member by itself from then on. Safe to repeat, which renews the credentials. For a cluster that the hub cannot reach see 'flotilla token'.",
+  example: [
+    { says: "Make a cluster a member; the hub reaches it by itself from now on.", run: "flotilla join paris --cluster-kubeconfig paris.kubeconfig" },
+    { says: "Take the cluster from a context of your kubeconfig, and say where it is.", run: "flotilla join oslo --cluster-kubeconfig ~/.kube/config --cluster-context oslo --cluster-region eu-north" },
+    { says: "Let the hub do everything there, as karmadactl join does.", run: "flotilla join paris --cluster-kubeconfig paris.kubeconfig --permissions admin" },
+  ],
   args: [{ name: "NAME", description: "what the hub calls the cluster", required: true }],
   flags: {
     "cluster-kubeconfig": { type: "string", value: "FILE", description: "kubeconfig of an administrator of the cluster; used now and not kept" },
-    "cluster-context": { type: "string", value: "NAME", description: "its context (default: the current one)" },
+    "cluster-context": { type: "string", value: "NAME", completes: "context", description: "its context (default: the current one)" },
     "cluster-namespace": { type: "string", value: "NS", default: secretsNamespace, description: "where accounts are made on the cluster and credentials are kept on the hub" },
     "cluster-provider": { type: "string", value: "TEXT", description: "whose cluster it is, for policies that spread over providers" },
     "cluster-region": { type: "string", value: "TEXT", description: "where it is, for policies that spread over regions" },

@@ -11,13 +11,19 @@ const FAILED = 2;
 export const planCommand = defineCommand({
   name: "plan",
   summary: "show what would change on each member before you apply it",
-  example: ["flotilla plan -f web.yaml", "flotilla plan -f shop/ --recursive -o json", "flotilla plan --without-cluster member2", "cat policy.yaml | flotilla plan -f - -n shop"],
+  details: "Nothing is written: the hub's objects are read, and the scheduler's own arithmetic is done here. Exit code 0 is no change, 1 changes, 2 that it failed, as of kubectl diff.",
+  example: [
+    { says: "See what applying a file would change.", run: "flotilla plan -f web.yaml" },
+    { says: "Plan a folder, for a program to read.", run: "flotilla plan -f shop/ --recursive -o json" },
+    { says: "See where everything would go if a member left.", run: "flotilla plan --without-cluster member2" },
+    { says: "Plan what comes in on standard input.", run: "cat policy.yaml | flotilla plan -f - -n shop" },
+  ],
   args: [],
   failureCode: FAILED,
   flags: {
     filename: { type: "string", short: "f", value: "FILE", repeated: true, description: "manifests that you would apply: a file, folder, pattern, address, or - for standard input; may be repeated" },
     recursive: { type: "boolean", short: "R", description: "also look in the folders of a folder" },
-    "without-cluster": { type: "string", value: "NAME", repeated: true, description: "as if this member had left the fleet; may be repeated" },
+    "without-cluster": { type: "string", value: "NAME", repeated: true, completes: "cluster", description: "as if this member had left the fleet; may be repeated" },
     namespace: { type: "string", short: "n", value: "NS", default: "default", description: "for manifests that name no namespace" },
     ...hubFlags,
   },
@@ -39,7 +45,7 @@ export const planCommand = defineCommand({
       output.progress("planning");
       const plan = await planInput(client, { manifests, without, namespace: flags.namespace }, clock, signal);
       output.progress("");
-      output.result(plan as unknown as Json, () => renderPlan(plan));
+      output.result(plan as unknown as Json, () => renderPlan(plan, output.width));
       return plan.changes.length > 0 ? CHANGES : 0;
     } finally {
       await close();

@@ -5,15 +5,17 @@ import type { Client } from "../../client/index.ts";
 import { formatYaml, isAlreadyExists } from "../../machinery/index.ts";
 import { agentManifests } from "../agent/manifests.ts";
 import { defineCommand } from "../command.ts";
+import { wrapCommand } from "../text-layout.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;
 
 export const registerCommand = defineCommand({
   name: "register",
   summary: "register a cluster that the hub cannot reach; an agent on it pulls",
+  details: "As karmadactl register does: rights on the hub, and credentials for the agent, which 'flotilla agent' then uses.",
   example: [
-    "flotilla register hub.example.com:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-kubeconfig paris.kubeconfig --cluster-name paris",
-    "flotilla register 127.0.0.1:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-name paris --write-kubeconfig paris-agent.kubeconfig",
+    { says: "Register a cluster, and leave the agent's credentials there.", run: "flotilla register hub.example.com:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-kubeconfig paris.kubeconfig --cluster-name paris" },
+    { says: "Register one whose agent runs elsewhere.", run: "flotilla register 127.0.0.1:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-name paris --write-kubeconfig paris-agent.kubeconfig" },
   ],
   args: [{ name: "HOST", description: "the hub's API server, host and port", required: true }],
   flags: {
@@ -23,7 +25,7 @@ export const registerCommand = defineCommand({
     "discovery-timeout": { type: "integer", value: "SECONDS", default: 300, minimum: 1, maximum: 3600, description: "how long to wait for the hub" },
     "cluster-name": { type: "string", value: "NAME", description: "what the hub shall call the cluster" },
     "cluster-kubeconfig": { type: "string", value: "FILE", description: "kubeconfig of an administrator of the cluster, to leave the agent's credentials there" },
-    "cluster-context": { type: "string", value: "NAME", description: "its context (default: the current one)" },
+    "cluster-context": { type: "string", value: "NAME", completes: "context", description: "its context (default: the current one)" },
     namespace: { type: "string", value: "NS", default: "karmada-system", description: "where they are left, in the Secret karmada-kubeconfig" },
     "write-kubeconfig": { type: "string", value: "FILE", description: "also write them to a file, for an agent that runs outside of the cluster" },
     "cert-expiration-days": { type: "integer", value: "N", default: 365, minimum: 1, maximum: 3650, description: "how long the agent's certificate shall hold; it is renewed in time" },
@@ -57,7 +59,7 @@ export const registerCommand = defineCommand({
     output.result({ cluster, server }, () => {
       if (flags.image) return agentManifests({ cluster, namespace: flags.namespace, image: flags.image, kubeconfig, isBootstrap: false }).map((object) => formatYaml(object)).join("---\n").trimEnd();
       const access = file === undefined ? "" : ` --cluster-kubeconfig ${file}`;
-      return [`cluster(${cluster}) is registered at ${server}; it joins when its agent starts:`, "", `  flotilla agent --hub-kubeconfig ${written ?? "FILE"}${access} --cluster-name ${cluster}`].join("\n");
+      return [`cluster(${cluster}) is registered at ${server}; it joins when its agent starts:`, "", wrapCommand(`flotilla agent --hub-kubeconfig ${written ?? "FILE"}${access} --cluster-name ${cluster}`, output.width, "  ")].join("\n");
     });
   },
 });

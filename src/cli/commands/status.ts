@@ -12,7 +12,13 @@ const WATCH_MS = 5_000;
 export const statusCommand = defineCommand({
   name: "status",
   summary: "show the members of the fleet, what is not well, and where workloads run",
-  example: ["flotilla status", "flotilla status --watch", "flotilla status --data ./fleet", "flotilla status --kubeconfig hub.kubeconfig -o json"],
+  details: "Members with both their faces, Karmada's and Open Cluster Management's; what is not well, with counts and the worst ten; and where workloads run. Exit code 0 means that it could be read, not that all is well: 'flotilla doctor' judges.",
+  example: [
+    { says: "Look once.", run: "flotilla status" },
+    { says: "Look every five seconds, and print what changed.", run: "flotilla status --watch" },
+    { says: "Look at a fleet that keeps its data elsewhere.", run: "flotilla status --data ./fleet" },
+    { says: "Look at any hub, for a program to read.", run: "flotilla status --kubeconfig hub.kubeconfig -o json" },
+  ],
   args: [],
   flags: {
     watch: { type: "boolean", short: "w", description: "look again every five seconds, and print what changed, until Ctrl-C" },
@@ -28,7 +34,7 @@ export const statusCommand = defineCommand({
         const status = await readStatus(client, server, nowMs, signal);
         const steady = withoutTimes(status);
         if (last !== undefined && !equalJson(last, steady)) output.say("");
-        if (last === undefined || !equalJson(last, steady)) output.result(status as unknown as Json, () => renderStatus(status, { nowMs, all: flags.all }));
+        if (last === undefined || !equalJson(last, steady)) output.result(status as unknown as Json, () => renderStatus(status, { nowMs, all: flags.all, width: output.width, paint: output.paint }));
         last = steady;
         if (!flags.watch) return;
         await sleep(clock, WATCH_MS, signal);

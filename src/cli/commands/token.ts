@@ -13,8 +13,13 @@ const GROUPS = "system:bootstrappers:karmada:default-cluster-token,system:bootst
 export const tokenCommand = defineCommand({
   name: "token",
   summary: "make a token with which clusters ask to join, and print the commands that use it",
-  example: ["flotilla token", "flotilla token create --days 7", "flotilla token --hub-apiserver https://hub.example.com:6443 --bootstrap-kubeconfig bootstrap.kubeconfig"],
-  args: [{ name: "create", description: "may be said and changes nothing", required: false }],
+  details: "For clusters that the hub cannot reach: their agents reach the hub. The commands are Flotilla's own, karmadactl's and clusteradm's; all of them work.",
+  example: [
+    { says: "Make a token for a day, and print the commands that use it.", run: "flotilla token" },
+    { says: "Make one for a week.", run: "flotilla token create --days 7" },
+    { says: "Name the address that clusters reach, and write a kubeconfig for 'flotilla agent'.", run: "flotilla token --hub-apiserver https://hub.example.com:6443 --bootstrap-kubeconfig bootstrap.kubeconfig" },
+  ],
+  args: [{ name: "create", description: "may be said and changes nothing", required: false, choices: ["create"] }],
   flags: {
     days: { type: "integer", value: "N", default: 1, minimum: 1, maximum: 365, description: "how long the token is good" },
     "hub-apiserver": { type: "string", value: "URL", description: "the hub's address as joining clusters reach it (default: that of the kubeconfig)" },
@@ -31,7 +36,7 @@ export const tokenCommand = defineCommand({
       const ticket = { token: `${id}.${secret}`, server: flags["hub-apiserver"] ?? hub.server, caHash: authorityHash(hub.ca) };
       const file = flags["bootstrap-kubeconfig"];
       if (file !== undefined) await writeFile(file, renderKubeconfig({ name: "hub", server: ticket.server, ...(hub.ca !== "" && { ca: hub.ca }), token: ticket.token }));
-      output.result({ ...ticket, commands: joinCommands(ticket) }, () => renderTicket(ticket, flags.days, file));
+      output.result({ ...ticket, commands: joinCommands(ticket) }, () => renderTicket(ticket, flags.days, file, output.width));
     } finally {
       await hub.close();
     }

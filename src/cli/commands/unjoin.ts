@@ -20,14 +20,19 @@ const FORCED_WAIT_MS = 30_000;
 export const unjoinCommand = defineCommand({
   name: "unjoin",
   summary: "let a member go; what it runs stays unless it is purged",
-  example: ["flotilla unjoin paris --cluster-kubeconfig paris.kubeconfig", "flotilla unjoin paris --purge", "flotilla unjoin paris --force --wait 10"],
-  args: [{ name: "NAME", description: "the member", required: true }],
+  details: "Waits until the hub has let go of everything there.",
+  example: [
+    { says: "Let a member go, and remove the hub's account there.", run: "flotilla unjoin paris --cluster-kubeconfig paris.kubeconfig" },
+    { says: "Also delete what the hub put there.", run: "flotilla unjoin paris --purge" },
+    { says: "Let a member go that does not answer.", run: "flotilla unjoin paris --force --wait 10" },
+  ],
+  args: [{ name: "NAME", description: "the member", required: true, completes: "cluster" }],
   flags: {
     purge: { type: "boolean", description: "delete on the member what the hub put there; without it everything goes on running" },
     force: { type: "boolean", description: "after --wait, let it go also when it does not answer; what is there stays as it is" },
     wait: { type: "integer", value: "SECONDS", default: 60, minimum: 1, maximum: 3600, description: "how long to wait for the member to be gone" },
     "cluster-kubeconfig": { type: "string", value: "FILE", description: "kubeconfig of an administrator of the cluster, to remove the hub's account there" },
-    "cluster-context": { type: "string", value: "NAME", description: "its context (default: the current one)" },
+    "cluster-context": { type: "string", value: "NAME", completes: "context", description: "its context (default: the current one)" },
     "cluster-namespace": { type: "string", value: "NS", default: secretsNamespace, description: "where the hub's accounts are on the cluster" },
     ...hubFlags,
   },

@@ -3,7 +3,8 @@ import type { CommandContext } from "../command.ts";
 import type { FleetOptions } from "../fleet.ts";
 import { createOutput } from "../output.ts";
 import { parseCommandLine } from "../parse.ts";
-import { upCommand } from "./up.ts";
+import { plain } from "../paint.ts";
+import { renderReady, upCommand } from "./up.ts";
 
 /** What the fleet is started with when the command line says this. */
 async function optionsOf(...argv: string[]): Promise<FleetOptions> {
@@ -17,7 +18,7 @@ async function optionsOf(...argv: string[]): Promise<FleetOptions> {
     environment: { FLOTILLA_HOME: "fleet" },
     startFleet: (options: FleetOptions) => {
       asked.push(options);
-      return Promise.resolve({ url: "https://hub", kubeconfigs: new Map(), members: [], stop: () => Promise.resolve(), failed: new Promise<Error>(() => {}) });
+      return Promise.resolve({ url: "https://hub", kubeconfigs: new Map(), members: [], data: "fleet", logFile: "fleet/flotilla.log", stop: () => Promise.resolve(), failed: new Promise<Error>(() => {}) });
     },
   };
   await upCommand.run(context as unknown as CommandContext<typeof upCommand.flags>);
@@ -34,4 +35,32 @@ test("the flags of failover have Karmada's names", async () => {
   const { failover } = await optionsOf("--resource-eviction-rate", "2.5", "--graceful-eviction-timeout", "60", "--enable-no-execute-taint-eviction", "--no-execute-taint-eviction-purge-mode", "Directly", "--allow-no-execute-taint-policy");
 
   expect(failover).toEqual({ evictionsPerSecond: 2.5, evictionTimeoutMs: 60_000, unasked: { purgeMode: "Directly" }, allowNoExecuteTaintPolicy: true });
+});
+
+test("what is printed when everything answers begins with ready, and says what to type next and where things are", () => {
+  const kubeconfigs = new Map([["hub", "/data/fleet/hub.kubeconfig"]]);
+  const fleet = { url: "https://127.0.0.1:6443", members: ["member1", "member2"], kubeconfigs, data: "/data/fleet", logFile: "/data/fleet/flotilla.log" };
+
+  const text = renderReady(fleet, { ephemeral: false, isDefaultData: false, paint: plain });
+
+  expect(text.split("\n")).toEqual([
+    "ready  https://127.0.0.1:6443  hub and 2 members (member1, member2)",
+    "",
+    "Next, in another terminal:",
+    "  export KUBECONFIG=/data/fleet/hub.kubeconfig",
+    "  kubectl get clusters",
+    "  flotilla status --data /data/fleet",
+    "",
+    "members   have kubeconfigs beside it: member1.kubeconfig, …",
+    "data      /data/fleet; the next start goes on from there",
+    "log       /data/fleet/flotilla.log",
+    "",
+    "Ctrl-C stops.",
+  ]);
+});
+
+test("a fleet that keeps nothing says so", () => {
+  const fleet = { url: "https://127.0.0.1:6443", members: [], kubeconfigs: new Map<string, string>(), data: "/data/fleet", logFile: "/data/fleet/flotilla.log" };
+
+  expect(renderReady(fleet, { ephemeral: true, isDefaultData: true, paint: plain })).toContain("data      in memory: objects are gone after a stop");
 });

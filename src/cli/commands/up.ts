@@ -1,19 +1,29 @@
 /** `flotilla up`: a hub and simulated members in this process, until Ctrl-C. */
+import { resolve } from "node:path";
 import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import type { Fleet } from "../fleet.ts";
+import type { Paint } from "../paint.ts";
 
 export const upCommand = defineCommand({
   name: "up",
   summary: "start a hub and simulated member clusters, and run until Ctrl-C",
-  example: ["flotilla up", "flotilla up --members 5 --nodes 10", "flotilla up --data ./fleet --port 7443", "kubectl --kubeconfig ~/.flotilla/hub.kubeconfig get clusters"],
+  details: "Everything runs in this process: no cluster, no Docker, no root. A line that starts with 'ready' is printed when everything answers. State is kept in the data directory: the next start goes on where this one ended, also after kill -9.",
+  serves: true,
+  example: [
+    { says: "Start a hub and three members, and go on where they were.", run: "flotilla up" },
+    { says: "Start a larger fleet.", run: "flotilla up --members 5 --nodes 10" },
+    { says: "Keep the data here, and take another port.", run: "flotilla up --data ./fleet --port 7443" },
+    { says: "Look at it from another terminal.", run: "kubectl --kubeconfig ~/.flotilla/hub.kubeconfig get clusters" },
+  ],
   args: [],
   flags: {
     members: { type: "integer", default: 3, maximum: 10_000, description: "how many member clusters to simulate" },
     pull: { type: "string", value: "all|A,B", description: "members that pull: an agent in this process serves them, and the hub does not reach them" },
     nodes: { type: "integer", default: 3, maximum: 5_000, description: "simulated nodes per member; 0 gives members that store but run nothing" },
     "start-ms": { type: "integer", value: "MS", default: 1000, maximum: 3_600_000, description: "how long simulated pods take to start, to restart and to stop" },
+    "auto-approved-csr-users": { type: "string", value: "A,B", description: "agents of Open Cluster Management that first sign in as one of these users are let in without 'flotilla accept' (default: nobody)" },
     kruise: { type: "string", choices: ["installed", "none"], default: "installed", description: "whether members have OpenKruise" },
     "kruise-gates": { type: "string", value: "GATES", description: "feature gates of OpenKruise, as its manager takes them: CloneSetShortHash=true,…" },
     "cluster-status-update-frequency": { type: "integer", value: "SECONDS", default: 10, minimum: 1, maximum: 3600, description: "how often members are asked whether they are well" },
@@ -29,7 +39,8 @@ export const upCommand = defineCommand({
     data: { type: "string", value: "DIR", description: "where to keep state, certificates and kubeconfigs (default ~/.flotilla)" },
     port: { type: "integer", value: "P", default: 6443, maximum: 65_535, description: "port of the API server on 127.0.0.1; 0 takes any free one" },
     ephemeral: { type: "boolean", description: "keep objects in memory only; they are gone after a stop" },
-    "log-level": { type: "string", choices: ["debug", "info", "warn", "error"], default: "warn", description: "what to log to standard error" },
+    "log-format": { type: "string", choices: ["text", "json"], default: "text", description: "lines of the log on standard error for people, or for programs; the file has JSON" },
+    "log-level": { type: "string", choices: ["debug", "info", "warn", "error"], default: "warn", description: "what to log to standard error; DIR/flotilla.log has what changed in any case" },
   },
   async run({ flags, output, signal, startFleet, environment }) {
     if (flags.data === "") throw new UsageError("--data needs the name of a directory");
@@ -39,6 +50,7 @@ export const upCommand = defineCommand({
         members: flags.members,
         nodes: flags.nodes,
         ...(flags.pull && { pull: flags.pull === "all" ? "all" : flags.pull.split(",").filter((name) => name !== "") }),
+        ...(flags["auto-approved-csr-users"] && { autoApprovedUsers: flags["auto-approved-csr-users"].split(",").filter((name) => name !== "") }),
         startMs: flags["start-ms"],
         kruise: flags.kruise === "none" ? "none" : "installed",
         ...(flags["kruise-gates"] !== undefined && { kruiseGates: flags["kruise-gates"] }),
@@ -54,32 +66,42 @@ export const upCommand = defineCommand({
         port: flags.port,
         ephemeral: flags.ephemeral,
         logLevel: flags["log-level"] as "warn",
+        logFormat: flags["log-format"] === "json" ? "json" : "text",
+        onTrouble: (text) => output.warn(`flotilla up: ${text}`),
       },
       (text) => output.progress(text),
       signal,
     );
     output.progress("");
-    output.result({ url: fleet.url, members: [...fleet.members], kubeconfigs: Object.fromEntries(fleet.kubeconfigs) }, () => renderReady(fleet));
+    const { url, members, kubeconfigs, logFile } = fleet;
+    const isDefaultData = fleet.data === resolve(defaultDataDirectory(environment));
+    output.result({ url, data: fleet.data, members: [...members], kubeconfigs: Object.fromEntries(kubeconfigs), logFile }, () => renderReady(fleet, { ephemeral: flags.ephemeral, isDefaultData, paint: output.paint }));
     try {
       const failure = await Promise.race([fleet.failed, aborted(signal)]);
       if (failure) throw failure;
-      output.say("stopping");
+      output.say("stopping; Ctrl-C again ends at once");
     } finally {
       await fleet.stop();
     }
   },
 });
 
-function renderReady({ url, members, kubeconfigs }: Fleet): string {
-  const hub = kubeconfigs.get("hub") ?? "";
+export function renderReady({ url, members, kubeconfigs, data, logFile }: Pick<Fleet, "url" | "members" | "kubeconfigs" | "data" | "logFile">, { ephemeral, isDefaultData, paint }: { ephemeral: boolean; isDefaultData: boolean; paint: Paint }): string {
   const shown = members.length > 4 ? `${members.slice(0, 3).join(", ")} … ${members.at(-1)}` : members.join(", ");
+  const status = isDefaultData ? "flotilla status" : `flotilla status --data ${data}`;
   return [
-    `ready  ${url}  hub and ${members.length} member${members.length === 1 ? "" : "s"}${members.length > 0 ? ` (${shown})` : ""}`,
+    `${paint.green("ready")}  ${url}  hub and ${members.length} member${members.length === 1 ? "" : "s"}${members.length > 0 ? ` (${shown})` : ""}`,
     "",
-    `  export KUBECONFIG=${hub}`,
-    "  kubectl get clusters",
+    "Next, in another terminal:",
+    `  ${paint.cyan(`export KUBECONFIG=${kubeconfigs.get("hub") ?? ""}`)}`,
+    `  ${paint.cyan("kubectl get clusters")}`,
+    `  ${paint.cyan(status)}`,
     "",
-    members[0] === undefined ? "Ctrl-C stops." : `Members have kubeconfigs beside it (${members[0]}.kubeconfig). Ctrl-C stops.`,
+    ...(members[0] === undefined ? [] : [`members   have kubeconfigs beside it: ${members[0]}.kubeconfig, …`]),
+    ephemeral ? "data      in memory: objects are gone after a stop" : `data      ${data}; the next start goes on from there`,
+    `log       ${logFile}`,
+    "",
+    "Ctrl-C stops.",
   ].join("\n");
 }
 

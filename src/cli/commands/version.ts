@@ -4,7 +4,10 @@ import { KUBERNETES_VERSION, VERSION } from "../version.ts";
 export const versionCommand = defineCommand({
   name: "version",
   summary: "print the version of flotilla and of the Kubernetes API that it serves",
-  example: ["flotilla version", "flotilla version -o json"],
+  example: [
+    { says: "For people.", run: "flotilla version" },
+    { says: "For programs.", run: "flotilla version -o json" },
+  ],
   args: [],
   flags: {},
   run({ output }) {

@@ -18,10 +18,17 @@ const OCM_DOMAIN = "open-cluster-management.io";
 export const whyCommand = defineCommand({
   name: "why",
   summary: "say why a resource is where it is, what its members say, and what to do",
-  example: ["flotilla why deployment/web", "flotilla why cloneset web -n shop", "flotilla why placement/web -n shop", "flotilla why manifestwork/web -n member1", "flotilla why clusterrole/reader -o json"],
+  details: "Which policy matched, each cluster kept or refused with the reason, what each member got and says of it, what moved, what is wrong and what to do. Also of Placements, ManifestWorks and ManifestWorkReplicaSets, and of objects that ManifestWorks bring to members.",
+  example: [
+    { says: "Why is this where it is?", run: "flotilla why deployment/web" },
+    { says: "The same, of a workload in another namespace.", run: "flotilla why cloneset web -n shop" },
+    { says: "Which clusters does a Placement choose, and why?", run: "flotilla why placement/web -n shop" },
+    { says: "What became of a ManifestWork?", run: "flotilla why manifestwork/web -n member1" },
+    { says: "All of it, for a program to read.", run: "flotilla why clusterrole/reader -o json" },
+  ],
   args: [
-    { name: "TYPE/NAME", description: "the resource as kubectl names it, or its TYPE", required: true },
-    { name: "NAME", description: "its name, when only the TYPE came before", required: false },
+    { name: "TYPE/NAME", description: "the resource as kubectl names it, or its TYPE", required: true, completes: "resource" },
+    { name: "NAME", description: "its name, when only the TYPE came before", required: false, completes: "name" },
   ],
   flags: {
     namespace: { type: "string", short: "n", value: "NS", default: "default", description: "the namespace of the resource" },
@@ -34,7 +41,7 @@ export const whyCommand = defineCommand({
       const kind = await resolveType(client, type, signal);
       const where = kind.scope === "Namespaced" ? { namespace: flags.namespace, name } : { name };
       const explanation = await explained(client, kind, where, clock, signal);
-      output.result(explanation as unknown as Json, () => renderWhy(explanation));
+      output.result(explanation as unknown as Json, () => renderWhy(explanation, output.width));
     } finally {
       await close();
     }

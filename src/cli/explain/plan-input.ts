@@ -33,6 +33,8 @@ type Object = DeepReadonly<KubernetesObject>;
 export interface PlannedFleet {
   plan: FleetPlan;
   result: PlanResult;
+  /** Of the plan, the resources that are among the manifests or whose policies are. */
+  asked: TemplatePlan[];
 }
 
 export async function planInput(client: Client, input: PlanInput, clock: Clock, signal: AbortSignal): Promise<PlanResult> {
@@ -56,14 +58,15 @@ export async function planManifests(client: Client, { manifests, without, namesp
       changes: changes.map((change) => (without.includes(change.cluster) && change.action === "delete" ? { ...change, note: `${change.cluster} is away` } : change)),
       problems: problemsIn(plan),
     };
-    const asked = new Set(plan.templates.filter((each) => concerns(given, each)).map(({ template }) => titleOf(template)));
-    const { note, ...news } = ownNews(planned, await planStanding(before, clock), (resource) => asked.has(resource));
+    const asked = plan.templates.filter((each) => concerns(given, each));
+    const titles = new Set(asked.map(({ template }) => titleOf(template)));
+    const { note, ...news } = ownNews(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const notes = [
       ...(asking > 0 ? [`${asking} resources are left out: what they mean is asked of a webhook that only the hub can reach`] : []),
       ...firstSteps(plan, news.changes),
       ...(note === undefined ? [] : [note]),
     ];
-    return { plan, result: { ...news, notes } };
+    return { plan, result: { ...news, notes }, asked };
   } finally {
     await close();
   }

@@ -1,7 +1,7 @@
 /** What an explanation says of Open Cluster Management's objects, and of objects that come by them, as text. Pure. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ExplainedManifest, ExplainedRollout, Explanation } from "../../explain/index.ts";
-import { renderTable } from "../output.ts";
+import { renderTable } from "../table.ts";
 
 type Read = DeepReadonly<Explanation>;
 
@@ -10,16 +10,16 @@ export const isManagedByPolicy = ({ prioritizers, manifests, rollout, works, pol
   !prioritizers && !manifests && !rollout && (!works || policy !== undefined || otherPolicies.length > 0 || decision !== undefined);
 
 /** The sections of an object of Open Cluster Management: a title and its lines each. */
-export function renderOcm({ decision, prioritizers, manifests, rollout }: Read): string[][] {
-  return [prioritizers && decision ? renderClusters(decision, prioritizers) : [], manifests ? ["OBJECTS", ...manifests.flatMap(renderManifest)] : [], ...(rollout ?? []).map(renderRollout)];
+export function renderOcm({ decision, prioritizers, manifests, rollout }: Read, width?: number): string[][] {
+  return [prioritizers && decision ? renderClusters(decision, prioritizers, width) : [], manifests ? ["OBJECTS", ...manifests.flatMap(renderManifest)] : [], ...(rollout ?? []).map((each) => renderRollout(each, width))];
 }
 
-function renderClusters({ kept, refused }: NonNullable<Read["decision"]>, prioritizers: NonNullable<Read["prioritizers"]>): string[] {
+function renderClusters({ kept, refused }: NonNullable<Read["decision"]>, prioritizers: NonNullable<Read["prioritizers"]>, width: number | undefined): string[] {
   const rows = [
     ...kept.map(({ cluster, score }) => [cluster, "chosen", score === undefined ? "-" : String(score), ...prioritizers.map(({ weight, scores }) => (scores[cluster] === undefined ? "-" : `${scores[cluster]}${weight === 1 ? "" : ` x${weight}`}`)), ""]),
     ...refused.map(({ by, reason, count, clusters }) => [namesOf(clusters, count), "refused", "-", ...prioritizers.map(() => "-"), `${by}: ${reason}`]),
   ];
-  return ["CLUSTERS (computed now)", rows.length > 0 ? renderTable(["CLUSTER", "VERDICT", "SCORE", ...prioritizers.map(({ name }) => name.toUpperCase()), "REASON"], rows) : "there are none"];
+  return ["CLUSTERS (computed now)", rows.length > 0 ? renderTable(["CLUSTER", "VERDICT", "SCORE", ...prioritizers.map(({ name }) => name.toUpperCase()), "REASON"], rows, 3, width) : "there are none"];
 }
 
 function namesOf(clusters: readonly string[], count: number): string {
@@ -40,11 +40,11 @@ function renderManifest({ kind, namespace, name, strategy, applied, available, c
 
 const appliedText = (applied: boolean | undefined): string => (applied === undefined ? "not applied yet" : applied ? "applied" : "not applied");
 
-function renderRollout({ placement, strategy, counts, clusters }: DeepReadonly<ExplainedRollout>): string[] {
+function renderRollout({ placement, strategy, counts, clusters }: DeepReadonly<ExplainedRollout>, width: number | undefined): string[] {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const summary = Object.entries(counts).map(([state, count]) => `${count} ${state}`).join(", ");
   const rows = clusters.map(({ cluster, state, since = "-", work = "-", message = "" }) => [cluster, state, since, work, message]);
-  return [`ROLLOUT to Placement ${placement} (${strategy}): ${total === 0 ? "no clusters" : summary}`, ...(rows.length > 0 ? [renderTable(["CLUSTER", "STATE", "SINCE", "WORK", "MESSAGE"], rows)] : []), ...(total > rows.length ? [`and ${total - rows.length} more`] : [])];
+  return [`ROLLOUT to Placement ${placement} (${strategy}): ${total === 0 ? "no clusters" : summary}`, ...(rows.length > 0 ? [renderTable(["CLUSTER", "STATE", "SINCE", "WORK", "MESSAGE"], rows, 3, width)] : []), ...(total > rows.length ? [`and ${total - rows.length} more`] : [])];
 }
 
 /** ManifestWorks that bring the object to members. */

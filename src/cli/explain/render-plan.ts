@@ -2,11 +2,13 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import type { MemberChange } from "../../explain/index.ts";
 import type { PlanResult } from "./plan-input.ts";
+import { wrapLines } from "../text-layout.ts";
 import { renderField } from "./render-fields.ts";
 
 const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
-export function renderPlan({ changes, problems, notes }: DeepReadonly<PlanResult>): string {
+/** Within the columns of a terminal, where there is one. */
+export function renderPlan({ changes, problems, notes }: DeepReadonly<PlanResult>, width?: number): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
     changes.length === 0 ? "Nothing would change on any member." : `${count(changes.length, "change")} on ${count(byCluster.size, "cluster")}:`,
@@ -14,7 +16,7 @@ export function renderPlan({ changes, problems, notes }: DeepReadonly<PlanResult
     ...(problems.length > 0 ? [["Problems:", ...problems.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")] : []),
     ...(notes.length > 0 ? [["Not shown:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
   ];
-  return sections.join("\n\n");
+  return wrapLines(sections.join("\n\n"), width);
 }
 
 function renderChange({ action, object: { kind, namespace, name }, fields, more = 0, note }: DeepReadonly<MemberChange>): string[] {

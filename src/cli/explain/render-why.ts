@@ -1,26 +1,31 @@
 /** An explanation as text. Pure. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ExplainedMember, ExplainedPolicy, Explanation } from "../../explain/index.ts";
-import { renderTable } from "../output.ts";
+import { renderTable } from "../table.ts";
+import { wrapLines } from "../text-layout.ts";
 import { renderField } from "./render-fields.ts";
 import { isManagedByPolicy, renderOcm, renderWorks } from "./render-ocm.ts";
 
 type Read = DeepReadonly<Explanation>;
 
-export function renderWhy(explanation: Read): string {
+/** Within the columns of a terminal, where there is one. */
+export function renderWhy(explanation: Read, width?: number): string {
   const { kind, namespace, name, apiVersion } = explanation.resource;
+  // Sections are indented.
+  const room = width === undefined ? undefined : width - 2;
   const sections = [
     [`${kind} ${namespace ? `${namespace}/` : ""}${name} (${apiVersion})`],
-    ...(isManagedByPolicy(explanation) ? [renderPolicies(explanation), renderDecision(explanation)] : renderOcm(explanation)),
+    ...(isManagedByPolicy(explanation) ? [renderPolicies(explanation), renderDecision(explanation, room)] : renderOcm(explanation, room)),
     renderWorks(explanation),
     renderMembers(explanation),
     renderMoves(explanation),
     renderProblems(explanation),
   ];
-  return sections
+  const text = sections
     .filter((lines) => lines.length > 0)
     .map(([title, ...lines]) => [title, ...lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)].join("\n"))
     .join("\n\n");
+  return wrapLines(text, width);
 }
 
 function renderPolicies({ policy, otherPolicies }: Read): string[] {
@@ -32,7 +37,7 @@ function renderPolicy({ kind, namespace, name, priority, selectsBy, reason }: De
   return `${kind} ${namespace ? `${namespace}/` : ""}${name} (priority ${priority}${selects}): ${reason}`;
 }
 
-function renderDecision({ decision }: Read): string[] {
+function renderDecision({ decision }: Read, width: number | undefined): string[] {
   if (!decision) return ["CLUSTERS", "not scheduled"];
   const { source, at, affinityName, failedTerms = [], kept, refused, message } = decision;
   const number = (value: number | undefined): string => (value === undefined ? "-" : String(value));
@@ -44,7 +49,7 @@ function renderDecision({ decision }: Read): string[] {
     `CLUSTERS (${source === "recorded" ? `decided at ${at}` : "computed now: the decision itself is not remembered"})`,
     ...(affinityName === undefined ? [] : [`follows the affinity ${affinityName}`]),
     ...failedTerms.map((term) => `affinity ${term.name} did not work: ${term.message}`),
-    ...(rows.length > 0 ? [renderTable(["CLUSTER", "VERDICT", "SCORE", "ROOM", "SHARE", "REASON"], rows)] : []),
+    ...(rows.length > 0 ? [renderTable(["CLUSTER", "VERDICT", "SCORE", "ROOM", "SHARE", "REASON"], rows, 3, width)] : []),
     ...(message === undefined ? [] : [`nothing was chosen: ${message}`]),
   ];
 }

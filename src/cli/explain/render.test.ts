@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Explanation } from "../../explain/index.ts";
+import { displayWidth } from "../text-layout.ts";
 import { renderPlan } from "./render-plan.ts";
 import { renderWhy } from "./render-why.ts";
 
@@ -98,4 +99,30 @@ Not shown:
 
 test("a plan without changes says so", () => {
   expect(renderPlan({ changes: [], problems: [], notes: [] })).toBe("Nothing would change on any member.");
+});
+
+const LONG = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
+const SENTENCE = "集群 cluster(s) had untolerated taint {key: value} and then some more words which nobody wants to read in one line";
+const widest = (text: string): number => Math.max(...text.split("\n").map(displayWidth));
+
+test("an explanation fits the terminal, whatever the names are, and is whole where there is none", () => {
+  const crowded: Explanation = {
+    ...explanation,
+    resource: { ...explanation.resource, name: LONG.slice(0, 40) },
+    decision: { source: "recorded", at: "2024-05-01T12:00:00Z", kept: [{ cluster: LONG, score: 100, available: 7, replicas: 4 }], refused: [{ by: "TaintToleration", reason: SENTENCE, count: 3, clusters: [LONG, "东京", "rome"] }] },
+    members: [{ cluster: LONG, replicas: 4, state: "target", divided: [], overridden: [], overridePolicies: [], applied: false, message: SENTENCE }],
+    problems: [{ what: SENTENCE, try: SENTENCE }],
+  };
+
+  expect(widest(renderWhy(crowded, 80))).toBeLessThanOrEqual(80);
+  expect(renderWhy(crowded)).toContain(`${LONG}, 东京, rome`);
+  expect(renderWhy(crowded)).toContain(`TaintToleration: ${SENTENCE}`);
+});
+
+test("so does a plan", () => {
+  const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: LONG.slice(0, 50) };
+  const plan = { changes: [{ cluster: LONG, action: "update" as const, object, fields: [{ path: "spec.template.spec.containers[0].image", before: "registry.example.com/shop/web:1.0", after: "registry.example.com/shop/web:2.0" }] }], problems: [{ resource: "Deployment shop/db", message: SENTENCE }], notes: [SENTENCE] };
+
+  expect(widest(renderPlan(plan, 80))).toBeLessThanOrEqual(80);
+  expect(renderPlan(plan)).toContain(`Deployment shop/db: ${SENTENCE}`);
 });

@@ -2,6 +2,7 @@
 import { dynamicKind } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { AnyKind, Client } from "../../client/index.ts";
+import { failureOf, readText } from "../members/ask.ts";
 
 interface Resource {
   resource: string;
@@ -40,8 +41,7 @@ const namesOf = ({ resource, responseKind, singularResource, shortNames = [] }: 
 
 async function discover(client: Client, path: string, signal: AbortSignal): Promise<Discovery> {
   const { status, body } = await client.raw({ method: "GET", path, cluster: "hub", headers: { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" } }, signal);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  if (status !== 200) throw new FlotillaError("Discovery", `asking the hub what it serves: it answered ${status}`);
-  return JSON.parse(Buffer.concat(chunks).toString()) as Discovery;
+  const text = await readText(body);
+  if (status !== 200) throw new FlotillaError("Discovery", "asking the hub what it serves", { cause: failureOf(status, text) });
+  return JSON.parse(text) as Discovery;
 }

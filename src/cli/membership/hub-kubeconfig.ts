@@ -3,7 +3,7 @@ import { UsageError } from "../../base/index.ts";
 import { defaultDataDirectory, kubeconfigPath } from "../data-directory.ts";
 
 export const hubFlags = {
-  kubeconfig: { type: "string", value: "FILE", description: "kubeconfig of the hub (default: the data directory's, else $KUBECONFIG)" },
+  kubeconfig: { type: "string", value: "FILE", description: "kubeconfig of the hub (default: $KUBECONFIG, else the data directory's)" },
   data: { type: "string", value: "DIR", description: "data directory of the fleet (default ~/.flotilla)" },
 } as const;
 

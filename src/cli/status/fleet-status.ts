@@ -1,6 +1,8 @@
 /** What `flotilla status` knows of a fleet: the data that `-o json` prints. */
 export interface FleetStatus {
   server: string;
+  /** The programs that make the hub work, or the parts of ours that stand for them, by namespace. */
+  components: ComponentsStatus[];
   members: MemberStatus[];
   /** How many objects of each kind there are. */
   objects: { bindings: number; works: number; manifestWorks: number; placements: number; replicaSets: number };
@@ -8,6 +10,13 @@ export interface FleetStatus {
   workloads: WorkloadStatus[];
   /** What the user may not list, so that nothing is said of it. */
   notShown: string[];
+}
+
+export interface ComponentsStatus {
+  namespace: string;
+  total: number;
+  /** The names of those that are not ready. */
+  unready: string[];
 }
 
 /** A member with both its faces: Karmada's Cluster and Open Cluster Management's ManagedCluster. */

@@ -37,10 +37,14 @@ test("many objects are read page by page", async () => {
   const asked: ListOptions[] = [];
   const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 1 }).build();
 
-  const { workloads } = await readStatus(hubWith({ resourcebindings: Array.from({ length: 250 }, () => binding) }, asked), "https://hub", 0, signal);
+  const { workloads } = await readStatus(hubWith({ clusters: [], resourcebindings: Array.from({ length: 250 }, () => binding) }, asked), "https://hub", 0, signal);
 
   expect(workloads).toHaveLength(250);
   expect(asked.filter((options) => options.continue !== undefined)).toHaveLength(2);
+});
+
+test("a server that is no hub is not shown as an empty fleet", async () => {
+  await expect(readStatus(hubWith({}), "https://hub", 0, signal)).rejects.toThrow("https://hub serves neither Clusters nor ManagedClusters, so it is no hub");
 });
 
 test("a hub that fails is an error", async () => {

@@ -1,19 +1,23 @@
 /** Reads the status of a fleet through the hub's API: page by page, keeping a few words of each object. */
-import { Cluster, CLUSTER_LEASE, ClusterResourceBinding, Lease, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
+import { Cluster, CLUSTER_LEASE, ClusterResourceBinding, Deployment, Lease, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OCM_HUB_NAMESPACE, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
+import { FlotillaError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Client, ListOptions } from "../../client/index.ts";
 import { ApiError, isNotFound } from "../../machinery/index.ts";
-import type { FleetStatus, WorkloadStatus } from "./fleet-status.ts";
+import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { KARMADA_LEASES, summariseMembers } from "./members.ts";
 import { createUnwellCollector } from "./unwell.ts";
 import { summariseWorkload } from "./workloads.ts";
 
 /** A work may have half a megabyte; this many are in memory at once. */
 const PAGE_SIZE = 100;
+/** Where Karmada and Open Cluster Management have their programs on a hub. */
+const COMPONENT_NAMESPACES = ["karmada-system", OCM_HUB_NAMESPACE];
 
 export async function readStatus(client: Client, server: string, nowMs: number, signal: AbortSignal): Promise<FleetStatus> {
   const notShown: string[] = [];
+  const notServed = new Set<string>();
   const unwell = createUnwellCollector();
   const workloads: WorkloadStatus[] = [];
 
@@ -27,7 +31,8 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
       }
     } catch (error) {
       if (isForbidden(error)) notShown.push(kind.plural);
-      else if (!isNotFound(error)) throw error;
+      else if (isNotFound(error)) notServed.add(kind.kind);
+      else throw error;
     }
     return count;
   }
@@ -37,7 +42,9 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
     return found;
   }
 
-  const [clusters, managedClusters, leases] = await Promise.all([all(Cluster), all(ManagedCluster), readLeases(client, signal)]);
+  const [clusters, managedClusters, leases, components] = await Promise.all([all(Cluster), all(ManagedCluster), readLeases(client, signal), readComponents(client, signal)]);
+  // An empty fleet would be a lie.
+  if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind)) throw new FlotillaError("NoHub", `${server} serves neither Clusters nor ManagedClusters, so it is no hub; name the hub's kubeconfig with --kubeconfig FILE, or start one with 'flotilla up'`);
   const members = summariseMembers({ clusters, managedClusters, leases, nowMs });
   for (const member of members) unwell.member(member);
   const [bindings, clusterBindings, works, manifestWorks, placements, replicaSets] = await Promise.all([
@@ -51,7 +58,7 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
     each(OcmPlacement, unwell.placement),
     each(ManifestWorkReplicaSet, unwell.replicaSet),
   ]);
-  return { server, members, objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets }, unwell: unwell.result(), workloads, notShown: notShown.toSorted() };
+  return { server, components, members, objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets }, unwell: unwell.result(), workloads, notShown: notShown.toSorted() };
 }
 
 async function* objectsOf<T extends KubernetesObject>(client: Client, kind: Kind<T>, options: ListOptions): AsyncIterable<DeepReadonly<T>> {
@@ -61,6 +68,21 @@ async function* objectsOf<T extends KubernetesObject>(client: Client, kind: Kind
     yield* page.items;
     next = page.continue;
   } while (next);
+}
+
+/** Who may not read them sees everything else. A hub may run its programs elsewhere, and then shows none. */
+async function readComponents(client: Client, signal: AbortSignal): Promise<ComponentsStatus[]> {
+  const found: ComponentsStatus[] = [];
+  for (const namespace of COMPONENT_NAMESPACES) {
+    try {
+      const deployments = await Array.fromAsync(objectsOf(client, Deployment, { cluster: "hub", namespace, signal }));
+      const unready = deployments.filter(({ spec, status }) => (status?.readyReplicas ?? 0) < (spec.replicas ?? 1)).map(({ metadata }) => metadata.name);
+      if (deployments.length > 0) found.push({ namespace, total: deployments.length, unready });
+    } catch (error) {
+      if (!isForbidden(error) && !isNotFound(error)) throw error;
+    }
+  }
+  return found;
 }
 
 /** Who may not read them sees everything else. */

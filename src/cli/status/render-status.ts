@@ -1,30 +1,51 @@
-/** The status of a fleet as text that fits eighty columns, as far as names do. Pure. */
+/** The status of a fleet as text that fits the terminal; where there is none, everything is told whole. Pure. */
 import { formatAge } from "../../machinery/index.ts";
-import { renderTable } from "../output.ts";
+import type { Paint } from "../paint.ts";
+import { plain } from "../paint.ts";
+import { renderTable } from "../table.ts";
+import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, Unwell } from "./fleet-status.ts";
 
-const WIDTH = 80;
 /** More workloads are counted, unless all are asked for. */
 const MAX_WORKLOADS = 20;
 const MAX_PLACEMENT = 36;
+/** On a terminal; 'flotilla why' has the whole reason. */
+const MAX_REASON_LINES = 2;
 
-export function renderStatus(status: FleetStatus, options: { nowMs: number; all: boolean }): string {
+export interface StatusPage {
+  nowMs: number;
+  all: boolean;
+  /** The columns of the terminal. */
+  width?: number | undefined;
+  paint?: Paint;
+}
+
+export function renderStatus(status: FleetStatus, page: StatusPage): string {
   const { server, members, notShown } = status;
   return [
-    `hub ${server}`,
-    members.length > 0 ? renderMembers(members, options.nowMs) : "No members yet.",
+    [`hub ${server}`, ...renderComponents(status, page)].join("\n"),
+    members.length > 0 ? renderMembers(members, page) : "No members yet.",
     ...renderObjects(status),
-    renderUnwell(status.unwell),
-    renderWorkloads(status, options.all),
+    renderUnwell(status.unwell, page),
+    renderWorkloads(status, page),
     ...(notShown.length > 0 ? [`Not shown, because you may not list them: ${notShown.join(", ")}`] : []),
   ].join("\n\n");
 }
 
-function renderMembers(members: readonly MemberStatus[], nowMs: number): string {
-  const rows = members.map((member) => [member.name, member.mode, karmadaWord(member), ocmWord(member), member.version || "-", member.nodes || "-", member.free?.cpu ?? "-", member.free?.memory ?? "-", member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard))]);
-  const [header = "", ...lines] = renderTable(["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "HEARD"], rows, 2).split("\n");
+function renderComponents({ components }: FleetStatus, { width }: StatusPage): string[] {
+  if (components.length === 0) return [];
+  const counts = `components ${components.map(({ namespace, total, unready: { length } }) => `${total - length}/${total} in ${namespace}`).join(", ")}`;
+  const unready = components.flatMap(({ namespace, unready: names }) => names.map((name) => `  ${name} in ${namespace} is not ready`));
+  return [counts, ...unready].flatMap((line) => (width === undefined ? [line] : wrapWords(line, width)));
+}
+
+function renderMembers(members: readonly MemberStatus[], { nowMs, width, paint = plain }: StatusPage): string {
+  const rows = members.map((member) => [member.name, member.mode, painted(karmadaWord(member), paint), painted(ocmWord(member), paint), member.version || "-", member.nodes || "-", member.free?.cpu ?? "-", member.free?.memory ?? "-", member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard))]);
+  const [header = "", ...lines] = renderTable(["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "HEARD"], rows, 2, width).split("\n");
   return [header, ...lines.flatMap((line, index) => [line, ...(members[index]?.taints ?? []).map((taint) => `  taint ${taint}`)])].join("\n");
 }
+
+const painted = (word: string, { green, red }: Paint): string => (word === "Ready" || word === "Available" ? green(word) : word.startsWith("Not") ? red(word) : word);
 
 function karmadaWord({ ready }: MemberStatus): string {
   if (ready === undefined) return "-";
@@ -45,23 +66,22 @@ function renderObjects({ objects }: FleetStatus): string[] {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-function renderUnwell({ counts, worst }: Unwell): string {
+function renderUnwell({ counts, worst }: Unwell, { width, paint = plain }: StatusPage): string {
   const kinds = Object.entries(counts);
   if (kinds.length === 0) return "Everything is well.";
   const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
-  const lines = worst.flatMap(({ kind, namespace, name, reason }) => renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason));
-  return [`NOT WELL: ${total}`, ...lines].join("\n");
+  const lines = worst.flatMap(({ kind, namespace, name, reason }) => renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width));
+  return [`${paint.red("NOT WELL:")} ${total}`, ...lines].join("\n");
 }
 
-/** In one line where it fits; otherwise the reason has two of its own. 'flotilla why' has it whole. */
-function renderTrouble(what: string, reason: string): string[] {
+/** In one line where it fits; otherwise the reason has lines of its own. */
+function renderTrouble(what: string, reason: string, width: number | undefined): string[] {
   const line = `  ${what} ${reason}`;
-  if (line.length <= WIDTH) return [line];
-  const room = WIDTH - 4;
-  const space = reason.lastIndexOf(" ", room);
-  const end = reason.length <= room || space <= 0 ? room : space;
-  const rest = reason.slice(end).trimStart();
-  return [`  ${what}`, `    ${reason.slice(0, end)}`, ...(rest ? [`    ${cut(rest, room)}`] : [])];
+  if (width === undefined || displayWidth(line) <= width) return [line];
+  const room = width - 4;
+  const [first = "", ...rest] = wrapWords(reason, room);
+  const lines = rest.length < MAX_REASON_LINES ? [first, ...rest] : [first, rest.join(" ")];
+  return [`  ${shorten(what, width - 2)}`, ...lines.map((text) => `    ${shorten(text, room)}`)];
 }
 
 /** `member not available` and `members not available`. */
@@ -70,15 +90,14 @@ function plural(trouble: string, count: number): string {
   return [count === 1 ? what : `${what}s`, ...rest].join(" ");
 }
 
-const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
-
-function renderWorkloads({ workloads, objects, notShown }: FleetStatus, all: boolean): string {
+function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, width }: StatusPage): string {
   if (workloads.length === 0) return objects.manifestWorks > 0 || notShown.includes("resourcebindings") ? "No workloads are propagated by policies." : "No workloads are propagated yet: apply one together with a PropagationPolicy.";
   const shown = all ? workloads : workloads.slice(0, MAX_WORKLOADS);
   const table = renderTable(
     ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT"],
-    shown.map(({ namespace, name, kind, desired, ready, applied, placement }) => [namespace, name, kind, desired === undefined ? "-" : `${ready}/${desired}`, applied, (all ? placement : cut(placement, MAX_PLACEMENT)) || "<not scheduled>"]),
+    shown.map(({ namespace, name, kind, desired, ready, applied, placement }) => [namespace, name, kind, desired === undefined ? "-" : `${ready}/${desired}`, applied, (all || width === undefined ? placement : shorten(placement, MAX_PLACEMENT)) || "<not scheduled>"]),
     2,
+    width,
   );
   return shown.length < workloads.length ? `${table}\nand ${workloads.length - shown.length} more; --all shows them` : table;
 }

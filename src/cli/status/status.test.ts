@@ -4,6 +4,7 @@ import type { Cluster, KubernetesObject, Lease, ManagedCluster } from "../../api
 import { makeBinding, makeCluster, makeDeployment } from "../../testing/index.ts";
 import type { FleetStatus, MemberStatus, UnwellObject } from "./fleet-status.ts";
 import { summariseMembers, type MemberInput } from "./members.ts";
+import { displayWidth } from "../text-layout.ts";
 import { renderStatus } from "./render-status.ts";
 import { createUnwellCollector } from "./unwell.ts";
 import { summariseWorkload } from "./workloads.ts";
@@ -121,8 +122,14 @@ describe("as text", () => {
       made.status = { aggregatedStatus: [{ clusterName: "paris", status: { readyReplicas: 3 } }, { clusterName: "oslo", status: { readyReplicas: 1 } }] };
     })
     .build();
-  const status = (extra: Partial<FleetStatus> = {}): FleetStatus => ({ server: "https://hub", members: [], objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 }, unwell: { counts: {}, worst: [] }, workloads: [], notShown: [], ...extra });
-  const render = (extra: Partial<FleetStatus>, all = false): string => renderStatus(status(extra), { nowMs: NOW, all });
+  const status = (extra: Partial<FleetStatus> = {}): FleetStatus => ({ server: "https://hub", components: [], members: [], objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 }, unwell: { counts: {}, worst: [] }, workloads: [], notShown: [], ...extra });
+  const render = (extra: Partial<FleetStatus>, all = false): string => renderStatus(status(extra), { nowMs: NOW, all, width: 80 });
+
+  test("names the programs of the hub that are not ready", () => {
+    const text = render({ components: [{ namespace: "karmada-system", total: 4, unready: [] }, { namespace: "open-cluster-management-hub", total: 4, unready: ["cluster-manager"] }] });
+
+    expect(text.split("\n").slice(0, 3)).toEqual(["hub https://hub", "components 4/4 in karmada-system, 3/4 in open-cluster-management-hub", "  cluster-manager in open-cluster-management-hub is not ready"]);
+  });
 
   test("it is the fleet at a glance", () => {
     const clusters = [cluster("paris", ({ spec }) => (spec.taints = [{ key: "gpu", effect: "NoSchedule" }])), cluster("oslo", ({ spec, status: said }) => Object.assign(spec, { syncMode: "Pull" }) && said?.conditions?.splice(0))];
@@ -150,6 +157,29 @@ describe("as text", () => {
       "",
       "Not shown, because you may not list them: works",
     ]);
+  });
+
+  const longest = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
+  const crowded = status({
+    members: members({ clusters: [cluster(longest), cluster("oslo")] }),
+    unwell: { counts: { "binding not applied": 1 }, worst: [{ trouble: "binding not applied", kind: "ResourceBinding", namespace: "shop", name: longest, reason: `磁盘已满 ${"reason ".repeat(30)}end` }] },
+    workloads: [{ ...summariseWorkload(binding), name: longest, namespace: "店铺", placement: Array.from({ length: 20 }, (_, index) => `member${index}=1`).join(" ") }],
+  });
+
+  test("a terminal shows every line whole, whatever the names are", () => {
+    for (const width of [80, 120]) {
+      const lines = renderStatus(crowded, { nowMs: NOW, all: true, width }).split("\n");
+
+      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
+    }
+  });
+
+  test("where there is no terminal nothing is left out", () => {
+    const text = renderStatus(crowded, { nowMs: NOW, all: false });
+
+    expect(text).not.toContain("…");
+    expect(text).toContain(longest);
+    expect(text).toContain("member19=1");
   });
 
   test("an empty fleet says what to do next", () => {

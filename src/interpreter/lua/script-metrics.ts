@@ -1,6 +1,6 @@
 /** What is counted of a script's calls, for Prometheus. */
 import { Histogram } from "../../base/index.ts";
-import type { Labels, MetricsText } from "../../base/index.ts";
+import type { Labels, Metric, MetricsText } from "../../base/index.ts";
 import type { ScriptOwner } from "./engine.ts";
 import { LuaLimitError } from "./errors.ts";
 import { LuaResultError } from "./operations.ts";
@@ -15,12 +15,20 @@ export class ScriptMetrics {
   readonly durations = new Histogram(DURATION_SECONDS);
   readonly failures: Record<Reason, number> = { error: 0, limit: 0, result: 0 };
 
+  /** The last call failed. */
+  isFailing = false;
+  #hasFailed = false;
+
+  /** A call ended; `failed` was called before if it failed. */
   took(ms: number): void {
     this.durations.observe(ms / 1000);
+    this.isFailing = this.#hasFailed;
+    this.#hasFailed = false;
   }
 
   failed(error: unknown): void {
     this.failures[reasonOf(error)] += 1;
+    this.#hasFailed = true;
   }
 }
 
@@ -35,17 +43,29 @@ interface Measured {
   readonly isQuarantined: boolean;
 }
 
-const DURATION = "flotilla_interpreter_script_duration_seconds";
-const FAILURES = "flotilla_interpreter_script_failures_total";
-const QUARANTINED = "flotilla_interpreter_script_quarantined";
+const DURATION: Metric = { name: "flotilla_interpreter_script_duration_seconds", type: "histogram", help: "How long calls of a customization's script took.", labels: ["customization", "operation"], buckets: DURATION_SECONDS };
+const FAILURES: Metric = {
+  name: "flotilla_interpreter_script_failures_total",
+  type: "counter",
+  help: "Calls that failed: an error of the script, a limit that it reached, or a result that the operation cannot use.",
+  labels: ["customization", "operation", "reason"],
+};
+const QUARANTINED: Metric = { name: "flotilla_interpreter_script_quarantined", type: "gauge", help: "1 while a script runs outside the process because it reached its limits too often.", labels: ["customization", "operation"] };
+
+/** A counter that begins with its first failure shows no increase, and a call that failed once may not come again. */
+const FAILING: Metric = { name: "flotilla_interpreter_script_failing", type: "gauge", help: "1 when the last call of a script failed.", labels: ["customization", "operation"] };
+
+export const scriptMetrics: readonly Metric[] = [DURATION, FAILURES, FAILING, QUARANTINED];
 
 const labelsOf = ({ owner: { customization, operation } }: Measured): Labels => [["customization", customization], ["operation", operation]];
 
 export function writeScriptMetrics(text: MetricsText, scripts: readonly Measured[]): void {
-  text.family(DURATION, "histogram", "How long calls of a customization's script took.");
-  for (const script of scripts) script.metrics.durations.write(text, DURATION, labelsOf(script));
-  text.family(FAILURES, "counter", "Calls that failed: an error of the script, a limit that it reached, or a result that the operation cannot use.");
-  for (const script of scripts) for (const reason of REASONS) text.sample(FAILURES, [...labelsOf(script), ["reason", reason]], script.metrics.failures[reason]);
-  text.family(QUARANTINED, "gauge", "1 while a script runs outside the process because it reached its limits too often.");
-  for (const script of scripts) text.sample(QUARANTINED, labelsOf(script), script.isQuarantined ? 1 : 0);
+  text.family(DURATION);
+  for (const script of scripts) script.metrics.durations.write(text, DURATION.name, labelsOf(script));
+  text.family(FAILURES);
+  for (const script of scripts) for (const reason of REASONS) text.sample(FAILURES.name, [...labelsOf(script), ["reason", reason]], script.metrics.failures[reason]);
+  text.family(FAILING);
+  for (const script of scripts) text.sample(FAILING.name, labelsOf(script), script.metrics.isFailing ? 1 : 0);
+  text.family(QUARANTINED);
+  for (const script of scripts) text.sample(QUARANTINED.name, labelsOf(script), script.isQuarantined ? 1 : 0);
 }

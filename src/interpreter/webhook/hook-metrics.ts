@@ -1,6 +1,6 @@
 /** What is counted of the calls of webhooks, for Prometheus. */
 import { Histogram } from "../../base/index.ts";
-import type { Labels, MetricsText } from "../../base/index.ts";
+import type { Labels, Metric, MetricsText } from "../../base/index.ts";
 import type { Operation } from "../operations.ts";
 import { FAILURE_REASONS } from "./webhook-error.ts";
 import type { FailureReason } from "./webhook-error.ts";
@@ -8,12 +8,18 @@ import type { FailureReason } from "./webhook-error.ts";
 /** From a webhook next door to the longest that one may take. */
 const DURATION_SECONDS = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-const DURATION = "flotilla_interpreter_webhook_duration_seconds";
-const FAILURES = "flotilla_interpreter_webhook_failures_total";
+const DURATION: Metric = { name: "flotilla_interpreter_webhook_duration_seconds", type: "histogram", help: "How long calls of interpreter webhooks took, with waiting and repetitions.", labels: ["webhook", "operation"], buckets: DURATION_SECONDS };
+const FAILURES: Metric = { name: "flotilla_interpreter_webhook_failures_total", type: "counter", help: "Calls of interpreter webhooks that gave no answer that can be used.", labels: ["webhook", "operation", "reason"] };
+
+const FAILING: Metric = { name: "flotilla_interpreter_webhook_failing", type: "gauge", help: "1 when the last call of a webhook failed.", labels: ["webhook", "operation"] };
+
+export const hookMetrics: readonly Metric[] = [DURATION, FAILURES, FAILING];
 
 interface Counts {
   readonly durations: Histogram;
   readonly failures: Record<FailureReason, number>;
+  /** The last call failed. */
+  isFailing: boolean;
 }
 
 /** Of one webhook. */
@@ -25,12 +31,13 @@ export class HookMetrics {
     const counts = this.#of(operation);
     counts.durations.observe(tookMs / 1000);
     if (failure) counts.failures[failure] += 1;
+    counts.isFailing = failure !== undefined;
   }
 
   #of(operation: Operation): Counts {
     let counts = this.byOperation.get(operation);
     if (!counts) {
-      counts = { durations: new Histogram(DURATION_SECONDS), failures: Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<FailureReason, number> };
+      counts = { durations: new Histogram(DURATION_SECONDS), failures: Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<FailureReason, number>, isFailing: false };
       this.byOperation.set(operation, counts);
     }
     return counts;
@@ -39,8 +46,10 @@ export class HookMetrics {
 
 export function writeHookMetrics(text: MetricsText, hooks: ReadonlyMap<string, HookMetrics>): void {
   const samples = [...hooks].flatMap(([webhook, { byOperation }]) => [...byOperation].map(([operation, counts]) => ({ labels: [["webhook", webhook], ["operation", operation]] as Labels, ...counts })));
-  text.family(DURATION, "histogram", "How long calls of interpreter webhooks took, with waiting and repetitions.");
-  for (const { labels, durations } of samples) durations.write(text, DURATION, labels);
-  text.family(FAILURES, "counter", "Calls of interpreter webhooks that gave no answer that can be used.");
-  for (const { labels, failures } of samples) for (const reason of FAILURE_REASONS) text.sample(FAILURES, [...labels, ["reason", reason]], failures[reason]);
+  text.family(DURATION);
+  for (const { labels, durations } of samples) durations.write(text, DURATION.name, labels);
+  text.family(FAILURES);
+  for (const { labels, failures } of samples) for (const reason of FAILURE_REASONS) text.sample(FAILURES.name, [...labels, ["reason", reason]], failures[reason]);
+  text.family(FAILING);
+  for (const { labels, isFailing } of samples) text.sample(FAILING.name, labels, isFailing ? 1 : 0);
 }

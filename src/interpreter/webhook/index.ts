@@ -1,3 +1,4 @@
+export { hookMetrics } from "./hook-metrics.ts";
 export { createWebhookLevel } from "./level.ts";
 export type { WebhookLevel } from "./level.ts";
 export { serviceAddress } from "./service-address.ts";

@@ -12,8 +12,8 @@
 import { Cluster, clusterNameOf, Work } from "../../api/index.ts";
 import { equalJson, FlotillaError, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
-import { createMemberLanes, createRefusals, obstacleOf } from "../../delivery/index.ts";
-import type { Delivery, ObjectRef, Obstacle, Passage } from "../../delivery/index.ts";
+import { createRefusals, obstacleOf } from "../../delivery/index.ts";
+import type { Delivery, MemberLanes, ObjectRef, Obstacle, Passage } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
 import { defineController, done, watch } from "../../runtime/index.ts";
@@ -21,6 +21,7 @@ import type { Controller, EventRecorder, Informer, ObjectEvent, Source, StatusWr
 import type { ObjectKey } from "../../client/index.ts";
 import { manifestsOf, refOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
+import type { ExecutionMeter } from "../meter.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { WORK_FINALIZER } from "../well-known.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
@@ -44,6 +45,8 @@ export interface ExecuteDependencies {
   /** Works whose kinds are understood differently now. */
   ruleChanges: Source<ObjectKey>;
   workStatus: StatusWriter<Work>;
+  lanes: MemberLanes;
+  meter?: ExecutionMeter;
   events: EventRecorder;
   clock: Clock;
   random: Random;
@@ -56,8 +59,7 @@ const LOOK_AGAIN_MS = 60_000;
 
 type ManifestAttempt = { kind: string; name: string; repairs: boolean; servesAsItIs: boolean; attempt: Attempt };
 
-export function createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
-  const lanes = createMemberLanes({ clock, random });
+export function createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, lanes, meter, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
   const refusals = createRefusals(random);
   const lostAnswers = createLostAnswers();
   const departures = createDepartures({ works, clock });
@@ -159,11 +161,13 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
         isPending = true;
         workStatus.set(key, "execute", (newest) => planApplied(newest, pendingAnswer(clusterOf(work)), formatTime(clock.now())));
       });
+      const startMs = meter?.nowMs() ?? 0;
       const attempts = await deliver(work, passage, signal);
       const failures = attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []));
       const obstacles = new Set<Obstacle>(failures.map(obstacleOf));
       passage.leave(obstacles.has("unreachable") ? messageOf(failures.at(-1)) : undefined);
       if (signal.aborted || obstacles.has("busy")) return done; // It comes back when there is room.
+      meter?.workSynced(meter.nowMs() - startMs, failures.length === 0);
 
       const changed = attempts.filter(({ attempt: { result } }) => result === "created" || result === "updated").length;
       if (changed > 0) log.info("manifests applied", { manifests: changed });

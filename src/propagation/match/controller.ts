@@ -13,9 +13,10 @@ import { equalJson, messageOf } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineKeyedController, done, watch } from "../../runtime/index.ts";
-import type { Controller, Lister, Source } from "../../runtime/index.ts";
+import type { Controller, Lister, ReconcileContext, Result, Source } from "../../runtime/index.ts";
 import { clusterScope, namespacedScope, scopeIn } from "../binding-scope.ts";
 import { derivedNameProblem } from "../derived-names.ts";
+import type { PipelineMeter } from "../meter.ts";
 import { isRefusal } from "../refusal.ts";
 import type { TellRuleFailure } from "../rule-failures.ts";
 import { isTemplate, keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
@@ -26,7 +27,7 @@ import { createClaimWriter } from "./claim.ts";
 import { planActivation } from "./lazy-activation.ts";
 import { bindingConflict, mergeBinding, planBinding } from "./plan-binding.ts";
 import { planMatch } from "./plan-match.ts";
-import type { Policy } from "./plan-match.ts";
+import type { MatchPlan, Policy } from "./plan-match.ts";
 import type { PolicyIndex } from "./policy-index.ts";
 import type { PolicyNews } from "./policy-news.ts";
 import type { PolicyTally } from "./policy-tally.ts";
@@ -51,12 +52,13 @@ export interface MatchDependencies extends PrerequisiteListers {
   tellFailure: TellRuleFailure;
   news: PolicyNews;
   tally: Pick<PolicyTally, "wait">;
+  meter?: PipelineMeter;
 }
 
 const CONCURRENCY = 64;
 
 export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {
-  const { hub, client, templates, policies, interpreter, ruleChanges, tellFailure, news, tally } = deps;
+  const { hub, client, templates, policies, interpreter, ruleChanges, tellFailure, news, tally, meter } = deps;
   const claims = createClaimWriter(hub, client);
   const takenNames = createTakenNames();
   const affectedBy = (found: readonly Policy[]): TemplateKey[] => found.flatMap((policy) => [...affectedTemplates(templates, policy)]);
@@ -85,6 +87,84 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     const binding = bindingOf(key);
     if (binding && !bindingConflict(binding, template)) await claims.write(binding, scopeIn(key.namespace).kind, undefined, undefined, signal);
     await claims.write(template, await templates.kindOf(template), undefined, undefined, signal);
+  }
+
+  /** Carries out what the policy asks for; `refused` when something stands in the way that trying again does not change. */
+  async function applyPolicy(key: TemplateKey, template: Template, plan: Extract<MatchPlan, { outcome: "matched" }>, { log, signal }: ReconcileContext): Promise<Result | "refused"> {
+    const { policy, preempted } = plan;
+    const asked = policies.original(policy);
+    const spoken = asked ? await templates.get({ apiVersion: askedVersion(asked, template), kind: key.kind, ...(key.namespace && { namespace: key.namespace }), name: key.name }) : template;
+    if (spoken === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
+    if (!spoken) return done;
+
+    const needs = planPrerequisites(hub, policy, deps);
+    if (!needs.met) {
+      news.failed(template, policy, needs.message);
+      tally.wait(key, { policy, template, reason: needs.reason, message: needs.message });
+      return "refused"; // What it waits for brings it back.
+    }
+    const badName = derivedNameProblem(key.kind, key.namespace, key.name);
+    if (badName !== undefined) {
+      news.failed(template, policy, badName);
+      tally.wait(key, { policy, template, reason: "BindingNameInvalid", message: badName });
+      return "refused"; // Names do not change: only another object helps.
+    }
+    const binding = bindingOf(key);
+    const conflict = binding && bindingConflict(binding, template);
+    if (conflict === "other") {
+      const message = renderTaken(binding?.metadata.name ?? "", binding?.spec.resource);
+      takenNames.wait(key);
+      news.failed(template, policy, message);
+      tally.wait(key, { policy, template, reason: "BindingNameTaken", message });
+      return "refused"; // The end of that binding brings it back.
+    }
+    takenNames.leave(key);
+    const own = conflict ? undefined : binding;
+    const activation = planActivation(policy, spoken, own);
+    const claim = (): Promise<void> => writeClaim(key, template, plan, activation.when === "later" && !own ? activation.digest : undefined, signal);
+    // A new template is claimed while its binding is made, so that neither waits for the disk of the other; the claim is there before the
+    // stages behind the binding look at the template. Otherwise it comes first: whoever may not have the template makes no change to its binding.
+    const isNew = !binding && !preempted && activation.when === "now";
+    if (!isNew) await claim();
+    // The binding of an earlier object of this name is being collected; its deletion brings us back here.
+    if (conflict === "earlier") return done;
+    if (activation.when === "later") {
+      if (!preempted) news.applied(template, policy);
+      if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
+      return done;
+    }
+    const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) => tellFailure(spoken, rule, error));
+    tellFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
+    const desired = planBinding({ template: spoken, policy, ...size, schedulePriority: needs.schedulePriority, activated: activation.digest });
+    const [change] = await Promise.all([bind(own, desired, signal).catch((error: unknown) => {
+      if (isRefusal(error)) {
+        news.failed(template, policy, messageOf(error));
+        tally.wait(key, { policy, template, reason: "BindingRefused", message: messageOf(error) });
+      }
+      throw error;
+    }), isNew && claim()]);
+    if (!preempted) news.applied(template, policy);
+    if (change) log.info("binding written", { change, policy: policy.metadata.name });
+    return done;
+  }
+
+  async function writeClaim(key: TemplateKey, template: Template, { policy, preempted }: Extract<MatchPlan, { outcome: "matched" }>, activated: string | undefined, signal: AbortSignal): Promise<void> {
+    try {
+      await claims.write(template, await templates.kindOf(template), policy, activated, signal);
+    } catch (error) {
+      if (preempted) meter?.policyPreempted(false);
+      if (isRefusal(error)) {
+        if (preempted) news.notPreempted(template, policy, preempted, messageOf(error));
+        else news.failed(template, policy, messageOf(error));
+        tally.wait(key, { policy, template, reason: "ClaimRefused", message: messageOf(error) });
+      }
+      throw error;
+    }
+    if (preempted) {
+      meter?.policyPreempted(true);
+      news.preempted(template, policy, preempted);
+    }
+    tally.wait(key, undefined);
   }
 
   return defineKeyedController<TemplateKey>({
@@ -126,74 +206,22 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       }
       if (!isTemplate(template)) return done;
 
+      const startMs = meter?.nowMs() ?? 0;
       const plan = planMatch({ template, ...policies.candidates(template) });
+      meter?.policyFound(meter.nowMs() - startMs);
       if (plan.outcome === "none") {
         await release(key, template, signal);
         return done;
       }
-      const { policy, preempted } = plan;
-      const asked = policies.original(policy);
-      const spoken = asked ? await templates.get({ apiVersion: askedVersion(asked, template), kind: key.kind, ...(key.namespace && { namespace: key.namespace }), name: key.name }) : template;
-      if (spoken === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
-      if (!spoken) return done;
-
-      const needs = planPrerequisites(hub, policy, deps);
-      if (!needs.met) {
-        news.failed(template, policy, needs.message);
-        tally.wait(key, { policy, template, reason: needs.reason, message: needs.message });
-        return done; // What it waits for brings it back.
-      }
-      const badName = derivedNameProblem(key.kind, key.namespace, key.name);
-      if (badName !== undefined) {
-        news.failed(template, policy, badName);
-        tally.wait(key, { policy, template, reason: "BindingNameInvalid", message: badName });
-        return done; // Names do not change: only another object helps.
-      }
-      const binding = bindingOf(key);
-      const conflict = binding && bindingConflict(binding, template);
-      if (conflict === "other") {
-        const message = renderTaken(binding?.metadata.name ?? "", binding?.spec.resource);
-        takenNames.wait(key);
-        news.failed(template, policy, message);
-        tally.wait(key, { policy, template, reason: "BindingNameTaken", message });
-        return done; // The end of that binding brings it back.
-      }
-      takenNames.leave(key);
-      const own = conflict ? undefined : binding;
-      const activation = planActivation(policy, spoken, own);
-      // The claim comes first: it moves a Deployment's generation, which the stages behind the binding write onto every copy.
+      const foundMs = meter?.nowMs() ?? 0;
+      let isApplied = false;
       try {
-        await claims.write(template, await templates.kindOf(template), policy, activation.when === "later" && !own ? activation.digest : undefined, signal);
-      } catch (error) {
-        if (isRefusal(error)) {
-          if (preempted) news.notPreempted(template, policy, preempted, messageOf(error));
-          else news.failed(template, policy, messageOf(error));
-          tally.wait(key, { policy, template, reason: "ClaimRefused", message: messageOf(error) });
-        }
-        throw error;
+        const result = await applyPolicy(key, template, plan, { log, signal });
+        isApplied = result !== "refused";
+        return result === "refused" ? done : result;
+      } finally {
+        meter?.policyApplied(meter.nowMs() - foundMs, isApplied);
       }
-      if (preempted) news.preempted(template, policy, preempted);
-      tally.wait(key, undefined);
-      // The binding of an earlier object of this name is being collected; its deletion brings us back here.
-      if (conflict === "earlier") return done;
-      if (activation.when === "later") {
-        if (!preempted) news.applied(template, policy);
-        if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
-        return done;
-      }
-      const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) => tellFailure(spoken, rule, error));
-      tellFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
-      const desired = planBinding({ template: spoken, policy, ...size, schedulePriority: needs.schedulePriority, activated: activation.digest });
-      const change = await bind(own, desired, signal).catch((error: unknown) => {
-        if (isRefusal(error)) {
-          news.failed(template, policy, messageOf(error));
-          tally.wait(key, { policy, template, reason: "BindingRefused", message: messageOf(error) });
-        }
-        throw error;
-      });
-      if (!preempted) news.applied(template, policy);
-      if (change) log.info("binding written", { change, policy: policy.metadata.name });
-      return done;
     },
   });
 }

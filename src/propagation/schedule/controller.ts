@@ -14,10 +14,12 @@ import type { Client, ObjectKey } from "../../client/index.ts";
 import { defineController, done, idOfKey, keyOf, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Lister, StatusWriter } from "../../runtime/index.ts";
 import { hasGrown } from "../estimate/index.ts";
+import type { PipelineMeter } from "../meter.ts";
 import { resourceOf } from "../resource-of.ts";
 import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
 import { createDecisions } from "./decisions.ts";
 import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
+import { scheduleType } from "./needs-scheduling.ts";
 import { planNews, planTold, toldBy, type Told } from "./plan-news.ts";
 import { isToBeScheduled, planPatch } from "./plan-patch.ts";
 import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";
@@ -39,11 +41,12 @@ export interface ScheduleDependencies {
   options?: ScheduleOptions;
   /** Hears every decision that was carried out, for those who explain it (`summarise-decision.ts`). */
   onDecision?(key: ObjectKey, plan: SchedulePlan): void;
+  meter?: PipelineMeter;
 }
 
 const CONCURRENCY = 64;
 
-export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, groups, bindingStatus, events, clock, options = {}, onDecision }: ScheduleDependencies): Controller<ObjectKey> {
+export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, groups, bindingStatus, events, clock, options = {}, onDecision, meter }: ScheduleDependencies): Controller<ObjectKey> {
   const decisions = createDecisions<ObjectKey>();
   /** What was told of bindings whose status does not say so yet. */
   const told = new Map<string, Told>();
@@ -54,6 +57,15 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
     fleets.set(hub, fleet);
     return fleet;
   };
+
+  /** Whose decision a change of a cluster can change. */
+  function bindingsAfter(hub: string, old: DeepReadonly<Cluster> | undefined, cluster: DeepReadonly<Cluster>, deleted: boolean): ObjectKey[] {
+    if (!old || deleted || changesFit(old, cluster)) {
+      decisions.startEra();
+      return bindings.list({ cluster: hub }).map((binding) => keyOf(hub, binding));
+    }
+    return hasGrown(readCluster(old).capacity, readCluster(cluster).capacity) ? decisions.nudge(clock.now()) : [];
+  }
 
   function tell(key: ObjectKey, binding: DeepReadonly<ResourceBinding>, plan: SchedulePlan): void {
     const id = idOfKey(key);
@@ -85,11 +97,9 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
       watch(Cluster, ({ cluster: hub, object, old, deleted }) => {
         const fleet = fleets.get(hub);
         if (fleet) fleets.set(hub, updateFleet(fleet, object, deleted));
-        if (!old || deleted || changesFit(old, object)) {
-          decisions.startEra();
-          return bindings.list({ cluster: hub }).map((binding) => keyOf(hub, binding));
-        }
-        return hasGrown(readCluster(old).capacity, readCluster(object).capacity) ? decisions.nudge(clock.now()) : [];
+        const concerned = bindingsAfter(hub, old, object, deleted);
+        meter?.bindingsQueued("ClusterChanged", concerned.length);
+        return concerned;
       }),
       // Who waits for a place of its own, or goes where the others of its group go, looks again when one of them moves.
       watch(kind, (event) => groups.affectedBy(event).filter((key) => decisions.reconsider(idOfKey(key), clock.now()))),
@@ -108,10 +118,13 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
       if (!turn.decide) return turn.requeueAfterMs === undefined ? done : { requeueAfterMs: turn.requeueAfterMs };
 
       const { era } = decisions;
-      const plan = planSchedule({ ...options, binding, fleet: fleetOf(key.cluster), neighbours: groups.neighboursOf(key.cluster, binding), nowMs });
+      const startMs = meter?.nowMs() ?? 0;
+      const plan = planSchedule({ ...options, binding, meter: meter?.cycle, fleet: fleetOf(key.cluster), neighbours: groups.neighboursOf(key.cluster, binding), nowMs });
       const change = planPatch(binding, plan);
       const scheduled = change ? await carryOut(binding, key, plan, change, signal) : binding;
       if (change) log.info("binding scheduled", { clusters: scheduled.spec.clusters?.length ?? 0 });
+      if (meter && plan.outcome !== "unchanged") meter.bindingScheduled(scheduleType(binding), meter.nowMs() - startMs, plan.outcome === "scheduled");
+      if (plan.outcome === "unschedulable") meter?.bindingsQueued("ScheduleAttemptFailure", 1);
 
       onDecision?.(key, plan);
       tell(key, binding, plan);

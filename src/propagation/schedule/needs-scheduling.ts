@@ -3,6 +3,7 @@
  * a taint, a label or a full cluster alone moves no divided replicas.
  */
 import { equalJson, isObject, type DeepReadonly } from "../../base/index.ts";
+import type { ScheduleType } from "../meter.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
 import { isDivisible, isFresh, strategyOf } from "./assign.ts";
 import type { Fleet } from "./fleet.ts";
@@ -24,6 +25,14 @@ export function needsScheduling({ metadata, spec, status }: BindingView, fleet: 
   // An order to leave a cluster is carried out by choosing others; so nothing leaves before there is a place to go to.
   if (isEvicted(spec) || !clusters.every(({ name }) => fleet.isStaying(name))) return true;
   return hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status);
+}
+
+/** What is decided when it is: only how many replicas go to the clusters that it has, or where it goes. */
+export function scheduleType({ metadata, spec, status }: BindingView): ScheduleType {
+  const { clusters = [], placement, replicas = 0 } = spec;
+  if (clusters.length === 0 || !isDivisible(spec) || hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status)) return "ReconcileSchedule";
+  const isScaled = strategyOf(placement) === "Duplicated" ? clusters.some((cluster) => (cluster.replicas ?? 0) !== replicas) : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0) !== replicas;
+  return isScaled ? "ScaleSchedule" : "ReconcileSchedule";
 }
 
 /** Whether the resource is ordered to leave a cluster that it is still assigned to. */

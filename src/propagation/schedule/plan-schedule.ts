@@ -9,6 +9,7 @@ import type { GracefulEvictionTask } from "../../api/index.ts";
 import { isPurgedDirectly } from "../targets.ts";
 import { isFresh, type AssignedCluster } from "./assign.ts";
 import type { ClusterVerdict } from "./candidate.ts";
+import type { CycleMeter } from "./cycle-meter.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { affinityOf, type BindingSpecView, type ClusterView, type CycleAffinity } from "./framework.ts";
 import { needsScheduling, type BindingView } from "./needs-scheduling.ts";
@@ -28,6 +29,7 @@ export interface ScheduleInput extends ScheduleOptions {
   readonly nowMs?: number;
   /** Whether a cluster that is being left stays closed even where there is no other place. */
   readonly isStrict?: boolean;
+  readonly meter?: CycleMeter | undefined;
 }
 
 /** A term of `clusterAffinities` that was tried and did not work. */

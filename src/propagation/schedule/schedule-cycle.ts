@@ -7,6 +7,7 @@
 import { estimateReplicas, estimateSets, MOST_REPLICAS, readComponentSet, readRequest } from "../estimate/index.ts";
 import { assignReplicas, strategyOf, type AssignedCluster, type Candidate } from "./assign.ts";
 import { byPreference, type ClusterVerdict, type ScoredCandidate } from "./candidate.ts";
+import { measureFilters, measureScores, type CycleMeter, type CycleStep } from "./cycle-meter.ts";
 import type { Fleet, FleetCluster } from "./fleet.ts";
 import { createView, type BindingSpecView, type BindingStatusView, type CycleAffinity, type FilterPlugin, type SchedulingView } from "./framework.ts";
 import { filterPlugins, groupPlugins, scorePlugins } from "./plugins/index.ts";
@@ -29,6 +30,7 @@ export interface CycleInput extends ScheduleOptions {
   readonly nowMs?: number | undefined;
   /** As that of a division. */
   readonly tieBreaker?: string;
+  readonly meter?: CycleMeter | undefined;
 }
 
 /** Reasons of the condition `Scheduled`. */
@@ -42,13 +44,19 @@ export function scheduleCycle(input: CycleInput): CycleResult {
   const { spec, affinity, fleet } = input;
   const view = createView(spec, affinity, input.nowMs, input.neighbours);
   const verdicts: ClusterVerdict[] = [];
-  const candidates = findCandidates(view, fleet.clusters, createEstimate(input), verdicts);
+  const lap = stopwatch(input.meter);
+  const fitting = findFitting(view, fleet.clusters, verdicts, input.meter);
+  lap("Filter");
+  const candidates = scoreAll(view, fitting, createEstimate(input), input.meter);
+  lap("Score");
   if (candidates.length === 0) return { ok: false, reason: "NoClusterFit", message: renderFitError(verdicts), verdicts };
 
   const selection = selectClusters(candidates, view.placement, isOneSet(input) ? 1 : (spec.replicas ?? 0));
   if (!selection.ok) return { ok: false, reason: "SchedulerError", message: `failed to select clusters: ${selection.message}`, verdicts };
 
+  lap("Select");
   const assignment = assignReplicas({ ...input, candidates: inOrder(selection.candidates, view), status: { ...input.status, schedulerObservingAffinityName: affinity?.name ?? "" } });
+  lap("AssignReplicas");
   if (!assignment.ok) {
     const reason = assignment.cause === "capacity" ? "Unschedulable" : "SchedulerError";
     return { ok: false, reason, message: `failed to assign replicas: ${assignment.message}`, verdicts };
@@ -58,16 +66,40 @@ export function scheduleCycle(input: CycleInput): CycleResult {
   return { ok: true, clusters, verdicts };
 }
 
+/** Tells a meter how long each step took, from the end of the one before. */
+function stopwatch(meter: CycleMeter | undefined): (step: CycleStep) => void {
+  if (!meter) return () => {};
+  let beforeMs = meter.nowMs();
+  return (step) => {
+    const nowMs = meter.nowMs();
+    meter.step(step, nowMs - beforeMs);
+    beforeMs = nowMs;
+  };
+}
+
+interface Fitting {
+  readonly cluster: FleetCluster;
+  readonly verdict: ClusterVerdict;
+}
+
 /** Clusters that pass every filter, sorted by name. Every cluster gets a verdict; the first plugin that rejects it gives the reason. */
-function findCandidates(view: SchedulingView, fleet: readonly FleetCluster[], estimate: Estimate | undefined, verdicts: ClusterVerdict[]): ScoredCandidate[] {
-  const candidates: ScoredCandidate[] = [];
+function findFitting(view: SchedulingView, fleet: readonly FleetCluster[], verdicts: ClusterVerdict[], meter: CycleMeter | undefined): Fitting[] {
+  const fitting: Fitting[] = [];
   const plugins = view.neighbours ? groupPlugins : filterPlugins;
   for (const cluster of fleet) {
     const verdict = judge(view, cluster, plugins);
     verdicts.push(verdict);
-    if (verdict.reason === undefined) candidates.push(score(view, cluster, estimate, verdict));
+    if (verdict.reason === undefined) fitting.push({ cluster, verdict });
   }
-  return candidates;
+  const sample = fitting[0]?.cluster ?? fleet[0];
+  if (meter && sample) measureFilters(meter, view, sample, plugins);
+  return fitting;
+}
+
+function scoreAll(view: SchedulingView, fitting: readonly Fitting[], estimate: Estimate | undefined, meter: CycleMeter | undefined): ScoredCandidate[] {
+  const sample = fitting[0]?.cluster;
+  if (meter && sample) measureScores(meter, view, sample, scorePlugins);
+  return fitting.map(({ cluster, verdict }) => score(view, cluster, estimate, verdict));
 }
 
 function judge(view: SchedulingView, cluster: FleetCluster, plugins: readonly FilterPlugin[]): ClusterVerdict {

@@ -59,7 +59,7 @@ export function createComponentLogs({ clock, componentOf, clusterOf }: Component
     if (component === undefined || typeof key !== "string") return;
     const slash = key.indexOf("/");
     const cluster = clusterOf?.(component, key) ?? key.slice(0, slash);
-    if (slash > 0) note(cluster, component, { timeMs: clock.now(), text: `${new Date(clock.now()).toISOString()} ${describe(level, message, { ...fields, key: key.slice(slash + 1) })}` });
+    if (slash > 0) note(cluster, component, keptLine(clock.now(), level, message, { ...fields, key: key.slice(slash + 1) }));
   };
 
   const wrap = (log: Log, base: LogFields): Log => {
@@ -113,6 +113,16 @@ export function createComponentLogs({ clock, componentOf, clusterOf }: Component
       }
     },
     forget: (cluster) => void rings.delete(cluster),
+  };
+}
+
+/** Put into words when somebody reads it: most lines are pushed out unread. */
+function keptLine(timeMs: number, level: LogLevel, message: string, fields: LogFields): LogLine {
+  return {
+    timeMs,
+    get text() {
+      return `${new Date(timeMs).toISOString()} ${describe(level, message, fields)}`;
+    },
   };
 }
 

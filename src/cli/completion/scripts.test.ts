@@ -1,0 +1,123 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scripts } from "./scripts.ts";
+
+/** A stand-in that shows which words it was asked about: the scripts only pass words on and show the answer. */
+const STAND_IN = `#!/bin/sh
+shift
+for word in "$@"; do printf '<%s>' "$word" >> "$ASKED"; done
+printf '%b' "$ANSWER"
+`;
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "flotilla-completion-"));
+  writeFileSync(join(folder, "flotilla"), STAND_IN);
+  chmodSync(join(folder, "flotilla"), 0o755);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const isInstalled = (shell: string): boolean => {
+  const found = spawnSync(shell, ["-c", "exit 0"]).status === 0;
+  if (!found) process.stdout.write(`skipped: ${shell} is not installed, so its completion is not run\n`);
+  return found;
+};
+
+function run(shell: string, args: string[], answer: string, environment: Record<string, string> = {}): { asked: string; shown: string[] } {
+  const asked = join(folder, "asked");
+  writeFileSync(asked, "");
+  const { stdout, stderr, status } = spawnSync(shell, args, { encoding: "utf8", cwd: folder, env: { PATH: `${folder}${delimiter}${process.env["PATH"]}`, HOME: folder, ASKED: asked, ANSWER: answer, ...environment } });
+  expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  return { asked: spawnSync("cat", [asked], { encoding: "utf8" }).stdout, shown: stdout.split("\n").filter((line) => line !== "") };
+}
+
+describe.runIf(isInstalled("bash"))("bash", () => {
+  /** Sets what bash sets before it asks; words are also broken at `=` and `:`. The cursor is at the bar. */
+  const complete = (line: string, answer: string): ReturnType<typeof run> => {
+    const point = line.indexOf("|");
+    const typed = line.replace("|", "");
+    const pieces = [...typed.matchAll(/[=:]+|[^\s=:]+/g)];
+    const before = pieces.filter(({ index }) => index < point);
+    const isNew = /\s$/.test(typed.slice(0, point));
+    const words = isNew ? [...before.map(([text]) => text), ""] : before.map(([text]) => text);
+    const script = `compopt() { echo "compopt $*"; }\nsource completion.bash\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")})\nCOMP_CWORD=${words.length - 1}\nCOMP_LINE='${typed}'\nCOMP_POINT=${point}\n_flotilla\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
+    writeFileSync(join(folder, "completion.bash"), scripts.bash);
+    return run("bash", ["--norc", "-c", script], answer);
+  };
+
+  test("words are passed on, and answers shown without what they mean", () => {
+    expect(complete("flotilla st|", "status\\tshow the members\\nsnapshot\\tsave\\n:4\\n")).toEqual({ asked: "<st>", shown: ["status"] });
+  });
+
+  test("a word that is not there yet is passed on as an empty one", () => {
+    expect(complete("flotilla  why  -n |", "default\\nshop\\n:4\\n")).toEqual({ asked: "<why><-n><>", shown: ["default", "shop"] });
+  });
+
+  test("words that bash broke are whole, and only the last part is answered", () => {
+    expect(complete("flotilla status --output=js|", "--output=json\\n:4\\n")).toEqual({ asked: "<status><--output=js>", shown: ["json"] });
+    expect(complete("flotilla status --output=|", "--output=json\\n--output=yaml\\n:4\\n")).toEqual({ asked: "<status><--output=>", shown: ["json", "yaml"] });
+  });
+
+  test("what stands behind the cursor does not count", () => {
+    expect(complete("flotilla sta|tus --all", "status\\n:4\\n")).toEqual({ asked: "<sta>", shown: ["status"] });
+  });
+
+  test("files and folders are bash's own to offer", () => {
+    writeFileSync(join(folder, "web.yaml"), "");
+
+    expect(complete("flotilla plan -f we|", ":0\\n").shown).toEqual(["compopt -o filenames", "web.yaml"]);
+    expect(complete("flotilla plan --filename=we|", ":0\\n").shown).toEqual(["compopt -o filenames", "web.yaml"]);
+    expect(complete("flotilla up --data we|", ":16\\n").shown).toEqual(["compopt -o filenames"]);
+  });
+
+  test("no space follows where more is to come", () => {
+    expect(complete("flotilla get -o j|", "jsonpath=\\n:6\\n").shown).toEqual(["compopt -o nospace", "jsonpath="]);
+  });
+
+  test("a flotilla that says nothing offers nothing", () => {
+    expect(complete("flotilla st|", "").shown).toEqual([]);
+  });
+});
+
+describe.runIf(isInstalled("zsh"))("zsh", () => {
+  const complete = (words: string[], answer: string): ReturnType<typeof run> => {
+    writeFileSync(join(folder, "_flotilla"), scripts.zsh);
+    const script = `compdef() { :; }\n_describe() { echo "describe $*"; print -rl -- "\${described[@]}"; }\n_files() { echo "files $*"; }\ncompset() { :; }\nsource ./_flotilla\nwords=(flotilla ${words.map((word) => `'${word}'`).join(" ")})\nCURRENT=${words.length + 1}\n_flotilla`;
+    return run("zsh", ["-f", "-c", script], answer);
+  };
+
+  test("answers are described", () => {
+    expect(complete(["st"], "status\\tshow: the members\\na:b\\n:4\\n")).toEqual({ asked: "<st>", shown: ["describe -V flotilla described", "status:show: the members", "a\\:b"] });
+  });
+
+  test("a word that is not there yet is passed on as an empty one", () => {
+    expect(complete(["why", "-n", ""], "shop\\n:4\\n")).toEqual({ asked: "<why><-n><>", shown: ["describe -V flotilla described", "shop"] });
+  });
+
+  test("files and folders are zsh's own to offer", () => {
+    expect([complete(["plan", "-f", ""], ":0\\n").shown, complete(["up", "--data", ""], ":16\\n").shown]).toEqual([["files "], ["files -/"]]);
+  });
+});
+
+describe.runIf(isInstalled("fish"))("fish", () => {
+  const complete = (line: string, answer: string): ReturnType<typeof run> => {
+    writeFileSync(join(folder, "flotilla.fish"), scripts.fish);
+    return run("fish", ["--no-config", "-c", `source flotilla.fish; complete -C '${line}'`], answer);
+  };
+
+  test("answers are shown with what they mean", () => {
+    expect(complete("flotilla st", "status\\tshow the members\\n:4\\n")).toEqual({ asked: "<st>", shown: ["status\tshow the members"] });
+  });
+
+  test("a word that is not there yet is passed on as an empty one", () => {
+    expect(complete("flotilla why -n ", "shop\\n:4\\n")).toEqual({ asked: "<why><-n><>", shown: ["shop"] });
+  });
+
+  test("files are fish's own to offer", () => {
+    writeFileSync(join(folder, "web.yaml"), "");
+
+    expect(complete("flotilla plan -f we", ":0\\n").shown).toEqual(["web.yaml"]);
+  });
+});

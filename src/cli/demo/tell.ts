@@ -1,0 +1,65 @@
+/** Tells a story step by step: acts, waits until what was promised is seen, shows it, and goes on. A step that is not seen in time ends the story. */
+import { FlotillaError, sleep } from "../../base/index.ts";
+import type { Clock } from "../../base/index.ts";
+import type { Output } from "../output.ts";
+import { wrapWords } from "../text-layout.ts";
+import type { Stage, Step } from "./stage.ts";
+
+/** Looking is cheap, and every step waits for its last look. */
+const LOOK_EVERY_MS = 100;
+
+export interface Told {
+  title: string;
+  observed: string;
+  seconds: number;
+}
+
+export interface TellOptions {
+  steps: readonly Step[];
+  stage: Stage;
+  output: Output;
+  /** How long a reader gets between two steps. */
+  pauseMs: number;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+export async function tell({ steps, stage, output, pauseMs, clock, signal }: TellOptions): Promise<Told[]> {
+  const { bold, green } = output.paint;
+  const told: Told[] = [];
+  for (const [index, step] of steps.entries()) {
+    if (index > 0 && pauseMs > 0) await sleep(clock, pauseMs, signal);
+    const startMs = clock.now();
+    output.say("");
+    for (const line of wrapped(`${index + 1}/${steps.length}  ${step.title}`, output.width, "      ")) output.say(bold(line));
+    await step.act?.(stage);
+    const observed = await untilSeen(step);
+    const seconds = (clock.now() - startMs) / 1000;
+    await step.show?.(stage);
+    const [first = "", ...more] = wrapped(`✓ ${observed} (${seconds.toFixed(1)} s)`, output.width, "  ");
+    for (const line of ["", first.replace("✓", green("✓")), ...more]) output.say(line);
+    told.push({ title: step.title, observed, seconds });
+  }
+  return told;
+
+  async function untilSeen(step: Step): Promise<string> {
+    const deadlineMs = clock.now() + step.limitMs;
+    for (;;) {
+      signal.throwIfAborted();
+      const { seen, text } = await step.observe(stage);
+      if (seen) {
+        output.progress("");
+        return text;
+      }
+      output.progress(fitted(`waiting: ${text}`, output.width));
+      if (clock.now() >= deadlineMs) throw new FlotillaError("NotObserved", `the step "${step.title}" was not observed within ${step.limitMs / 1000} s; what was seen last: ${text}`);
+      await sleep(clock, LOOK_EVERY_MS, signal);
+    }
+  }
+}
+
+/** In a log a sentence stays in one line. */
+const wrapped = (text: string, width: number | undefined, indent: string): string[] => (width === undefined ? [text] : wrapWords(text, width, indent));
+
+/** A longer line would wrap, and then be drawn again below itself. */
+const fitted = (text: string, width = 80): string => (text.length < width ? text : `${text.slice(0, width - 2)}…`);

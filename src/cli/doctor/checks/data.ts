@@ -1,0 +1,51 @@
+/** The hub's data directory, when it is on this machine: room on the disk, size of the store. */
+import { join } from "node:path";
+import { kubeconfigPath } from "../../data-directory.ts";
+import { defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+
+export interface DataFacts {
+  directory: string;
+  /** Undefined when the store is not here. */
+  storeBytes: number | undefined;
+  logBytes: number;
+  free: number;
+  total: number;
+}
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+/** A store needs its own size once more when it is compacted or copied. */
+const PROBLEM_FREE = 256 * MIB;
+const WARNING_FREE = 2 * GIB;
+/** Larger than any fleet needs whose history is compacted. */
+const LARGE_STORE = 8 * GIB;
+
+export const dataCheck = defineCheck<DataFacts | undefined>({
+  name: "data",
+  summary: "the data directory has room, when the hub is on this machine",
+  tells: "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own size; a warning with less than 2 GiB free, or a store of more than 8 GiB. It is skipped when the hub is elsewhere.",
+  async gather({ data, surroundings, server }) {
+    const isHere = /^https?:\/\/(?:127\.|localhost\b|\[::1\])/.test(server);
+    const storeBytes = isHere ? await surroundings.fileSize(join(data, STORE)) : undefined;
+    // A fleet that keeps its objects in memory has its certificates here all the same.
+    if (!isHere || (storeBytes === undefined && (await surroundings.fileSize(kubeconfigPath(data, "hub"))) === undefined)) return undefined;
+    return { directory: data, storeBytes, logBytes: (await surroundings.fileSize(join(data, `${STORE}-wal`))) ?? 0, ...(await surroundings.diskSpace(data)) };
+  },
+  judge(facts) {
+    if (!facts) return { seen: "", findings: [], skipped: "the hub's data directory is not on this machine; --data DIR names another" };
+    const { directory, storeBytes = 0, logBytes, free, total } = facts;
+    const findings: DoctorFinding[] = [];
+    const room = { fix: "Make room on the disk, or move the data: save a snapshot and restore it elsewhere.", commands: [`flotilla snapshot save FILE --data ${directory}`, "flotilla snapshot restore FILE --data DIR"] };
+    if (free < PROBLEM_FREE || free < storeBytes) findings.push({ severity: "problem", about: directory, seen: `${size(free)} of ${size(total)} are free, and the store has ${size(storeBytes + logBytes)}: when the disk is full the hub stops taking writes.`, ...room });
+    else if (free < WARNING_FREE) findings.push({ severity: "warning", about: directory, seen: `${size(free)} of ${size(total)} are free.`, ...room });
+    if (storeBytes > LARGE_STORE) findings.push({ severity: "warning", about: directory, seen: `The store has ${size(storeBytes)}.`, fix: "Look for what is written without end: events, leases, objects that something makes and nobody deletes.", commands: ["kubectl get --raw /metrics | grep flotilla_objects"] });
+    return { seen: `${facts.storeBytes === undefined ? "nothing stored" : `store ${size(storeBytes + logBytes)}`}, ${size(free)} free`, findings };
+  },
+});
+
+const STORE = "flotilla.db";
+
+function size(bytes: number): string {
+  return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${Math.ceil(bytes / MIB)} MiB`;
+}

@@ -1,0 +1,82 @@
+/** Whether members have OpenKruise where its kinds go, running, and of versions that fit each other. */
+import type { Cluster } from "../../../api/index.ts";
+import { messageOf } from "../../../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../../../base/index.ts";
+import { numberAt, textAt } from "../../lint/fields.ts";
+import { proxyPath } from "../../members/places.ts";
+import { counted, defineCheck, listed } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+import { membersIn } from "../context.ts";
+import { askRaw, objectOf } from "../raw-answers.ts";
+
+export interface KruiseOnMember {
+  name: string;
+  /** The member serves kinds of OpenKruise. */
+  isServed: boolean;
+  /** Of the manager's image; undefined when it could not be asked or has no tag. */
+  version?: string;
+  /** Undefined when the manager is not there. */
+  manager?: { ready: number; wanted: number };
+  /** Why it could not be asked. */
+  unseen?: string;
+}
+
+/** The release since which CloneSets count updated and available pods, which status sums need. */
+const OLDEST = [1, 4] as const;
+const MAX_APART = 2;
+const DEPLOYMENT = "/apis/apps/v1/namespaces/kruise-system/deployments/kruise-controller-manager";
+
+export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
+  name: "openkruise",
+  summary: "OpenKruise runs on the members that serve its kinds, in versions that fit",
+  tells: "A problem where a member serves OpenKruise's kinds and its manager is not there or not ready: then its webhooks refuse pods, or workloads stand still. A warning for versions before 1.4, and where members are more than two minor versions apart: the same spec behaves differently there. The version is that of the manager's image. Members that pull cannot be asked through the hub.",
+  async gather(context) {
+    return Promise.all(
+      (await membersIn(context)).map(async (cluster): Promise<KruiseOnMember> => {
+        const { name } = cluster.metadata;
+        if (!servesKruise(cluster)) return { name, isServed: false };
+        if (cluster.spec.syncMode === "Pull") return { name, isServed: true, unseen: "it pulls, so the hub cannot ask it" };
+        try {
+          const answer = await askRaw(context, proxyPath(name) + DEPLOYMENT);
+          return answer.status === 404 ? { name, isServed: true } : { name, isServed: true, ...managerOf(objectOf(`asking ${name} for OpenKruise's manager`, answer)) };
+        } catch (error) {
+          context.signal.throwIfAborted();
+          return { name, isServed: true, unseen: messageOf(error) };
+        }
+      }),
+    );
+  },
+  judge(members) {
+    const having = members.filter(({ isServed }) => isServed);
+    const findings: DoctorFinding[] = [];
+    for (const { name, manager, version, unseen } of having) {
+      if (unseen !== undefined) continue;
+      const look = [`kubectl --kubeconfig ${name}.kubeconfig get pods -n kruise-system`];
+      if (!manager) findings.push({ severity: "problem", about: `member ${name}`, seen: "It serves OpenKruise's kinds, and kruise-controller-manager is not there: nothing makes their pods.", fix: "Install OpenKruise there, or take its definitions away.", commands: [`helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`] });
+      else if (manager.ready < manager.wanted) findings.push({ severity: manager.ready === 0 ? "problem" : "warning", about: `member ${name}`, seen: `${manager.ready} of ${manager.wanted} pods of kruise-controller-manager are ready${manager.ready === 0 ? "; its webhooks may refuse every pod" : ""}.`, fix: "Look at its pods.", commands: look });
+      const release = releaseOf(version);
+      if (release && (release[0] < OLDEST[0] || (release[0] === OLDEST[0] && release[1] < OLDEST[1]))) findings.push({ severity: "warning", about: `member ${name}`, seen: `OpenKruise ${version} is older than ${OLDEST.join(".")}; some counters of its status are missing.`, fix: "Upgrade it.", commands: [`helm upgrade kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`] });
+    }
+    const known = having.flatMap(({ name, version }) => {
+      const release = releaseOf(version);
+      return release ? [{ name, version: version ?? "", order: release[0] * 1000 + release[1] }] : [];
+    }).toSorted((a, b) => a.order - b.order);
+    const [oldest, newest] = [known[0], known.at(-1)];
+    if (oldest && newest && newest.order - oldest.order > MAX_APART) findings.push({ severity: "warning", about: `members ${oldest.name} and ${newest.name}`, seen: `They run OpenKruise ${oldest.version} and ${newest.version}; defaults and feature gates differ.`, fix: "Upgrade the older one, and let lint say which manifests depend on it.", commands: ["flotilla lint --rule kruise-version-defaults -f FOLDER -R"] });
+    const versions = [...new Set(known.map(({ version }) => version))];
+    return { seen: having.length === 0 ? "no member has OpenKruise" : `${having.length} of ${counted(members.length, "member")} have it${versions.length > 0 ? `: ${listed(versions, 3)}` : ""}`, findings, unseen: having.flatMap(({ name, unseen }) => (unseen === undefined ? [] : [`OpenKruise on ${name}: ${unseen}`])) };
+  },
+});
+
+const servesKruise = ({ status }: DeepReadonly<Cluster>): boolean => status?.apiEnablements?.some(({ groupVersion, resources = [] }) => groupVersion.startsWith("apps.kruise.io/") && resources.length > 0) ?? false;
+
+function managerOf(deployment: JsonObject): Pick<KruiseOnMember, "version" | "manager"> {
+  const image = textAt(deployment, "spec", "template", "spec", "containers", 0, "image");
+  const [, version] = /:(v?\d+\.\d+[^@]*)/.exec(image) ?? [];
+  return { manager: { ready: numberAt(deployment, "status", "readyReplicas") ?? 0, wanted: numberAt(deployment, "spec", "replicas") ?? 1 }, ...(version !== undefined && { version }) };
+}
+
+function releaseOf(version: string | undefined): [number, number] | undefined {
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version ?? "") ?? [];
+  return major === undefined ? undefined : [Number(major), Number(minor)];
+}

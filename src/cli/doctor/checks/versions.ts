@@ -1,0 +1,40 @@
+/** Whether the members' Kubernetes versions are near each other and near the hub's API. */
+import type { Cluster } from "../../../api/index.ts";
+import type { DeepReadonly } from "../../../base/index.ts";
+import { KUBERNETES_VERSION } from "../../version.ts";
+import { counted, defineCheck, listed } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+import { membersIn } from "../context.ts";
+
+/** Kubernetes serves an API for at least three minors after it was deprecated. */
+const MAX_BEHIND = 4;
+const MAX_APART = 3;
+
+export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
+  name: "versions",
+  summary: "the members' Kubernetes versions are near the hub's and each other's",
+  tells: "A warning for a member that is more than four minor versions older, or newer, than the Kubernetes whose API the hub serves, and when the oldest and the newest member are more than three apart: what one of them serves another may have dropped. Members that never reported are not looked at.",
+  gather: membersIn,
+  judge(clusters) {
+    const hub = minorOf(KUBERNETES_VERSION);
+    const known = clusters.flatMap(({ metadata: { name }, status }) => {
+      const minor = minorOf(status?.kubernetesVersion ?? "");
+      return minor === undefined ? [] : [{ name, minor, version: status?.kubernetesVersion ?? "" }];
+    });
+    const findings: DoctorFinding[] = [];
+    for (const { name, minor, version } of known) {
+      if (hub === undefined || (minor <= hub && hub - minor <= MAX_BEHIND)) continue;
+      findings.push({ severity: "warning", about: `member ${name}`, seen: `It runs Kubernetes ${version}; the hub serves the API of ${KUBERNETES_VERSION}.`, fix: minor > hub ? "Use a newer Flotilla on the hub." : "Upgrade the member, or keep to API versions that both serve.", commands: [`flotilla doctor --only apis --cluster ${name}`] });
+    }
+    const [oldest, newest] = [known.toSorted((a, b) => a.minor - b.minor)[0], known.toSorted((a, b) => b.minor - a.minor)[0]];
+    if (oldest && newest && newest.minor - oldest.minor > MAX_APART) findings.push({ severity: "warning", about: `members ${oldest.name} and ${newest.name}`, seen: `They run Kubernetes ${oldest.version} and ${newest.version}.`, fix: "Upgrade the older one, so that one template fits both.", commands: ["flotilla status"] });
+    const silent = clusters.filter(({ status }) => minorOf(status?.kubernetesVersion ?? "") === undefined).map(({ metadata }) => metadata.name);
+    const versions = [...new Set(known.map(({ version }) => version))].toSorted();
+    return { seen: known.length === 0 ? "no member has told its version" : `${counted(known.length, "member")} with ${listed(versions, 3)}`, findings, unseen: silent.map((name) => `${name} has not told its version`) };
+  },
+});
+
+export function minorOf(version: string): number | undefined {
+  const [, minor] = /^v?1\.(\d+)/.exec(version) ?? [];
+  return minor === undefined ? undefined : Number(minor);
+}

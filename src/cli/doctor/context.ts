@@ -1,0 +1,90 @@
+/** What checks may reach: the hub, its members through it, this machine. Lists are read once for all checks, page by page. */
+import type { Kind, KubernetesObject } from "../../api/index.ts";
+import { Cluster } from "../../api/index.ts";
+import { FlotillaError } from "../../base/index.ts";
+import type { Clock, DeepReadonly } from "../../base/index.ts";
+import type { Client, ListOptions } from "../../client/index.ts";
+import { ApiError, isNotFound } from "../../machinery/index.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export interface DoctorContext {
+  client: Client;
+  /** The hub's address. */
+  server: string;
+  /** Where the kubeconfig is that was used. */
+  kubeconfig: string;
+  /** The data directory, where it is this machine that has it. */
+  data: string;
+  clock: Clock;
+  /** Ends with the check's time. */
+  signal: AbortSignal;
+  /** Members to look at; undefined is all. */
+  only: ReadonlySet<string> | undefined;
+  surroundings: Surroundings;
+  lists: HubLists;
+}
+
+/** The hub's objects by kind. What several checks look at is read once. */
+export interface HubLists {
+  /** Everything of a kind; what a hub does not serve is an empty list. Throws where it may not be listed. */
+  all<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]>;
+  /** The first page of a selection; not kept. */
+  some<T extends KubernetesObject>(kind: Kind<T>, selection: Omit<ListOptions, "cluster">): Promise<readonly DeepReadonly<T>[]>;
+}
+
+/** A work may have half a megabyte. */
+const PAGE = 100;
+/** More of a kind are not looked at, and the check says so. */
+export const MAX_OBJECTS = 100_000;
+
+export interface ListsOptions {
+  client: Client;
+  signal: AbortSignal;
+  /** What is kept of each object: a page may be as large as it is, a hundred thousand objects may not. */
+  slim<T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): DeepReadonly<T>;
+}
+
+export function createHubLists({ client, signal, slim }: ListsOptions): HubLists {
+  const kept = new Map<string, Promise<readonly DeepReadonly<KubernetesObject>[]>>();
+
+  async function read<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]> {
+    const objects: DeepReadonly<T>[] = [];
+    let next: string | undefined;
+    try {
+      do {
+        const page = await client.list(kind, { cluster: "hub", limit: PAGE, ...(next && { continue: next }), signal });
+        for (const object of page.items) objects.push(slim(kind, object));
+        next = page.continue;
+        if (objects.length >= MAX_OBJECTS) throw new FlotillaError("TooMany", `there are more than ${MAX_OBJECTS} ${kind.plural}; this check does not look at so many`);
+      } while (next);
+    } catch (error) {
+      if (isNotFound(error)) return []; // Not served, so there are none.
+      if (error instanceof ApiError && error.status.code === 403) throw new FlotillaError("Forbidden", `you may not list ${kind.plural}`, { cause: error });
+      throw error;
+    }
+    return objects;
+  }
+
+  return {
+    all<T extends KubernetesObject>(kind: Kind<T>) {
+      const id = `${kind.group}/${kind.plural}`;
+      let list = kept.get(id);
+      if (!list) {
+        list = read(kind);
+        // Who asked handles a failure; a list that nobody waits for any more must not end the program.
+        list.catch(() => undefined);
+        kept.set(id, list);
+      }
+      return list as unknown as Promise<readonly DeepReadonly<T>[]>;
+    },
+    async some(kind, selection) {
+      return (await client.list(kind, { cluster: "hub", limit: PAGE, signal, ...selection })).items;
+    },
+  };
+}
+
+/** The members that are asked about, by name. */
+export async function membersIn({ lists, only }: Pick<DoctorContext, "lists" | "only">): Promise<DeepReadonly<Cluster>[]> {
+  const clusters = await lists.all(Cluster);
+  return clusters.filter(({ metadata }) => !only || only.has(metadata.name)).toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, "en", { numeric: true }));
+}

@@ -1,0 +1,69 @@
+/** A report as text that fits a terminal: a line for each check, then what is wrong with what to type. Pure. */
+import type { Paint } from "../paint.ts";
+import { renderTable } from "../table.ts";
+import { padTo, shorten, wrapWords } from "../text-layout.ts";
+import { counted } from "./check.ts";
+import type { DoctorCheck, DoctorFinding, Verdict } from "./check.ts";
+import type { CheckResult, DoctorReport } from "./run-checks.ts";
+
+const WIDTH = 80;
+const INDENT = "  ";
+
+const WORDS: Readonly<Record<Verdict, string>> = { ok: "ok", warning: "WARNING", problem: "PROBLEM", partly: "partly", unknown: "not checked", skipped: "skipped" };
+
+export interface Page {
+  paint: Paint;
+  width?: number | undefined;
+}
+
+export function renderDoctor(report: DoctorReport, { paint, width = WIDTH }: Page): string {
+  const { server, checks } = report;
+  const findings = checks.flatMap((check) => check.findings.map((finding) => ({ check, finding })));
+  return [
+    `hub ${server}`,
+    renderChecks(checks, paint, width),
+    ...findings.map(({ check, finding }) => renderFinding(check, finding, paint, width)),
+    ...checks.filter(({ unseen }) => unseen.length > 0).map(({ name, unseen }) => [`${paint.bold(name)}: not everything could be looked at`, ...unseen.flatMap((reason) => indented(reason, width))].join("\n")),
+    renderSummary(report, paint),
+  ].join("\n\n");
+}
+
+/** What was seen goes on in the next line, below its column, when it is long. */
+function renderChecks(checks: readonly CheckResult[], paint: Paint, width: number): string {
+  const nameWidth = Math.max("CHECK".length, ...checks.map(({ name }) => name.length)) + 2;
+  const wordWidth = Math.max("RESULT".length, ...checks.map(({ verdict }) => WORDS[verdict].length)) + 2;
+  const rows = checks.flatMap(({ name, verdict, seen }) => {
+    const lines = wrapWords(seen, Math.max(20, width - nameWidth - wordWidth));
+    return lines.map((line, index) => (index === 0 ? `${padTo(name, nameWidth)}${padTo(painted(verdict, paint), wordWidth)}${line}` : `${" ".repeat(nameWidth + wordWidth)}${line}`).trimEnd());
+  });
+  return [`${padTo("CHECK", nameWidth)}${padTo("RESULT", wordWidth)}SEEN`, ...rows].join("\n");
+}
+
+function painted(verdict: Verdict, paint: Paint): string {
+  const word = WORDS[verdict];
+  return verdict === "problem" ? paint.red(word) : verdict === "ok" ? paint.green(word) : verdict === "skipped" ? paint.dim(word) : paint.yellow(word);
+}
+
+function renderFinding({ name }: CheckResult, { severity, about, seen, fix, commands }: DoctorFinding, paint: Paint, width: number): string {
+  const mark = severity === "problem" ? paint.red("PROBLEM") : paint.yellow("WARNING");
+  return [
+    `${mark} ${name}: ${shorten(about, Math.max(20, width - name.length - 11))}`,
+    ...indented(seen, width),
+    ...indented(`fix: ${fix}`, width),
+    // As they are to be typed, whatever their length.
+    ...commands.map((command) => `${INDENT}${INDENT}${paint.bold(command)}`),
+  ].join("\n");
+}
+
+const indented = (text: string, width: number): string[] => wrapWords(text.replaceAll(/\s+/g, " ").trim(), width - 4).map((line, index) => `${INDENT}${index === 0 ? "" : INDENT}${line}`);
+
+function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, paint: Paint): string {
+  const skipped = checks.filter(({ verdict }) => verdict === "skipped").length;
+  const parts = [`${problems} ${problems === 1 ? "problem" : "problems"}`, `${warnings} ${warnings === 1 ? "warning" : "warnings"}`, ...(unknown > 0 ? [`${unknown} could not look at everything`] : [])];
+  const text = `${parts.join(", ")}; ${counted(checks.length - skipped, "check")}`;
+  return problems > 0 ? paint.red(text) : warnings + unknown > 0 ? paint.yellow(text) : paint.green(text);
+}
+
+export function renderList(checks: readonly DoctorCheck[], { width }: Page): string {
+  return renderTable(["CHECK", "LOOKS AT"], checks.map(({ name, summary }) => [name, summary]), 2, width);
+}

@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "../../base/index.ts";
+import { ConfigMap, Work } from "../../api/index.ts";
+import { forbidden } from "../../machinery/index.ts";
+import { createFakeClient } from "../../testing/index.ts";
+import { plain } from "../paint.ts";
+import { defineCheck } from "./check.ts";
+import type { DoctorCheck } from "./check.ts";
+import { createHubLists } from "./context.ts";
+import type { DoctorContext } from "./context.ts";
+import { samplesOf } from "./metrics-samples.ts";
+import { renderDoctor } from "./render-doctor.ts";
+import { runChecks } from "./run-checks.ts";
+import { slimObject } from "./slim.ts";
+import { surroundings } from "./surroundings.ts";
+
+const { signal } = new AbortController();
+
+function contextOf(clock = createFakeClock()): DoctorContext & { clock: ReturnType<typeof createFakeClock>; client: ReturnType<typeof createFakeClient> } {
+  const client = createFakeClient({ clock });
+  return { client, server: "https://hub", kubeconfig: "hub.kubeconfig", data: ".", clock, signal, only: undefined, surroundings, lists: createHubLists({ client, signal, slim: slimObject }) };
+}
+
+const check = (name: string, gather: DoctorCheck["run"]): DoctorCheck => ({ ...defineCheck<undefined>({ name, summary: name, tells: "", gather: async () => undefined, judge: () => ({ seen: "", findings: [] }) }), run: gather });
+const well = check("well", async () => ({ seen: "3 of 3", findings: [] }));
+const limits = { patienceMs: 60_000, limitMs: 20_000 };
+
+test("a check that fails is not checked, and holds up no other", async () => {
+  const report = await runChecks([well, check("broken", () => Promise.reject(new Error("no way")))], contextOf(), limits);
+
+  expect(report.checks.map(({ name, verdict, seen }) => ({ name, verdict, seen }))).toEqual([
+    { name: "well", verdict: "ok", seen: "3 of 3" },
+    { name: "broken", verdict: "unknown", seen: "no way" },
+  ]);
+  expect(report).toMatchObject({ problems: 0, unknown: 1 });
+});
+
+test("a check that takes too long is stopped and told", async () => {
+  const context = contextOf();
+  let isStopped = false;
+  const slow = check("slow", ({ signal: own }) => new Promise(() => own.addEventListener("abort", () => (isStopped = true))));
+
+  const running = runChecks([slow, well], context, limits);
+  await context.clock.advance(20_000);
+  const report = await running;
+
+  expect(report.checks[0]).toMatchObject({ verdict: "unknown", seen: "it took longer than 20 s" });
+  expect(isStopped).toBe(true);
+});
+
+test("lists are read once for all checks, in pages, and say when they may not be read", async () => {
+  const { client, lists } = contextOf();
+  await client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "web" } });
+
+  const [first, second] = await Promise.all([lists.all(ConfigMap), lists.all(ConfigMap)]);
+  client.failNext("list", forbidden({ group: Work.group, resource: Work.plural }, "", "not yours"));
+
+  expect(first).toBe(second);
+  expect(client.count("list")).toBe(1);
+  await expect(lists.all(Work)).rejects.toThrow("you may not list works");
+});
+
+test("of what a Work brings only the names are kept", () => {
+  const work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "web", managedFields: [{}] }, spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web", labels: {} }, data: { a: "secret" } }] } } } as unknown as Work;
+
+  expect(slimObject(Work, work)).toEqual({ apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "web" }, spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web" } }] } } });
+});
+
+test("figures are read by their name and labels", () => {
+  const text = '# TYPE a_total counter\na_total{x="1",y="a\\"b"} 3\na_total_more{x="1"} 9\nb 4\na_total 7 1700000000\n';
+
+  expect(samplesOf(text, "a_total")).toEqual([
+    { labels: { x: "1", y: 'a"b' }, value: 3 },
+    { labels: {}, value: 7 },
+  ]);
+});
+
+test("the text has a line for each check, and for each finding what to type", async () => {
+  const finding = { severity: "problem" as const, about: "member paris", seen: "It is away, and that for so long that this sentence does not fit into one line of a terminal.", fix: "Bring it back.", commands: ["flotilla unjoin paris --force"] };
+  const report = await runChecks([well, check("members", async () => ({ seen: "1 of 3 not ready: paris", findings: [finding], unseen: ["the clock of paris"] }))], contextOf(), limits);
+
+  expect(renderDoctor(report, { paint: plain }).split("\n")).toEqual([
+    "hub https://hub",
+    "",
+    "CHECK    RESULT   SEEN",
+    "well     ok       3 of 3",
+    "members  PROBLEM  1 of 3 not ready: paris",
+    "",
+    "PROBLEM members: member paris",
+    "  It is away, and that for so long that this sentence does not fit into one",
+    "    line of a terminal.",
+    "  fix: Bring it back.",
+    "    flotilla unjoin paris --force",
+    "",
+    "members: not everything could be looked at",
+    "  the clock of paris",
+    "",
+    "1 problem, 0 warnings; 2 checks",
+  ]);
+});

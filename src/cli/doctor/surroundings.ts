@@ -1,0 +1,47 @@
+/** What doctor asks of this machine and its network: the certificate that a server shows, disks and files. */
+import { stat, statfs } from "node:fs/promises";
+import { isIP } from "node:net";
+import { connect } from "node:tls";
+import { FlotillaError } from "../../base/index.ts";
+
+export interface Surroundings {
+  /** The certificate that a server shows, in DER; it is read and not trusted. */
+  servingCertificate(server: URL, signal: AbortSignal): Promise<Uint8Array>;
+  /** Bytes; undefined when there is no such file. */
+  fileSize(path: string): Promise<number | undefined>;
+  /** Bytes of the disk that a folder is on. */
+  diskSpace(folder: string): Promise<{ free: number; total: number }>;
+}
+
+export const surroundings: Surroundings = {
+  servingCertificate(server, signal) {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const { hostname, port } = server;
+      const host = hostname.replace(/^\[|\]$/g, "");
+      // Only what it says is looked at; nothing is sent, and the client that does send has its own trust.
+      const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], ...(isIP(host) === 0 && { servername: host }) }, () => {
+        const { raw } = socket.getPeerCertificate();
+        socket.destroy();
+        if (raw) resolve(raw);
+        else reject(new FlotillaError("Unreachable", `${server.host} showed no certificate`));
+      });
+      const stop = (): void => void socket.destroy(signal.reason as Error);
+      signal.addEventListener("abort", stop, { once: true });
+      socket.once("error", reject);
+      socket.once("close", () => signal.removeEventListener("abort", stop));
+    });
+  },
+  async fileSize(path) {
+    try {
+      return (await stat(path)).size;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+  },
+  async diskSpace(folder) {
+    const { bavail, blocks, bsize } = await statfs(folder);
+    return { free: bavail * bsize, total: blocks * bsize };
+  },
+};

@@ -1,0 +1,6 @@
+/** Kinds that several rules ask for, as `LintFleet.of` takes them. */
+export const CUSTOMIZATION = "config.karmada.io/ResourceInterpreterCustomization";
+export const MANIFEST_WORK = "work.open-cluster-management.io/ManifestWork";
+export const MANIFEST_WORK_REPLICA_SET = "work.open-cluster-management.io/ManifestWorkReplicaSet";
+export const PLACEMENT = "cluster.open-cluster-management.io/Placement";
+export const STATEFUL_SET = "apps/StatefulSet";

@@ -1,0 +1,163 @@
+/**
+ * All manifests together: which policy has which object, and in which ways an object reaches members. The rules ask this instead
+ * of working it out one by one. Nothing here asks a hub; what a hub said is in `answers`.
+ */
+import { parseApiVersion } from "../../api/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import { itemsAt, labelsAt, numberAt, objectAt, textAt, textsAt, valueAt } from "./fields.ts";
+import type { FieldPath } from "./fields.ts";
+import type { HubAnswers } from "./hub-answers.ts";
+import type { LintManifest, ReadManifests } from "./lint-manifest.ts";
+import { namespaceOf, selects } from "./selectors.ts";
+
+/** One way in which an object reaches members. */
+export interface Journey {
+  /** The policy, ManifestWork or ManifestWorkReplicaSet. */
+  readonly via: LintManifest;
+  /** `divided`: the members share its replicas. `copied`: each has all of them. */
+  readonly how: "divided" | "copied";
+  /** The policy says in so many words that each member has all replicas. */
+  readonly isAsked?: boolean;
+  /** How many members have it at most; undefined when nothing says. */
+  readonly members: number | undefined;
+  /** The members, where they are named. */
+  readonly names?: readonly string[];
+}
+
+export interface LintFleet extends ReadManifests {
+  /** Propagation policies of both scopes. */
+  readonly policies: readonly LintManifest[];
+  /** Override policies of both scopes. */
+  readonly overrides: readonly LintManifest[];
+  /** What the hub, or one like it, says of each manifest; empty where none was asked. */
+  readonly answers: HubAnswers;
+  /** Manifests of `group/Kind`; Kubernetes' core is `/Pod`. */
+  of(...kinds: readonly string[]): LintManifest[];
+  /** The policy that gets an object. */
+  policyOf(manifest: LintManifest): LintManifest | undefined;
+  journeysOf(manifest: LintManifest): readonly Journey[];
+  /** The objects that a policy selects, with the selector. */
+  selectedBy(policy: LintManifest): readonly { manifest: LintManifest; selector: FieldPath }[];
+}
+
+const POLICY = "policy.karmada.io";
+const POLICY_KINDS = ["PropagationPolicy", "ClusterPropagationPolicy"];
+const OVERRIDE_KINDS = ["OverridePolicy", "ClusterOverridePolicy"];
+
+export const isPolicy = ({ group, kind }: LintManifest): boolean => group === POLICY && POLICY_KINDS.includes(kind);
+
+export function createLintFleet({ manifests, unreadable, passedOver }: ReadManifests, answers: HubAnswers): LintFleet {
+  const policies = manifests.filter(isPolicy);
+  const overrides = manifests.filter(({ group, kind }) => group === POLICY && OVERRIDE_KINDS.includes(kind));
+  // A policy names its kind, so that only objects of that kind are held against it.
+  const byKind = Map.groupBy(manifests, ({ group, kind }) => `${group}/${kind}`);
+  const selected = new Map<LintManifest, { manifest: LintManifest; selector: FieldPath; closeness: number }[]>();
+  const chosen = new Map<LintManifest, LintManifest | undefined>();
+
+  function selectedBy(policy: LintManifest): { manifest: LintManifest; selector: FieldPath; closeness: number }[] {
+    let found = selected.get(policy);
+    if (!found) {
+      found = itemsAt(policy.object, "spec", "resourceSelectors").flatMap(({ item, path }) =>
+        (byKind.get(`${parseApiVersion(textAt(item, "apiVersion")).group}/${textAt(item, "kind")}`) ?? []).flatMap((manifest) => {
+          const closeness = manifest.inside ? undefined : selects(item, policy, manifest);
+          return closeness === undefined ? [] : [{ manifest, selector: path, closeness }];
+        }),
+      );
+      selected.set(policy, found);
+    }
+    return found;
+  }
+
+  function choose(): void {
+    const best = new Map<LintManifest, { policy: LintManifest; rank: readonly number[] }>();
+    for (const policy of policies) {
+      for (const { manifest, closeness } of selectedBy(policy)) {
+        // A policy of the namespace comes before one of the cluster; then priority, then the closer selector, then the first name.
+        const rank = [policy.kind === "PropagationPolicy" ? 1 : 0, numberAt(policy.object, "spec", "priority") ?? 0, closeness];
+        const before = best.get(manifest);
+        const order = before ? compareRanks(rank, before.rank) : 1;
+        if (order > 0 || (order === 0 && before && policy.name < before.policy.name)) best.set(manifest, { policy, rank });
+      }
+    }
+    for (const [manifest, { policy }] of best) chosen.set(manifest, policy);
+  }
+  choose();
+
+  /** Objects that works bring, by what they are. */
+  const brought = Map.groupBy(manifests.filter(({ inside }) => inside), identityOf);
+
+  return {
+    manifests,
+    unreadable,
+    passedOver,
+    policies,
+    overrides,
+    answers,
+    of: (...kinds) => kinds.flatMap((kind) => byKind.get(kind) ?? []),
+    policyOf: (manifest) => chosen.get(manifest),
+    selectedBy,
+    journeysOf(manifest) {
+      if (manifest.inside) return [workJourney(manifest.inside.work, brought.get(identityOf(manifest)) ?? [], manifests)];
+      const policy = chosen.get(manifest);
+      return policy ? [policyJourney(policy)] : [];
+    },
+  };
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (const [index, value] of a.entries()) if (value !== b[index]) return value - (b[index] ?? 0);
+  return 0;
+}
+
+/** One object, in whatever version. */
+export const identityOf = (manifest: LintManifest): string => `${manifest.group}/${manifest.kind}/${namespaceOf(manifest)}/${manifest.name}`;
+
+/** The placement of a policy, and where a placement's affinities are. */
+export const placementOf = ({ object }: LintManifest): JsonObject => objectAt(object, "spec", "placement");
+export function affinitiesOf(placement: JsonObject): { item: JsonObject; path: FieldPath }[] {
+  const single = valueAt(placement, "clusterAffinity") === undefined ? [] : [{ item: objectAt(placement, "clusterAffinity"), path: ["clusterAffinity"] }];
+  return [...single, ...itemsAt(placement, "clusterAffinities")];
+}
+
+/** The members that an affinity names; undefined when it does not name them. */
+export function namedIn(affinity: JsonObject): string[] | undefined {
+  const names = textsAt(affinity, "clusterNames");
+  if (names.length === 0) return undefined;
+  const excluded = textsAt(affinity, "exclude");
+  return names.filter((name) => !excluded.includes(name));
+}
+
+function policyJourney(policy: LintManifest): Journey {
+  const placement = placementOf(policy);
+  const affinities = affinitiesOf(placement);
+  const named = affinities.map(({ item }) => namedIn(item));
+  const names = affinities.length > 0 && named.every((list) => list !== undefined) ? [...new Set(named.flat())] : undefined;
+  // Of several affinities one is followed at a time.
+  const ofNames = names && Math.max(...named.map((list) => list?.length ?? 0));
+  const ofSpread = itemsAt(placement, "spreadConstraints").flatMap(({ item }) => (["", "cluster"].includes(textAt(item, "spreadByField")) && textAt(item, "spreadByLabel") === "" ? (numberAt(item, "maxGroups") ?? []) : []));
+  const bounds = [...(ofNames === undefined ? [] : [ofNames]), ...ofSpread.filter((groups) => groups > 0)];
+  const scheduling = valueAt(placement, "replicaScheduling");
+  const isAsked = textAt(scheduling, "replicaSchedulingType") === "Duplicated";
+  return { via: policy, how: scheduling === undefined || isAsked ? "copied" : "divided", isAsked, members: bounds.length > 0 ? Math.min(...bounds) : undefined, ...(names && { names }) };
+}
+
+/** A ManifestWork is for one member, and the same object may be in those of several; a set of them is for whatever its Placements choose. */
+function workJourney(work: LintManifest, same: readonly LintManifest[], manifests: readonly LintManifest[]): Journey {
+  if (work.kind === "ManifestWork") {
+    const names = [...new Set(same.flatMap(({ inside }) => (inside?.work.kind === "ManifestWork" ? [inside.work.namespace] : [])))];
+    return { via: work, how: "copied", members: Math.max(1, names.length), names };
+  }
+  const wanted = itemsAt(work.object, "spec", "placementRefs").map(({ item }) => textAt(item, "name"));
+  const placements = manifests.filter(({ group, kind, name, namespace }) => group === "cluster.open-cluster-management.io" && kind === "Placement" && namespace === work.namespace && wanted.includes(name));
+  const counts = placements.map(({ object }) => numberAt(object, "spec", "numberOfClusters"));
+  const isBounded = placements.length === wanted.length && counts.every((count) => count !== undefined);
+  return { via: work, how: "copied", members: isBounded && wanted.length > 0 ? counts.reduce<number>((sum, count) => sum + (count ?? 0), 0) : undefined };
+}
+
+export const reachesSeveral = ({ members }: Journey): boolean => members === undefined || members > 1;
+
+/** `2 members`, or how one says it when nobody knows how many there are. */
+export const membersText = ({ members }: Journey): string => (members === undefined ? "every member that fits" : `${members} members`);
+
+/** The annotation with which an author says that the numbers of a rollout are meant for each cluster. */
+export const countsPerCluster = ({ object }: LintManifest): boolean => labelsAt(object, "metadata", "annotations")["flotilla.dev/partition-scope"] === "cluster";

@@ -1,0 +1,61 @@
+/** `flotilla lint` from its files to what is found: reads, asks a hub, and lets the rules look. */
+import { Cluster } from "../../api/index.ts";
+import { UsageError } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import { didYouMean } from "../did-you-mean.ts";
+import type { Source } from "../interpret/sources.ts";
+import { askHub } from "./hub-answers.ts";
+import type { HubAnswers } from "./hub-answers.ts";
+import { readLintManifests } from "./lint-manifest.ts";
+import { lintManifests } from "./run-lint.ts";
+import type { LintResult } from "./run-lint.ts";
+import type { LintRule } from "./rule.ts";
+import { RULES } from "./rules/index.ts";
+
+/** A hub to ask: one of this process, or a real one. */
+export interface AskedHub {
+  client: Client;
+  isReal: boolean;
+}
+
+export interface LintInput {
+  sources: readonly Source[];
+  rules: readonly LintRule[];
+  strict: boolean;
+  /** For manifests that name none. */
+  namespace: string;
+}
+
+const PAGE = 500;
+
+export async function lintSources({ sources, rules, strict, namespace }: LintInput, { client, isReal }: AskedHub, signal: AbortSignal): Promise<LintResult> {
+  const read = readLintManifests(sources);
+  const said = await askHub(client, read.manifests, { isReal, namespace }, signal);
+  const members = isReal ? await readMembers(client, signal) : undefined;
+  const answers: HubAnswers = { of: (manifest) => said.get(manifest), isReal, ...(members && { members }) };
+  return lintManifests(read, { rules, answers, strict });
+}
+
+async function readMembers(client: Client, signal: AbortSignal): Promise<{ name: string; labels: Readonly<Record<string, string>> }[]> {
+  const members: { name: string; labels: Readonly<Record<string, string>> }[] = [];
+  let next: string | undefined;
+  do {
+    const page = await client.list(Cluster, { cluster: "hub", limit: PAGE, ...(next && { continue: next }), signal });
+    members.push(...page.items.map(({ metadata }) => ({ name: metadata.name, labels: metadata.labels ?? {} })));
+    next = page.continue;
+  } while (next);
+  return members;
+}
+
+/** The rules that are asked: those of `--rule`, or all, without those of `--ignore`. Throws `UsageError` for a rule that there is not. */
+export function chooseRules(only: readonly string[], without: readonly string[]): readonly LintRule[] {
+  const [wanted, unwanted] = [idsIn(only), idsIn(without)];
+  return RULES.filter(({ id }) => (wanted.length === 0 || wanted.includes(id)) && !unwanted.includes(id));
+}
+
+function idsIn(given: readonly string[]): string[] {
+  const ids = given.flatMap((text) => text.split(",")).map((id) => id.trim()).filter((id) => id !== "");
+  const unknown = ids.find((id) => !RULES.some((rule) => rule.id === id));
+  if (unknown === undefined) return ids;
+  throw new UsageError(`there is no lint rule '${unknown}'${didYouMean(unknown, RULES.map(({ id }) => id))}; 'flotilla lint --list' shows them`);
+}

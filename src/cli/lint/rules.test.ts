@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openOfflineHub } from "../../cmd/offline-hub.ts";
+import type { OfflineHub } from "../command.ts";
+import { chooseRules, lintSources } from "./lint-input.ts";
+import type { LintResult } from "./run-lint.ts";
+import { RULES } from "./rules/index.ts";
+
+const { signal } = new AbortController();
+let hub: OfflineHub;
+beforeAll(async () => {
+  hub = await openOfflineHub();
+});
+afterAll(() => hub.close());
+
+const fixture = (name: string): { name: string; text: string } => ({ name, text: readFileSync(new URL(`testdata/${name}`, import.meta.url), "utf8") });
+
+async function lint(sources: readonly { name: string; text: string }[], only: readonly string[] = []): Promise<LintResult> {
+  return lintSources({ sources, rules: chooseRules(only, []), strict: false, namespace: "default" }, { client: hub.client, isReal: false }, signal);
+}
+
+describe("each rule", () => {
+  for (const { id, severity } of RULES) {
+    test(`${id} finds what its bad fixture has, and nothing in the good one`, async () => {
+      const bad = await lint([fixture(`${id}.bad.yaml`)], [id]);
+      const good = await lint([fixture(`${id}.good.yaml`)], [id]);
+
+      expect(bad.findings.map(({ rule }) => rule)).toContain(id);
+      expect(bad.findings.map((finding) => finding.severity)).toContain(severity);
+      expect(good.findings).toEqual([]);
+    });
+  }
+});
+
+/** Kinds that a hub does not serve until their definition is there. */
+const NEEDS_DEFINITION = new Set(["kruise-workload-spread", "kruise-rollout-owner"]);
+
+describe("the good fixtures are good manifests:", () => {
+  for (const { id } of RULES.filter((rule) => !NEEDS_DEFINITION.has(rule.id))) {
+    test(`that of ${id} is refused by nobody`, async () => {
+      const { findings } = await lint([fixture(`${id}.good.yaml`)], ["refused", "unknown-kind", "unreadable"]);
+
+      expect(findings).toEqual([]);
+    });
+  }
+});
+
+test("a finding says in which line of the file it is, also behind other documents", async () => {
+  const { findings } = await lint([fixture("override-path.bad.yaml")], ["override-path"]);
+
+  expect(findings.map(({ line, field, message }) => ({ line, field, message }))).toEqual([
+    { line: 21, field: "spec.overrideRules[0].overriders.plaintext[0].path", message: "Deployment shop/web has nothing at /spec/minReadySeconds, so replace /spec/minReadySeconds fails" },
+    { line: 22, field: "spec.overrideRules[0].overriders.plaintext[1].path", message: "Deployment shop/web has nothing at /spec/nothere, so add /spec/nothere/deeper fails" },
+    { line: 23, field: "spec.overrideRules[0].overriders.plaintext[2].path", message: "Deployment shop/web has nothing at /spec/template/spec/containers/1, so replace /spec/template/spec/containers/1/image fails" },
+  ]);
+});
+
+test("a finding in what a ManifestWork brings has the line of the work's file", async () => {
+  const { findings } = await lint([fixture("kruise-partition-count.bad.yaml")], ["kruise-partition-count"]);
+
+  expect(findings.map(({ line, object, field }) => ({ line, object, field }))).toEqual([
+    { line: 16, object: "CloneSet shop/web", field: "spec.updateStrategy.partition" },
+    { line: 33, object: "CloneSet shop/web", field: "spec.updateStrategy.partition" },
+  ]);
+});
+
+describe("a manifest silences rules", () => {
+  const text = fixture("kruise-partition-hold.bad.yaml").text;
+  const cases: Record<string, string> = {
+    "with an annotation": text.replace("namespace: shop }", "namespace: shop, annotations: { flotilla.dev/lint-ignore: 'kruise-surge, kruise-partition-hold' } }"),
+    "with a comment in its document": `# flotilla.dev/lint-ignore: kruise-partition-hold\n${text}`,
+    "all of them with a star": `${text}# flotilla.dev/lint-ignore: "*"\n`.replace('"*"', "*"),
+  };
+  for (const [behaviour, silenced] of Object.entries(cases)) {
+    test(behaviour, async () => {
+      const result = await lint([{ name: "web.yaml", text: silenced }], ["kruise-partition-hold"]);
+
+      expect(result).toMatchObject({ findings: [], errors: 0, warnings: 0, ignored: 1 });
+    });
+  }
+
+  test("in one document and not in the next", async () => {
+    const { findings, ignored } = await lint([{ name: "web.yaml", text: `# flotilla.dev/lint-ignore: kruise-partition-hold\n${text}---\n${text}` }], ["kruise-partition-hold"]);
+
+    expect({ lines: findings.map(({ line }) => line), ignored }).toEqual({ lines: [22], ignored: 1 });
+  });
+});
+
+test("a rule that there is not is wrong usage, with the nearest one", () => {
+  expect(() => chooseRules(["override-paht"], [])).toThrow("did you mean 'override-path'?");
+  expect(() => chooseRules([], ["nonsense"])).toThrow("there is no lint rule 'nonsense'");
+});
+
+test("objects of a definition among the files are held against it", async () => {
+  const definition = fixture("crd-not-on-members.good.yaml");
+  const { findings } = await lint([{ name: "game.yaml", text: definition.text.replace("spec: { size: 3 }", "spec: { size: many }") }], ["refused"]);
+
+  expect(findings).toMatchObject([{ object: "GameFleet shop/eu", field: "spec.size", line: 17 }]);
+});
+
+test("hostile manifests are looked at like any other", async () => {
+  const hostile = ["apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x, annotations: { __proto__: y } }\nspec: { __proto__: { a: 1 }, constructor: 2 }\n", "apiVersion: ../../x\nkind: Y\n", "apiVersion: 3\nkind: Z\nmetadata: []\nspec: [1]\n", "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: { name: x }\nspec: { resourceSelectors: 7, placement: [], overrideRules: x }\n"];
+
+  const { findings } = await lint([{ name: "hostile.yaml", text: hostile.join("---\n") }]);
+
+  expect(findings.length).toBeGreaterThan(0);
+});

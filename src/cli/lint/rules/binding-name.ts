@@ -1,0 +1,27 @@
+/** Names that leave no room for those that follow from them. */
+import { bindingName, workName } from "../../../api/index.ts";
+import { dnsSubdomainProblems } from "../../../machinery/index.ts";
+import { defineRule } from "../rule.ts";
+import { namespaceOf } from "../selectors.ts";
+
+export const bindingNames = defineRule({
+  id: "binding-name",
+  severity: "error",
+  summary: "the name is too long for its binding or Work",
+  why: "The names of a binding and of Works follow from kind and name of the object. Where they would be too long or invalid, the object stays on the hub (`BindingNameInvalid`). Two kinds of the same name in different groups share a binding name, and only one of them is propagated (`BindingNameTaken`).",
+  fix: "Give the object a shorter name, or one that no other kind of this name has.",
+  *check(fleet) {
+    const taken = new Map<string, string>();
+    for (const manifest of fleet.manifests) {
+      if (!fleet.policyOf(manifest) || manifest.name === "") continue;
+      const { kind, name, title, group } = manifest;
+      const binding = bindingName(kind, name);
+      const problem = [binding, workName(kind, name, namespaceOf(manifest))].flatMap((each) => dnsSubdomainProblems(each))[0];
+      if (problem !== undefined) yield { manifest, path: ["metadata", "name"], message: `its binding would be called ${binding.length > 80 ? `${binding.slice(0, 80)}… (${binding.length} characters)` : binding}: ${problem}` };
+      const key = `${namespaceOf(manifest)}/${binding}`;
+      const other = taken.get(key);
+      if (other !== undefined && other !== group) yield { manifest, path: ["metadata", "name"], message: `${title} of ${group} and of ${other || "Kubernetes' core"} would share the binding ${binding}` };
+      taken.set(key, other ?? group);
+    }
+  },
+});

@@ -1,0 +1,27 @@
+/** Scripts that take the place of Flotilla's own division. */
+import { createInterpreter } from "../../../interpreter/index.ts";
+import { objectAt, textAt, valueAt } from "../fields.ts";
+import { CUSTOMIZATION } from "../kind-names.ts";
+import { defineRule } from "../rule.ts";
+import { targetIn } from "./interpreter-operations.ts";
+
+export const interpreterReplacesDivision = defineRule({
+  id: "interpreter-replaces-division",
+  severity: "warning",
+  summary: "a script replaces what Flotilla divides over the fleet",
+  why: "For this kind Flotilla divides partition, budgets, ordinals or subsets along with the replicas. A ReviseReplica of your own makes each member's copy by itself; unless it makes the very copies that Flotilla would, the rest counts in every cluster again.",
+  fix: "Leave `replicaRevision` out of the customization; the other operations may stay.",
+  *check({ of }) {
+    const own = createInterpreter();
+    for (const manifest of of(CUSTOMIZATION)) {
+      const rules = objectAt(manifest.object, "spec", "customizations");
+      const field = ["replicaRevision", "reviseReplica", "scale"].find((name) => valueAt(rules, name) !== undefined);
+      if (field === undefined || own.levelOf("divide", targetIn(manifest)) === undefined) continue;
+      // Setting spec.replicas and nothing else is what Flotilla's own rule does, so it goes on dividing.
+      if (isPlain(textAt(rules, field, "luaScript"), valueAt(rules, field, "luaScript") === undefined)) continue;
+      yield { manifest, path: ["spec", "customizations", field], message: `${textAt(manifest.object, "spec", "target", "kind")} is divided by Flotilla itself` };
+    }
+  },
+});
+
+const isPlain = (script: string, isShorthand: boolean): boolean => isShorthand || /^\s*function\s+ReviseReplica\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)\s*\1\.spec\.replicas\s*=\s*\2\s*;?\s*return\s+\1\s*;?\s*end\s*$/.test(script);

@@ -1,0 +1,22 @@
+/** Budgets that every cluster has whole. */
+import { shown, valueAt } from "../fields.ts";
+import { copyText, severalJourney } from "../rollouts.ts";
+import { defineRule } from "../rule.ts";
+
+const KINDS = ["policy.kruise.io/PodUnavailableBudget", "policy/PodDisruptionBudget"];
+
+export const kruiseBudgetPerCluster = defineRule({
+  id: "kruise-budget-per-cluster",
+  severity: "warning",
+  summary: "a budget for unavailable pods holds in each cluster by itself",
+  why: "Every cluster has the whole of it: with `maxUnavailable: 1` in three clusters three pods may be down at once, and with `minAvailable` of the fleet no cluster may lose any.",
+  fix: "Write each cluster's part with an OverridePolicy, or use percentages if a share of each cluster is what you mean.",
+  *check(fleet) {
+    for (const manifest of fleet.of(...KINDS)) {
+      const field = ["maxUnavailable", "minAvailable"].find((name) => typeof valueAt(manifest.object, "spec", name) === "number" && valueAt(manifest.object, "spec", name) !== 0);
+      const isOverridden = fleet.overrides.some((policy) => fleet.selectedBy(policy).some((selected) => selected.manifest === manifest));
+      const journey = field === undefined || isOverridden ? undefined : severalJourney(fleet, manifest);
+      if (field !== undefined && journey) yield { manifest, path: ["spec", field], message: `${copyText(journey)}, and ${field} ${shown(valueAt(manifest.object, "spec", field))} holds in each` };
+    }
+  },
+});

@@ -1,0 +1,21 @@
+/** An order of deletion that ends at the border of a cluster. */
+import { labelsAt } from "../fields.ts";
+import { copyText, podTemplateOf, REPLICATED, severalJourney } from "../rollouts.ts";
+import { defineRule } from "../rule.ts";
+
+const COST = "controller.kubernetes.io/pod-deletion-cost";
+
+export const kruiseDeletionCost = defineRule({
+  id: "kruise-deletion-cost",
+  severity: "warning",
+  summary: "a deletion cost ranks the pods of one cluster only",
+  why: "How many pods each cluster gives up is decided first, from replicas and weights; the cost then ranks pods within a cluster. In the template all pods have the same cost, so that it ranks nothing.",
+  fix: "Set the cost on single pods, and say with weights or affinities which clusters shrink first.",
+  *check(fleet) {
+    for (const manifest of fleet.of(...REPLICATED)) {
+      const { template, path } = podTemplateOf(manifest);
+      const journey = labelsAt(template, "metadata", "annotations")[COST] === undefined ? undefined : severalJourney(fleet, manifest);
+      if (journey) yield { manifest, path: [...path, "metadata", "annotations", COST], message: copyText(journey) };
+    }
+  },
+});

@@ -1,0 +1,18 @@
+/** An order of pods that ends at the border of a cluster. */
+import { textAt } from "../fields.ts";
+import { ADVANCED_STATEFUL_SET, copyText, severalJourney } from "../rollouts.ts";
+import { defineRule } from "../rule.ts";
+
+export const kruiseOrderedReady = defineRule({
+  id: "kruise-ordered-ready",
+  severity: "warning",
+  summary: "OrderedReady orders the pods of each cluster only",
+  why: "Every cluster starts and updates its own pods in order; between clusters there is no order, so that two pods may start or be down at once.",
+  fix: "Put the set into one cluster if the order matters, or write `podManagementPolicy: Parallel` if it does not.",
+  *check(fleet) {
+    for (const manifest of fleet.of(ADVANCED_STATEFUL_SET)) {
+      const journey = textAt(manifest.object, "spec", "podManagementPolicy") === "OrderedReady" ? severalJourney(fleet, manifest) : undefined;
+      if (journey) yield { manifest, path: ["spec", "podManagementPolicy"], message: copyText(journey) };
+    }
+  },
+});

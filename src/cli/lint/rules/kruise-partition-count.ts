@@ -1,0 +1,19 @@
+/** A partition in pods that every cluster takes for itself. */
+import { shown } from "../fields.ts";
+import { copiedToSeveral, copyText, keepsSome, partitionOf, PARTITIONED } from "../rollouts.ts";
+import { defineRule } from "../rule.ts";
+
+export const kruisePartitionCount = defineRule({
+  id: "kruise-partition-count",
+  severity: "warning",
+  summary: "a partition in pods counts in every cluster",
+  why: "Each cluster keeps that many of its own pods: with `partition: 5` clusters of 3, 3 and 4 pods update nothing, and two clusters of 10 update ten pods, not five.",
+  fix: "Let a PropagationPolicy with `replicaSchedulingType: Divided` send it, so that the partition counts in the fleet; or say with the annotation `flotilla.dev/partition-scope: cluster` that it is meant for each.",
+  *check(fleet) {
+    for (const manifest of fleet.of(...PARTITIONED)) {
+      const partition = partitionOf(manifest);
+      const journey = typeof partition?.value === "number" && keepsSome(partition) ? copiedToSeveral(fleet, manifest) : undefined;
+      if (partition && journey) yield { manifest, path: partition.path, message: `${copyText(journey)}, and each keeps ${shown(partition.value)} pods back` };
+    }
+  },
+});

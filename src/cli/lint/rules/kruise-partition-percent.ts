@@ -1,0 +1,19 @@
+/** A percentage of a partition that every cluster rounds for itself. */
+import { isPercent, shown } from "../fields.ts";
+import { copiedToSeveral, copyText, partitionOf, PARTITIONED } from "../rollouts.ts";
+import { defineRule } from "../rule.ts";
+
+export const kruisePartitionPercent = defineRule({
+  id: "kruise-partition-percent",
+  severity: "warning",
+  summary: "a partition in percent is rounded in every cluster",
+  why: "Each cluster rounds its own share up and still updates at least one pod: 90 % of clusters with 3, 3 and 4 pods updates three pods, not one.",
+  fix: "Let a PropagationPolicy with `replicaSchedulingType: Divided` send it: Flotilla then counts the partition once for the fleet. If every cluster should have a rollout of its own, say so with the annotation `flotilla.dev/partition-scope: cluster`.",
+  *check(fleet) {
+    for (const manifest of fleet.of(...PARTITIONED)) {
+      const partition = partitionOf(manifest);
+      const journey = isPercent(partition?.value) && partition.value !== "100%" && partition.value !== "0%" ? copiedToSeveral(fleet, manifest) : undefined;
+      if (partition && journey) yield { manifest, path: partition.path, message: `${copyText(journey)}, and each takes ${shown(partition.value)} of its own pods` };
+    }
+  },
+});

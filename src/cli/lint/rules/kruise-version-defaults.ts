@@ -1,0 +1,32 @@
+/** Fields that mean something else in another version of OpenKruise. */
+import { listAt, numberAt, textAt, valueAt } from "../fields.ts";
+import { ADVANCED_STATEFUL_SET, CLONE_SET, copyText, severalJourney } from "../rollouts.ts";
+import type { LintManifest } from "../lint-manifest.ts";
+import { defineRule } from "../rule.ts";
+import type { FieldPath } from "../fields.ts";
+
+export const kruiseVersionDefaults = defineRule({
+  id: "kruise-version-defaults",
+  severity: "warning",
+  summary: "a field depends on the version or feature gates of each member's OpenKruise",
+  why: "Members with different versions of OpenKruise treat the same spec differently: the reuse of volume claims is on in v1alpha1 and off in v1beta1, OnDelete is refused by v1alpha1, and the start of ordinals needs a feature gate.",
+  fix: "State the value instead of relying on the default, and let `flotilla doctor --only openkruise` show which versions members have.",
+  *check(fleet) {
+    for (const manifest of fleet.of(CLONE_SET, ADVANCED_STATEFUL_SET)) {
+      const found = dependsOnVersion(manifest);
+      const journey = found && severalJourney(fleet, manifest);
+      if (found && journey) yield { manifest, path: found.path, message: `${found.message}; ${copyText(journey)}` };
+    }
+  },
+});
+
+function dependsOnVersion({ object, kind, version }: LintManifest): { path: FieldPath; message: string } | undefined {
+  if (kind === "StatefulSet") {
+    const path = ["spec", "ordinals", "start"];
+    return (numberAt(object, ...path) ?? 0) > 0 ? { path, message: "ordinals.start needs the gate StatefulSetStartOrdinal on every member" } : undefined;
+  }
+  if (version === "v1alpha1" && textAt(object, "spec", "updateStrategy", "type") === "OnDelete") return { path: ["spec", "updateStrategy", "type"], message: "OnDelete is refused by v1alpha1" };
+  const reuse = version === "v1alpha1" ? "disablePVCReuse" : "enablePVCReuse";
+  const isOpen = listAt(object, "spec", "volumeClaimTemplates").length > 0 && valueAt(object, "spec", "scaleStrategy", reuse) === undefined;
+  return isOpen ? { path: ["spec", "volumeClaimTemplates"], message: `${reuse} is not stated, and its default differs between versions` } : undefined;
+}

@@ -1,0 +1,22 @@
+/** Objects that reach members on two ways. */
+import { identityOf } from "../lint-fleet.ts";
+import { defineRule } from "../rule.ts";
+
+export const twoOwners = defineRule({
+  id: "two-owners",
+  severity: "error",
+  summary: "a policy and a ManifestWork bring the same object",
+  why: "An object on a member has one owner. The second one that wants it gets a conflict and does nothing.",
+  fix: "Choose one: leave the object out of the ManifestWork, or out of what the policy selects.",
+  *check(fleet) {
+    const brought = new Map(fleet.manifests.flatMap((manifest) => (manifest.inside ? [[identityOf(manifest), manifest] as const] : [])));
+    for (const manifest of fleet.manifests) {
+      const policy = manifest.inside ? undefined : fleet.policyOf(manifest);
+      const other = policy && brought.get(identityOf(manifest));
+      if (!policy || !other) continue;
+      const [of, by] = [fleet.journeysOf(manifest)[0]?.names, fleet.journeysOf(other)[0]?.names];
+      if (of && by && !of.some((name) => by.includes(name))) continue;
+      yield { manifest: other, message: `${policy.title} brings it, too` };
+    }
+  },
+});

@@ -1,0 +1,91 @@
+/** Requests to the API of one cluster of the fleet, through the hub: with a bound on time and size, and with failures in words. */
+import { FlotillaError, isObject } from "../../base/index.ts";
+import type { Clock, JsonObject } from "../../base/index.ts";
+import type { Client, RawResponse } from "../../client/index.ts";
+import { ApiError } from "../../machinery/index.ts";
+import type { Status } from "../../machinery/index.ts";
+import type { Place } from "./places.ts";
+
+/** A page of objects; longer ones are asked for with a smaller limit or not at all. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Of an answer that is no Status, only its beginning helps a reader. */
+const MAX_QUOTED_CHARACTERS = 512;
+
+export interface Asking {
+  client: Pick<Client, "raw">;
+  clock: Clock;
+  /** How long one answer may take. */
+  patienceMs: number;
+  signal: AbortSignal;
+}
+
+/** The answer, which has to be an object. Throws `ApiError` when the cluster refuses. */
+export async function ask({ client, clock, patienceMs, signal }: Asking, place: Place, path: string, accept = "application/json"): Promise<JsonObject> {
+  return patiently(clock, patienceMs, signal, async (until) => {
+    const { status, body } = await client.raw({ method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } }, until);
+    const text = await readText(body);
+    if (status !== 200) throw failureOf(status, text);
+    return objectIn(text);
+  });
+}
+
+/** Bytes for as long as they come; only the beginning of the answer has a bound on time. */
+export async function open({ client, clock, patienceMs, signal }: Asking, place: Place, path: string, accept = "*/*"): Promise<RawResponse["body"]> {
+  const stop = new AbortController();
+  const timer = clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
+  try {
+    const { status, body } = await client.raw({ method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } }, AbortSignal.any([signal, stop.signal]));
+    // A pod that waits for a node has written nothing.
+    if (status !== 200 && status !== 204) throw failureOf(status, await readText(body));
+    return body;
+  } finally {
+    timer.cancel();
+  }
+}
+
+/** Runs with a signal that ends when time is up; what takes longer fails with the reason. */
+export async function patiently<T>(clock: Clock, patienceMs: number, signal: AbortSignal, run: (until: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const timer = clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
+  try {
+    return await run(AbortSignal.any([signal, stop.signal]));
+  } finally {
+    timer.cancel();
+  }
+}
+
+const tooLate = (patienceMs: number): FlotillaError => new FlotillaError("NoAnswer", `no answer within ${patienceMs / 1000} s`);
+
+/** The whole body within a bound. */
+export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw new FlotillaError("Member", `the answer of the member is longer than ${MAX_BODY_BYTES} bytes; choose fewer objects with names or -l`);
+  }
+  return Buffer.concat(chunks, length).toString("utf8");
+}
+
+function objectIn(text: string): JsonObject {
+  const value: unknown = parsed(text);
+  if (!isObject(value)) throw new FlotillaError("Member", `the answer is not an object of Kubernetes: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`);
+  return value;
+}
+
+/** A proxy in between answers in its own words; they become a Status with the same code. */
+export function failureOf(code: number, text: string): ApiError {
+  const status = parsed(text);
+  if (isObject(status) && typeof status["message"] === "string") return new ApiError({ ...(status as unknown as Status), code });
+  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: `it answered ${code}: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`, code, ...(code === 404 && { reason: "NotFound" }) });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

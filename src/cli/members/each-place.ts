@@ -1,0 +1,58 @@
+/** Asks many clusters side by side. One that does not answer is told with its reason and holds up nobody. */
+import { messageOf } from "../../base/index.ts";
+import { ApiError } from "../../machinery/index.ts";
+import type { Place } from "./places.ts";
+
+/** So many clusters are asked at the same time. */
+const CONCURRENCY = 16;
+const MAX_REASON_CHARACTERS = 400;
+
+export interface Failure {
+  place: Place;
+  reason: string;
+}
+
+export interface Gathered<T> {
+  /** In the order of the places. */
+  answers: { place: Place; answer: T }[];
+  failures: Failure[];
+}
+
+/** Ends early only when the signal is aborted. */
+export async function askEach<T>(places: readonly Place[], signal: AbortSignal, ask: (place: Place) => Promise<T>): Promise<Gathered<T>> {
+  const outcomes: ({ answer: T } | { reason: string } | undefined)[] = Array.from({ length: places.length });
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index; (index = next++) < places.length; ) {
+      const place = places[index];
+      if (!place) return;
+      try {
+        outcomes[index] = { answer: await ask(place) };
+      } catch (error) {
+        signal.throwIfAborted();
+        outcomes[index] = { reason: reasonOf(place, error) };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, places.length) }, work));
+  const gathered: Gathered<T> = { answers: [], failures: [] };
+  places.forEach((place, index) => {
+    const outcome = outcomes[index];
+    if (outcome && "answer" in outcome) gathered.answers.push({ place, answer: outcome.answer });
+    else if (outcome) gathered.failures.push({ place, reason: outcome.reason });
+  });
+  return gathered;
+}
+
+/** Why a cluster gave no answer, in one line. A member that pulls may be one that the hub has no way to. */
+export function reasonOf(place: Place, error: unknown): string {
+  const text = messageOf(error).replaceAll(/\s+/g, " ").slice(0, MAX_REASON_CHARACTERS);
+  // A refusal of its own API server came from the member; everything else came from the way to it.
+  const isRefusal = error instanceof ApiError && error.status.code >= 400 && error.status.code < 500;
+  if (isRefusal) return text;
+  if (place.mode === "pull") return `it pulls, and the hub has no way to it: ${text}; use its own kubeconfig`;
+  return place.unready === undefined ? text : `${text} (the hub says: ${place.unready})`;
+}
+
+/** `member2: no answer within 10 s` */
+export const failureLine = ({ place, reason }: Failure): string => `${place.name}: ${reason}`;

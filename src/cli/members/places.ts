@@ -1,0 +1,99 @@
+/** The clusters that a command looks into: members, which are reached through the hub's cluster proxy, and the hub itself where that is asked for. */
+import { Cluster } from "../../api/index.ts";
+import { FlotillaError, UsageError } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { find, resourcePath } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import { ApiError, findCondition } from "../../machinery/index.ts";
+import { didYouMean } from "../did-you-mean.ts";
+
+export interface Place {
+  readonly name: string;
+  /** What comes before every path of its API, below the hub's address. */
+  readonly prefix: string;
+  readonly mode: "hub" | "push" | "pull";
+  /** The hub says that it is away, and why. */
+  readonly unready?: string;
+  /** The same for clusters that serve the same types, as far as the hub knows; undefined when it knows nothing. */
+  readonly serves?: string;
+}
+
+/** What the column says of the hub's own objects. */
+export const HUB = "hub";
+const PAGE = 500;
+
+export const clusterFlags = {
+  clusters: { type: "string", short: "C", value: "A,B", repeated: true, completes: "clusters", description: "look into these members only; may be repeated (default: all)" },
+} as const;
+
+/** The member's part of a path: `/apis/cluster.karmada.io/v1alpha1/clusters/oslo/proxy`. */
+export function proxyPath(cluster: string): string {
+  return resourcePath({ cluster: HUB, group: Cluster.group, version: Cluster.storageVersion, resource: Cluster.plural, name: cluster, subresource: "proxy" });
+}
+
+export const hubPlace: Place = { name: HUB, prefix: "", mode: "hub" };
+
+/** `--clusters a,b --clusters c`, each once. */
+export function readNames(given: readonly string[]): string[] {
+  return [...new Set(given.flatMap((names) => names.split(",")).map((name) => name.trim()).filter((name) => name !== ""))];
+}
+
+/** All members in the order of their names, or those that are named. Throws `UsageError` for one that is not there. */
+export async function findPlaces(client: Client, names: readonly string[], signal: AbortSignal): Promise<Place[]> {
+  const places = names.length > 0 ? await Promise.all(names.map((name) => findPlace(client, name, signal))) : (await listClusters(client, signal)).map(placeOf);
+  return places.sort(byName);
+}
+
+export const byName = (a: { readonly name: string }, b: { readonly name: string }): number => a.name.localeCompare(b.name, "en", { numeric: true });
+
+async function findPlace(client: Client, name: string, signal: AbortSignal): Promise<Place> {
+  try {
+    const cluster = await find(client, Cluster, { cluster: HUB, name }, { signal });
+    if (cluster) return placeOf(cluster);
+  } catch (error) {
+    // Who may look into a member need not have the right to read what the hub knows of it.
+    if (isForbidden(error)) return { name, prefix: proxyPath(name), mode: "push" };
+    throw error;
+  }
+  throw new UsageError(`there is no member '${name}'${didYouMean(name, await knownNames(client, signal))}; 'flotilla status' lists them`);
+}
+
+async function listClusters(client: Client, signal: AbortSignal): Promise<DeepReadonly<Cluster>[]> {
+  const found: DeepReadonly<Cluster>[] = [];
+  try {
+    let next: string | undefined;
+    do {
+      const page = await client.list(Cluster, { cluster: HUB, limit: PAGE, ...(next && { continue: next }), signal });
+      found.push(...page.items);
+      next = page.continue;
+    } while (next);
+  } catch (error) {
+    if (isForbidden(error)) throw new FlotillaError("Forbidden", "you may not list the members of the hub; name those that you may look into with --clusters", { cause: error });
+    throw error;
+  }
+  return found;
+}
+
+/** For a hint only: who may not list them gets none. */
+async function knownNames(client: Client, signal: AbortSignal): Promise<string[]> {
+  try {
+    return (await listClusters(client, signal)).map(({ metadata }) => metadata.name);
+  } catch (error) {
+    if (error instanceof FlotillaError) return [];
+    throw error;
+  }
+}
+
+export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
+
+function placeOf({ metadata: { name }, spec, status }: DeepReadonly<Cluster>): Place {
+  const ready = findCondition(status?.conditions, "Ready");
+  const enablements = status?.apiEnablements;
+  return {
+    name,
+    prefix: proxyPath(name),
+    mode: spec.syncMode === "Pull" ? "pull" : "push",
+    ...(ready !== undefined && ready.status !== "True" && { unready: ready.message || ready.reason || "it is not ready" }),
+    ...(enablements !== undefined && enablements.length > 0 && { serves: JSON.stringify(enablements) }),
+  };
+}

@@ -1,0 +1,94 @@
+/** Objects of many clusters as text: a section for each type, with a CLUSTER column. Pure. */
+import type { JsonObject } from "../../base/index.ts";
+import { objectOf } from "./json-parts.ts";
+import type { PrintFormat } from "./print-format.ts";
+import { alignColumns, cellAt, cellText, harmless, mergeColumns, placesIn } from "./table.ts";
+import type { Table, TableColumn, TableRow } from "./table.ts";
+import { titleOf } from "./types.ts";
+import type { ServedType } from "./types.ts";
+
+/** What one cluster has of one type. */
+export interface PlaceTable extends Table {
+  cluster: string;
+}
+
+export interface TypeSection {
+  type: ServedType;
+  tables: readonly PlaceTable[];
+}
+
+export interface TableStyle {
+  isWide: boolean;
+  /** The objects are of several namespaces. */
+  withNamespace: boolean;
+  /** Several types are shown, so names say theirs. */
+  withType: boolean;
+  showLabels: boolean;
+  noHeaders: boolean;
+}
+
+/** Karmada's word for the cluster that an object was read from. */
+export const CLUSTER_ANNOTATION = "resource.karmada.io/cached-from-cluster";
+
+/** Sections with rows, with an empty line between them. */
+export function renderSections(sections: readonly TypeSection[], style: TableStyle, room?: number): string {
+  return sections
+    .filter(({ tables }) => tables.some(({ rows }) => rows.length > 0))
+    .map((section) => alignColumns(linesOf(section, style), [], room).join("\n"))
+    .join("\n\n");
+}
+
+function linesOf({ type, tables }: TypeSection, style: TableStyle): string[][] {
+  const filled = tables.filter(({ rows }) => rows.length > 0);
+  const columns = shownColumns(mergeColumns(filled.map((table) => table.columns)), style);
+  const rows = filled.flatMap(({ cluster, columns: theirs, rows: theirRows }) => {
+    const places = placesIn(columns, theirs);
+    return theirRows.map((row) => rowCells({ type, cluster, row, columns, places, style }));
+  });
+  return style.noHeaders ? rows : [headerOf(columns, style, type), ...rows];
+}
+
+export function shownColumns(columns: readonly TableColumn[], { isWide }: Pick<TableStyle, "isWide">): TableColumn[] {
+  return columns.filter(({ priority }) => isWide || priority === 0);
+}
+
+export function headerOf(columns: readonly TableColumn[], { withNamespace, showLabels }: TableStyle, type: ServedType): string[] {
+  return ["CLUSTER", ...(withNamespace && type.scope === "Namespaced" ? ["NAMESPACE"] : []), ...columns.map(({ name }) => name.toUpperCase()), ...(showLabels ? ["LABELS"] : [])];
+}
+
+export function rowCells({ type, cluster, row, columns, places, style }: { type: ServedType; cluster: string; row: TableRow; columns: readonly TableColumn[]; places: readonly number[]; style: TableStyle }): string[] {
+  const labels = Object.entries(row.labels).map(([key, value]) => `${key}=${value}`).join(",");
+  return [
+    cluster,
+    ...(style.withNamespace && type.scope === "Namespaced" ? [row.namespace] : []),
+    ...columns.map(({ isName }, index) => (isName && style.withType ? `${titleOf(type)}/` : "") + cellAt(row, places[index] ?? -1)),
+    ...(style.showLabels ? [harmless(labels) || "<none>"] : []),
+  ];
+}
+
+/** The object with the cluster that it was read from, for people and programs that get many of them. */
+export function marked(object: JsonObject, cluster: string): JsonObject {
+  const metadata = objectOf(object["metadata"]);
+  return { ...object, metadata: { ...metadata, annotations: { ...objectOf(metadata["annotations"]), [CLUSTER_ANNOTATION]: cluster } } };
+}
+
+export interface PlacedObject {
+  cluster: string;
+  type: ServedType;
+  object: JsonObject;
+}
+
+/** `member1 pod/web-1`: a shell reads them into two words. */
+export function nameLine({ cluster, type, object: { metadata } }: PlacedObject): string {
+  return `${cluster} ${titleOf(type)}/${cellText(objectOf(metadata)["name"])}`;
+}
+
+export function renderColumns(objects: readonly PlacedObject[], { columns }: Extract<PrintFormat, { as: "columns" }>, noHeaders: boolean, room?: number): string {
+  const rows = objects.map(({ cluster, object }) => [cluster, ...columns.map(({ cell }) => cellText(cell(object)))]);
+  return alignColumns(noHeaders ? rows : [["CLUSTER", ...columns.map(({ header }) => header)], ...rows], [], room).join("\n");
+}
+
+/** A list of kind List, as kubectl prints several objects. */
+export function listOf(objects: readonly PlacedObject[]): JsonObject {
+  return { apiVersion: "v1", kind: "List", metadata: { resourceVersion: "" }, items: objects.map(({ cluster, object }) => marked(object, cluster)) };
+}

@@ -1,0 +1,127 @@
+/**
+ * Carries out `flotilla apply`: shows the plan, asks, applies, and waits where that is asked for. Namespaces and definitions that
+ * others need and that are not there yet come first, with a plan of their own: a hub cannot say what it would make of the others
+ * without them.
+ */
+import { CustomResourceDefinition, Namespace } from "../../api/index.ts";
+import { FlotillaError, isObject, messageOf, UsageError } from "../../base/index.ts";
+import type { Json, JsonObject } from "../../base/index.ts";
+import { find } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import { applyAll } from "../explain/apply-input.ts";
+import type { Applied } from "../explain/apply-input.ts";
+import { createHubInterpreter } from "../explain/hub-interpreter.ts";
+import { planManifests } from "../explain/plan-input.ts";
+import type { PlannedFleet, PlanResult } from "../explain/plan-input.ts";
+import { readHub } from "../explain/read-snapshot.ts";
+import { renderPlan } from "../explain/render-plan.ts";
+import type { Output } from "../output.ts";
+import type { Asking } from "./ask.ts";
+import { objectOf, textOf } from "./json-parts.ts";
+import type { Terminal } from "./terminal.ts";
+import { titleOf } from "./types.ts";
+import { isCarrier, waitUntilApplied } from "./wait-applied.ts";
+
+export interface ApplyOptions {
+  manifests: readonly JsonObject[];
+  namespace: string;
+  /** Without asking. */
+  yes: boolean;
+  /** Unset does not wait. */
+  waitMs?: number;
+}
+
+export interface ApplyTools {
+  asking: Asking;
+  client: Client;
+  output: Output;
+  terminal: Pick<Terminal, "canAsk" | "ask">;
+}
+
+interface AppliedRow {
+  resource: string;
+  namespace?: string;
+  outcome: string;
+}
+
+const FAILED = 1;
+
+export async function runApply(options: ApplyOptions, tools: ApplyTools): Promise<number> {
+  const { output, client, asking } = tools;
+  if (!options.yes && !tools.terminal.canAsk) throw new UsageError("there is nobody to ask: give --yes to apply without a question, or look first with 'flotilla plan'");
+  const plans: PlanResult[] = [];
+  const rows: AppliedRow[] = [];
+  const waitFor: PlannedFleet["asked"][number]["template"][] = [];
+  for (const manifests of await wavesOf(client, options, asking.signal)) {
+    const { result, asked } = await planned(manifests, options.namespace, rows, tools);
+    plans.push(result);
+    output.say(`${renderPlan(result, output.width)}\n`);
+    if (!options.yes && !(await agrees(manifests, tools))) {
+      output.say(rows.length > 0 ? "Nothing else was applied." : "Nothing was applied.");
+      return FAILED;
+    }
+    const onApplied = ({ object: { metadata }, kind, outcome }: Applied): void => {
+      rows.push({ resource: `${titleOf(kind)}/${metadata.name}`, ...(metadata.namespace && { namespace: metadata.namespace }), outcome });
+      output.say(`${titleOf(kind)}/${metadata.name} ${outcome}`);
+    };
+    const applied = await applyAll(client, manifests, options.namespace, { dryRun: false, signal: asking.signal, onApplied });
+    waitFor.push(...asked.filter(({ match }) => match.outcome === "matched").map(({ template }) => template), ...applied.map(({ object }) => object).filter(isCarrier));
+  }
+  if (options.waitMs !== undefined) await waitForMembers(waitFor, options.waitMs, tools);
+  if (output.format !== "table") output.result({ plans, applied: rows } as unknown as Json, () => "");
+  return 0;
+}
+
+/** The plan; what keeps it from being made keeps everything from being applied. */
+async function planned(manifests: readonly JsonObject[], namespace: string, rows: readonly AppliedRow[], { client, asking, output }: ApplyTools): Promise<PlannedFleet> {
+  output.progress("planning");
+  try {
+    return await planManifests(client, { manifests, without: [], namespace }, asking.clock, asking.signal);
+  } catch (error) {
+    asking.signal.throwIfAborted();
+    if (error instanceof UsageError) throw error;
+    throw new FlotillaError("NotPlanned", `nothing ${rows.length > 0 ? "else " : ""}was applied, because it cannot be planned: ${messageOf(error)}`);
+  } finally {
+    output.progress("");
+  }
+}
+
+async function agrees(manifests: readonly JsonObject[], { terminal, asking }: ApplyTools): Promise<boolean> {
+  const answer = await terminal.ask(`Apply ${manifests.length === 1 ? "this object" : `these ${manifests.length} objects`} to the hub? [y/N] `, asking.signal);
+  return /^\s*y(es)?\s*$/i.test(answer ?? "");
+}
+
+async function waitForMembers(templates: readonly PlannedFleet["asked"][number]["template"][], timeoutMs: number, { asking, client, output }: ApplyTools): Promise<void> {
+  if (templates.length === 0) return output.say("No policy takes these to members, so there is nothing to wait for.");
+  const { interpreter, close } = createHubInterpreter(await readHub(client, [], asking.signal), asking.clock);
+  try {
+    await waitUntilApplied(templates, { asking, client, interpreter, timeoutMs, onDone: (resource, cluster) => output.say(`${resource} is well on ${cluster}`), progress: (text) => output.progress(text) });
+  } finally {
+    output.progress("");
+    await close();
+  }
+}
+
+/** Those that others need and the hub does not have, and then the others. */
+async function wavesOf(client: Client, { manifests, namespace }: ApplyOptions, signal: AbortSignal): Promise<JsonObject[][]> {
+  const first: JsonObject[] = [];
+  for (const manifest of manifests) if (isNeeded(manifest, manifests, namespace) && !(await isThere(client, manifest, signal))) first.push(manifest);
+  return [first, manifests.filter((manifest) => !first.includes(manifest))].filter((wave) => wave.length > 0);
+}
+
+/** Whether a namespace or a definition is one that another manifest lives in or is of. Pure. */
+export function isNeeded(manifest: JsonObject, all: readonly JsonObject[], fallback: string): boolean {
+  const others = all.filter((other) => other !== manifest);
+  if (isOf(Namespace, manifest)) return others.some((other) => (metadataOf(other)["namespace"] ?? fallback) === metadataOf(manifest)["name"]);
+  if (!isOf(CustomResourceDefinition, manifest) || !isObject(manifest["spec"])) return false;
+  const { group, names } = manifest["spec"];
+  return others.some(({ kind, apiVersion }) => kind === objectOf(names)["kind"] && textOf(apiVersion).startsWith(`${textOf(group)}/`));
+}
+
+async function isThere(client: Client, manifest: JsonObject, signal: AbortSignal): Promise<boolean> {
+  const kind = isOf(Namespace, manifest) ? Namespace : CustomResourceDefinition;
+  return (await find(client, kind as typeof Namespace, { cluster: "hub", name: textOf(metadataOf(manifest)["name"]) }, { signal })) !== undefined;
+}
+
+const isOf = ({ group, kind }: { group: string; kind: string }, { apiVersion, kind: given }: JsonObject): boolean => given === kind && (group === "" ? apiVersion === "v1" : textOf(apiVersion).startsWith(`${group}/`));
+const metadataOf = ({ metadata }: JsonObject): JsonObject => objectOf(metadata);

@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../../base/index.ts";
+import { runGet } from "./run-get.ts";
+import type { GetOptions } from "./run-get.ts";
+import { bytesOf, createTestHub, podTable } from "./test-hub.ts";
+
+const PODS = "/api/v1/namespaces/shop/pods";
+const LIST = `${PODS}?limit=500`;
+
+const options = (...args: string[]): GetOptions => ({ args, namespace: "shop", clusters: [], hub: false, watch: false, showEvents: false, showLabels: false, noHeaders: false, ignoreNotFound: false, format: "table" });
+
+test("objects of all members stand in one table, by cluster", async () => {
+  const hub = createTestHub({ member10: { [LIST]: podTable(["c"]) }, member2: { [LIST]: podTable(["a", "b"]) } });
+
+  const code = await runGet(options("pods"), hub);
+
+  expect(code).toBe(0);
+  expect(hub.said.out).toBe("CLUSTER    NAME   STATUS\nmember2    a      Running\nmember2    b      Running\nmember10   c      Running\n");
+});
+
+test("a member that does not answer is named with the reason, and the others are shown", async () => {
+  const hub = createTestHub({ member1: { [LIST]: podTable(["a"]) }, member2: { "/api": new Error("no route") } });
+
+  const code = await runGet(options("pods"), hub);
+
+  expect([code, hub.said.out, hub.said.err]).toEqual([1, "CLUSTER   NAME   STATUS\nmember1   a      Running\n", "member2: no route\n"]);
+});
+
+test("lists come page by page", async () => {
+  const hub = createTestHub({ member1: { [LIST]: podTable(["a"], { continue: "x" }), [`${LIST}&continue=x`]: podTable(["b"]) } });
+
+  await runGet({ ...options("pods"), noHeaders: true, format: "wide" }, hub);
+
+  expect(hub.said.out).toBe("member1   a   Running   node-1\nmember1   b   Running   node-1\n");
+});
+
+test("selectors go to the members", async () => {
+  const hub = createTestHub({ member1: {} });
+
+  await runGet({ ...options("pods"), labelSelector: "app=web", fieldSelector: "status.phase=Running" }, hub);
+
+  expect(hub.asked).toContain(`member1 ${LIST}&labelSelector=app%3Dweb&fieldSelector=status.phase%3DRunning`);
+});
+
+test("nothing at all is said, and is no failure", async () => {
+  const hub = createTestHub({ member1: { [LIST]: podTable([]) } });
+
+  expect([await runGet(options("pods"), hub), hub.said.out, hub.said.err]).toEqual([0, "", "No resources found in shop namespace.\n"]);
+});
+
+test("a name that is nowhere is a failure, unless that is fine", async () => {
+  const hub = createTestHub({ member1: {}, member2: {} });
+
+  expect(await runGet(options("pod", "x"), hub)).toBe(1);
+  expect(hub.said.err).toBe("there is no pod x in namespace shop on member1, member2\n");
+  expect(await runGet({ ...options("pod", "x"), ignoreNotFound: true }, hub)).toBe(0);
+});
+
+describe("objects as data", () => {
+  const list = { kind: "PodList", metadata: { resourceVersion: "5" }, items: [{ metadata: { name: "a" } }] };
+
+  test("say which cluster they are from", async () => {
+    const hub = createTestHub({ member1: { [LIST]: list }, member2: { [LIST]: list } });
+
+    await runGet({ ...options("pods"), format: "jsonpath={range .items[*]}{.kind} {.metadata.annotations.resource\\.karmada\\.io/cached-from-cluster}{'\\n'}{end}" }, hub);
+
+    expect(hub.said.out).toBe("Pod member1\nPod member2\n");
+  });
+
+  test("of one name on one member that was named are the object itself", async () => {
+    const hub = createTestHub({ member1: { [`${PODS}/a`]: { kind: "Pod", metadata: { name: "a" } } } });
+
+    await runGet({ ...options("pod/a"), clusters: ["member1"], format: "jsonpath={.metadata.name}" }, hub);
+
+    expect(hub.said.out).toBe("a");
+  });
+
+  test("are named in two words, and shown in one's own columns", async () => {
+    const hub = createTestHub({ member1: { [LIST]: list } });
+
+    await runGet({ ...options("pods"), format: "name" }, hub);
+    await runGet({ ...options("pods"), format: "custom-columns=POD:.metadata.name" }, hub);
+
+    expect(hub.said.out).toBe("member1 pod/a\nCLUSTER   POD\nmember1   a\n");
+  });
+});
+
+test("members that serve the same are asked once what they serve", async () => {
+  const hub = createTestHub({ member1: { [LIST]: podTable(["a"]) }, member2: { [LIST]: podTable(["b"]) } });
+  const serves = [{ groupVersion: "v1", resources: [{ name: "pods", kind: "Pod" }] }];
+  const clusters = (await hub.client.list(undefined as never, undefined as never)).items.map((cluster) => ({ ...cluster, status: { apiEnablements: serves } }));
+  const client = { ...hub.client, list: () => Promise.resolve({ items: clusters, resourceVersion: "1" }) } as unknown as typeof hub.client;
+
+  await runGet(options("pods"), { ...hub, client, asking: { ...hub.asking, client } });
+
+  expect(hub.asked.filter((line) => line.endsWith(" /api"))).toHaveLength(1);
+  expect(hub.said.out).toContain("member2   b");
+});
+
+const wrong: Record<string, { options: GetOptions; want: string }> = {
+  "a name in all namespaces": { options: { ...options("pod", "a"), namespace: undefined as never }, want: "an object is found by its name in one namespace" },
+  "names and a selector": { options: { ...options("pod", "a"), labelSelector: "x=y" }, want: "give names or a selector, not both" },
+  "a watch of two types": { options: { ...options("pods,nodes"), watch: true }, want: "--watch follows one type" },
+  "a member that is not there": { options: { ...options("pods"), clusters: ["membr1"] }, want: "there is no member 'membr1' (did you mean 'member1'?)" },
+  "a type that is not there": { options: options("podz"), want: "member1 does not serve a resource type 'podz' (did you mean 'pods'?)" },
+};
+for (const [behaviour, { options: given, want }] of Object.entries(wrong)) {
+  test(`${behaviour} is wrong usage`, async () => {
+    const error = await runGet(given, createTestHub({ member1: {} })).catch((thrown: unknown) => thrown);
+
+    expect(error).toBeInstanceOf(UsageError);
+    expect((error as Error).message).toContain(want);
+  });
+}
+
+test("a watch shows what is there and what changes; a member that goes away is told, and again when it is back", async () => {
+  const stop = new AbortController();
+  const event = (type: string, name: string, version: string): string => `${JSON.stringify({ type, object: podTable([name], { resourceVersion: version }) })}\n`;
+  const watchPath = (version: string): string => `${PODS}?watch=true&allowWatchBookmarks=true&timeoutSeconds=60&resourceVersion=${version}`;
+  let tries = 0;
+  const hub = createTestHub(
+    {
+      member1: {
+        [LIST]: podTable(["a"]),
+        [watchPath("5")]: () => bytesOf(event("ADDED", "b", "6"), event("BOOKMARK", "", "7")),
+        [watchPath("7")]: () => {
+          if (++tries === 1) return new Error("no route");
+          if (tries === 2) return bytesOf(event("DELETED", "a", "8"));
+          stop.abort();
+          return new Error("stopped");
+        },
+        [watchPath("8")]: () => {
+          stop.abort();
+          return new Error("stopped");
+        },
+      },
+    },
+    stop.signal,
+  );
+  const { clock } = hub.asking;
+  // Waiting takes no time; what would end a watch that says nothing does not come.
+  const impatient = { ...clock, after: (delayMs: number, run: () => void) => (delayMs <= 2_000 && queueMicrotask(run), { cancel: () => {} }) };
+
+  const code = await runGet({ ...options("pods"), watch: true, showEvents: true }, { ...hub, asking: { ...hub.asking, clock: impatient } });
+
+  expect(code).toBe(0);
+  expect(hub.said.out).toBe("EVENT      CLUSTER   NAME   STATUS\nADDED      member1   a      Running\nADDED      member1   b      Running\nDELETED    member1   a      Running\n");
+  expect(hub.said.err).toBe("member1: lost: no route; it is asked again until it answers\nmember1: back\n");
+});

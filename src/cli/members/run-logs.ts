@@ -1,0 +1,169 @@
+/** Carries out `flotilla logs`: finds the containers over all members and prints what they wrote, one after the other or as it comes. */
+import { FlotillaError, UsageError } from "../../base/index.ts";
+import { queryText } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import type { Output } from "../output.ts";
+import { ask, open } from "./ask.ts";
+import type { Asking } from "./ask.ts";
+import { createDiscovery } from "./discovery.ts";
+import { failureLine, reasonOf } from "./each-place.ts";
+import { createLineSplitter } from "./line-splitter.ts";
+import { named, nowhere } from "./outcome.ts";
+import { findPlaces, readNames } from "./places.ts";
+import { findPods } from "./pods.ts";
+import type { FoundPod } from "./pods.ts";
+import { collectionPath } from "./read-objects.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface LogsOptions {
+  /** `web-1` or `deployment/web`; unset with a selector. */
+  named?: string;
+  labelSelector?: string;
+  namespace: string;
+  clusters: readonly string[];
+  container?: string;
+  allContainers: boolean;
+  follow: boolean;
+  previous: boolean;
+  timestamps: boolean;
+  /** The last so many lines of each container; unset is all. */
+  tail?: number;
+  sinceSeconds?: number;
+  prefix: boolean;
+  maxRequests: number;
+}
+
+export interface LogsTools {
+  asking: Asking;
+  client: Client;
+  output: Output;
+  terminal: Pick<Terminal, "write">;
+}
+
+/** One container whose log is read. */
+export interface LogSource {
+  pod: FoundPod;
+  container: string;
+}
+
+/** So many logs are begun before they are printed. */
+const AHEAD = 4;
+/** A longer line is printed in parts. */
+const MAX_LINE_BYTES = 1024 * 1024;
+const FAILED = 1;
+
+export async function runLogs(options: LogsOptions, { asking, client, output, terminal }: LogsTools): Promise<number> {
+  const places = await findPlaces(client, readNames(options.clusters), asking.signal);
+  if (places.length === 0) throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
+  const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
+  output.progress(`looking for pods on ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} members`}`);
+  const { pods, failures } = await findPods(asking, discovery, places, options);
+  output.progress("");
+  for (const failure of failures) output.warn(failureLine(failure));
+  if (pods.length === 0) throw nowhere(whatOf(options), ` in namespace ${options.namespace}`, places, failures);
+  const sources = sourcesOf(pods, options);
+  for (const text of defaulted(pods, options)) output.warn(text);
+  if (options.follow && sources.length > options.maxRequests) throw new UsageError(`you want to follow ${sources.length} containers, and the limit is ${options.maxRequests}: raise it with --max-log-requests, or choose with --clusters, -l or -c`);
+
+  const withPrefix = options.prefix || sources.length > 1;
+  const write = (source: LogSource, lines: readonly Buffer[]): Promise<void> => terminal.write(Buffer.concat(lines.flatMap((line) => [...(withPrefix ? [Buffer.from(prefixOf(source, options))] : []), line, NEWLINE])));
+  const failed = options.follow ? await followAll(sources, options, asking, write, output) : await printEach(sources, options, asking, write, output);
+  return failed + failures.length > 0 ? FAILED : 0;
+}
+
+const NEWLINE = Buffer.from("\n");
+
+function whatOf({ named: what, labelSelector }: LogsOptions): string {
+  if (what === undefined) return `pod with the labels ${labelSelector ?? ""}`;
+  return what.includes("/") ? `pod of ${what}` : `pod ${what}`;
+}
+
+/** Throws `UsageError` for a container that no pod has. */
+export function sourcesOf(pods: readonly FoundPod[], { container, allContainers }: Pick<LogsOptions, "container" | "allContainers">): LogSource[] {
+  if (allContainers) return pods.flatMap((pod) => [...pod.initContainers, ...pod.containers].map((name) => ({ pod, container: name })));
+  if (container === undefined) return pods.map((pod) => ({ pod, container: pod.defaultContainer }));
+  const having = pods.filter((pod) => [...pod.initContainers, ...pod.containers].includes(container));
+  if (having.length === 0) throw new UsageError(`no pod has a container '${container}'; there are ${named([...new Set(pods.flatMap((pod) => [...pod.initContainers, ...pod.containers]))])}`);
+  return having.map((pod) => ({ pod, container }));
+}
+
+/** That a container was chosen for people is told once. */
+function defaulted(pods: readonly FoundPod[], { container, allContainers }: LogsOptions): string[] {
+  const [first] = pods.filter(({ containers }) => containers.length > 1);
+  if (!first || allContainers || container !== undefined) return [];
+  return [`container ${first.defaultContainer} of ${first.containers.join(", ")}; -c chooses another, --all-containers shows all`];
+}
+
+export function prefixOf({ pod: { place, name }, container }: LogSource, { allContainers }: Pick<LogsOptions, "allContainers">): string {
+  return `[${place.name}/${name}${allContainers ? `/${container}` : ""}] `;
+}
+
+function pathOf({ pod: { namespace, name }, container }: LogSource, { follow, previous, timestamps, tail, sinceSeconds }: LogsOptions): string {
+  const pods = collectionPath({ group: "", version: "v1", plural: "pods", scope: "Namespaced" }, namespace, name);
+  const query: Record<string, string> = {
+    container,
+    ...(follow && { follow: "true" }),
+    ...(previous && { previous: "true" }),
+    ...(timestamps && { timestamps: "true" }),
+    ...(tail !== undefined && { tailLines: String(tail) }),
+    ...(sinceSeconds !== undefined && { sinceSeconds: String(sinceSeconds) }),
+  };
+  return `${pods}/log${queryText(query)}`;
+}
+
+type Write = (source: LogSource, lines: readonly Buffer[]) => Promise<void>;
+
+/** All at the same time, lines as they come. How many of them failed. */
+async function followAll(sources: readonly LogSource[], options: LogsOptions, asking: Asking, write: Write, output: Output): Promise<number> {
+  const outcomes = await Promise.all(
+    sources.map(async (source) => {
+      try {
+        await printLog(await open(asking, source.pod.place, pathOf(source, options)), source, write);
+        return 0;
+      } catch (error) {
+        return asking.signal.aborted ? 0 : tellFailure(source, error, options, output);
+      }
+    }),
+  );
+  return outcomes.filter((failed) => failed > 0).length;
+}
+
+/** One after the other; the next ones are begun meanwhile, and wait in the network. */
+async function printEach(sources: readonly LogSource[], options: LogsOptions, asking: Asking, write: Write, output: Output): Promise<number> {
+  const begin = async (source: LogSource): Promise<{ body: AsyncIterable<Uint8Array> } | { error: unknown }> => {
+    try {
+      return { body: await open(asking, source.pod.place, pathOf(source, options)) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  const begun: ReturnType<typeof begin>[] = [];
+  let failed = 0;
+  for (const [index, source] of sources.entries()) {
+    for (let next = begun.length; next < Math.min(index + AHEAD, sources.length); next++) begun.push(begin(sources[next] as LogSource));
+    try {
+      const log = await begun[index];
+      if (!log || "error" in log) throw log?.error;
+      await printLog(log.body, source, write);
+    } catch (error) {
+      asking.signal.throwIfAborted();
+      failed += tellFailure(source, error, options, output);
+    }
+  }
+  return failed;
+}
+
+async function printLog(body: AsyncIterable<Uint8Array>, source: LogSource, write: Write): Promise<void> {
+  const splitter = createLineSplitter(MAX_LINE_BYTES);
+  for await (const chunk of body) {
+    const lines = splitter.push(chunk);
+    if (lines.length > 0) await write(source, lines);
+  }
+  const rest = splitter.rest();
+  if (rest.length > 0) await write(source, rest);
+}
+
+function tellFailure(source: LogSource, error: unknown, options: LogsOptions, output: Output): 1 {
+  output.warn(`${prefixOf(source, options).trimEnd().slice(1, -1)}: ${reasonOf(source.pod.place, error)}`);
+  return 1;
+}

@@ -1,0 +1,91 @@
+/** How an agent gets to its hub: by a bootstrap kubeconfig, with which it asks for credentials, or by one that registering left. */
+import { createCredentialKeeper, introduce, karmadaIdentity, latestOf, managedClusterIdentity } from "../agent/index.ts";
+import type { CredentialStore, HubAddress, HubCredentials, Rotation } from "../agent/index.ts";
+import { systemClock, systemRandom, UsageError } from "../base/index.ts";
+import type { Log } from "../base/index.ts";
+import type { AgentRunOptions } from "../cli/index.ts";
+import { connectionOf, createClient, loadKubeconfig } from "../client/index.ts";
+import type { CredentialSource, Kubeconfig, KubeconfigConnection, Transport } from "../client/index.ts";
+
+const HUB = "hub";
+const surroundings = { clock: systemClock, random: systemRandom };
+
+export interface HubAccess {
+  transport: Transport;
+  server: string;
+  agent: string;
+  /** Registered Karmada's way: it makes its own Cluster. */
+  isKarmada: boolean;
+  rotation(): Rotation | undefined;
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+export type Open = (connection: KubeconfigConnection, credentials?: CredentialSource) => Transport;
+
+/** Open Cluster Management's way: everybody starts with the same identity, and gets one of its own when somebody accepts it. */
+export async function withBootstrap(options: AgentRunOptions, file: string, member: { id: string; server: string; ca: string }, store: CredentialStore, open: Open, log: Log, signal: AbortSignal): Promise<HubAccess> {
+  const { cluster } = options;
+  const config = await loadKubeconfig(file);
+  const connection = await connectionOf(config);
+  const address = addressOf(config, connection);
+  let rotation: Rotation | undefined;
+  const source: CredentialSource = { current: () => keeper.source.current(), replace: (refused) => keeper.source.replace(refused) };
+  const { token: _token, cert: _cert, key: _key, credentials: _credentials, ...plain } = connection;
+  const transport = open(plain, source);
+  const keeper = createCredentialKeeper({
+    hub: HUB,
+    address,
+    cluster,
+    agent: member.id,
+    identityOf: (agent) => managedClusterIdentity(cluster, agent),
+    store,
+    bootstrap: {
+      client: createClient({ transport: open(connection), fieldManager: "flotilla-agent" }),
+      introduce: (client, _agent, stop) => introduce(client, { hub: HUB, cluster, ...member }, stop),
+    },
+    client: createClient({ transport, fieldManager: "flotilla-agent" }),
+    ...(options.certificateSeconds !== undefined && { expirationSeconds: options.certificateSeconds }),
+    ...surroundings,
+    log,
+    onRotation: (latest) => (rotation = latest),
+  });
+  const { agent } = await keeper.obtain(signal);
+  return { transport, server: address.server, agent, isKarmada: false, rotation: () => rotation, keep: keeper.keep };
+}
+
+/** With a kubeconfig of its own, as registering Karmada's way leaves it: a certificate in it is renewed, anything else is used as it is. */
+export async function withKubeconfig(options: AgentRunOptions, store: CredentialStore, open: Open, log: Log, signal: AbortSignal): Promise<HubAccess> {
+  const { cluster, hubKubeconfig } = options;
+  if (hubKubeconfig === undefined) throw new UsageError("--bootstrap-kubeconfig FILE is missing, or --hub-kubeconfig FILE for an agent that has registered");
+  const config = await loadKubeconfig(hubKubeconfig);
+  const connection = await connectionOf(config);
+  const address = addressOf(config, connection);
+  const identity = karmadaIdentity(cluster);
+  const still = { server: address.server, agent: cluster, isKarmada: true, rotation: () => undefined };
+  const { cert, key } = connection;
+  if (cert === undefined || key === undefined || connection.credentials) return { ...still, transport: open(connection), keep: async () => {} };
+  const given: HubCredentials = { address, cluster, agent: cluster, cert, key };
+  const { token: _token, cert: _cert, key: _key, ...plain } = connection;
+  const source: CredentialSource = { current: () => keeper.source.current(), replace: (refused) => keeper.source.replace(refused) };
+  const transport = open(plain, source);
+  const keeper = createCredentialKeeper({
+    hub: HUB,
+    address,
+    cluster,
+    agent: cluster,
+    identityOf: () => identity,
+    // What was renewed since counts before what registering left, and what registering again left before both.
+    store: { load: async (stop) => latestOf(await store.load(stop), given), save: store.save },
+    client: createClient({ transport, fieldManager: "flotilla-agent" }),
+    ...surroundings,
+    log,
+  });
+  await keeper.obtain(signal);
+  return { ...still, transport, keep: keeper.keep };
+}
+
+function addressOf({ currentContext = "", contexts, clusters }: Kubeconfig, { server, ca = "" }: KubeconfigConnection): HubAddress {
+  const name = contexts.get(currentContext)?.cluster ?? "";
+  const proxyUrl = clusters.get(name)?.["proxy-url"];
+  return { name, server: server.href.replace(/\/+$/, ""), ca, proxyUrl: typeof proxyUrl === "string" ? proxyUrl : "" };
+}

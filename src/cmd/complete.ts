@@ -1,0 +1,17 @@
+/** `flotilla __complete WORDS…`, which the scripts of `flotilla completion` and kubectl run while somebody types. */
+import { inspect } from "node:util";
+import { messageOf, systemClock } from "../base/index.ts";
+import { commands, completeLine } from "../cli/index.ts";
+import type { CommandContext } from "../cli/index.ts";
+import { readTextFile } from "./files.ts";
+
+export async function complete(words: readonly string[]): Promise<number> {
+  const complain = (error: unknown): void => {
+    if (process.env["FLOTILLA_DEBUG"]) process.stderr.write(`flotilla __complete: ${error instanceof Error ? inspect(error) : messageOf(error)}\n`);
+  };
+  // Most words are completed without a hub, and what talks to one takes longer to load than all the rest.
+  const connect: CommandContext<never>["connect"] = async (kubeconfig) => (await import("./connect.ts")).connect(kubeconfig);
+  const answer = await completeLine(commands, words, { environment: process.env, connect, readFile: readTextFile, clock: systemClock, signal: new AbortController().signal, complain });
+  process.stdout.write(answer);
+  return 0;
+}

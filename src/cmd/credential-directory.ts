@@ -1,0 +1,32 @@
+/** Keeps the credentials of an agent in a directory, one file for each part. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { credentialsIn, filesOf } from "../agent/index.ts";
+import type { CredentialStore } from "../agent/index.ts";
+import { writeSecret } from "./cluster-access.ts";
+import { ensureDirectory } from "./data-directory.ts";
+
+export function createDirectoryStore(directory: string): CredentialStore {
+  const NAMES = Object.keys(filesOf({ address: { name: "", server: "", ca: "", proxyUrl: "" }, cluster: "", agent: "", cert: "", key: "" }));
+  return {
+    async load() {
+      const read = await Promise.all(NAMES.map(async (name) => [name, await textOf(join(directory, name))] as const));
+      const files = new Map(read);
+      return credentialsIn((name) => files.get(name));
+    },
+    async save(credentials) {
+      await ensureDirectory(directory);
+      for (const [name, text] of Object.entries(filesOf(credentials))) await writeSecret(join(directory, name), text);
+    },
+  };
+}
+
+/** Undefined for a file that is not there. */
+export async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * What a person reads when a command fails: what was being done, what stood in the way, what to try, in one line. Pure.
+ *
+ * Where the words come from: our own errors say it themselves; errors of the system and of servers, which do not know what people
+ * want, get theirs here.
+ */
+import { basename, dirname } from "node:path";
+import { FlotillaError, UsageError } from "../base/index.ts";
+import { UnreachableError } from "../client/index.ts";
+import { ApiError } from "../machinery/index.ts";
+
+export interface Failure {
+  code: string;
+  message: string;
+  exitCode: number;
+}
+
+export interface Circumstances {
+  /** Kubeconfigs that were opened, in their order. */
+  kubeconfigs: readonly string[];
+  /** The data directory when nothing else is said. */
+  defaultData: string;
+  /** What the command ends with when it fails. */
+  failureCode?: number | undefined;
+}
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+const SYSTEM: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  EISDIR: "it is a directory",
+  ENOTDIR: "a part of the path is a file",
+  EACCES: "this user may not do that",
+  EPERM: "this user may not do that",
+  EEXIST: "it exists already",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EMFILE: "too many files are open; 'ulimit -n' says how many may be",
+};
+/** What a server says to a path that it does not serve. */
+const NOT_SERVED = "the server could not find the requested resource";
+
+export function describeFailure(thrown: unknown, circumstances: Circumstances): Failure {
+  // What was being done when somebody pressed Ctrl-C does not matter to them.
+  const error = causesOf(thrown).find((cause) => cause instanceof FlotillaError && cause.code === "Stopped") ?? thrown;
+  const exitCode = error instanceof UsageError ? WRONG_USAGE : (circumstances.failureCode ?? FAILED);
+  const isOurs = error instanceof FlotillaError || systemWords(error) !== undefined;
+  const advice = isOurs ? adviceFor(error, circumstances) : "; this is a mistake in Flotilla: FLOTILLA_DEBUG=1 shows where, please report it";
+  return { code: error instanceof FlotillaError ? error.code : isOurs ? "File" : "Invariant", message: `${textOf(error)}${advice}`, exitCode };
+}
+
+function causesOf(error: unknown): unknown[] {
+  return error instanceof Error && error.cause !== undefined ? [error, ...causesOf(error.cause)] : [error];
+}
+
+/** The message with those of its causes. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const words = systemWords(error);
+  if (words !== undefined) return words;
+  if (error.cause === undefined) return error.message;
+  // Its message has the cause in plain words; the code is for looking it up.
+  const code = codeOf(error.cause);
+  if (error instanceof UnreachableError && code !== undefined) return `${error.message} (${code})`;
+  // Words behind advice would read as a part of it.
+  return systemWords(error.cause) !== undefined && error.message.includes("; ") ? `${error.message} (${textOf(error.cause)})` : `${error.message}: ${textOf(error.cause)}`;
+}
+
+/** For an error of the system about a file. */
+function systemWords(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("syscall" in error)) return undefined;
+  return SYSTEM[codeOf(error) ?? ""];
+}
+
+function codeOf(error: unknown): string | undefined {
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" && /^[A-Z][A-Z0-9_]+$/.test(error.code) ? error.code : undefined;
+}
+
+/** What to try, where the error itself cannot know. */
+function adviceFor(failure: unknown, { kubeconfigs, defaultData }: Circumstances): string {
+  const files = kubeconfigs.join(" and ");
+  const [hub] = kubeconfigs;
+  const error = causesOf(failure).find((cause) => cause instanceof UnreachableError || cause instanceof ApiError);
+  if (hub === undefined) return "";
+  if (error instanceof UnreachableError && codeOf(error.cause) === "ECONNREFUSED" && kubeconfigs.length === 1 && basename(hub) === "hub.kubeconfig") {
+    return `. To start the hub of ${hub}: 'flotilla up${dirname(hub) === defaultData ? "" : ` --data ${dirname(hub)}`}'`;
+  }
+  if (!(error instanceof ApiError)) return "";
+  const { code, message } = error.status;
+  if (code === 401) return `: the server does not accept the credentials in ${files}; they are wrong or have expired. Take a newer kubeconfig, and name it with --kubeconfig FILE`;
+  if (code === 403) return `. Ask whoever runs the server for this right, or use another kubeconfig than ${files}`;
+  if (code === 404 && message === NOT_SERVED) return `; is ${files} the kubeconfig of a hub? Name the hub's with --kubeconfig FILE`;
+  return "";
+}

@@ -1,0 +1,68 @@
+/** What a hub tells Prometheus: joins `monitoring` with the parts of a hub that know what it asks for. */
+import { Cluster } from "../api/index.ts";
+import type { Kind } from "../api/index.ts";
+import type { ApiServer } from "../apiserver/index.ts";
+import type { MetricsText } from "../base/index.ts";
+import type { LaneFigures } from "../delivery/index.ts";
+import type { ConfiguredInterpreter } from "../interpreter/index.ts";
+import { createWorkloadMetrics } from "../monitoring/index.ts";
+import type { Monitored, Monitoring, WorkloadMetrics } from "../monitoring/index.ts";
+import { writeControllerMetrics } from "../runtime/index.ts";
+import type { Informers, Manager } from "../runtime/index.ts";
+import type { Cache } from "../store/index.ts";
+
+export interface HubMetricsOptions {
+  hub: string;
+  monitoring: Monitoring;
+  server: Pick<ApiServer, "serves">;
+  cache: Pick<Cache, "count" | "revision">;
+  /** Size of the store on disk. */
+  storeBytes?(): number;
+  /** Of the hub. */
+  informers: Informers;
+  /** Of the simulated members. */
+  memberInformers: Informers;
+  isSimulated(cluster: string): boolean;
+  /** Of a member that is seen from here. */
+  informersOf(cluster: string): Informers | undefined;
+  templates: Monitored["templates"];
+  managers(): readonly Manager[];
+  lanes(): readonly LaneFigures[];
+  interpreter: Pick<ConfiguredInterpreter, "writeMetrics">;
+}
+
+export interface HubMetrics {
+  write(text: MetricsText): void;
+  workloads: WorkloadMetrics;
+  /** Begins to follow what happens. */
+  start(signal: AbortSignal): void;
+}
+
+export function createHubMetrics({ hub, monitoring, server, cache, storeBytes, informers, memberInformers, isSimulated, informersOf, templates, managers, lanes, interpreter }: HubMetricsOptions): HubMetrics {
+  const clusters = informers.of(Cluster);
+
+  /** A member outside of this process says itself what it serves. */
+  function serves(cluster: string, { group, kind, plural }: Kind): boolean {
+    if (isSimulated(cluster)) return server.serves(cluster, group, plural);
+    const enablements = clusters.get({ cluster: hub, name: cluster })?.status?.apiEnablements ?? [];
+    return enablements.some(({ groupVersion, resources }) => (group === "" ? groupVersion === "v1" : groupVersion.startsWith(`${group}/`)) && (resources ?? []).some((resource) => resource.kind === kind));
+  }
+
+  return {
+    write(text) {
+      writeControllerMetrics(text, managers());
+      interpreter.writeMetrics(text);
+      monitoring.write(text);
+    },
+    workloads: createWorkloadMetrics({
+      members: () => clusters.list({ cluster: hub }).map(({ metadata }) => metadata.name),
+      // What a simulated member has is known here also while the way to it is cut.
+      informersOf: (cluster) => (isSimulated(cluster) ? memberInformers : informersOf(cluster)),
+      serves,
+    }),
+    start(signal) {
+      const store = (): { entries: number; revision: number; bytes?: number } => ({ entries: cache.count("/"), revision: cache.revision, ...(storeBytes && { bytes: storeBytes() }) });
+      monitoring.follow({ templates, managers, lanes, store, informersOf, serves }, signal);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ensureCertificates } from "../apiserver/index.ts";
+import type { Certificates } from "../apiserver/index.ts";
+import { createFakeClock, silentLog } from "../base/index.ts";
+import type { FakeClock, Log } from "../base/index.ts";
+import { keepCertificates } from "./keep-certificates.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let directory: string;
+let clock: FakeClock;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "flotilla-certificates-"));
+  clock = createFakeClock();
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const onDisk = (): Promise<Certificates> => ensureCertificates({ directory, hosts: [], clients: {}, clock, log: silentLog });
+
+/** Runs for so many days, with a look twice a day as long as looks are asked for. */
+async function live(days: number, looked: () => Promise<unknown>[]): Promise<void> {
+  for (let half = 0; half < days * 2; half++) {
+    clock.advance(DAY_MS / 2);
+    await Promise.all(looked());
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function keep(log: Log = silentLog): Promise<{ used: Certificates[]; stop(): void; looked(): Promise<unknown>[] }> {
+  const current = await onDisk();
+  const used: Certificates[] = [];
+  const looks: Promise<unknown>[] = [];
+  const ensure = (): Promise<Certificates> => {
+    const look = onDisk();
+    looks.push(look);
+    return look;
+  };
+  const stop = keepCertificates({ current, ensure, use: (certificates) => void used.push(certificates), clock, log });
+  return { used, stop, looked: () => looks.splice(0) };
+}
+
+test("a certificate that is about to end is replaced once, by one of the same authority", async () => {
+  const before = await onDisk();
+  const { used, stop, looked } = await keep();
+
+  await live(330, looked);
+  const early = used.length;
+  await live(20, looked);
+  stop();
+
+  expect(early).toBe(0);
+  expect(used).toHaveLength(1);
+  expect(used[0]?.serving.certificate).not.toBe(before.serving.certificate);
+  expect(used[0]?.authority.certificate).toBe(before.authority.certificate);
+});
+
+test("an authority that ends soon is left as it is, and people are told", async () => {
+  const warnings: string[] = [];
+  const before = await onDisk();
+  clock.advance(3_600 * DAY_MS);
+  const log: Log = { ...silentLog, warn: (message) => void warnings.push(message), with: () => log };
+  const { used, stop, looked } = await (async () => {
+    const looks: Promise<unknown>[] = [];
+    const taken: Certificates[] = [];
+    return { used: taken, looked: () => looks, stop: keepCertificates({ current: before, ensure: () => Promise.reject(new Error("nobody asks")), use: (next) => void taken.push(next), clock, log }) };
+  })();
+
+  await live(1, looked);
+  stop();
+
+  expect(warnings.length).toBeGreaterThan(0);
+  expect(warnings[0]).toContain("the certificate authority ends soon");
+  expect(used).toEqual([]);
+});
+
+test("after the end nobody looks any more", async () => {
+  const { stop, looked } = await keep();
+  stop();
+
+  await live(2, looked);
+
+  expect(looked()).toEqual([]);
+  expect(clock.nextDue()).toBeUndefined();
+});

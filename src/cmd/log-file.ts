@@ -1,0 +1,95 @@
+/**
+ * The log of a process in a file: JSON lines, appended in the background. A full file becomes `.1`, and the one before `.2`, so that a hub that
+ * runs for a year has a log of a bounded size. A disk that takes no more lines loses them, which is told once; what runs goes on.
+ */
+import { appendFile, rename, stat } from "node:fs/promises";
+
+export interface LogFile {
+  write(line: string): void;
+  /** Resolves when everything is written. */
+  close(): Promise<void>;
+}
+
+export interface LogFileOptions {
+  path: string;
+  /** How large one file grows. */
+  maxBytes?: number;
+  /** How many full ones are kept beside it. */
+  kept?: number;
+  /** Told when lines begin to be lost. */
+  onProblem(error: unknown): void;
+}
+
+/** About fifty thousand lines each: days of a busy fleet. */
+const MAX_BYTES = 8 * 1024 * 1024;
+const KEPT = 2;
+/** A disk that is this far behind loses lines instead of holding up memory. */
+const MAX_PENDING_CHARACTERS = 4 * 1024 * 1024;
+
+export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem }: LogFileOptions): LogFile {
+  let pending: string[] = [];
+  let pendingCharacters = 0;
+  let writing: Promise<void> | undefined;
+  /** Of the file; undefined before the first look. */
+  let size: number | undefined;
+  let isFailing = false;
+
+  async function append(text: string): Promise<void> {
+    const bytes = Buffer.byteLength(text);
+    size ??= await sizeOf(path);
+    if (size > 0 && size + bytes > maxBytes) {
+      for (let number = kept; number > 0; number--) await renameIfThere(nameOf(number - 1), nameOf(number));
+      size = 0;
+    }
+    await appendFile(path, text, { mode: 0o600 });
+    size += bytes;
+  }
+  const nameOf = (number: number): string => (number === 0 ? path : `${path}.${number}`);
+
+  async function writeAll(): Promise<void> {
+    while (pending.length > 0) {
+      const text = pending.join("");
+      pending = [];
+      pendingCharacters = 0;
+      try {
+        await append(text);
+        isFailing = false;
+      } catch (error) {
+        size = undefined;
+        if (!isFailing) onProblem(error);
+        isFailing = true;
+      }
+    }
+    writing = undefined;
+  }
+
+  return {
+    write(line) {
+      if (pendingCharacters + line.length > MAX_PENDING_CHARACTERS) return;
+      pending.push(line);
+      pendingCharacters += line.length;
+      // Begun a moment later, so that what is written together goes to the disk together.
+      writing ??= Promise.resolve().then(writeAll);
+    },
+    async close() {
+      await writing;
+    },
+  };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}

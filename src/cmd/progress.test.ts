@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "../base/index.ts";
+import { createProgress } from "./progress.ts";
+
+const CLEAR = "\r\u001b[K";
+
+function createScreen(options: { isTTY?: boolean; columns?: number } = { isTTY: true }): { clock: ReturnType<typeof createFakeClock>; progress: ReturnType<typeof createProgress>; written: string[] } {
+  const clock = createFakeClock();
+  const written: string[] = [];
+  return { clock, written, progress: createProgress({ ...options, write: (text) => written.push(text) > 0 }, clock) };
+}
+
+test("what is over soon needs no explanation", () => {
+  const { clock, progress, written } = createScreen();
+
+  progress.show("planning");
+  clock.advance(900);
+  progress.show("");
+  clock.advance(5_000);
+
+  expect(written).toEqual([]);
+});
+
+test("what takes longer is told in one line, which is taken back", () => {
+  const { clock, progress, written } = createScreen();
+
+  progress.show("planning");
+  clock.advance(1_000);
+  progress.show("applying");
+  progress.show("");
+
+  expect(written).toEqual([`${CLEAR}planning`, `${CLEAR}applying`, CLEAR]);
+});
+
+test("other lines go above it", () => {
+  const { clock, progress, written } = createScreen();
+
+  progress.show("waiting");
+  clock.advance(1_000);
+  progress.aside(() => written.push("paris has joined\n"));
+
+  expect(written).toEqual([`${CLEAR}waiting`, CLEAR, "paris has joined\n", `${CLEAR}waiting`]);
+});
+
+test("it is never wider than the terminal", () => {
+  const { clock, progress, written } = createScreen({ isTTY: true, columns: 10 });
+
+  progress.show("waiting for members");
+  clock.advance(1_000);
+
+  expect(written).toEqual([`${CLEAR}waiting f`]);
+});
+
+test("where there is no terminal nothing is told", () => {
+  const { clock, progress, written } = createScreen({});
+
+  progress.show("planning");
+  clock.advance(60_000);
+
+  expect(written).toEqual([]);
+});

@@ -1,0 +1,47 @@
+/** How manifests get to simulated members, one delivery for each: over the network for the hub, from within for the agent of members that pull. */
+import type { Clock } from "../base/index.ts";
+import { createKindResolver } from "../client/index.ts";
+import type { Client } from "../client/index.ts";
+import { createDelivery, createObserver } from "../delivery/index.ts";
+import type { Delivery } from "../delivery/index.ts";
+import type { Informers } from "../runtime/index.ts";
+
+export interface SimulatedDeliveries {
+  /** Undefined for a cluster that is no simulated member. */
+  of(cluster: string): Delivery | undefined;
+  forget(cluster: string): void;
+}
+
+export interface SimulatedDeliveriesOptions {
+  client: Client;
+  informers: Informers;
+  isMember(cluster: string): boolean;
+  /** What is seen of a member that is cut off is old, and absence then means nothing. */
+  isCut?(cluster: string): boolean;
+  clock: Clock;
+}
+
+export function createSimulatedDeliveries({ client, informers, isMember, isCut = () => false, clock }: SimulatedDeliveriesOptions): SimulatedDeliveries {
+  const observer = createObserver(informers);
+  const deliveries = new Map<string, Delivery>();
+
+  function open(cluster: string): Delivery {
+    const delivery = createDelivery({ client, cluster, kinds: createKindResolver({ client, cluster }), observer, clock });
+    return {
+      ...delivery,
+      observe(refs) {
+        const subscription = delivery.observe(refs);
+        return { ...subscription, isFresh: (ref) => !isCut(cluster) && subscription.isFresh(ref) };
+      },
+    };
+  }
+
+  return {
+    of(cluster) {
+      let delivery = deliveries.get(cluster);
+      if (!delivery && isMember(cluster)) deliveries.set(cluster, (delivery = open(cluster)));
+      return delivery;
+    },
+    forget: (cluster) => void deliveries.delete(cluster),
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * Everything that a hub tells of itself and of its fleet, for Prometheus. Meters are handed to the parts when they are made; what is
+ * kept up to date by events begins with `follow`; the rest is looked up when somebody asks. Nothing here writes anything, and no
+ * part waits for it.
+ */
+import { bindingName, Cluster, CloneSet, ClusterPropagationPolicy, ClusterResourceBinding, ManagedCluster, ManifestWork, OcmPlacement, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import type { Clock, DeepReadonly, Metric, MetricsText } from "../base/index.ts";
+import type { LaneFigures } from "../delivery/index.ts";
+import type { PlacementMeter } from "../ocm/index.ts";
+import { wellKnown } from "../propagation/index.ts";
+import type { PipelineMeter, Templates } from "../propagation/index.ts";
+import type { Informers, Manager } from "../runtime/index.ts";
+import { controllerMeterMetrics, createControllerMeter } from "./controller-meter.ts";
+import type { ControllerMeter } from "./controller-meter.ts";
+import { createDeliveryMeter, deliveryMetrics } from "./delivery-meter.ts";
+import type { DeliveryMeter } from "./delivery-meter.ts";
+import { fleetMetrics, writeFleetGauges } from "./fleet-gauges.ts";
+import { countMetrics, createObjectCounts } from "./object-counts.ts";
+import type { ObjectCounts } from "./object-counts.ts";
+import { createPipelineMeter, pipelineMetrics } from "./pipeline-meter.ts";
+import { createPlacementMeter, placementMetrics } from "./placement-meter.ts";
+import { createPropagationLatency, latencyMetrics } from "./propagation-latency.ts";
+import { stateMetrics, writeBuild, writeKruiseManagers, writeLanes, writeQueues, writeStore } from "./state-gauges.ts";
+import type { StoreFigures } from "./state-gauges.ts";
+
+export const monitoringMetrics: readonly Metric[] = [...fleetMetrics, ...pipelineMetrics, ...controllerMeterMetrics, ...deliveryMetrics, ...latencyMetrics, ...countMetrics, ...placementMetrics, ...stateMetrics];
+
+export interface MonitoringOptions {
+  hub: string;
+  /** Of Flotilla. */
+  version: string;
+  /** Of the hub. */
+  informers: Informers;
+  clock: Clock;
+}
+
+/** What there is to look at once everything is put together. */
+export interface Monitored {
+  templates: Pick<Templates, "source">;
+  managers(): readonly Pick<Manager, "metrics">[];
+  lanes(): readonly LaneFigures[];
+  store(): StoreFigures;
+  informersOf(cluster: string): Informers | undefined;
+  serves(cluster: string, kind: Kind): boolean;
+}
+
+export interface Monitoring {
+  pipeline: PipelineMeter;
+  placements: PlacementMeter;
+  controllers: Pick<ControllerMeter, "around">;
+  deliveries: Pick<DeliveryMeter, "around">;
+  /** Begins to follow what happens. Ends with the signal. */
+  follow(monitored: Monitored, signal: AbortSignal): void;
+  write(text: MetricsText): void;
+}
+
+export function createMonitoring({ hub, version, informers, clock }: MonitoringOptions): Monitoring {
+  const clusters = informers.of(Cluster);
+  const managedClusters = informers.of(ManagedCluster);
+  const bindings = informers.of(ResourceBinding);
+  const clusterBindings = informers.of<ResourceBinding>(ClusterResourceBinding);
+  const works = informers.of(Work);
+  const pipeline = createPipelineMeter();
+  const placements = createPlacementMeter();
+  const controllers = createControllerMeter();
+  const latency = createPropagationLatency({ clock, targetsOf, policyCreated });
+  const deliveries = createDeliveryMeter({ onDelivered: latency.delivered });
+  let counts: ObjectCounts | undefined;
+  let monitored: Monitored | undefined;
+
+  function targetsOf({ kind, metadata: { name, namespace } }: DeepReadonly<KubernetesObject>): readonly string[] {
+    const binding = (namespace ? bindings : clusterBindings).get({ cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) });
+    return (binding?.spec.clusters ?? []).map((target) => target.name);
+  }
+
+  function policyCreated({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>): string | undefined {
+    const [namespace, name, clusterPolicy] = [annotations[wellKnown.POLICY_NAMESPACE], annotations[wellKnown.POLICY_NAME], annotations[wellKnown.CLUSTER_POLICY_NAME]];
+    const policy = name === undefined ? informers.of(ClusterPropagationPolicy).get({ cluster: hub, name: clusterPolicy ?? "" }) : informers.of(PropagationPolicy).get({ cluster: hub, namespace: namespace ?? "", name });
+    return policy?.metadata.creationTimestamp;
+  }
+
+  return {
+    pipeline: pipeline.meter,
+    placements: placements.meter,
+    controllers,
+    deliveries,
+    follow(what, signal) {
+      monitored = what;
+      counts = createObjectCounts({ bindings: [bindings, clusterBindings], works, manifestWorks: informers.of(ManifestWork), placements: informers.of(OcmPlacement) });
+      for (const informer of [bindings, clusterBindings]) {
+        informer.subscribe(({ object, old, deleted }) => {
+          if (!deleted && old?.metadata.generation !== object.metadata.generation) pipeline.meter.bindingsQueued(old ? "BindingUpdate" : "BindingAdd", 1);
+        });
+      }
+      works.subscribe(latency.worked);
+      clusters.subscribe(({ object, deleted }) => {
+        if (deleted) for (const meter of [controllers, deliveries, latency]) meter.forget(object.metadata.name);
+      });
+      const changes = what.templates.source<never>((event) => {
+        latency.changed(event);
+        return [];
+      });
+      changes.start(() => {}, signal);
+    },
+    write(text) {
+      const members = clusters.list({ cluster: hub });
+      writeBuild(text, version);
+      writeFleetGauges(text, members, managedClusters.list({ cluster: hub }));
+      for (const part of [pipeline, controllers, deliveries, latency, placements]) part.write(text);
+      counts?.write(text);
+      if (!monitored) return;
+      const { managers, lanes, store, informersOf, serves } = monitored;
+      writeQueues(text, new Map(managers().flatMap((manager) => [...manager.metrics()])), counts?.unschedulable() ?? 0);
+      writeLanes(text, lanes());
+      writeStore(text, store());
+      writeKruiseManagers(text, members.flatMap(({ metadata: { name: cluster } }) => {
+        const seen = serves(cluster, CloneSet) ? informersOf(cluster) : undefined;
+        return seen ? [{ cluster, informers: seen }] : [];
+      }));
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Measures deliveries to members: what was created, changed and removed there, under Karmada's names, and why members refused something.
+ * Labels are kinds and members, never the names of objects.
+ */
+import { counter, Counts } from "../base/index.ts";
+import type { Metric, MetricsText } from "../base/index.ts";
+import { BusyMemberError, obstacleOf } from "../delivery/index.ts";
+import type { ApplyOutcome, ApplyPolicy, Delivery } from "../delivery/index.ts";
+import { ApiError } from "../machinery/index.ts";
+import { resultOf } from "./pipeline-meter.ts";
+
+const CREATED = counter("create_resource_to_cluster", "Objects that were created on a member; recreate says that it had been there before.", "result", "apiversion", "kind", "member_cluster", "recreate");
+const UPDATED = counter("update_resource_to_cluster", "Objects on a member that were held against what is wanted, by what came of it.", "result", "apiversion", "kind", "member_cluster", "operationResult");
+const DELETED = counter("delete_resource_from_cluster", "Objects that were removed from a member.", "result", "apiversion", "kind", "member_cluster");
+const REFUSED = counter("flotilla_delivery_refusals_total", "Why something did not get to a member: quota, forbidden, invalid, conflict, missing-kind, unreachable or other.", "member_cluster", "reason");
+const DRIFTS = counter("flotilla_delivery_drift_total", "Objects on a member that somebody else had changed, by what was done: repaired, or reported and left.", "member_cluster", "action");
+
+export const deliveryMetrics: readonly Metric[] = [CREATED, UPDATED, DELETED, REFUSED, DRIFTS];
+
+type Manifest = Parameters<Delivery["apply"]>[0];
+
+export interface DeliveryMeter {
+  /** The same delivery, measured: one for each, because the pipeline tells members apart by it. */
+  around(cluster: string, delivery: Delivery): Delivery;
+  /** The member is gone. */
+  forget(cluster: string): void;
+  write(text: MetricsText): void;
+}
+
+export interface DeliveryMeterOptions {
+  /** Told of every object that was created or changed on a member. */
+  onDelivered?(cluster: string, manifest: Manifest): void;
+}
+
+export function createDeliveryMeter({ onDelivered }: DeliveryMeterOptions = {}): DeliveryMeter {
+  const created = new Counts(CREATED);
+  const updated = new Counts(UPDATED);
+  const deleted = new Counts(DELETED);
+  const refused = new Counts(REFUSED);
+  const drifts = new Counts(DRIFTS);
+  const measured = new WeakMap<Delivery, Delivery>();
+
+  function count(cluster: string, { apiVersion, kind }: Manifest, policy: ApplyPolicy, result: string, operation: ApplyOutcome["result"]): void {
+    if (operation === "created") created.add([result, apiVersion, kind, cluster, String(!policy.isFirst)]);
+    else updated.add([result, apiVersion, kind, cluster, operation === "updated" || operation === "unchanged" ? operation : "none"]);
+  }
+
+  function noteRefusal(cluster: string, error: unknown): boolean {
+    // It waits for its turn, and comes back.
+    if (error instanceof BusyMemberError) return false;
+    refused.add([cluster, reasonOf(error)]);
+    return true;
+  }
+
+  function wrap(cluster: string, delivery: Delivery): Delivery {
+    return {
+      ...delivery,
+      async apply(manifest, policy, signal) {
+        try {
+          const outcome = await delivery.apply(manifest, policy, signal);
+          if (outcome.result === "conflict") refused.add([cluster, "conflict"]);
+          count(cluster, manifest, policy, resultOf(outcome.result !== "conflict"), outcome.result);
+          if ("drift" in outcome && outcome.drift?.length) drifts.add([cluster, policy.drift === "report" ? "reported" : "repaired"]);
+          if (outcome.result === "created" || outcome.result === "updated") onDelivered?.(cluster, manifest);
+          return outcome;
+        } catch (error) {
+          if (!signal.aborted && noteRefusal(cluster, error)) count(cluster, manifest, policy, "error", policy.isFirst ? "created" : "unchanged");
+          throw error;
+        }
+      },
+      async remove(ref, policy, signal) {
+        const { apiVersion, kind } = ref;
+        try {
+          await delivery.remove(ref, policy, signal);
+          if (policy.mode === "delete") deleted.add(["success", apiVersion, kind, cluster]);
+        } catch (error) {
+          if (!signal.aborted && noteRefusal(cluster, error) && policy.mode === "delete") deleted.add(["error", apiVersion, kind, cluster]);
+          throw error;
+        }
+      },
+    };
+  }
+
+  return {
+    around(cluster, delivery) {
+      let known = measured.get(delivery);
+      if (!known) measured.set(delivery, (known = wrap(cluster, delivery)));
+      return known;
+    },
+    forget(cluster) {
+      for (const family of [created, updated, deleted, refused, drifts]) family.forget("member_cluster", cluster);
+    },
+    write(text) {
+      for (const family of [created, updated, deleted, refused, drifts]) family.write(text);
+    },
+  };
+}
+
+/** In few words, because they are labels. Kubernetes has no code of its own for a quota that is used up. */
+function reasonOf(error: unknown): string {
+  const obstacle = obstacleOf(error);
+  if (obstacle === "unreachable" || obstacle === "missing-kind") return obstacle;
+  if (!(error instanceof ApiError)) return "other";
+  const { code, message = "" } = error.status;
+  if (code === 403) return message.includes("exceeded quota") ? "quota" : "forbidden";
+  if (code === 401) return "forbidden";
+  if (code === 400 || code === 422) return "invalid";
+  return code === 409 ? "conflict" : "other";
+}

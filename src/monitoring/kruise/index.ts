@@ -1,0 +1,9 @@
+import type { Metric } from "../../base/index.ts";
+import { otherStates } from "./other-states.ts";
+import type { StateKind } from "./state-family.ts";
+import { workloadStates } from "./workload-states.ts";
+
+/** The kinds that kruise-state-metrics tells of. */
+export const kruiseStates: readonly StateKind[] = [...workloadStates, ...otherStates];
+export const kruiseStateMetrics: readonly Metric[] = kruiseStates.flatMap(({ families }) => families.map(({ metric }) => metric));
+export { viewOf, type StateFamily, type StateKind } from "./state-family.ts";

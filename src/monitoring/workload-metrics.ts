@@ -1,0 +1,123 @@
+/**
+ * What runs on the members: OpenKruise's objects under kruise-state-metrics' names, and quotas under kube-state-metrics' name. A member's
+ * own page tells of it alone, as if these programs ran there; the hub's page tells of all, with the member in a label.
+ *
+ * Objects come from informers, which are opened for a kind when somebody first asks. The lines of an object are written once for each
+ * version of it and then kept beside it, so that a page of objects that did not change is only put together. Pages are bounded.
+ */
+import { ResourceQuota } from "../api/index.ts";
+import type { Kind, KubernetesObject } from "../api/index.ts";
+import { formatLabel, gauge, MetricsText, writeGauge } from "../base/index.ts";
+import type { DeepReadonly, Metric } from "../base/index.ts";
+import { tryParseQuantity } from "../machinery/index.ts";
+import type { Informers } from "../runtime/index.ts";
+import { kruiseStateMetrics, kruiseStates, viewOf } from "./kruise/index.ts";
+import type { StateFamily } from "./kruise/index.ts";
+import { numberOfQuantity } from "./quantity.ts";
+
+/** With seventeen lines for each this is a page of some ten megabytes, which takes a tenth of a second to put together. */
+const MAX_OBJECTS = 5_000;
+
+const QUOTA = gauge("kube_resourcequota", "What a quota allows (type hard) and what is used of it (type used), by resource.", "namespace", "resourcequota", "resource", "type");
+const LEFT_OUT = gauge("flotilla_members_page_left_out", `Objects that are not told because the page has more than ${MAX_OBJECTS}; /metrics/members?cluster=NAME tells of one member.`);
+
+export const workloadMetrics: readonly Metric[] = [...kruiseStateMetrics, QUOTA];
+export const membersPageMetrics: readonly Metric[] = [LEFT_OUT];
+
+interface ToldKind {
+  kind: Kind;
+  label: string;
+  families: readonly StateFamily[];
+}
+
+const quotas: ToldKind = {
+  kind: ResourceQuota,
+  label: "resourcequota",
+  families: [
+    {
+      metric: QUOTA,
+      samplesOf: ({ status, spec }) =>
+        (["hard", "used"] as const).flatMap((type) =>
+          Object.entries((status[type] ?? (type === "hard" ? spec["hard"] : undefined) ?? {}) as Record<string, string>).flatMap(([resource, amount]) => {
+            const quantity = tryParseQuantity(amount);
+            return quantity ? [[[resource, type], numberOfQuantity(quantity)] as const] : [];
+          }),
+        ),
+    },
+  ],
+};
+
+const TOLD: readonly ToldKind[] = [...kruiseStates, quotas];
+
+export interface WorkloadMetricsOptions {
+  /** Names of the members. */
+  members(): readonly string[];
+  /** Where the objects of a cluster are; undefined for one that is not seen from here. */
+  informersOf(cluster: string): Informers | undefined;
+  /** A kind that a cluster does not serve is not asked for. */
+  serves(cluster: string, kind: Kind): boolean;
+}
+
+export interface WorkloadMetrics {
+  write(text: MetricsText, cluster: string): void;
+  page(only?: string): string;
+}
+
+export function createWorkloadMetrics({ members, informersOf, serves }: WorkloadMetricsOptions): WorkloadMetrics {
+  /** By object, for each of its kind's families: lines from behind the label of the member. */
+  const written = new WeakMap<object, readonly (readonly string[])[]>();
+
+  function linesOf(told: ToldKind, object: DeepReadonly<KubernetesObject>): readonly (readonly string[])[] {
+    let lines = written.get(object);
+    if (!lines) written.set(object, (lines = writeLines(told, object)));
+    return lines;
+  }
+
+  function objectsOf({ kind }: ToldKind, cluster: string): readonly DeepReadonly<KubernetesObject>[] {
+    if (!serves(cluster, kind)) return [];
+    return informersOf(cluster)?.of(kind).list({ cluster }) ?? [];
+  }
+
+  /** Answers how many objects did not fit. */
+  function writeKinds(text: MetricsText, clusters: readonly string[], prefixOf: (cluster: string) => string): number {
+    let room = MAX_OBJECTS;
+    let leftOut = 0;
+    for (const told of TOLD) {
+      const found = clusters.map((cluster) => {
+        const objects = objectsOf(told, cluster);
+        const fitting = objects.slice(0, room);
+        room -= fitting.length;
+        leftOut += objects.length - fitting.length;
+        return { prefix: prefixOf(cluster), all: fitting.map((object) => linesOf(told, object)) };
+      });
+      if (found.every(({ all }) => all.length === 0)) continue;
+      for (const [index, { metric }] of told.families.entries()) {
+        text.family(metric);
+        for (const { prefix, all } of found) for (const lines of all) for (const line of lines[index] ?? []) text.lines(`${metric.name}{${prefix}${line}`);
+      }
+    }
+    return leftOut;
+  }
+
+  return {
+    write(text, cluster) {
+      writeKinds(text, [cluster], () => "");
+    },
+    page(only) {
+      const text = new MetricsText();
+      const clusters = members().filter((name) => only === undefined || name === only);
+      const leftOut = writeKinds(text, clusters, (cluster) => `${formatLabel("member_cluster", cluster)},`);
+      writeGauge(text, LEFT_OUT, [[[], leftOut]]);
+      return text.finish();
+    },
+  };
+}
+
+function writeLines({ label, families }: ToldKind, object: DeepReadonly<KubernetesObject>): readonly (readonly string[])[] {
+  const view = viewOf(object);
+  const own = [formatLabel("namespace", object.metadata.namespace ?? ""), formatLabel(label, object.metadata.name)].join(",");
+  return families.map(({ metric, samplesOf }) => {
+    const names = metric.labels.slice(2);
+    return samplesOf(view).map(([values, value]) => `${own}${names.map((name, index) => `,${formatLabel(name, values[index] ?? "")}`).join("")}} ${value}`);
+  });
+}

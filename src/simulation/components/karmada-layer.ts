@@ -1,0 +1,21 @@
+/** What an installation of Karmada shows on its hub: the parts of this process that do the work of its programs, under their names. */
+import type { KubernetesObject } from "../../api/index.ts";
+import { formatTime } from "../../base/index.ts";
+import { deploymentObjects } from "./deployment-objects.ts";
+import type { LayerOptions } from "./kruise-layer.ts";
+import { standInDeployment } from "./stand-in.ts";
+
+export const KARMADA_NAMESPACE = "karmada-system";
+/** The names under which guides ask for logs. */
+export const KARMADA_CONTROLLER_MANAGER = "karmada-controller-manager";
+export const KARMADA_SCHEDULER = "karmada-scheduler";
+const COMPONENTS = ["karmada-aggregated-apiserver", KARMADA_CONTROLLER_MANAGER, KARMADA_SCHEDULER, "karmada-webhook"];
+/** The release whose behaviour the controllers have. */
+const VERSION = "v1.18.1";
+/** The hub has no nodes; its pods say where they are. */
+const HUB_NODE = "hub";
+
+export function karmadaLayer({ nowMs }: Pick<LayerOptions, "nowMs">): KubernetesObject[] {
+  const time = formatTime(nowMs);
+  return COMPONENTS.flatMap((name) => deploymentObjects(standInDeployment({ namespace: KARMADA_NAMESPACE, name, image: `karmada/${name}:${VERSION}`, component: name }), { node: HUB_NODE, index: 0, time }));
+}

@@ -1,0 +1,43 @@
+/**
+ * A Deployment whose pod stands for a part of this process, which an annotation says: `kubectl logs` shows what that part writes. It asks for no
+ * room on its node.
+ */
+import type { Deployment } from "../../api/index.ts";
+import { IN_PROCESS_ANNOTATION } from "./kruise-manifests.ts";
+
+export interface StandIn {
+  namespace: string;
+  name: string;
+  image: string;
+  /** Whose log it shows. */
+  component: string;
+}
+
+export function standInDeployment({ namespace, name, image, component }: StandIn): Deployment {
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace, labels },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels, annotations: { [IN_PROCESS_ANNOTATION]: component } },
+        spec: {
+          containers: [{ name, image, resources: {}, terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File", imagePullPolicy: "IfNotPresent" }],
+          restartPolicy: "Always",
+          terminationGracePeriodSeconds: 10,
+          dnsPolicy: "ClusterFirst",
+          // With the address of its node, it is the same on every member.
+          hostNetwork: true,
+          securityContext: {},
+          schedulerName: "default-scheduler",
+        },
+      },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } },
+      revisionHistoryLimit: 10,
+      progressDeadlineSeconds: 600,
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * What a hub sees of simulated members over the network. Members' own controllers see everything at once; the hub sees a member that is cut off
+ * as it was when that happened, and what changed meanwhile when it is back. Only what changes is kept, so that a cut costs nothing by itself.
+ */
+import type { Kind, KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import type { ObjectKey } from "../../client/index.ts";
+import type { Informer, Informers, Lane, ObjectEvent } from "../../runtime/index.ts";
+import type { MemberNetwork } from "./member-network.ts";
+
+export function createDistantInformers(informers: Informers, network: MemberNetwork): Informers {
+  const views = new Map<unknown, Informer<KubernetesObject>>();
+  return {
+    of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
+      const near = informers.of(kind);
+      let view = views.get(near);
+      if (!view) views.set(near, (view = viewOf(near as unknown as Informer<KubernetesObject>, network)));
+      // The view of an informer holds what the informer holds.
+      return view as unknown as Informer<T>;
+    },
+  };
+}
+
+type Seen<T> = DeepReadonly<T> | undefined;
+type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
+
+function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNetwork): Informer<T> {
+  /** By member that is cut off: what was last seen of each object that changed since then; undefined where there was none. */
+  const kept = new Map<string, Map<string, { key: ObjectKey; seen: Seen<T> }>>();
+  const listeners = new Set<Listener<T>>();
+
+  // Before any listener, so that whoever is told of something reads the same.
+  near.subscribe(({ cluster, object, old }) => {
+    if (!network.isCut(cluster)) return;
+    const key = keyOf(cluster, object);
+    let changed = kept.get(cluster);
+    if (!changed) kept.set(cluster, (changed = new Map()));
+    if (!changed.has(idOf(key))) changed.set(idOf(key), { key, seen: old });
+  });
+  network.onChange((cluster, isCut) => {
+    const changed = isCut ? undefined : kept.get(cluster);
+    if (!changed) return;
+    kept.delete(cluster);
+    for (const { key, seen } of changed.values()) tell(key, seen, near.get(key));
+  });
+
+  function tell({ cluster }: ObjectKey, seen: Seen<T>, now: Seen<T>): void {
+    const object = now ?? seen;
+    if (!object || now === seen) return;
+    for (const listener of listeners) listener({ cluster, object, ...(seen && { old: seen }), deleted: now === undefined }, "fresh");
+  }
+
+  const keptOf = (key: ObjectKey): { seen: Seen<T> } | undefined => (kept.size === 0 ? undefined : kept.get(key.cluster)?.get(idOf(key)));
+
+  function listed(where: { cluster?: string; namespace?: string } = {}): DeepReadonly<T>[] {
+    const objects = near.list(where);
+    const hidden = new Set<Seen<T>>();
+    const shown: DeepReadonly<T>[] = [];
+    for (const [cluster, changed] of kept) {
+      if (where.cluster !== undefined && where.cluster !== cluster) continue;
+      for (const { key, seen } of changed.values()) {
+        hidden.add(near.get(key));
+        if (seen && (where.namespace === undefined || where.namespace === key.namespace)) shown.push(seen);
+      }
+    }
+    return [...objects.filter((object) => !hidden.has(object)), ...shown];
+  }
+
+  return {
+    kind: near.kind,
+    get synced() {
+      return near.synced;
+    },
+    get fresh() {
+      return near.fresh;
+    },
+    whenSynced: (signal) => near.whenSynced(signal),
+    get(key) {
+      const past = keptOf(key);
+      return past ? past.seen : near.get(key);
+    },
+    list: (where) => (kept.size === 0 ? near.list(where) : listed(where)),
+    // What an index finds of a member that is cut off may be newer than what is seen of it otherwise. The members' own parts may have one of the same name.
+    by: (index, value) => near.by(farName(index), value),
+    addIndex: (name, valuesOf) => near.addIndex(farName(name), valuesOf),
+    subscribe(listener) {
+      const own: Listener<T> = (event, lane) => listener(event, lane);
+      const stop = near.subscribe((event, lane) => {
+        if (!network.isCut(event.cluster)) return own(event, lane);
+        // What is there when somebody subscribes is told as it is seen; what changes later waits.
+        if (listeners.has(own)) return;
+        const past = keptOf(keyOf(event.cluster, event.object));
+        const object = past ? past.seen : event.object;
+        if (object) own({ ...event, object }, lane);
+      });
+      listeners.add(own);
+      return () => {
+        listeners.delete(own);
+        stop();
+      };
+    },
+    isQuiet: () => near.isQuiet(),
+    whenQuiet: (signal) => near.whenQuiet(signal),
+  };
+}
+
+function keyOf(cluster: string, { metadata: { namespace, name } }: DeepReadonly<KubernetesObject>): ObjectKey {
+  return { cluster, ...(namespace !== undefined && { namespace }), name };
+}
+const farName = (index: string): string => `distant ${index}`;
+const idOf = ({ namespace = "", name }: ObjectKey): string => `${namespace}/${name}`;

@@ -1,0 +1,71 @@
+/**
+ * The network between a hub and its simulated members, which people cut with an annotation on the hub's Cluster or ManagedCluster. A member that
+ * is cut off goes on by itself; only what passes between it and the hub is lost (`hub-to-members.ts`, `members-to-hub.ts`).
+ *
+ * Reads:  Cluster and ManagedCluster of the hub.
+ * Writes: an event where an annotation has no effect; nothing else.
+ */
+import { Cluster, ManagedCluster } from "../../api/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly, Log } from "../../base/index.ts";
+import type { EventRecorder, Informers } from "../../runtime/index.ts";
+import { faultOf, FAULT } from "../annotations.ts";
+import { planProblemEvents } from "../problems.ts";
+
+export interface MemberNetwork {
+  /** Whether nothing passes between the hub and this member. */
+  isCut(cluster: string): boolean;
+  /** Tells of every member that is cut off, or back, until the returned function is called. */
+  onChange(listener: (cluster: string, isCut: boolean) => void): () => void;
+}
+
+export interface MemberNetworkOptions {
+  hub: string;
+  /** Of the hub. */
+  informers: Informers;
+  /** Only simulated members can be cut off. */
+  isSimulated(cluster: string): boolean;
+  events: EventRecorder;
+  log: Log;
+}
+
+export function createMemberNetwork({ hub, informers, isSimulated, events, log }: MemberNetworkOptions): MemberNetwork {
+  const cut = new Set<string>();
+  const listeners = new Set<(cluster: string, isCut: boolean) => void>();
+  // Both faces of a member stand for it, so either may say so.
+  const faces = [informers.of<KubernetesObject>(Cluster), informers.of<KubernetesObject>(ManagedCluster)];
+
+  function follow(name: string): void {
+    const isCut = faces.some((face) => {
+      const object = face.get({ cluster: hub, name });
+      return object !== undefined && isUnreachable(object);
+    });
+    if (isCut === cut.has(name)) return;
+    if (isCut) cut.add(name);
+    else cut.delete(name);
+    log.info(isCut ? "a simulated member is cut off" : "a simulated member is back", { member: name });
+    for (const listener of listeners) listener(name, isCut);
+  }
+
+  for (const face of faces) {
+    face.subscribe(({ object, old, deleted }, lane) => {
+      const { name } = object.metadata;
+      follow(name);
+      if (deleted || lane === "resync") return;
+      for (const event of planProblemEvents(object, old, "Cluster")) events.record(hub, object, event);
+      if (isUnreachable(object) && !(old && isUnreachable(old)) && !isSimulated(name)) {
+        events.record(hub, object, { type: "Warning", reason: "InvalidSimulation", message: `annotation ${FAULT}: "unreachable" is ignored: only simulated members can be cut off` });
+      }
+    });
+  }
+
+  return {
+    isCut: (cluster) => cut.size > 0 && cut.has(cluster),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+const isUnreachable = (object: DeepReadonly<KubernetesObject>): boolean => faultOf(object) === "unreachable";

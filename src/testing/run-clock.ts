@@ -1,0 +1,13 @@
+/** Moves a fake clock on, timer by timer, and lets everything settle after each: what happens then happens at its own time. */
+import type { FakeClock } from "../base/index.ts";
+
+export async function runClock(clock: FakeClock, ms: number, settle: () => Promise<void>): Promise<void> {
+  await settle();
+  const end = clock.now() + ms;
+  for (let due = clock.nextDue(); due !== undefined && due <= end; due = clock.nextDue()) {
+    clock.advance(Math.max(0, due - clock.now()));
+    await settle();
+  }
+  clock.advance(end - clock.now());
+  await settle();
+}

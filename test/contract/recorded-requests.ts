@@ -1,0 +1,63 @@
+/**
+ * Requests about the kinds of another project, with what its own server answered, played against ours. What is answered differently on purpose is
+ * listed with the reason; a test fails when a listed case is answered alike.
+ */
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import type { Json, JsonObject } from "../../src/base/index.ts";
+
+export interface RecordedStep {
+  /** `POST /apis/…` */
+  request: string;
+  /** Whom the administrator acts as. */
+  as?: string;
+  body?: JsonObject;
+  table?: true;
+  answer: JsonObject;
+}
+
+export interface RecordedCase {
+  name: string;
+  steps: RecordedStep[];
+}
+
+export function readRecordedLines(file: URL): string[] {
+  return gunzipSync(readFileSync(file)).toString().trimEnd().split("\n");
+}
+
+export function headersOf({ request, table, as }: Omit<RecordedStep, "answer">): Record<string, string> {
+  return {
+    accept: table ? "application/json;as=Table;v=v1;g=meta.k8s.io" : "application/json",
+    "content-type": request.startsWith("PATCH ") ? "application/merge-patch+json" : "application/json",
+    ...(as !== undefined && { "impersonate-user": as }),
+  };
+}
+
+export interface RecordedTests {
+  cases: readonly RecordedCase[];
+  /** Why a case is answered differently, by its name. */
+  different: Readonly<Record<string, string>>;
+  play(steps: readonly RecordedStep[]): Promise<Json[]>;
+  /** The recorded answer, without what is known to be other in all of them. */
+  answerOf(step: RecordedStep): JsonObject;
+}
+
+export function testRecordings({ cases, different, play, answerOf }: RecordedTests): void {
+  const recorded = ({ steps }: RecordedCase): Json[] => steps.map(answerOf);
+  const differs = ({ name }: RecordedCase): boolean => Object.hasOwn(different, name);
+
+  test.for(cases.filter((one) => !differs(one)))("$name", async (one) => {
+    expect(await play(one.steps)).toEqual(recorded(one));
+  });
+
+  test.for(cases.filter(differs))("$name: differs on purpose", async (one) => {
+    expect(await play(one.steps)).not.toEqual(recorded(one));
+  });
+
+  test("every difference is about a case that there is", () => {
+    const names = new Set(cases.map(({ name }) => name));
+
+    expect(Object.keys(different).filter((name) => !names.has(name))).toEqual([]);
+  });
+}

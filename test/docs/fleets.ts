@@ -1,0 +1,53 @@
+/**
+ * Fleets of a page: `flotilla up` as a reader starts it in a terminal of its own, on any free port and with pods that start at once. Another
+ * one on the same data directory stops the first, as a reader does with Ctrl-C.
+ */
+import { sleep, systemClock } from "../../src/base/index.ts";
+import type { Running, Shell } from "./shell.ts";
+
+const UP = /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl flotilla)\s+up\b/;
+const READY_LIMIT_MS = 40_000;
+const LOOK_MS = 50;
+
+/** What every fleet gets unless the page says otherwise: a reader may wait for pods and members, a test need not. */
+const HURRY: readonly (readonly [string, number])[] = [
+  ["--start-ms", 0],
+  ["--cluster-status-update-frequency", 1],
+  ["--cluster-success-threshold", 1],
+  ["--cluster-failure-threshold", 2],
+];
+
+export function isUp(command: string): boolean {
+  return UP.test(command) && !/\s--?h(elp)?\b/.test(command);
+}
+
+/** The command as it is run: ports are whatever is free, because pages run beside each other. Pure. */
+export function hurried(command: string): string {
+  const flags = HURRY.filter(([name]) => !command.includes(name)).map(([name, value]) => `${name} ${value}`);
+  return command.replaceAll(/\s--port[ =]\d+/g, "").replace(UP, (start) => `${start} --port 0 ${flags.join(" ")}`);
+}
+
+export interface Fleets {
+  isUp(): boolean;
+  /** Resolves when it says that it is ready; throws with what it printed when it does not. */
+  up(command: string): Promise<Running>;
+}
+
+export function createFleets(shell: Shell): Fleets {
+  const byData = new Map<string, Running>();
+  return {
+    isUp: () => byData.size > 0,
+    async up(command) {
+      const data = /--data[ =](\S+)/.exec(command)?.[1] ?? "";
+      await byData.get(data)?.stop();
+      const fleet = shell.start(hurried(command));
+      byData.set(data, fleet);
+      const untilMs = Date.now() + READY_LIMIT_MS;
+      while (!/^ready\b/m.test(fleet.output())) {
+        if (!fleet.isRunning() || Date.now() > untilMs) throw new Error(`${command}: the fleet is not ready: ${fleet.output()}`);
+        await sleep(systemClock, LOOK_MS);
+      }
+      return fleet;
+    },
+  };
+}

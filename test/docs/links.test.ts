@@ -1,0 +1,48 @@
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, test } from "vitest";
+import { anchorsOf, linksOf } from "./links.ts";
+import { listPages, readPage } from "./pages.ts";
+import { CHECKOUT } from "./workspace.ts";
+
+describe("reading links", () => {
+  test("links into the repository are found outside of blocks, with their line", () => {
+    const links = linksOf("see [a](b.md#c) and [web](https://example.com)\n```text\n[no](d.md)\n```\n[e](#f)");
+
+    expect(links).toEqual([
+      { line: 1, path: "b.md", anchor: "c" },
+      { line: 5, path: "", anchor: "f" },
+    ]);
+  });
+
+  test("anchors are made of headings as GitHub makes them", () => {
+    const anchors = anchorsOf("# One member, two faces\n## `flotilla up`: it's *on*\n## Why\n## Why\n```sh\n# no heading\n```");
+
+    expect([...anchors]).toEqual(["one-member-two-faces", "flotilla-up-its-on", "why", "why-1"]);
+  });
+});
+
+describe("the pages", () => {
+  const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md"], { cwd: CHECKOUT }).toSorted();
+  const file = (path: string): string => join(CHECKOUT, path);
+
+  for (const page of pages) {
+    test(`every link of ${page} leads somewhere`, () => {
+      const broken = linksOf(readPage(page)).filter(({ path, anchor }) => {
+        const target = path === "" ? page : normalize(join(dirname(page), path));
+        if (!existsSync(file(target))) return true;
+        return anchor !== "" && !statSync(file(target)).isDirectory() && target.endsWith(".md") && !anchorsOf(readFileSync(file(target), "utf8")).has(anchor);
+      });
+
+      expect(broken).toEqual([]);
+    });
+  }
+
+  test("the index of the docs names every page", () => {
+    const index = linksOf(readPage("docs/README.md")).map(({ path }) => normalize(join("docs", path)));
+
+    const missing = listPages("docs/**/*.md").filter((page) => page !== "docs/README.md" && !index.includes(page));
+
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,3 @@
+import { listPages, testPages } from "./pages.ts";
+
+testPages([...listPages("README.md"), ...listPages("docs/*.md")]);

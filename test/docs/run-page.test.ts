@@ -1,0 +1,154 @@
+/** The runner on made-up pages, with a stand-in for `flotilla` and no fleet: what it does, and that it fails when it should. */
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { hurried, isUp } from "./fleets.ts";
+import { runPage } from "./run-page.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "flotilla-docs-test-"));
+  program("flotilla", `echo "$@" >> ${folder}/flotilla.calls; trap 'echo stopped >> ${folder}/flotilla.calls; exit 0' INT; echo ready here; while :; do sleep 0.05; done`);
+  program("kubectl", `cat "$4" >> ${folder}/kubectl.input; test ! -e ${folder}/refuse || { echo refused; exit 1; }`);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function program(name: string, script: string): void {
+  writeFileSync(join(folder, name), `#!/bin/bash\n${script}\n`);
+  chmodSync(join(folder, name), 0o755);
+}
+
+/** A page without a fleet, with ~~~ for the fences. */
+const run = (...lines: string[]): Promise<unknown> => runWith("<!-- fleet: none -->", ...lines);
+const runWith = (...lines: string[]): Promise<unknown> =>
+  runPage("docs/made-up.md", lines.join("\n").replaceAll("~~~", "```"), { programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") }, commandLimitMs: 2000, matchLimitMs: 1000 });
+const calls = (): string[] => {
+  const file = join(folder, "flotilla.calls");
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  rmSync(file, { force: true });
+  return text.split("\n").filter((line) => line !== "");
+};
+
+test("what a command sets is there for the next, also in another block", async () => {
+  const running = run("~~~sh", "colour=blue", "mkdir inner && cd inner", "export SHAPE=round", "~~~", "~~~sh", 'echo "$colour $SHAPE $(basename "$PWD")"', "~~~", "~~~text", "blue round inner", "~~~");
+
+  await expect(running).resolves.toEqual({ skipped: [] });
+});
+
+test("files of the page are there for the commands behind them", async () => {
+  const running = run("~~~yaml deep/a.yaml", "a: 1", "~~~", "~~~sh", "cat deep/a.yaml", "~~~", "~~~text", "a: 1", "~~~");
+
+  await expect(running).resolves.toEqual({ skipped: [] });
+});
+
+test("the examples and a home of its own are there", async () => {
+  const running = run("~~~sh", "test -f examples/shop/shop.yaml", 'test -z "$(ls -A ~)"', 'test "$KUBECONFIG" = ~/.flotilla/hub.kubeconfig', "~~~");
+
+  await expect(running).resolves.toEqual({ skipped: [] });
+});
+
+test("the last command is repeated until it prints what the page says", async () => {
+  const running = run("~~~sh", "echo x >> log; wc -l < log", "~~~", "~~~text", "3", "~~~");
+
+  await expect(running).resolves.toEqual({ skipped: [] });
+});
+
+test("a command that fails fails the page, with its place and what it printed", async () => {
+  const running = run("text", "~~~sh", "echo fine", "echo broken >&2; exit 3", "echo never", "~~~");
+
+  await expect(running).rejects.toThrow(/^docs\/made-up\.md:5: echo broken >&2; exit 3\n {2}ended with exit code 3, not 0\n {2}printed:\n {4}broken$/);
+});
+
+test("a command behind a pipe that fails fails the page", async () => {
+  await expect(run("~~~sh", "false | cat", "~~~")).rejects.toThrow(/exit code 1, not 0/);
+});
+
+test("a command that must fail and does not fails the page", async () => {
+  await expect(run("~~~sh", "true # exit 1", "~~~")).rejects.toThrow(/ended with exit code 0, not 1/);
+});
+
+test("a command that must fail and does is fine", async () => {
+  const running = run("~~~sh", "echo no; exit 2 # exit 2", "~~~", "~~~text", "no", "~~~");
+
+  await expect(running).resolves.toEqual({ skipped: [] });
+});
+
+test("output that is not as the page says fails the page, with both", async () => {
+  const running = run("~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
+
+  await expect(running).rejects.toThrow(/did not print this line: wanted\n {2}expected:\n {4}wanted\n {2}printed:\n {4}seen/);
+});
+
+test("a command that does not end is ended, and fails the page", async () => {
+  await expect(run("~~~sh", "sleep 60", "~~~")).rejects.toThrow(/did not end within 2 s/);
+});
+
+test("a block of commands that is not run is not run, and told", async () => {
+  const result = await run("<!-- not run: it needs a moon -->", "~~~sh", "exit 1", "~~~");
+
+  expect(result).toEqual({ skipped: [{ type: "skipped", line: 3, reason: "it needs a moon" }] });
+});
+
+test("a program that goes on runs beside the commands behind it, and ends with the page", async () => {
+  await run("~~~sh", `trap 'touch ${folder}/ended' EXIT; echo up; while :; do sleep 0.05; done   # Ctrl-C stops`, "~~~", "~~~text", "up", "~~~", "~~~sh", `test ! -e ${folder}/ended`, "~~~");
+
+  expect(existsSync(join(folder, "ended"))).toBe(true);
+});
+
+test("a mistake of the page fails it before anything is run", async () => {
+  await expect(run("~~~sh", "true", "~~~", "~~~console", "$ true", "~~~")).rejects.toThrow(/^docs\/made-up\.md:5: is a block of console/);
+});
+
+test("YAML that is none fails the page", async () => {
+  await expect(run("~~~yaml", "a: [1", "~~~")).rejects.toThrow(/^docs\/made-up\.md:2: this is not YAML/);
+});
+
+test("a page runs on the fleet that it names, which is stopped at its end", async () => {
+  await runWith("<!-- fleet: --members 2 -->", "~~~sh", "true", "~~~");
+
+  expect(calls()).toEqual([expect.stringMatching(/^up --port 0 --start-ms 0 .*--members 2$/), "stopped"]);
+});
+
+test("a page that starts with a fleet brings its own, and another on the same directory stops it", async () => {
+  await runWith("~~~sh", "flotilla up --members 1", "~~~", "~~~text", "ready …", "~~~", "~~~sh", "flotilla up --members 4   # Ctrl-C stops", "flotilla up --data other", "~~~");
+
+  const started = calls();
+  expect(started.map((line) => line.replace(/ --port.*failure-threshold \d+/, ""))).toEqual(["up --members 1", "stopped", "up --members 4", "up --data other", "stopped", "stopped"]);
+});
+
+test("a page with nothing to do starts no fleet", async () => {
+  await runWith("# Title", "~~~ts", "const a = 1;", "~~~", "~~~yaml", "a: 1", "~~~");
+
+  expect(calls()).toEqual([]);
+});
+
+test("a manifest that is shown is sent to the hub, and one that the hub refuses fails the page", async () => {
+  const manifest = ["~~~yaml", "apiVersion: v1", "kind: ConfigMap", "metadata: { name: a }", "~~~"];
+
+  await runWith(...manifest);
+  writeFileSync(join(folder, "refuse"), "");
+  const refused = runWith(...manifest);
+
+  await expect(refused).rejects.toThrow(/^docs\/made-up\.md:1: the hub does not take this manifest\n {4}refused/);
+  expect(readFileSync(join(folder, "kubectl.input"), "utf8")).toContain('"kind":"ConfigMap"');
+  rmSync(join(folder, "refuse"));
+});
+
+const starts: Record<string, boolean> = {
+  "flotilla up": true,
+  "bin/flotilla up --members 2   # Ctrl-C stops": true,
+  "kubectl flotilla up": true,
+  "flotilla up --help": false,
+  "flotilla upgrade": false,
+  "echo flotilla up": false,
+};
+for (const [command, want] of Object.entries(starts)) {
+  test(`${command} ${want ? "starts a fleet" : "starts no fleet"}`, () => {
+    expect(isUp(command)).toBe(want);
+  });
+}
+
+test("a fleet of a page takes any port and hurries, but for what the page says itself", () => {
+  expect(hurried("flotilla up --port 7443 --start-ms 500 --data a")).toBe("flotilla up --port 0 --cluster-status-update-frequency 1 --cluster-success-threshold 1 --cluster-failure-threshold 2 --start-ms 500 --data a");
+});

@@ -1,0 +1,209 @@
+/**
+ * Does what a page says, as its reader would: starts the fleet, writes the files, types the commands, and holds what they print against
+ * the page. The first thing that is not as the page says ends it, with the line of the page.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { messageOf, sleep, systemClock } from "../../src/base/index.ts";
+import { parseYamlDocuments } from "../../src/machinery/index.ts";
+import { createFleets, isUp } from "./fleets.ts";
+import { matchOutput } from "./match-output.ts";
+import { parsePage } from "./parse-page.ts";
+import type { Page, Step } from "./parse-page.ts";
+import { createShell } from "./shell.ts";
+import type { Ran, Running, Shell } from "./shell.ts";
+import type { ShellCommand } from "./split-commands.ts";
+import { createWorkspace } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
+
+export interface PageOptions {
+  /** What the reader has on the PATH beside his machine's own programs. */
+  programs: Readonly<Record<string, string>>;
+  /** How long one command may take. */
+  commandLimitMs?: number;
+  /** How long the last command of a block is repeated until it prints what the page says. */
+  matchLimitMs?: number;
+}
+
+export interface PageResult {
+  /** Blocks that are not run, with the reason that the page gives. */
+  skipped: readonly { line: number; reason: string }[];
+}
+
+const COMMAND_LIMIT_MS = 60_000;
+const MATCH_LIMIT_MS = 30_000;
+const LOOK_AGAIN_MS = 250;
+
+/** Throws with the place in the page, the command, what was expected and what came. */
+export async function runPage(name: string, markdown: string, options: PageOptions): Promise<PageResult> {
+  const page = readMarkdown(name, markdown);
+  const skipped = page.steps.filter((step) => step.type === "skipped");
+  if (skipped.length === page.steps.length) return { skipped };
+
+  const reader = createReader(options);
+  try {
+    if (page.fleet && !hasOwnFleet(page) && page.steps.some(needsFleet)) await reader.startFleet(page.fleet);
+    await reader.follow(name, page);
+    return { skipped };
+  } finally {
+    await reader.leave();
+  }
+}
+
+/** Throws where the page itself is wrong. */
+export function readMarkdown(name: string, markdown: string): Page {
+  const page = parsePage(markdown);
+  const [mistake] = page.mistakes;
+  if (mistake) throw new Error(`${name}:${mistake.line}: ${mistake.message}`);
+  return page;
+}
+
+/** A page that starts with `flotilla up` brings its own fleet. */
+export function hasOwnFleet({ steps }: Page): boolean {
+  const [first] = steps.flatMap((step) => (step.type === "commands" ? step.commands : []));
+  return first !== undefined && isUp(first.text);
+}
+
+/** Somebody with a terminal, who may follow several pages one after the other on one fleet. */
+export interface PageReader {
+  /** The reader's home, where the fleet's data directory is. */
+  home: string;
+  startFleet(flags: readonly string[]): Promise<void>;
+  follow(name: string, page: Page): Promise<void>;
+  /** Ends what was started, and takes the reader's folders away. */
+  leave(): Promise<void>;
+}
+
+export function createReader({ programs, commandLimitMs = COMMAND_LIMIT_MS, matchLimitMs = MATCH_LIMIT_MS }: PageOptions): PageReader {
+  const workspace = createWorkspace(programs);
+  const shell = createShell(workspace);
+  const fleets = createFleets(shell);
+  return {
+    home: workspace.environment["HOME"] ?? "",
+    startFleet: async (flags) => void (await fleets.up(["flotilla", "up", ...flags].join(" "))),
+    async follow(name, { steps }) {
+      for (const step of steps) await take({ name, workspace, shell, fleets, commandLimitMs, matchLimitMs }, step);
+    },
+    async leave() {
+      await shell.close();
+      workspace.remove();
+    },
+  };
+}
+
+interface Reader {
+  name: string;
+  workspace: Workspace;
+  shell: Shell;
+  fleets: ReturnType<typeof createFleets>;
+  commandLimitMs: number;
+  matchLimitMs: number;
+}
+
+function needsFleet(step: Step): boolean {
+  return step.type === "commands" || (step.type === "illustration" && /^apiVersion:/m.test(step.text));
+}
+
+async function take(reader: Reader, step: Step): Promise<void> {
+  if (step.type === "skipped") return;
+  if (step.type === "file") return writeReadersFile(reader.workspace.folder, step.name, step.text);
+  if (step.type === "illustration") return show(reader, step);
+  for (const command of step.commands) {
+    const place = `${reader.name}:${step.line + command.line}`;
+    const expected = command === step.commands.at(-1) ? step.expected : undefined;
+    const finding = isUp(command.text) && command.exitCode === 0 ? await startFleet(reader, command, expected) : command.staysUp ? await startProgram(reader, command, expected) : await runCommand(reader, command, expected);
+    if (finding !== undefined) throw new Error(`${place}: ${command.text}\n${finding}`);
+  }
+}
+
+function writeReadersFile(folder: string, name: string, text: string): void {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** What is wrong, or undefined when all is as the page says. */
+type Finding = string | undefined;
+
+async function runCommand({ shell, commandLimitMs, matchLimitMs }: Reader, { text, exitCode }: ShellCommand, expected: readonly string[] | undefined): Promise<Finding> {
+  const untilMs = Date.now() + matchLimitMs;
+  for (;;) {
+    const ran = await shell.run(text, commandLimitMs);
+    const finding = judge(ran, exitCode, expected, commandLimitMs);
+    if (finding === undefined || expected === undefined || Date.now() > untilMs) return finding;
+    await sleep(systemClock, LOOK_AGAIN_MS);
+  }
+}
+
+function judge({ code, output }: Ran, exitCode: number, expected: readonly string[] | undefined, limitMs: number): Finding {
+  if (code === null) return explain(`did not end within ${limitMs / 1000} s`, expected, output);
+  if (code !== exitCode) return explain(`ended with exit code ${code}, not ${exitCode}`, expected, output);
+  const match = matchOutput(expected ?? [], output);
+  return match.ok ? undefined : explain(`did not print this line: ${match.missing}`, expected, output);
+}
+
+async function startFleet({ fleets, matchLimitMs }: Reader, { text }: ShellCommand, expected: readonly string[] | undefined): Promise<Finding> {
+  try {
+    return await follow(await fleets.up(text), expected, matchLimitMs);
+  } catch (error) {
+    return `  ${messageOf(error)}`;
+  }
+}
+
+async function startProgram({ shell, matchLimitMs }: Reader, { text }: ShellCommand, expected: readonly string[] | undefined): Promise<Finding> {
+  return follow(shell.start(text), expected, matchLimitMs);
+}
+
+async function follow(program: Running, expected: readonly string[] | undefined, limitMs: number): Promise<Finding> {
+  const untilMs = Date.now() + limitMs;
+  for (;;) {
+    const match = matchOutput(expected ?? [], program.output());
+    if (match.ok) return undefined;
+    if (Date.now() > untilMs || !program.isRunning()) return explain(`did not print this line: ${match.missing}`, expected, program.output());
+    await sleep(systemClock, LOOK_AGAIN_MS);
+  }
+}
+
+/** A manifest that is shown must be one that the hub would take. In a namespace that the reader has not made it is tried in `default`. */
+async function show({ name, shell, workspace, fleets, commandLimitMs }: Reader, { line, text }: { line: number; text: string }): Promise<void> {
+  const documents = readDocuments(`${name}:${line}`, text);
+  if (!fleets.isUp() || documents.length === 0 || !documents.every(isManifest)) return;
+  const file = join(workspace.scratch, "illustration.json");
+  const attempt = async (items: readonly unknown[]): Promise<Ran> => {
+    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+    return shell.run(`kubectl apply --dry-run=server -f "${file}"`, commandLimitMs);
+  };
+  const first = await attempt(documents);
+  const { code, output } = /namespaces "[^"]+" not found/.test(first.output) ? await attempt(documents.map(inDefault)) : first;
+  if (code !== 0) throw new Error(`${name}:${line}: the hub does not take this manifest\n${indent(output)}`);
+}
+
+function readDocuments(place: string, text: string): unknown[] {
+  try {
+    return parseYamlDocuments(text);
+  } catch (error) {
+    throw new Error(`${place}: this is not YAML: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata?: { namespace?: string };
+}
+
+function isManifest(document: unknown): document is Manifest {
+  return typeof document === "object" && document !== null && "apiVersion" in document && "kind" in document && "metadata" in document;
+}
+
+function inDefault(manifest: Manifest): Manifest {
+  return manifest.metadata?.namespace === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, namespace: "default" } };
+}
+
+function explain(what: string, expected: readonly string[] | undefined, output: string): string {
+  return [`  ${what}`, ...(expected ? ["  expected:", indent(expected.join("\n"))] : []), "  printed:", indent(output)].join("\n");
+}
+
+function indent(text: string): string {
+  return text.trimEnd().split("\n").map((line) => `    ${line}`).join("\n");
+}

@@ -1,0 +1,121 @@
+/**
+ * A terminal, or several: commands are run by bash one after another, and what one of them sets (variables, the current folder) is there
+ * for the next. Programs that go on run beside them until they are stopped; whatever is left ends with the shell.
+ */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sleep, systemClock } from "../../src/base/index.ts";
+import type { Workspace } from "./workspace.ts";
+
+export interface Ran {
+  /** Null when it was stopped because it took too long. */
+  code: number | null;
+  /** Both streams, as a terminal shows them. */
+  output: string;
+}
+
+export interface Running {
+  output(): string;
+  isRunning(): boolean;
+  /** As Ctrl-C does; resolves when everything that it started has ended. */
+  stop(): Promise<void>;
+}
+
+export interface Shell {
+  run(command: string, limitMs: number): Promise<Ran>;
+  start(command: string): Running;
+  /** Ends everything that still runs. */
+  close(): Promise<void>;
+}
+
+const OUTPUT_TAIL = 64 * 1024;
+const LOOK_MS = 25;
+/** A fleet stops within a second; who takes longer than this is ended. */
+const STOP_LIMIT_MS = 10_000;
+/** What a shell keeps to itself. */
+const NOT_HANDED_ON = new Set(["_", "SHLVL", "PWD", "OLDPWD"]);
+
+export function createShell({ folder, scratch, environment }: Workspace): Shell {
+  const running = new Set<Running>();
+  const groups = new Set<number>();
+  let variables = environment;
+  let current = folder;
+  let count = 0;
+  // Who stops the tests in the middle does not want to look for what they left behind.
+  const abandon = (): void => groups.forEach((group) => signal(group, "SIGKILL"));
+  process.once("exit", abandon);
+
+  const begin = (command: string): { child: ChildProcess; group: number; state: string; output(): string } => {
+    const name = join(scratch, String(++count));
+    const log = openSync(`${name}.log`, "a");
+    // Variables are exported when they are set, so that the next command has them, too.
+    const script = `set -a -o pipefail\ntrap 'env -0 > "${name}.env"; pwd > "${name}.pwd"' EXIT\n${command}\n`;
+    const child = spawn("bash", ["--noprofile", "--norc", "-c", script], { cwd: current, env: variables, stdio: ["ignore", log, log], detached: true });
+    closeSync(log);
+    const group = child.pid;
+    if (group === undefined) throw new Error("bash did not start");
+    groups.add(group);
+    return { child, group, state: name, output: () => readFileSync(`${name}.log`, "utf8").slice(-OUTPUT_TAIL) };
+  };
+
+  return {
+    async run(command, limitMs) {
+      const { child, group, state, output } = begin(command);
+      const limit = setTimeout(() => signal(group, "SIGKILL"), limitMs);
+      const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+      clearTimeout(limit);
+      if (code !== null) {
+        variables = readVariables(readFileSync(`${state}.env`, "utf8"));
+        current = readFileSync(`${state}.pwd`, "utf8").trimEnd();
+      }
+      if (!isAlive(group)) groups.delete(group); // Otherwise it left something in the background.
+      return { code, output: output() };
+    },
+    start(command) {
+      const { group, output } = begin(command);
+      const program: Running = {
+        output,
+        isRunning: () => isAlive(group),
+        async stop() {
+          signal(group, "SIGINT");
+          const untilMs = Date.now() + STOP_LIMIT_MS;
+          while (isAlive(group)) {
+            if (Date.now() > untilMs) signal(group, "SIGKILL");
+            await sleep(systemClock, LOOK_MS);
+          }
+          groups.delete(group);
+          running.delete(program);
+        },
+      };
+      running.add(program);
+      return program;
+    },
+    async close() {
+      await Promise.all([...running].map((program) => program.stop()));
+      abandon();
+      process.removeListener("exit", abandon);
+    },
+  };
+}
+
+function readVariables(text: string): Record<string, string> {
+  const pairs = text.split("\0").filter((entry) => entry.includes("=")).map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)] as const);
+  return Object.fromEntries(pairs.filter(([name]) => !NOT_HANDED_ON.has(name)));
+}
+
+/** To the process that was started and to all that it started itself. */
+function signal(group: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-group, name);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false; // All of them have ended.
+    throw error;
+  }
+}
+
+function isAlive(group: number): boolean {
+  return signal(group, 0);
+}

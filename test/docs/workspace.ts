@@ -1,0 +1,48 @@
+/**
+ * Where a reader of a page sits: a home of his own, a folder with the examples, `flotilla`, `kubectl` and `helm` on the PATH, and the
+ * fleet's kubeconfig in the environment. All of it is gone afterwards.
+ */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface Workspace {
+  /** Where commands start, and where the page's files are written. */
+  folder: string;
+  /** For what the runner itself keeps. */
+  scratch: string;
+  environment: Record<string, string>;
+  remove(): void;
+}
+
+/** `programs` are put on the PATH by these names, before what the machine has. */
+export function createWorkspace(programs: Readonly<Record<string, string>>): Workspace {
+  const root = mkdtempSync(join(tmpdir(), "flotilla-docs-"));
+  const [folder, scratch, home, path] = ["work", "scratch", "home", "programs"].map((name) => join(root, name)) as [string, string, string, string];
+  for (const name of [folder, scratch, home, path]) mkdirSync(name);
+  for (const [name, file] of Object.entries(programs)) symlinkSync(file, join(path, name));
+  // Pages for people with a checkout type bin/flotilla. The links are to files, because the script looks for its neighbours.
+  mkdirSync(join(folder, "bin"));
+  if (programs["flotilla"] !== undefined) symlinkSync(programs["flotilla"], join(folder, "bin", "flotilla"));
+  symlinkSync(join(CHECKOUT, "bin", "node24"), join(folder, "bin", "node24"));
+  cpSync(join(CHECKOUT, "examples"), join(folder, "examples"), { recursive: true });
+  return {
+    folder,
+    scratch,
+    environment: {
+      PATH: `${path}:${process.env["PATH"] ?? ""}`,
+      HOME: home,
+      KUBECONFIG: join(home, ".flotilla", "hub.kubeconfig"),
+      LANG: "C.UTF-8",
+      TERM: "dumb",
+      COLUMNS: "80",
+      NO_COLOR: "1",
+      // Node keeps what it compiled below this folder, and every command starts in a fraction of the time.
+      TMPDIR: tmpdir(),
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+}

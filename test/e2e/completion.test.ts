@@ -1,0 +1,63 @@
+/** What the Tab key offers, with the shipped command, a running hub and, where it is installed, kubectl itself. */
+import { spawnSync } from "node:child_process";
+import { symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestContext } from "vitest";
+import { fromPackage } from "../../src/cli/kubectl.ts";
+import { temporaryDirectory, up } from "./flotilla-process.ts";
+import type { Up } from "./flotilla-process.ts";
+
+const BIN = fileURLToPath(new URL("../../bin", import.meta.url));
+const MAX_ATTEMPTS = 10;
+const folder = temporaryDirectory();
+let fleet: Up;
+
+beforeAll(async () => {
+  fleet = await up(join(folder.path, "fleet"), "--members", "2", "--nodes", "1", "--start-ms", "0", "--ephemeral");
+  symlinkSync(join(BIN, "flotilla"), join(folder.path, "kubectl-flotilla"));
+  symlinkSync(join(BIN, "kubectl_complete-flotilla"), join(folder.path, "kubectl_complete-flotilla"));
+}, 60_000);
+afterAll(async () => {
+  await fleet.stop("SIGTERM");
+  folder.remove();
+});
+
+const run = (command: string, ...args: string[]): { out: string; err: string } => {
+  const { stdout, stderr } = spawnSync(command, args, { encoding: "utf8", env: { ...process.env, PATH: `${folder.path}${delimiter}${BIN}${delimiter}${process.env["PATH"]}`, KUBECONFIG: fleet.kubeconfig("hub") } });
+  return { out: stdout, err: stderr };
+};
+
+/** Whoever types is not kept waiting for a hub; a machine that is busy with other tests is asked again. */
+const offered = (...words: string[]): { out: string; err: string } => {
+  for (let attempt = 1; ; attempt++) {
+    const seen = run("flotilla", "__complete", ...words);
+    if (seen.out !== ":4\n" || attempt === MAX_ATTEMPTS) return seen;
+  }
+};
+
+test("a hub is asked for its members, namespaces, types and names", () => {
+  expect(offered("unjoin", "")).toEqual({ out: "member1\nmember2\n:4\n", err: "" });
+  expect(offered("why", "-n", "karmada-")).toMatchObject({ out: expect.stringContaining("karmada-es-member1\nkarmada-es-member2\n"), err: "" });
+  expect(offered("why", "clonese")).toEqual({ out: "clonesets\n:4\n", err: "" });
+  expect(offered("why", "-n", "kube-system", "configmap/kube-root")).toEqual({ out: "configmap/kube-root-ca.crt\n:4\n", err: "" });
+});
+
+test("a hub that does not run is not waited for, and nothing is said of it", () => {
+  expect(run("flotilla", "__complete", "unjoin", "--data", join(folder.path, "nowhere"), "")).toEqual({ out: ":4\n", err: "" });
+});
+
+test("bash completes with the script that it is given", () => {
+  const script = `source <(flotilla completion bash); COMP_LINE='flotilla unjoin mem'; COMP_POINT=\${#COMP_LINE}; COMP_WORDS=(flotilla unjoin mem); COMP_CWORD=2; _flotilla; echo "\${COMPREPLY[@]}"`;
+
+  expect(run("bash", "--norc", "-c", script)).toEqual({ out: "member1 member2\n", err: "" });
+});
+
+test("kubectl completes 'kubectl flotilla' by asking us", (context: TestContext) => {
+  const kubectl = fromPackage();
+  if (kubectl === undefined) context.skip("the packaged kubectl runs on Linux x64 only");
+
+  expect(run(kubectl, "__complete", "flotilla", "unjoin", "mem").out).toBe("member1\nmember2\n:4\n");
+  expect(run(kubectl, "flotilla", "version", "--help").out).toContain("Usage: kubectl flotilla version [flags]");
+});

@@ -1,0 +1,136 @@
+/** The shipped doctor on a fleet that is made sick in several ways: each is told with its fix, and the fix, typed as it stands, heals it. */
+import { execFile } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fromPackage } from "../../src/cli/kubectl.ts";
+import type { DoctorFinding } from "../../src/cli/doctor/check.ts";
+import type { DoctorReport } from "../../src/cli/doctor/run-checks.ts";
+import { eventually } from "./eventually.ts";
+import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
+import type { Up } from "./flotilla-process.ts";
+
+const LIMIT_MS = 180_000;
+const run = promisify(execFile);
+const testdata = (name: string): string => fileURLToPath(new URL(`testdata/${name}`, import.meta.url));
+const kubectl = fromPackage();
+if (kubectl === undefined) process.stdout.write("skipped: the npm package that carries kubectl has one for Linux on x64 only\n");
+
+describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
+  const directory = temporaryDirectory();
+  let fleet: Up;
+  /** A line of a terminal whose kubectl speaks to the hub. */
+  const type = async (line: string): Promise<string> => (await run("bash", ["-c", line], { env: { ...process.env, PATH: `${join(directory.path, "bin")}${delimiter}${process.env["PATH"] ?? ""}`, KUBECONFIG: fleet.kubeconfig("hub") } })).stdout;
+  const look = async (...args: string[]): Promise<{ code: number | null; report: DoctorReport }> => {
+    const { code, stdout, stderr } = await flotilla("doctor", "--data", join(directory.path, "data"), "--patience", "1", "-o", "json", ...args);
+    if (stdout === "") throw new Error(stderr);
+    return { code, report: JSON.parse(stdout) as DoctorReport };
+  };
+  const findingsOf = ({ checks }: DoctorReport, name: string): readonly DoctorFinding[] => checks.find((check) => check.name === name)?.findings ?? [];
+  /** Looks with one check until it tells of something, and gives that. */
+  const told = async (name: string, about: string): Promise<DoctorFinding> => {
+    const { report } = await eventually(`${name} tells of ${about}`, () => look("--only", name), ({ report: seen }) => findingsOf(seen, name).some((finding) => finding.about === about && finding.severity === "problem"));
+    return findingsOf(report, name).find((finding) => finding.about === about) as DoctorFinding;
+  };
+  const healed = (name: string, about: string): Promise<unknown> => eventually(`${name} is well`, () => look("--only", name), ({ report }) => !findingsOf(report, name).some((finding) => finding.about === about && finding.severity === "problem"));
+
+  beforeAll(async () => {
+    mkdirSync(join(directory.path, "bin"));
+    symlinkSync(kubectl ?? "", join(directory.path, "bin", "kubectl"));
+    fleet = await up(join(directory.path, "data"), "--members", "2", "--nodes", "1", "--start-ms", "0", "--ephemeral", "--cluster-status-update-frequency", "1", "--cluster-success-threshold", "1", "--cluster-failure-threshold", "1");
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await fleet?.stop("SIGTERM");
+    directory.remove();
+  }, LIMIT_MS);
+
+  test("finds nothing wrong with a new fleet", async () => {
+    const { code, report } = await look();
+
+    expect(code, JSON.stringify(report)).toBe(0);
+    expect(report.checks.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
+    expect(report).toMatchObject({ problems: 0, warnings: 0, unknown: 0 });
+  });
+
+  test("a rule that fails is told on its object with the script, and is well once the script is corrected", async () => {
+    await type(`kubectl apply -f ${testdata("sick-kind.yaml")}`);
+    await type(`kubectl apply -f ${testdata("sick-objects.yaml")}`);
+
+    const finding = await told("interpreters", "GameFleet shop/eu");
+    const corrected = join(directory.path, "corrected.json");
+    await type(`kubectl get resourceinterpretercustomization gamefleet -o json | sed 's/spec.shape.size/spec.size/' > ${corrected} && kubectl apply -f ${corrected}`);
+
+    expect(finding.seen).toContain("GetReplicasFailed");
+    expect(finding.commands).toContain("kubectl edit resourceinterpretercustomization gamefleet");
+    await healed("interpreters", "GameFleet shop/eu");
+  });
+
+  test("a kind that members do not serve is told, and the policy of the fix brings its definition", async () => {
+    const finding = await told("apis", "GameFleet of games.example.com/v1");
+
+    await type(finding.commands[0] ?? "");
+
+    expect(finding.seen).toContain("member1, member2 do not serve it; shop/eu waits for it.");
+    await healed("apis", "GameFleet of games.example.com/v1");
+    await healed("bindings", "GameFleet shop/eu");
+  });
+
+  test("an object that a finalizer of others holds is told, and goes with the fix", async () => {
+    await type("kubectl delete configmap held -n shop --wait=false");
+
+    const finding = await told("finalizers", "ConfigMap shop/held");
+    await type(finding.commands[0] ?? "");
+
+    expect(finding.seen).toMatch(/held by example\.com\/hold\. Nothing in Flotilla takes it off/);
+    await healed("finalizers", "ConfigMap shop/held");
+  });
+
+  test("a member that cannot be reached is told, and what could not be looked at meanwhile", async () => {
+    await type("kubectl annotate clusters.cluster.karmada.io member2 simulation.flotilla.dev/fault=unreachable");
+
+    const finding = await told("members", "member member2");
+    const { code, report } = await look();
+    await type(finding.commands[0] ?? "");
+
+    expect(code).toBe(1);
+    expect(report.checks.find(({ name }) => name === "clocks")).toMatchObject({ verdict: "partly", unseen: [expect.stringContaining("the clock of member2")] });
+    expect(finding.fix).toContain("take that off");
+    await healed("members", "member member2");
+  });
+
+  test("a healed fleet is well", async () => {
+    const { report } = await eventually("no problem is left", () => look(), ({ code }) => code === 0);
+
+    expect(report.problems).toBe(0);
+  });
+
+  test("as text it fits eighty columns, but for commands that are to be typed", async () => {
+    const { stdout } = await flotilla("doctor", "--data", join(directory.path, "data"));
+
+    const long = stdout.split("\n").filter((line) => line.length > 80 && !/^ {4}\S/.test(line));
+    expect(long).toEqual([]);
+    expect(stdout).toMatch(/^CHECK +RESULT +SEEN$/m);
+  });
+
+  test("of a hub that is gone only that is told, and what was not checked", async () => {
+    const kubeconfig = join(directory.path, "gone.kubeconfig");
+    await type(`sed 's#${fleet.url}#https://127.0.0.1:1#' ${fleet.kubeconfig("hub")} > ${kubeconfig}`);
+
+    const { code, stdout } = await flotilla("doctor", "--kubeconfig", kubeconfig, "--only", "hub,works");
+
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/hub +PROBLEM/);
+    expect(stdout).toMatch(/works +not checked/);
+  });
+
+  test("lint finds in files what doctor would find in the fleet", async () => {
+    const sick = await flotilla("lint", "-f", testdata("sick-objects.yaml"), "-f", testdata("sick-kind.yaml"));
+    const against = await flotilla("lint", "-f", testdata("sick-objects.yaml"), "--against-hub", "--kubeconfig", fleet.kubeconfig("hub"), "-o", "json");
+
+    expect(sick.stdout).toContain("crd-not-on-members");
+    expect(sick.code).toBe(0);
+    expect(JSON.parse(against.stdout)).toMatchObject({ errors: 0, manifests: 3 });
+  });
+});

@@ -1,0 +1,113 @@
+/**
+ * Every example as its README has it, with the shipped command and the real kubectl. Examples with the same members share a fleet and come one
+ * after the other; when one has cleaned up, the hub and the members have what they had before.
+ */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  AppliedManifestWork,
+  CloneSet,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ConfigMap,
+  ControllerRevision,
+  CustomResourceDefinition,
+  Deployment,
+  kruiseKinds,
+  ManagedClusterSet,
+  ManifestWork,
+  Namespace,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  Secret,
+  Service,
+  Work,
+  Workflow,
+} from "../../src/api/index.ts";
+import type { Kind } from "../../src/api/index.ts";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "../../src/client/index.ts";
+import type { Client, Transport } from "../../src/client/index.ts";
+import { isNotFound } from "../../src/machinery/index.ts";
+import { noCommands } from "../contract/apiserver/command-line.ts";
+import { listPages, readersPrograms, readPage } from "../docs/pages.ts";
+import { createReader, hasOwnFleet, readMarkdown } from "../docs/run-page.ts";
+import type { PageReader } from "../docs/run-page.ts";
+import { eventually } from "./eventually.ts";
+
+const LIMIT_MS = 120_000;
+/** What examples make on members; the rest follows from these. */
+const ON_MEMBERS: readonly Kind[] = [Namespace, CustomResourceDefinition, ...kruiseKinds, Workflow, Deployment, Service, ConfigMap, Secret, Pod, PersistentVolumeClaim, PersistentVolume, ControllerRevision, AppliedManifestWork];
+const ON_HUB: readonly Kind[] = [Namespace, CustomResourceDefinition, ClusterPropagationPolicy, ClusterResourceBinding, ResourceBinding, Work, ManifestWork, ManagedClusterSet, ResourceInterpreterCustomization, CloneSet];
+
+/** Who deletes a policy takes nothing away from members: OpenKruise's definitions stay, and with them its parts on simulated members. */
+const STAYS: Readonly<Record<string, RegExp>> = { "examples/crds-first/README.md": /kruise\.io|kruise-system/ };
+
+if (noCommands !== undefined) process.stdout.write(`skipped: the examples: ${noCommands}\n`);
+
+/** The one that starts servers of its own is run as a page of the docs. */
+const pages = listPages("examples/*/README.md").flatMap((name) => {
+  const page = readMarkdown(name, readPage(name));
+  return hasOwnFleet(page) || page.fleet === undefined ? [] : [{ name, page, flags: page.fleet.join(" ") }];
+});
+
+test("every folder of the examples has a README, and the list of examples names it", () => {
+  const folders = [...new Set(listPages("examples/*/*").map((file) => file.split("/")[1] ?? ""))];
+  const list = readPage("examples/README.md");
+
+  expect(listPages("examples/*/README.md")).toEqual(folders.map((folder) => `examples/${folder}/README.md`));
+  expect(folders.filter((folder) => !list.includes(`](${folder}/README.md)`))).toEqual([]);
+});
+
+for (const flags of new Set(pages.map((page) => page.flags))) {
+  describe.skipIf(noCommands !== undefined)(`on flotilla up ${flags}`, { timeout: LIMIT_MS }, () => {
+    let reader: PageReader;
+    let transport: Transport;
+    let client: Client;
+
+    beforeAll(async () => {
+      reader = createReader({ programs: readersPrograms() });
+      await reader.startFleet(flags.split(" "));
+      transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(join(reader.home, ".flotilla", "hub.kubeconfig")))), cluster: { root: "hub" } });
+      client = createClient({ transport, fieldManager: "test" });
+    }, LIMIT_MS);
+    afterAll(async () => {
+      await transport?.close();
+      await reader?.leave();
+    }, LIMIT_MS);
+
+    /** Everything that examples might leave behind, by cluster, kind and name. */
+    async function inventory(): Promise<string[]> {
+      const members = Array.from({ length: Number(/--members (\d+)/.exec(flags)?.[1] ?? 0) }, (_, index) => `member${index + 1}`);
+      const places = [...ON_HUB.map((kind) => ["hub", kind] as const), ...members.flatMap((member) => ON_MEMBERS.map((kind) => [member, kind] as const))];
+      const found = await Promise.all(places.map(async ([cluster, kind]) => (await listIfServed(kind, cluster)).map((name) => `${cluster} ${kind.kind} ${name}`)));
+      return found.flat().toSorted();
+    }
+
+    async function listIfServed(kind: Kind, cluster: string): Promise<string[]> {
+      try {
+        return (await client.list(kind, { cluster })).items.map(({ metadata }) => (metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`));
+      } catch (error) {
+        if (isNotFound(error)) return []; // A member without OpenKruise has none of its kinds.
+        throw error;
+      }
+    }
+
+    for (const { name, page } of pages.filter((each) => each.flags === flags)) {
+      test(name, async () => {
+        const before = await inventory();
+
+        await reader.follow(name, page);
+
+        await eventually("nothing is left", async () => difference(before, await inventory()).filter((line) => !STAYS[name]?.test(line)), (lines) => lines.length === 0);
+      });
+    }
+  });
+}
+
+function difference(before: readonly string[], after: readonly string[]): string[] {
+  const [was, is] = [new Set(before), new Set(after)];
+  return [...after.filter((line) => !was.has(line)).map((line) => `left: ${line}`), ...before.filter((line) => !is.has(line)).map((line) => `gone: ${line}`)];
+}

@@ -1,0 +1,117 @@
+/**
+ * The published package: packed, installed into an empty folder and run from there, as somebody does who has never seen the checkout.
+ * Nothing is fetched: npm takes what it needs from its cache. It needs no other package but, where the machine's own Node is too
+ * old, one that brings Node.
+ */
+import { execFile, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestContext } from "vitest";
+import { fromPackage } from "../../src/cli/kubectl.ts";
+import { temporaryDirectory } from "./flotilla-process.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** What is packed is JavaScript for one program, the tables of the APIs that it serves, and examples. */
+const MAX_PACKED_BYTES = 3 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+const NPM = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"];
+
+const run = promisify(execFile);
+const folder = temporaryDirectory();
+const staged = join(folder.path, "staged");
+const app = join(folder.path, "app");
+// Our own Node comes first, for a machine whose npm cannot give the package one.
+const environment = { ...process.env, PATH: `${join(app, "node_modules", ".bin")}${delimiter}${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`, HOME: folder.path, npm_config_cache: process.env["npm_config_cache"] ?? join(process.env["HOME"] ?? "", ".npm") };
+
+interface Packed {
+  filename: string;
+  size: number;
+  unpackedSize: number;
+  files: { path: string }[];
+}
+let packed: Packed | undefined;
+let whyNot = "";
+
+beforeAll(async () => {
+  try {
+    // Packed from a copy, so that nobody's `dist` is swept away while it is used.
+    for (const entry of ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "bin", "examples", "monitoring"]) if (existsSync(join(ROOT, entry))) cpSync(join(ROOT, entry), join(staged, entry), { recursive: true });
+    await run(process.execPath, [join(ROOT, "tools", "build.ts"), join(staged, "dist")], { cwd: ROOT });
+    const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path, ...NPM], { cwd: staged, env: environment });
+    const [made] = JSON.parse(stdout) as [Packed];
+    mkdirSync(app);
+    writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", private: true }));
+    await run("npm", ["install", join(folder.path, made.filename), ...NPM], { cwd: app, env: environment });
+    packed = made;
+  } catch (error) {
+    whyNot = `npm cannot pack and install here without a network: ${error instanceof Error ? error.message.split("\n").slice(0, 3).join(" ") : String(error)}`;
+    process.stdout.write(`skipped: ${whyNot}\n`);
+  }
+}, 120_000);
+afterAll(() => folder.remove());
+
+test("it holds what runs and nothing else, and is small", (context: TestContext) => {
+  if (!packed) context.skip(whyNot);
+  const { size, unpackedSize, files } = packed;
+  process.stdout.write(`package: ${files.length} files, ${Math.round(size / 1024)} KiB packed, ${Math.round(unpackedSize / 1024)} KiB unpacked\n`);
+  const paths = files.map(({ path }) => path);
+
+  expect(paths.filter((path) => /\.ts$|(^|\/)(src|test|tools|node_modules|testdata)\/|\.map$/.test(path))).toEqual([]);
+  for (const needed of ["LICENSE", "README.md", "package.json", "bin/flotilla", "bin/node24", "bin/kubectl_complete-flotilla", "dist/cmd/main.js", "dist/store/sqlite-worker.js", "dist/interpreter/lua/quarantine-worker.js", "dist/licenses/js-yaml.txt", "examples/shop/shop.yaml"]) expect(paths).toContain(needed);
+  expect(size).toBeLessThan(MAX_PACKED_BYTES);
+  expect(unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES);
+});
+
+test("what the source starts by its name is in it", (context: TestContext) => {
+  if (!packed) context.skip(whyNot);
+  const started = globSync("src/**/*-worker.ts", { cwd: ROOT }).map((file) => file.replace(/^src\/(.*)\.ts$/, "dist/$1.js"));
+
+  expect(packed.files.map(({ path }) => path)).toEqual(expect.arrayContaining(started));
+});
+
+test("the installed command says its version", async (context: TestContext) => {
+  if (!packed) context.skip(whyNot);
+
+  const { stdout } = await run("npx", ["--offline", "flotilla", "version"], { cwd: app, env: environment });
+
+  expect(stdout).toMatch(/^flotilla {4}\d+\.\d+\.\d+\nkubernetes {2}v1\.36\.\d+ \(API\)\nnode {8}2[4-9]\./);
+});
+
+test("the installed command starts a fleet, which kubectl reads, and stops", async (context: TestContext) => {
+  if (!packed) context.skip(whyNot);
+  const kubectl = fromPackage();
+  if (kubectl === undefined) context.skip("the packaged kubectl runs on Linux x64 only");
+  const data = join(folder.path, "fleet");
+  const child = spawn("flotilla", ["up", "--members", "1", "--nodes", "1", "--start-ms", "0", "--port", "0", "--data", data], { cwd: app, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const { output, ended } = follow(child);
+  try {
+    await output(/^ready /m);
+
+    expect((await run(kubectl, ["--kubeconfig", join(data, "hub.kubeconfig"), "get", "clusters", "-o", "name"])).stdout).toBe("cluster.cluster.karmada.io/member1\n");
+    expect((await run("flotilla", ["status", "--data", data], { cwd: app, env: environment })).stdout).toContain("member1");
+    expect((await run("flotilla", ["__complete", "unjoin", "--data", data, ""], { cwd: app, env: environment })).stdout).toBe("member1\n:4\n");
+  } finally {
+    child.kill("SIGTERM");
+  }
+  expect(await ended).toBe(0);
+}, 60_000);
+
+/** What a process prints, until a pattern is there, and how it ends. */
+function follow(child: ChildProcess): { output(pattern: RegExp): Promise<void>; ended: Promise<number | null> } {
+  let text = "";
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  return {
+    ended,
+    output: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => void (pattern.test(text) && resolve());
+        child.stdout?.on("data", look);
+        void ended.then((code) => reject(new Error(`it ended with exit code ${code}: ${text}`)));
+      }),
+  };
+}

@@ -1,0 +1,39 @@
+/** The alert rules as they are shipped, and what becomes of them over a series of scrapes. */
+import { readFileSync } from "node:fs";
+import { load } from "js-yaml";
+import { durationMs } from "./promql-parser.ts";
+import { evaluate } from "./promql.ts";
+import type { Point, TimedScrape } from "./promql.ts";
+
+export interface AlertRule {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string; runbook_url: string };
+}
+
+export const alertGroups = (load(readFileSync(new URL("../../monitoring/alerts.yaml", import.meta.url), "utf8")) as { groups: { name: string; rules: AlertRule[] }[] }).groups;
+export const alertRules: readonly AlertRule[] = alertGroups.flatMap(({ rules }) => rules);
+
+export interface FiringAlert {
+  alert: string;
+  labels: Point["labels"];
+  value: number;
+}
+
+/** What fires at the last scrape: what an expression has given at every scrape since before the rule's patience ended. */
+export function firing(scrapes: readonly TimedScrape[], rules = alertRules): FiringAlert[] {
+  const endMs = scrapes.at(-1)?.timeMs ?? 0;
+  return rules.flatMap(({ alert, expr, for: patience }) => {
+    const patienceMs = durationMs(patience);
+    const idOf = ({ labels }: Point): string => JSON.stringify(labels);
+    let pending = new Map<string, number>();
+    let last: Point[] = [];
+    for (const [index, { timeMs }] of scrapes.entries()) {
+      last = evaluate(expr, scrapes.slice(0, index + 1));
+      pending = new Map(last.map((point) => [idOf(point), pending.get(idOf(point)) ?? timeMs]));
+    }
+    return last.filter((point) => endMs - (pending.get(idOf(point)) ?? endMs) >= patienceMs).map(({ labels, value }) => ({ alert, labels, value }));
+  });
+}

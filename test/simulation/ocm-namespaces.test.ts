@@ -1,0 +1,72 @@
+/** Namespaces that ManagedClusterSets ask for, on members that the hub reaches and on those that an agent serves. */
+import { describe, expect, test } from "vitest";
+import { ManagedCluster, ManagedClusterSet, Namespace } from "../../src/api/index.ts";
+import type { DeepReadonly } from "../../src/base/index.ts";
+import { find } from "../../src/client/index.ts";
+import { endsWithTest } from "../../src/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+
+const HUB = "hub";
+const MEMBER = "m1";
+const PREFIX = "clusterset.open-cluster-management.io/";
+
+describe.each([{ mode: "reaches", pull: [] }, { mode: "does not reach", pull: [MEMBER] }])("a member that the hub $mode", ({ pull }) => {
+  let fleet: TestFleet;
+  const start = async (): Promise<void> => void (fleet = endsWithTest(await startTestFleet({ members: [MEMBER], pull })));
+  const ask = async (...names: string[]): Promise<void> => {
+    await fleet.client.patch(ManagedClusterSet, { cluster: HUB, name: "global" }, { spec: { managedNamespaces: names.map((name) => ({ name })) } }, { type: "merge" });
+    await fleet.run(2_000);
+  };
+  const onMember = (name: string): Promise<DeepReadonly<Namespace> | undefined> => find(fleet.client, Namespace, { cluster: MEMBER, name });
+  /** `true`, `false`, or undefined for a namespace that nobody ever asked for. */
+  const labelOf = async (name: string): Promise<string | undefined> => Object.entries((await onMember(name))?.metadata.labels ?? {}).find(([key]) => key.startsWith(PREFIX))?.[1];
+  const told = async (): Promise<string[]> => ((await fleet.client.get(ManagedCluster, { cluster: HUB, name: MEMBER })).status?.managedNamespaces ?? []).map(({ name, conditions = [] }) => `${name} ${conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`).join()}`);
+
+  test("gets the namespaces of its sets, and says so", async () => {
+    await start();
+    await fleet.client.create(Namespace, MEMBER, { apiVersion: "v1", kind: "Namespace", metadata: { name: "stock", labels: { team: "warehouse" } } });
+
+    await ask("shop", "stock");
+
+    expect(await labelOf("shop")).toBe("true");
+    expect(await labelOf("stock")).toBe("true");
+    expect((await onMember("stock"))?.metadata.labels?.["team"]).toBe("warehouse");
+    expect(await told()).toEqual(["shop NamespaceAvailable True NamespaceApplied", "stock NamespaceAvailable True NamespaceApplied"]);
+    fleet.resetWrites();
+    await fleet.run(600_000);
+    expect(fleet.writes().filter(({ resource }) => resource === "namespaces")).toEqual([]);
+  });
+
+  test("keeps a namespace that nobody asks for any more, and marks it so", async () => {
+    await start();
+    await ask("shop", "stock");
+
+    await ask("stock");
+
+    expect(await labelOf("shop")).toBe("false");
+    expect(await labelOf("stock")).toBe("true");
+    expect(await told()).toEqual(["stock NamespaceAvailable True NamespaceApplied"]);
+  });
+
+  test("gets a namespace again that somebody deleted there", async () => {
+    await start();
+    await ask("shop");
+    const { uid } = (await onMember("shop"))?.metadata ?? {};
+
+    await fleet.client.delete(Namespace, { cluster: MEMBER, name: "shop" });
+    await fleet.run(10_000);
+
+    expect((await onMember("shop"))?.metadata.uid).not.toBe(uid);
+    expect(await labelOf("shop")).toBe("true");
+  });
+
+  test("gets nothing while it is not accepted", async () => {
+    await start();
+    await fleet.client.patch(ManagedCluster, { cluster: HUB, name: MEMBER }, { spec: { hubAcceptsClient: false } }, { type: "merge" });
+    await fleet.run(1_000);
+
+    await ask("shop");
+
+    expect(await onMember("shop")).toBeUndefined();
+  });
+});

@@ -1,0 +1,17 @@
+/** `npm run reference`: writes the pages of docs/reference that differ from what the code says. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pages } from "./pages.ts";
+
+const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
+
+for (const { file, render } of pages) {
+  const path = join(CHECKOUT, file);
+  const text = await render();
+  const isCurrent = existsSync(path) && readFileSync(path, "utf8") === text;
+  process.stdout.write(`${isCurrent ? "as it was" : "written  "} ${file}\n`);
+  if (isCurrent) continue;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
