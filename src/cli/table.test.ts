@@ -33,6 +33,10 @@ test("sentences in the last column go on in the next line", () => {
   ]);
 });
 
+test("there may be very many rows", () => {
+  expect(renderTable(["N"], Array.from({ length: 200_000 }, (_, row) => [String(row)])).split("\n")).toHaveLength(200_001);
+});
+
 test("every line fits, whatever the cells are", () => {
   const rows = [[NAME, "shop", NAME, "True", REASON], ["东京东京东京东京东京东京东京东京", "店", "网", "False", "原因不明"], [NAME, NAME, NAME, "-", ""]];
 

@@ -12,7 +12,8 @@ const NAME_WIDTH = 8;
  */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], gap = 3, width?: number): string {
   const all = [header, ...rows];
-  const natural = header.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ""))));
+  // Not by spreading: there may be more rows than a call takes arguments.
+  const natural = header.map((_, column) => all.reduce((widest, row) => Math.max(widest, displayWidth(row[column] ?? "")), 0));
   const widths = width === undefined ? natural : fitWidths(natural, header, width - gap * (header.length - 1), isProse(rows, header.length - 1));
   return all.flatMap((row) => renderRow(header.map((_, column) => row[column] ?? ""), natural, widths, gap)).join("\n");
 }

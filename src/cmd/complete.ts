@@ -5,13 +5,18 @@ import { commands, completeLine } from "../cli/index.ts";
 import type { CommandContext } from "../cli/index.ts";
 import { readTextFile } from "./files.ts";
 
-export async function complete(words: readonly string[]): Promise<number> {
+export async function complete(words: readonly string[]): Promise<never> {
   const complain = (error: unknown): void => {
     if (process.env["FLOTILLA_DEBUG"]) process.stderr.write(`flotilla __complete: ${error instanceof Error ? inspect(error) : messageOf(error)}\n`);
   };
   // Most words are completed without a hub, and what talks to one takes longer to load than all the rest.
   const connect: CommandContext<never>["connect"] = async (kubeconfig) => (await import("./connect.ts")).connect(kubeconfig);
-  const answer = await completeLine(commands, words, { environment: process.env, connect, readFile: readTextFile, clock: systemClock, signal: new AbortController().signal, complain });
-  process.stdout.write(answer);
-  return 0;
+  const reach = { environment: process.env, connect, readFile: readTextFile, clock: systemClock, signal: new AbortController().signal, complain };
+  const answer = await completeLine(commands, words, reach).catch((error: unknown) => {
+    complain(error);
+    return "";
+  });
+  await new Promise((resolve) => process.stdout.write(answer, resolve));
+  // The shell waits for our end, and an attempt to connect that nobody waits for any more may go on for seconds.
+  process.exit(0);
 }

@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates, ListenError } from "../apiserver/index.ts";
 import type { HttpServer } from "../apiserver/index.ts";
-import { sleep, systemClock, systemRandom } from "../base/index.ts";
+import { FlotillaError, sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
 import { kubeconfigPath, logPath, VERSION } from "../cli/index.ts";
@@ -35,7 +35,7 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
   await ensureDirectory(data);
   await refuseSecondStart(data);
   const logFile = logPath(data);
-  const { log, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
+  const { log, fileOnly, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
   const opened: (() => Promise<void>)[] = [closeLog];
   const closeAll = async (): Promise<void> => {
     for (const close of opened.splice(0).toReversed()) await close();
@@ -43,15 +43,23 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
   try {
     progress("opening the store");
     const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
-    const engine = tellStoreTroubles(store, log, (text) => options.onTrouble?.(text));
+    // Until everything runs, a disk that takes no writes ends the start, which says so itself.
+    let isReady = false;
+    const engine = tellStoreTroubles(store, fileOnly, (text) => isReady && options.onTrouble?.(text));
     opened.push(() => engine.close());
     if ((await engine.revision()) > LONG_HISTORY) growYoungGeneration();
-    return await startParts(options, data, engine, log, opened, closeAll, progress, signal);
+    const fleet = await startParts(options, data, engine, log, opened, closeAll, progress, signal);
+    isReady = true;
+    return fleet;
   } catch (error) {
     await closeAll();
-    throw error;
+    throw isOfFiles(error) ? new FlotillaError("DataDirectory", `writing to the data directory ${data}; make room or rights there, or choose another with --data DIR`, { cause: error }) : error;
   }
 };
+
+/** Errors of the system about files do not say what to do, and not always where. */
+const OF_FILES: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EISDIR", "ENOTDIR", "ENOENT"]);
+const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && OF_FILES.has(error.code);
 
 async function startParts(
   options: FleetOptions,

@@ -131,7 +131,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     // The managers are put together below, like the members; nobody asks before.
     controllers: {
       writeMetrics: (text) => metrics.write(text),
-      problems: () => [...managers, ...pull.managers()].flatMap((manager) => manager.problems()),
+      // The agent of members that somebody cut off fails on purpose.
+      problems: () => [...managers, ...(network.hasCuts() ? [] : pull.managers())].flatMap((manager) => manager.problems()),
     },
     workloads: { write: (text, cluster) => metrics.workloads.write(text, cluster), page: (only) => metrics.workloads.page(only) },
     // Who runs the members is put together below; nobody asks before.

@@ -1,1 +1,2 @@
 export * from "./hub.ts";
+export { openOfflineHub } from "./offline-hub.ts";

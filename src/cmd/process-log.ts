@@ -6,6 +6,8 @@ import { createStderrLog } from "./stderr-log.ts";
 
 export interface ProcessLog {
   log: Log;
+  /** For what people are told otherwise. */
+  fileOnly: Log;
   /** Resolves when the file has everything. */
   close(): Promise<void>;
 }
@@ -14,7 +16,7 @@ export function createProcessLog(level: LogLevel, path: string, format?: LogForm
   const terminal = createStderrLog(level, format);
   const file = openLogFile({ path, onProblem: (error) => terminal.warn("the log file takes no lines; they are on standard error only, as far as --log-level says", { path, error: messageOf(error) }) });
   const kept = createLog({ level: level === "debug" ? "debug" : "info", clock: systemClock, write: (line) => file.write(line) });
-  return { log: both(terminal, kept), close: () => file.close() };
+  return { log: both(terminal, kept), fileOnly: kept, close: () => file.close() };
 }
 
 function both(first: Log, second: Log): Log {

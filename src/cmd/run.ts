@@ -22,7 +22,9 @@ export function guardProcess(): void {
   // Whoever read our output may leave (`flotilla status | head`); the command that runs decides what that means.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (error.code === "EPIPE") return;
+      process.stderr.write(`flotilla: writing the output: ${error.code === "ENOSPC" ? "the disk is full; make room, or write elsewhere" : error.message}\n`);
+      process.exit(FAILED);
     });
   }
   // A failure that nobody awaits is a bug; going on with half of a program would hide it.
@@ -47,7 +49,7 @@ export async function main([name, ...rest]: string[]): Promise<number> {
     if (name.startsWith("-")) throw new UsageError(`flags come behind a command, as in 'flotilla status --data ./fleet'; 'flotilla help' lists the commands`);
     const wanted = name === "help" ? (rest[0] ?? "") : name;
     const entry = commands.find((command) => command.name === wanted);
-    if (!entry) throw new UsageError(`there is no command '${wanted}'${didYouMean(wanted, commands.map((command) => command.name))}; 'flotilla help' lists them`);
+    if (!entry) throw new UsageError(`there is no command '${wanted}'${didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; 'flotilla help' lists them`);
     session.command = await entry.load();
     return await run(session.command, name === "help" ? ["--help", ...rest.slice(1)] : rest, session);
   } catch (error) {

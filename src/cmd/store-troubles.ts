@@ -6,7 +6,7 @@ import type { Log } from "../base/index.ts";
 import { StoreWriteError } from "../store/index.ts";
 import type { Engine } from "../store/index.ts";
 
-export function tellStoreTroubles(engine: Engine, log: Log, tell: (text: string) => void): Engine {
+export function tellStoreTroubles(engine: Engine, log: Log, tell: (text: string) => unknown): Engine {
   let isTroubled = false;
 
   function failed(error: unknown): void {

@@ -55,7 +55,7 @@ describe("what to try follows from what is wrong", () => {
     "an object that was there before is taken over": { what: { applied: false, reason: "AppliedFailed", message: exists }, want: "conflictResolution: Overwrite" },
     "a kind that is not served is installed": { what: { applied: false, reason: "KindNotServed", message: "no kind" }, want: "install the kind's CustomResourceDefinition" },
     "what the member refuses is corrected": { what: { applied: false, reason: "AppliedFailed", message: "quota exceeded" }, want: "correct what the member refuses" },
-    "an unhealthy copy is looked at, by its full name": { what: { health: "Unhealthy" }, want: "'karmadactl describe deployment.apps/web -n shop --operation-scope members --cluster oslo', or 'kubectl describe deployment.apps/web -n shop'" },
+    "an unhealthy copy is looked at, by its full name": { what: { health: "Unhealthy" }, want: "'flotilla describe deployment.apps/web -n shop --clusters oslo'" },
   };
   for (const [behaviour, { what, want }] of Object.entries(cases)) {
     test(behaviour, () => {

@@ -90,9 +90,7 @@ function againstRefusal(resource: Explanation["resource"], cluster: string, reas
   return "correct what the member refuses; the hub tries again by itself";
 }
 
-/** A command that works for members of every sort: simulated ones have a kubeconfig, and joined ones theirs, but not in a place that is known here. */
 function lookAt({ apiVersion, kind, namespace, name }: Explanation["resource"], cluster: string): string {
   const { group } = parseApiVersion(apiVersion);
-  const what = `${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""}`;
-  return `look at it there: 'karmadactl describe ${what} --operation-scope members --cluster ${cluster}', or 'kubectl describe ${what}' with the kubeconfig of ${cluster}`;
+  return `look at it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ${cluster}'`;
 }

@@ -86,7 +86,9 @@ export function planNamespaceChanges(snapshot: FleetSnapshot, namespaces: readon
     const plan = planNamespaceWorks(namespace, snapshot.clusters, render);
     if (plan === "leave") return [];
     const names = new Set(plan.works.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`));
-    return compareWorks(snapshot.works.filter((work) => names.has(placeOf(work))), plan.works, namespace);
+    // The finalizer that every server gives its namespaces itself is no difference.
+    const { spec: _spec, ...template } = namespace;
+    return compareWorks(snapshot.works.filter((work) => names.has(placeOf(work))), plan.works, template);
   });
 }
 

@@ -30,6 +30,13 @@ test("nodes have a fault of their own", () => {
   expect(simulationProblems({ metadata: { name: "n", annotations: { [`${PREFIX}fault`]: "crash-loop" } } }, "Node")).toEqual([`annotation ${PREFIX}fault: "crash-loop" is ignored: allowed is lost`]);
 });
 
+test("clusters have a fault of their own, and no other annotation", () => {
+  const annotations = { [`${PREFIX}fault`]: "lost", [`${PREFIX}run`]: "3" };
+
+  expect(simulationProblems({ metadata: { name: "c", annotations } }, "Cluster")).toEqual([`annotation ${PREFIX}fault: "lost" is ignored: allowed is unreachable`, `annotation ${PREFIX}run: "3" is ignored: clusters have only fault`]);
+  expect(simulationProblems({ metadata: { name: "c", annotations: { [`${PREFIX}fault`]: "unreachable" } } }, "Cluster")).toEqual([]);
+});
+
 test("a value of any length is shown in part", () => {
   const [problem = ""] = simulationProblems({ metadata: { name: "p", annotations: { [`${PREFIX}fault`]: "x".repeat(10_000) } } }, "Pod");
 

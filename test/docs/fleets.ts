@@ -29,6 +29,8 @@ export function hurried(command: string): string {
 
 export interface Fleets {
   isUp(): boolean;
+  /** What fleets printed last that ended by themselves, for whoever wonders why nothing answers. */
+  lastWords(): string[];
   /** Resolves when it says that it is ready; throws with what it printed when it does not. */
   up(command: string): Promise<Running>;
 }
@@ -37,6 +39,7 @@ export function createFleets(shell: Shell): Fleets {
   const byData = new Map<string, Running>();
   return {
     isUp: () => byData.size > 0,
+    lastWords: () => [...byData.values()].filter((fleet) => !fleet.isRunning()).map((fleet) => fleet.output()),
     async up(command) {
       const data = /--data[ =](\S+)/.exec(command)?.[1] ?? "";
       await byData.get(data)?.stop();

@@ -9,7 +9,7 @@ import { runPage } from "./run-page.ts";
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "flotilla-docs-test-"));
-  program("flotilla", `echo "$@" >> ${folder}/flotilla.calls; trap 'echo stopped >> ${folder}/flotilla.calls; exit 0' INT; echo ready here; while :; do sleep 0.05; done`);
+  program("flotilla", `echo $PPID > group; echo "$@" >> ${folder}/flotilla.calls; trap 'echo stopped >> ${folder}/flotilla.calls; exit 0' INT; echo ready here; while :; do sleep 0.05; done`);
   program("kubectl", `cat "$4" >> ${folder}/kubectl.input; test ! -e ${folder}/refuse || { echo refused; exit 1; }`);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,8 +21,9 @@ function program(name: string, script: string): void {
 
 /** A page without a fleet, with ~~~ for the fences. */
 const run = (...lines: string[]): Promise<unknown> => runWith("<!-- fleet: none -->", ...lines);
-const runWith = (...lines: string[]): Promise<unknown> =>
-  runPage("docs/made-up.md", lines.join("\n").replaceAll("~~~", "```"), { programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") }, commandLimitMs: 2000, matchLimitMs: 1000 });
+const runWith = (...lines: string[]): Promise<unknown> => runPage("docs/made-up.md", lines.join("\n").replaceAll("~~~", "```"), { programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") } });
+/** For what never comes: nobody wants to wait for it. */
+const runImpatiently = (...lines: string[]): Promise<unknown> => runPage("docs/made-up.md", ["<!-- fleet: none -->", ...lines].join("\n").replaceAll("~~~", "```"), { programs: {}, commandLimitMs: 500, matchLimitMs: 0 });
 const calls = (): string[] => {
   const file = join(folder, "flotilla.calls");
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -75,13 +76,13 @@ test("a command that must fail and does is fine", async () => {
 });
 
 test("output that is not as the page says fails the page, with both", async () => {
-  const running = run("~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
+  const running = runImpatiently("~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
 
   await expect(running).rejects.toThrow(/did not print this line: wanted\n {2}expected:\n {4}wanted\n {2}printed:\n {4}seen/);
 });
 
 test("a command that does not end is ended, and fails the page", async () => {
-  await expect(run("~~~sh", "sleep 60", "~~~")).rejects.toThrow(/did not end within 2 s/);
+  await expect(runImpatiently("~~~sh", "sleep 60", "~~~")).rejects.toThrow(/did not end within 0.5 s/);
 });
 
 test("a block of commands that is not run is not run, and told", async () => {
@@ -115,6 +116,13 @@ test("a page that starts with a fleet brings its own, and another on the same di
 
   const started = calls();
   expect(started.map((line) => line.replace(/ --port.*failure-threshold \d+/, ""))).toEqual(["up --members 1", "stopped", "up --members 4", "up --data other", "stopped", "stopped"]);
+});
+
+test("a fleet that ends by itself is told with what failed then", async () => {
+  const running = runWith("~~~sh", "flotilla up", "kill -- -$(cat group); while kill -0 -- -$(cat group); do sleep 0.02; done 2>/dev/null; false", "~~~");
+
+  await expect(running).rejects.toThrow(/exit code 1, not 0[^]*a fleet has ended; it printed:\n {4}ready here/);
+  calls();
 });
 
 test("a page with nothing to do starts no fleet", async () => {

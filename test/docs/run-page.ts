@@ -112,7 +112,9 @@ async function take(reader: Reader, step: Step): Promise<void> {
     const place = `${reader.name}:${step.line + command.line}`;
     const expected = command === step.commands.at(-1) ? step.expected : undefined;
     const finding = isUp(command.text) && command.exitCode === 0 ? await startFleet(reader, command, expected) : command.staysUp ? await startProgram(reader, command, expected) : await runCommand(reader, command, expected);
-    if (finding !== undefined) throw new Error(`${place}: ${command.text}\n${finding}`);
+    if (finding === undefined) continue;
+    const ended = reader.fleets.lastWords().map((text) => `\n  a fleet has ended; it printed:\n${indent(text)}`);
+    throw new Error(`${place}: ${command.text}\n${finding}${ended.join("")}`);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sleep, systemClock } from "../../src/base/index.ts";
 import type { Workspace } from "./workspace.ts";
@@ -55,7 +55,7 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
     const child = spawn("bash", ["--noprofile", "--norc", "-c", script], { cwd: current, env: variables, stdio: ["ignore", log, log], detached: true });
     closeSync(log);
     const group = child.pid;
-    if (group === undefined) throw new Error("bash did not start");
+    if (group === undefined) throw new Error("starting bash, which runs the commands of pages: it is not on the PATH");
     groups.add(group);
     return { child, group, state: name, output: () => readFileSync(`${name}.log`, "utf8").slice(-OUTPUT_TAIL) };
   };
@@ -64,9 +64,9 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
     async run(command, limitMs) {
       const { child, group, state, output } = begin(command);
       const limit = setTimeout(() => signal(group, "SIGKILL"), limitMs);
-      const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+      const code = await new Promise<number | null>((resolve) => child.once("exit", resolve)); // Null when a signal ended it.
       clearTimeout(limit);
-      if (code !== null) {
+      if (code !== null && existsSync(`${state}.env`)) {
         variables = readVariables(readFileSync(`${state}.env`, "utf8"));
         current = readFileSync(`${state}.pwd`, "utf8").trimEnd();
       }
@@ -81,10 +81,9 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
         async stop() {
           signal(group, "SIGINT");
           const untilMs = Date.now() + STOP_LIMIT_MS;
-          while (isAlive(group)) {
-            if (Date.now() > untilMs) signal(group, "SIGKILL");
-            await sleep(systemClock, LOOK_MS);
-          }
+          while (isAlive(group) && Date.now() < untilMs) await sleep(systemClock, LOOK_MS);
+          // Nobody survives this; what can be left is an entry in the system's list that nobody has collected.
+          signal(group, "SIGKILL");
           groups.delete(group);
           running.delete(program);
         },

@@ -97,7 +97,10 @@ function scanLine(before: State, line: string): State & { continues: boolean } {
       word += character;
     } else if (character === "#" && word === "") {
       break;
-    } else if (line.startsWith("<<", at) && !line.startsWith("<<<", at)) {
+    } else if (line.startsWith("<<<", at)) {
+      endWord();
+      at += 2;
+    } else if (line.startsWith("<<", at)) {
       endWord();
       const found = /^<<(-?)\s*(?:'([^']+)'|"([^"]+)"|\\?([\w-]+))/.exec(line.slice(at));
       if (found) {

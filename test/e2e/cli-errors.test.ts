@@ -3,7 +3,7 @@
  * way and what to try, and with the right exit code. Runs in this process, against one fleet.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import type { Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
@@ -256,6 +256,12 @@ describe("as a process of its own", () => {
     const { stdout, stderr } = spawnSync("bash", ["-c", `"${BIN}" help | true; echo "\${PIPESTATUS[0]}"`], { encoding: "utf8" });
 
     expect({ stdout, stderr }).toEqual({ stdout: "0\n", stderr: "" });
+  });
+
+  test.runIf(existsSync("/dev/full"))("a disk that is full is told in one line", () => {
+    const { stderr, status } = spawnSync("bash", ["-c", `"${BIN}" help > /dev/full`], { encoding: "utf8" });
+
+    expect({ stderr, status }).toEqual({ stderr: "flotilla: writing the output: the disk is full; make room, or write elsewhere\n", status: 1 });
   });
 
   test("as a plugin of kubectl it calls itself so", () => {

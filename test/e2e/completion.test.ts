@@ -1,6 +1,9 @@
 /** What the Tab key offers, with the shipped command, a running hub and, where it is installed, kubectl itself. */
 import { spawnSync } from "node:child_process";
-import { symlinkSync } from "node:fs";
+import { once } from "node:events";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -46,6 +49,19 @@ test("a hub is asked for its members, namespaces, types and names", () => {
 
 test("a hub that does not run is not waited for, and nothing is said of it", () => {
   expect(run("flotilla", "__complete", "unjoin", "--data", join(folder.path, "nowhere"), "")).toEqual({ out: ":4\n", err: "" });
+});
+
+test("a hub that says nothing is waited for only a moment", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const config = { apiVersion: "v1", kind: "Config", "current-context": "a", clusters: [{ name: "a", cluster: { server: `https://127.0.0.1:${(server.address() as AddressInfo).port}` } }], contexts: [{ name: "a", context: { cluster: "a" } }] };
+  writeFileSync(join(folder.path, "silent.kubeconfig"), JSON.stringify(config));
+
+  // Connecting is given up after ten seconds.
+  const { stdout, signal } = spawnSync(join(BIN, "flotilla"), ["__complete", "unjoin", "--kubeconfig", join(folder.path, "silent.kubeconfig"), ""], { encoding: "utf8", timeout: 9_000 });
+  server.close();
+
+  expect({ stdout, signal }).toEqual({ stdout: ":4\n", signal: null });
 });
 
 test("bash completes with the script that it is given", () => {

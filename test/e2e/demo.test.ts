@@ -37,12 +37,14 @@ test("every step is observed, in words that fit a log", { timeout: 180_000 }, as
   expect(leftBehind()).toEqual([]);
 });
 
-test("without kubectl it tells the same story, and as data on request", { timeout: 180_000 }, async () => {
-  const { code, stdout, stderr } = await demo(["-o", "json"], { KUBECTL: "" });
+test("without kubectl it tells the same story, as data on request, and keeps its files where it is asked to", { timeout: 180_000 }, async () => {
+  const kept = join(folder.path, "kept");
+  const { code, stdout, stderr } = await demo(["-o", "json", "--files", kept], { KUBECTL: "" });
 
   expect(stderr).toBe("");
   expect(code).toBe(0);
   expect((JSON.parse(stdout) as { observed: unknown[] }).observed).toHaveLength(STEPS);
+  expect(readdirSync(kept).sort()).toEqual(["failover.yaml", "mirror.yaml", "rebalance.yaml", "shop.yaml", "work.yaml"]);
 });
 
 test("Ctrl-C in the middle leaves nothing behind", { timeout: 60_000 }, async () => {

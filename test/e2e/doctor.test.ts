@@ -125,12 +125,25 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     expect(stdout).toMatch(/works +not checked/);
   });
 
-  test("lint finds in files what doctor would find in the fleet", async () => {
-    const sick = await flotilla("lint", "-f", testdata("sick-objects.yaml"), "-f", testdata("sick-kind.yaml"));
-    const against = await flotilla("lint", "-f", testdata("sick-objects.yaml"), "--against-hub", "--kubeconfig", fleet.kubeconfig("hub"), "-o", "json");
+  test("lint finds in files what doctor would find in the fleet, and a hub knows what it has", async () => {
+    const files = ["-f", testdata("sick-objects.yaml"), "-f", testdata("sick-kind.yaml")];
+    const policy = join(directory.path, "policy.yaml");
+    await type(`kubectl get propagationpolicy sick -n shop -o yaml > ${policy}`);
 
-    expect(sick.stdout).toContain("crd-not-on-members");
-    expect(sick.code).toBe(0);
-    expect(JSON.parse(against.stdout)).toMatchObject({ errors: 0, manifests: 3 });
+    const sick = await flotilla("lint", ...files);
+    const strict = await flotilla("lint", ...files, "--strict");
+    const alone = await flotilla("lint", "-f", policy, "--against-hub", "--kubeconfig", fleet.kubeconfig("hub"), "--rule", "policy-selects-nothing", "-o", "json");
+
+    expect(sick).toMatchObject({ code: 0, stdout: expect.stringContaining("crd-not-on-members") as string });
+    expect(strict.code).toBe(1);
+    // The GameFleet is on the hub; the ConfigMap has gone.
+    expect(JSON.parse(alone.stdout)).toMatchObject({ findings: [{ field: "spec.resourceSelectors[1]" }] });
+  });
+
+  test("lint says in one line what was asked wrongly", async () => {
+    const wrong = await Promise.all([flotilla("lint"), flotilla("lint", "-f", "nowhere.yaml"), flotilla("lint", "-f", "x", "--rule", "no-such"), flotilla("doctor", "--only", "no-such"), flotilla("doctor", "--data", join(directory.path, "data"), "--cluster", "membr1")]);
+
+    expect(wrong.map(({ code }) => code)).toEqual([2, 1, 2, 2, 2]);
+    expect(wrong.at(-1)?.stderr).toContain("did you mean 'member1'?");
   });
 });

@@ -35,7 +35,9 @@ import { noCommands } from "../contract/apiserver/command-line.ts";
 import { listPages, readersPrograms, readPage } from "../docs/pages.ts";
 import { createReader, hasOwnFleet, readMarkdown } from "../docs/run-page.ts";
 import type { PageReader } from "../docs/run-page.ts";
+import { CHECKOUT } from "../docs/workspace.ts";
 import { eventually } from "./eventually.ts";
+import { flotilla } from "./flotilla-process.ts";
 
 const LIMIT_MS = 120_000;
 /** What examples make on members; the rest follows from these. */
@@ -59,6 +61,10 @@ test("every folder of the examples has a README, and the list of examples names 
 
   expect(listPages("examples/*/README.md")).toEqual(folders.map((folder) => `examples/${folder}/README.md`));
   expect(folders.filter((folder) => !list.includes(`](${folder}/README.md)`))).toEqual([]);
+});
+
+test("flotilla lint finds nothing in them", async () => {
+  expect(await flotilla("lint", "-f", join(CHECKOUT, "examples"), "--recursive", "--strict")).toMatchObject({ code: 0, stderr: "" });
 });
 
 for (const flags of new Set(pages.map((page) => page.flags))) {
@@ -101,7 +107,8 @@ for (const flags of new Set(pages.map((page) => page.flags))) {
 
         await reader.follow(name, page);
 
-        await eventually("nothing is left", async () => difference(before, await inventory()).filter((line) => !STAYS[name]?.test(line)), (lines) => lines.length === 0);
+        const left = await eventually("nothing is left", async () => difference(before, await inventory()).filter((line) => !STAYS[name]?.test(line)), (lines) => lines.length === 0);
+        expect(left).toEqual([]);
       });
     }
   });

@@ -44,7 +44,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
   let hub: Up;
   let client: Client;
   let transport: Transport;
-  const run = (...args: string[]): Promise<Finished> => flotilla(...args, "--kubeconfig", hub.kubeconfig("hub"));
+  const run = (command: string, ...args: string[]): Promise<Finished> => flotilla(command, "--kubeconfig", hub.kubeconfig("hub"), ...args);
   const cutOff = (fault: string | null): Promise<unknown> => client.patch(Cluster, { cluster: "hub", name: "member2" }, { metadata: { annotations: { [FAULT]: fault } } }, { type: "merge" });
 
   beforeAll(async () => {
@@ -210,7 +210,7 @@ test("without a hub that runs, each command says so in one line", async () => {
   const file = join(data.path, "hub.kubeconfig");
   writeFileSync(file, "apiVersion: v1\nkind: Config\ncurrent-context: h\ncontexts: [{ name: h, context: { cluster: h, user: h } }]\nclusters: [{ name: h, cluster: { server: 'https://127.0.0.1:9' } }]\nusers: [{ name: h, user: { token: t } }]\n");
 
-  const ended = await Promise.all([["get", "pods"], ["describe", "pod/a"], ["logs", "a"], ["exec", "a", "--", "true"]].map((args) => flotilla(...args, "--kubeconfig", file)));
+  const ended = await Promise.all([["get", "pods"], ["describe", "pod/a"], ["logs", "a"], ["exec", "a", "--", "true"]].map(([command = "", ...args]) => flotilla(command, "--kubeconfig", file, ...args)));
   data.remove();
 
   for (const { code, stdout, stderr } of ended) expect([code, stdout, stderr.trim().split("\n").length, stderr]).toEqual([1, "", 1, expect.stringContaining("127.0.0.1:9")]);

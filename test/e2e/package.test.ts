@@ -16,8 +16,8 @@ import { temporaryDirectory } from "./flotilla-process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** What is packed is JavaScript for one program, the tables of the APIs that it serves, and examples. */
-const MAX_PACKED_BYTES = 3 * 1024 * 1024;
-const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+const MAX_PACKED_BYTES = 2 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;
 const NPM = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 /** What a fleet tells Prometheus while something happens in it. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CloneSet, ConfigMap, ManagedClusterSetBinding, ManifestWork, OcmPlacement, PropagationPolicy, ResourceInterpreterCustomization, ResourceQuota, ServiceAccount } from "../../src/api/index.ts";
+import { CloneSet, ClusterRole, ClusterRoleBinding, ConfigMap, ManagedClusterSetBinding, ManifestWork, OcmPlacement, PropagationPolicy, ResourceInterpreterCustomization, ResourceQuota } from "../../src/api/index.ts";
 import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
@@ -157,9 +157,14 @@ describe("the pages", () => {
       const { status } = await fleet.hub.server.handle({ method: "GET", path, query: new URLSearchParams(), headers: {}, body: new Uint8Array(), user: { name, groups: ["system:authenticated"] }, signal: new AbortController().signal });
       return status;
     };
-    await fleet.client.create(ServiceAccount, "hub", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "prometheus", namespace: "default" } });
+    const prometheus = "system:serviceaccount:kube-system:prometheus";
+    const before = [await as(prometheus, "/metrics"), await as(prometheus, "/metrics/members")];
 
-    expect([await as("somebody", "/metrics"), await as("somebody", "/metrics/members")]).toEqual([403, 403]);
+    await fleet.client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "flotilla-metrics" }, rules: [{ verbs: ["get"], nonResourceURLs: ["/metrics", "/metrics/members"] }] });
+    await fleet.client.create(ClusterRoleBinding, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding", metadata: { name: "flotilla-metrics" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "flotilla-metrics" }, subjects: [{ kind: "ServiceAccount", name: "prometheus", namespace: "kube-system" }] });
+
+    expect(before).toEqual([403, 403]);
+    expect([await as(prometheus, "/metrics"), await as(prometheus, "/metrics/members"), await as(prometheus, "/api/v1/secrets"), await as(prometheus, "/clusters/paris/metrics"), await as("somebody", "/metrics")]).toEqual([200, 200, 403, 403, 403]);
   });
 });
 

@@ -6,7 +6,7 @@ import { find } from "../../src/client/index.ts";
 import { findCondition } from "../../src/machinery/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { makeCluster, makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -163,6 +163,17 @@ test("the agent of a member that pulls loses its hub: the hub hears nothing, and
   expect(await reported()).toBe(8);
 });
 
+test("a hub whose members are all cut off is still well", async () => {
+  const members = Array.from({ length: 12 }, (_, index) => `member${index + 1}`);
+  fleet = await startTestFleet({ members, pull: "all" });
+  for (const member of members) await annotate(member, "unreachable");
+  await fleet.run(30 * MINUTE);
+
+  const { status } = await fleet.client.raw({ cluster: "hub", method: "GET", path: "/readyz" });
+
+  expect(status).toBe(200);
+});
+
 test("a fleet that is cut off and back settles, and then nothing is written", async () => {
   await start();
   await annotate("member2", "unreachable");
@@ -215,6 +226,14 @@ test("a value that means nothing has no effect and is told once", async () => {
 
   expect(await ready("member2")).toBe("True ClusterReady");
   expect(await problems()).toEqual([`annotation ${FAULT}: "unreachabel" is ignored: allowed is unreachable`]);
+});
+
+test("a cluster that is not simulated cannot be cut off, and whoever tries is told", async () => {
+  await start();
+  await fleet.client.create(Cluster, "hub", makeCluster("far", ({ metadata }) => (metadata.annotations = { [FAULT]: "unreachable" })));
+  await fleet.run(MINUTE);
+
+  expect(await problems()).toEqual([`annotation ${FAULT}: "unreachable" is ignored: only simulated members can be cut off`]);
 });
 
 test("replicas leave a member that failed, where taints and the policy say so, and it keeps its pods until it is back", async () => {

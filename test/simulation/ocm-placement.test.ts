@@ -1,6 +1,6 @@
 /** Placements on a running hub: decisions follow clusters, sets, bindings and taints, and nothing is written when nothing changes. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { CLUSTER_SET_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, Namespace, OcmPlacement, PlacementDecision } from "../../src/api/index.ts";
+import { AddOnPlacementScore, CLUSTER_SET_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, Namespace, OcmPlacement, PlacementDecision } from "../../src/api/index.ts";
 import type { ManagedClusterTaint, OcmPlacementSpec } from "../../src/api/index.ts";
 import { findCondition } from "../../src/machinery/index.ts";
 import { endsWithTest } from "../../src/testing/ends-with-test.ts";
@@ -118,4 +118,35 @@ describe("a namespace without a binding", () => {
 
     expect(await decisions("default")).toEqual({ "web-decision-1": ["c1"] });
   });
+});
+
+test("decisions in the order of scores tell them, and follow scores alone at most once in the time that the Placement sets", async () => {
+  const score = async (cluster: string, value: number): Promise<void> => {
+    await fleet.client.patch(AddOnPlacementScore, { cluster: HUB, namespace: cluster, name: "demo" }, { status: { scores: [{ name: "cpu", value }] } }, { type: "merge", subresource: "status" });
+    await fleet.settle();
+  };
+  const scored = async (): Promise<string[]> => ((await fleet.client.get(PlacementDecision, { cluster: HUB, namespace: "shop", name: "web-decision-1" })).status?.decisions ?? []).map(({ clusterName, score: value }) => `${clusterName} ${value}`);
+  await addSet();
+  await bind();
+  for (const name of ["c1", "c2"]) {
+    await addCluster(name);
+    await fleet.client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    await fleet.client.create(AddOnPlacementScore, HUB, { apiVersion: "cluster.open-cluster-management.io/v1alpha1", kind: "AddOnPlacementScore", metadata: meta("demo", name) });
+  }
+  await score("c2", 50);
+  await place({ sortBy: "Score", scoreRateLimit: "30s", prioritizerPolicy: { mode: "Exact", configurations: [{ scoreCoordinate: { type: "AddOn", addOn: { resourceName: "demo", scoreName: "cpu" } }, weight: 1 }] } });
+  await fleet.settle();
+  expect(await scored()).toEqual(["c2 50", "c1 0"]);
+
+  await score("c1", 80);
+  expect(await scored()).toEqual(["c2 50", "c1 0"]);
+  await fleet.run(31_000);
+  expect(await scored()).toEqual(["c1 80", "c2 50"]);
+  fleet.resetWrites();
+  await fleet.run(300_000);
+  expect(fleet.writes().filter(({ resource }) => resource.startsWith("placement"))).toEqual([]);
+
+  await addCluster("c3");
+  await fleet.settle();
+  expect(await scored()).toEqual(["c1 80", "c2 50", "c3 0"]);
 });

@@ -55,7 +55,7 @@ const propagation: Notes = {
   "spec.conflictResolution": "`Abort` leaves an object alone that a member has already and that is not ours; `Overwrite` takes it over.",
   "spec.dependentOverrides": "OverridePolicies that must be there before anything is sent.",
   "spec.propagateDeps": "ConfigMaps, Secrets and whatever else the object needs go along.",
-  "spec.association": "The old name of `propagateDeps`.",
+  "spec.association": "Deprecated, and without effect as in Karmada: use `propagateDeps`.",
   "spec.preserveResourcesOnDeletion": "Copies stay on members when the template is deleted.",
   "spec.schedulePriority": "What is decided first when several wait for the scheduler.",
   "spec.schedulerName": "Another scheduler decides.",

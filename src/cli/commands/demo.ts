@@ -2,9 +2,10 @@
  * `flotilla demo`: a guided story on a throw-away fleet. Every step acts as a person would and waits until what it promises is seen; a step
  * that is not observed in time fails the demo, so exit code 0 means that all of it happened.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FlotillaError } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../command.ts";
@@ -36,6 +37,16 @@ const FLEET: Omit<FleetOptions, "data"> = {
   logLevel: "error",
 };
 
+/** Files that are there are somebody's. */
+function keepFiles(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text, { flag: "wx" });
+  } catch (error) {
+    throw new FlotillaError("File", `writing the manifests to ${folder}; choose a new folder with --files DIR`, { cause: error });
+  }
+}
+
 export const demoCommand = defineCommand({
   name: "demo",
   summary: "tell the whole story on a throw-away fleet, and check every step",
@@ -43,14 +54,17 @@ export const demoCommand = defineCommand({
   example: [
     { says: "Watch the story to its end.", run: "flotilla demo" },
     { says: "Read along without hurry.", run: "flotilla demo --speed slow" },
+    { says: "Keep the manifests, to try them on a fleet of your own.", run: "flotilla demo --files ./demo" },
     { says: "Keep it as a log.", run: "flotilla demo --speed fast --no-color > demo.log" },
   ],
   args: [],
   flags: {
     speed: { type: "string", choices: Object.keys(PAUSES), description: "how long you have to read between steps: slow 6 s, normal 1.5 s, fast not at all (default normal on a terminal, fast elsewhere)" },
+    files: { type: "string", value: "DIR", description: "keep the manifests of the story in this folder, to look at and to try" },
   },
   async run(context) {
     const { flags, output, signal, clock, startFleet, environment } = context;
+    if (flags.files !== undefined) keepFiles(flags.files);
     const startMs = clock.now();
     const data = mkdtempSync(join(tmpdir(), "flotilla-demo-"));
     try {

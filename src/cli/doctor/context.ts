@@ -71,8 +71,6 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
       let list = kept.get(id);
       if (!list) {
         list = read(kind);
-        // Who asked handles a failure; a list that nobody waits for any more must not end the program.
-        list.catch(() => undefined);
         kept.set(id, list);
       }
       return list as unknown as Promise<readonly DeepReadonly<T>[]>;

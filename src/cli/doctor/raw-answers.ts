@@ -2,7 +2,7 @@
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
-import { readText } from "../members/ask.ts";
+import { failureOf, readText } from "../members/ask.ts";
 
 export interface Answer {
   status: number;
@@ -25,7 +25,7 @@ export async function askRaw({ client, clock, signal }: { client: Pick<Client, "
 
 /** The object of an answer. Throws with what the server said when it is no success. */
 export function objectOf(what: string, { status, text }: Answer): JsonObject {
-  if (status !== 200) throw new FlotillaError("Unreachable", `${what}: it answered ${status}: ${text.slice(0, 200).trim()}`);
+  if (status !== 200) throw new FlotillaError("Unreachable", what, { cause: failureOf(status, text) });
   const value = parsed(what, text);
   if (!isObject(value)) throw new FlotillaError("Unreachable", `${what}: the answer is no object`);
   return value;

@@ -33,7 +33,7 @@ function renderChecks(checks: readonly CheckResult[], paint: Paint, width: numbe
   const nameWidth = Math.max("CHECK".length, ...checks.map(({ name }) => name.length)) + 2;
   const wordWidth = Math.max("RESULT".length, ...checks.map(({ verdict }) => WORDS[verdict].length)) + 2;
   const rows = checks.flatMap(({ name, verdict, seen }) => {
-    const lines = wrapWords(seen, Math.max(20, width - nameWidth - wordWidth));
+    const lines = wrapWords(printable(seen), Math.max(20, width - nameWidth - wordWidth));
     return lines.map((line, index) => (index === 0 ? `${padTo(name, nameWidth)}${padTo(painted(verdict, paint), wordWidth)}${line}` : `${" ".repeat(nameWidth + wordWidth)}${line}`).trimEnd());
   });
   return [`${padTo("CHECK", nameWidth)}${padTo("RESULT", wordWidth)}SEEN`, ...rows].join("\n");
@@ -47,15 +47,18 @@ function painted(verdict: Verdict, paint: Paint): string {
 function renderFinding({ name }: CheckResult, { severity, about, seen, fix, commands }: DoctorFinding, paint: Paint, width: number): string {
   const mark = severity === "problem" ? paint.red("PROBLEM") : paint.yellow("WARNING");
   return [
-    `${mark} ${name}: ${shorten(about, Math.max(20, width - name.length - 11))}`,
+    `${mark} ${name}: ${shorten(printable(about), Math.max(20, width - name.length - 11))}`,
     ...indented(seen, width),
     ...indented(`fix: ${fix}`, width),
     // As they are to be typed, whatever their length.
-    ...commands.map((command) => `${INDENT}${INDENT}${paint.bold(command)}`),
+    ...commands.map((command) => `${INDENT}${INDENT}${paint.bold(printable(command))}`),
   ].join("\n");
 }
 
-const indented = (text: string, width: number): string[] => wrapWords(text.replaceAll(/\s+/g, " ").trim(), width - 4).map((line, index) => `${INDENT}${index === 0 ? "" : INDENT}${line}`);
+const indented = (text: string, width: number): string[] => wrapWords(printable(text).replaceAll("`", "'").trim(), width - 4).map((line, index) => `${INDENT}${index === 0 ? "" : INDENT}${line}`);
+
+/** Messages come from members and from objects that others wrote: what steers a terminal is left out. */
+const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ");
 
 function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, paint: Paint): string {
   const skipped = checks.filter(({ verdict }) => verdict === "skipped").length;

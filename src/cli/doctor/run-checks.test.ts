@@ -5,7 +5,7 @@ import { forbidden } from "../../machinery/index.ts";
 import { createFakeClient } from "../../testing/index.ts";
 import { plain } from "../paint.ts";
 import { defineCheck } from "./check.ts";
-import type { DoctorCheck } from "./check.ts";
+import type { DoctorCheck, DoctorFinding } from "./check.ts";
 import { createHubLists } from "./context.ts";
 import type { DoctorContext } from "./context.ts";
 import { samplesOf } from "./metrics-samples.ts";
@@ -41,11 +41,19 @@ test("a check that takes too long is stopped and told", async () => {
   const slow = check("slow", ({ signal: own }) => new Promise(() => own.addEventListener("abort", () => (isStopped = true))));
 
   const running = runChecks([slow, well], context, limits);
-  await context.clock.advance(20_000);
+  context.clock.advance(20_000);
   const report = await running;
 
   expect(report.checks[0]).toMatchObject({ verdict: "unknown", seen: "it took longer than 20 s" });
   expect(isStopped).toBe(true);
+});
+
+test("what the same commands mend is told once", async () => {
+  const finding = (about: string, command: string): DoctorFinding => ({ severity: "problem", about, seen: "It is held.", fix: "Bring the member back.", commands: [command] });
+  const report = await runChecks([check("finalizers", async () => ({ seen: "", findings: [finding("Work a", "x"), finding("Work b", "x"), finding("Work c", "y")] }))], contextOf(), limits);
+
+  expect(report.checks[0]?.findings.map(({ about }) => about)).toEqual(["Work a and 1 more", "Work c"]);
+  expect(report.problems).toBe(2);
 });
 
 test("lists are read once for all checks, in pages, and say when they may not be read", async () => {
@@ -64,6 +72,12 @@ test("of what a Work brings only the names are kept", () => {
   const work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "web", managedFields: [{}] }, spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web", labels: {} }, data: { a: "secret" } }] } } } as unknown as Work;
 
   expect(slimObject(Work, work)).toEqual({ apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "web" }, spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web" } }] } } });
+});
+
+test("of templates only their metadata is kept", () => {
+  const settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web" }, data: { a: "1" } } as ConfigMap;
+
+  expect(slimObject(ConfigMap, settings)).toEqual({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web" } });
 });
 
 test("figures are read by their name and labels", () => {

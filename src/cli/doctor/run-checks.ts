@@ -58,6 +58,13 @@ async function runCheck(check: DoctorCheck, context: DoctorContext, limitMs: num
 
 function resultOf({ name }: DoctorCheck, judgement: Judgement): CheckResult {
   const { seen, findings, unseen = [], skipped } = judgement;
-  const worstFirst = [...findings.filter(({ severity }) => severity === "problem"), ...findings.filter(({ severity }) => severity === "warning")];
+  const alike = mergeAlike(findings);
+  const worstFirst = [...alike.filter(({ severity }) => severity === "problem"), ...alike.filter(({ severity }) => severity === "warning")];
   return { name, verdict: verdictOf(judgement), seen: skipped ?? seen, findings: worstFirst, unseen };
+}
+
+/** What is mended by the same commands is one finding: a member that is away holds up hundreds of Works. */
+function mergeAlike(findings: readonly DoctorFinding[]): DoctorFinding[] {
+  const groups = Map.groupBy(findings, ({ severity, commands }) => JSON.stringify([severity, commands]));
+  return Array.from(groups.values(), ([first, ...others]) => ({ ...(first as DoctorFinding), ...(first && others.length > 0 && { about: `${first.about} and ${others.length} more` }) }));
 }

@@ -18,9 +18,9 @@ function hubWith(existing?: JsonObject): { client: Client; writes: { verb: strin
   const client = {
     raw: () => Promise.resolve({ status: 200, headers: {}, body: [Buffer.from(JSON.stringify({ resources: [{ name: "configmaps", kind: "ConfigMap", namespaced: true }] }))] }),
     get: () => (existing ? Promise.resolve(existing) : Promise.reject(notFound({ group: "", resource: "configmaps" }, "c"))),
-    create: (_kind: unknown, _cluster: string, body: JsonObject, { signal: _, ...options }: JsonObject) => written("create", body, options),
-    patch: (_kind: unknown, _key: unknown, body: JsonObject, { signal: _, ...options }: JsonObject) => written("patch", body, options),
-    apply: (_kind: unknown, _cluster: string, body: JsonObject, { signal: _, ...options }: JsonObject) => written("apply", body, options),
+    create: (_kind: unknown, _cluster: string, body: JsonObject, options: JsonObject) => written("create", body, options),
+    patch: (_kind: unknown, _key: unknown, body: JsonObject, options: JsonObject) => written("patch", body, options),
+    apply: (_kind: unknown, _cluster: string, body: JsonObject, options: JsonObject) => written("apply", body, options),
   } as unknown as Client;
   return { client, writes };
 }

@@ -8,6 +8,7 @@ import { isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { createKindResolver, PATCH_MEDIA_TYPES, resourcePath, UnknownKindError } from "../../client/index.ts";
 import type { Client, KindResolver } from "../../client/index.ts";
+import type { Selections } from "./hub-selections.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 import { DEFAULT_NAMESPACE } from "./selectors.ts";
 
@@ -24,6 +25,8 @@ export interface HubAnswers {
   of(manifest: LintManifest): HubAnswer | undefined;
   /** Whether the hub was a real one. */
   readonly isReal: boolean;
+  /** What a real hub has already of what policies select; undefined when nobody was asked. */
+  readonly selections?: Selections;
   /** The members of a real hub; undefined when nobody was asked. */
   readonly members?: readonly { name: string; labels: Readonly<Record<string, string>> }[];
 }

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../base/index.ts";
 import { itemsAt, labelsAt, numberAt, objectAt, textAt, textsAt, valueAt } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
 import type { HubAnswers } from "./hub-answers.ts";
+import { PLACEMENT } from "./kind-names.ts";
 import type { LintManifest, ReadManifests } from "./lint-manifest.ts";
 import { namespaceOf, selects } from "./selectors.ts";
 
@@ -97,7 +98,7 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     policyOf: (manifest) => chosen.get(manifest),
     selectedBy,
     journeysOf(manifest) {
-      if (manifest.inside) return [workJourney(manifest.inside.work, brought.get(identityOf(manifest)) ?? [], manifests)];
+      if (manifest.inside) return [workJourney(manifest.inside.work, brought.get(identityOf(manifest)) ?? [], byKind.get(PLACEMENT) ?? [])];
       const policy = chosen.get(manifest);
       return policy ? [policyJourney(policy)] : [];
     },
@@ -142,13 +143,13 @@ function policyJourney(policy: LintManifest): Journey {
 }
 
 /** A ManifestWork is for one member, and the same object may be in those of several; a set of them is for whatever its Placements choose. */
-function workJourney(work: LintManifest, same: readonly LintManifest[], manifests: readonly LintManifest[]): Journey {
+function workJourney(work: LintManifest, same: readonly LintManifest[], all: readonly LintManifest[]): Journey {
   if (work.kind === "ManifestWork") {
     const names = [...new Set(same.flatMap(({ inside }) => (inside?.work.kind === "ManifestWork" ? [inside.work.namespace] : [])))];
     return { via: work, how: "copied", members: Math.max(1, names.length), names };
   }
   const wanted = itemsAt(work.object, "spec", "placementRefs").map(({ item }) => textAt(item, "name"));
-  const placements = manifests.filter(({ group, kind, name, namespace }) => group === "cluster.open-cluster-management.io" && kind === "Placement" && namespace === work.namespace && wanted.includes(name));
+  const placements = all.filter(({ name, namespace }) => namespace === work.namespace && wanted.includes(name));
   const counts = placements.map(({ object }) => numberAt(object, "spec", "numberOfClusters"));
   const isBounded = placements.length === wanted.length && counts.every((count) => count !== undefined);
   return { via: work, how: "copied", members: isBounded && wanted.length > 0 ? counts.reduce<number>((sum, count) => sum + (count ?? 0), 0) : undefined };

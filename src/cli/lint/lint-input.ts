@@ -6,6 +6,7 @@ import { didYouMean } from "../did-you-mean.ts";
 import type { Source } from "../interpret/sources.ts";
 import { askHub } from "./hub-answers.ts";
 import type { HubAnswers } from "./hub-answers.ts";
+import { readSelections } from "./hub-selections.ts";
 import { readLintManifests } from "./lint-manifest.ts";
 import { lintManifests } from "./run-lint.ts";
 import type { LintResult } from "./run-lint.ts";
@@ -31,8 +32,7 @@ const PAGE = 500;
 export async function lintSources({ sources, rules, strict, namespace }: LintInput, { client, isReal }: AskedHub, signal: AbortSignal): Promise<LintResult> {
   const read = readLintManifests(sources);
   const said = await askHub(client, read.manifests, { isReal, namespace }, signal);
-  const members = isReal ? await readMembers(client, signal) : undefined;
-  const answers: HubAnswers = { of: (manifest) => said.get(manifest), isReal, ...(members && { members }) };
+  const answers: HubAnswers = { of: (manifest) => said.get(manifest), isReal, ...(isReal && { members: await readMembers(client, signal), selections: await readSelections(client, read.manifests, signal) }) };
   return lintManifests(read, { rules, answers, strict });
 }
 

@@ -29,7 +29,7 @@ function renderFinding({ rule, severity, file, line, object, field, message, fix
   ].join("\n");
 }
 
-const indented = (text: string, width: number): string[] => wrapWords(text.replaceAll(/\s+/g, " "), width - 4).map((line, index) => `  ${index === 0 ? "" : "  "}${line}`);
+const indented = (text: string, width: number): string[] => wrapWords(printable(text), width - 4).map((line, index) => `  ${index === 0 ? "" : "  "}${line}`);
 
 function renderSummary({ errors, warnings, ignored, manifests, files, passedOver }: LintResult, paint: Paint): string {
   const others = passedOver > 0 ? `; ${counted(passedOver, "document")} of other kinds passed over` : "";
@@ -38,6 +38,9 @@ function renderSummary({ errors, warnings, ignored, manifests, files, passedOver
   if (errors + warnings === 0) return `${paint.green("clean")}: ${where}${silenced}`;
   return `${counted(errors, "error")}, ${counted(warnings, "warning")}${silenced} in ${where}; 'flotilla lint --list' says why`;
 }
+
+/** Names and messages come from files: what steers a terminal is left out. */
+const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ");
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openOfflineHub } from "../../cmd/offline-hub.ts";
+import { openOfflineHub } from "../../cmd/index.ts";
 import type { OfflineHub } from "../command.ts";
 import { chooseRules, lintSources } from "./lint-input.ts";
 import type { LintResult } from "./run-lint.ts";

@@ -110,10 +110,10 @@ export function createDiscovery(ask: (place: Place, path: string, accept?: strin
 
   async function typesOf(place: Place): Promise<ServedType[]> {
     if (place.serves === undefined || own.has(place.name)) return readOwn(place);
-    const before = shared.get(place.serves);
     // One that could not be asked says nothing about the others.
-    const known = before && (await before.catch(() => undefined));
-    if (known) return known;
+    const before = shared.get(place.serves);
+    const [known] = before ? await Promise.allSettled([before]) : [];
+    if (known?.status === "fulfilled") return known.value;
     const asked = readOwn(place);
     shared.set(place.serves, asked);
     return asked;

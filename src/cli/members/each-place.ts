@@ -1,5 +1,5 @@
 /** Asks many clusters side by side. One that does not answer is told with its reason and holds up nobody. */
-import { messageOf } from "../../base/index.ts";
+import { FlotillaError, messageOf } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
 import type { Place } from "./places.ts";
 
@@ -51,7 +51,9 @@ export function reasonOf(place: Place, error: unknown): string {
   const isRefusal = error instanceof ApiError && error.status.code >= 400 && error.status.code < 500;
   if (isRefusal) return text;
   if (place.mode === "pull") return `it pulls, and the hub has no way to it: ${text}; use its own kubeconfig`;
-  return place.unready === undefined ? text : `${text} (the hub says: ${place.unready})`;
+  // Silence has no words of its own; what the hub last heard may explain it.
+  const isSilent = error instanceof FlotillaError && error.code === "NoAnswer";
+  return isSilent && place.unready !== undefined ? `${text} (the hub says: ${place.unready})` : text;
 }
 
 /** `member2: no answer within 10 s` */

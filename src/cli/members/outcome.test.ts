@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UsageError } from "../../base/index.ts";
+import { FlotillaError, UsageError } from "../../base/index.ts";
 import { internalError, notFound } from "../../machinery/index.ts";
 import { askEach, reasonOf } from "./each-place.ts";
 import type { Gathered } from "./each-place.ts";
@@ -48,7 +48,8 @@ test("a name is missing when no member has it", () => {
 const reasons: Record<string, { where: Place; error: Error; want: string }> = {
   "a refusal of the member is told as it is": { where: place("a", { mode: "pull" }), error: notFound({ group: "", resource: "pods" }, "x"), want: 'pods "x" not found' },
   "a member that pulls may have no way to it": { where: place("a", { mode: "pull" }), error: internalError("no secret"), want: "it pulls, and the hub has no way to it: Internal error occurred: no secret; use its own kubeconfig" },
-  "what the hub knows of a member that is away is told too": { where: place("a", { unready: "cluster is not reachable" }), error: new Error("no\nanswer"), want: "no answer (the hub says: cluster is not reachable)" },
+  "what the hub knows of a member that says nothing is told too": { where: place("a", { unready: "cluster is not reachable" }), error: new FlotillaError("NoAnswer", "no answer within 10 s"), want: "no answer within 10 s (the hub says: cluster is not reachable)" },
+  "what was said is told in one line": { where: place("a", { unready: "cluster is not reachable" }), error: new Error("bad\n  gateway"), want: "bad gateway" },
 };
 for (const [behaviour, { where, error, want }] of Object.entries(reasons)) {
   test(behaviour, () => {

@@ -66,7 +66,7 @@ test("what Secrets hold is not shown, and what a member writes cannot steer a te
 });
 
 test("a pod tells how its containers are", () => {
-  const pod = { kind: "Pod", metadata: {}, spec: { containers: [{ name: "web", image: "web:1" }, { name: "proxy", image: "p:1" }] }, status: { containerStatuses: [{ name: "web", ready: true, restartCount: 0, state: { running: {} } }, { name: "proxy", ready: false, restartCount: 3, state: { waiting: { reason: "CrashLoopBackOff" } } }] } };
+  const pod: JsonObject = { kind: "Pod", metadata: {}, spec: { containers: [{ name: "web", image: "web:1" }, { name: "proxy", image: "p:1" }] }, status: { containerStatuses: [{ name: "web", ready: true, restartCount: 0, state: { running: {} } }, { name: "proxy", ready: false, restartCount: 3, state: { waiting: { reason: "CrashLoopBackOff" } } }] } };
 
   expect(summariseObject(pod, 0).containers).toEqual(["web: web:1 (ready, 0 restarts)", "proxy: p:1 (not ready, waiting: CrashLoopBackOff, 3 restarts)"]);
 });

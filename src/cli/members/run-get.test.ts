@@ -7,7 +7,8 @@ import { bytesOf, createTestHub, podTable } from "./test-hub.ts";
 const PODS = "/api/v1/namespaces/shop/pods";
 const LIST = `${PODS}?limit=500`;
 
-const options = (...args: string[]): GetOptions => ({ args, namespace: "shop", clusters: [], hub: false, watch: false, showEvents: false, showLabels: false, noHeaders: false, ignoreNotFound: false, format: "table" });
+const everywhere = (...args: string[]): GetOptions => ({ args, clusters: [], hub: false, watch: false, showEvents: false, showLabels: false, noHeaders: false, ignoreNotFound: false, format: "table" });
+const options = (...args: string[]): GetOptions => ({ ...everywhere(...args), namespace: "shop" });
 
 test("objects of all members stand in one table, by cluster", async () => {
   const hub = createTestHub({ member10: { [LIST]: podTable(["c"]) }, member2: { [LIST]: podTable(["a", "b"]) } });
@@ -98,7 +99,7 @@ test("members that serve the same are asked once what they serve", async () => {
 });
 
 const wrong: Record<string, { options: GetOptions; want: string }> = {
-  "a name in all namespaces": { options: { ...options("pod", "a"), namespace: undefined as never }, want: "an object is found by its name in one namespace" },
+  "a name in all namespaces": { options: everywhere("pod", "a"), want: "an object is found by its name in one namespace" },
   "names and a selector": { options: { ...options("pod", "a"), labelSelector: "x=y" }, want: "give names or a selector, not both" },
   "a watch of two types": { options: { ...options("pods,nodes"), watch: true }, want: "--watch follows one type" },
   "a member that is not there": { options: { ...options("pods"), clusters: ["membr1"] }, want: "there is no member 'membr1' (did you mean 'member1'?)" },

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../base/index.ts";
 import { alignColumns, cellText, mergeColumns, placesIn, readTable } from "./table.ts";
 import type { TableColumn } from "./table.ts";
 
 const column = (name: string, priority = 0): TableColumn => ({ name, priority, isName: name === "Name" });
 
 test("a table is read with its columns, and rows know what they are of", () => {
-  const answer = {
+  const answer: JsonObject = {
     kind: "Table",
     columnDefinitions: [{ name: "Name", format: "name", priority: 0 }, { name: "Node", priority: 1 }],
     rows: [{ cells: ["web-1", null], object: { metadata: { name: "web-1", namespace: "shop", uid: "u", resourceVersion: "7", labels: { app: "web" } } } }],

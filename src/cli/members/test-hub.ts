@@ -3,7 +3,6 @@ import { createFakeClock } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { Client, RawRequest, RawResponse } from "../../client/index.ts";
 import { notFound } from "../../machinery/index.ts";
-import { makeCluster } from "../../testing/index.ts";
 import { createOutput } from "../output.ts";
 import type { Output } from "../output.ts";
 import type { Asking } from "./ask.ts";
@@ -36,7 +35,7 @@ const NOTHING: JsonObject = { kind: "Status", message: "the server could not fin
 export function createTestHub(members: Record<string, Answers>, signal: AbortSignal = new AbortController().signal): TestHub {
   const asked: string[] = [];
   const said = { out: "", err: "" };
-  const clusters = Object.keys(members).map((name) => makeCluster(name));
+  const clusters = Object.keys(members).map((name) => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push" } }));
   const raw = async ({ path }: RawRequest): Promise<RawResponse> => {
     await Promise.resolve();
     const member = Object.keys(members).find((name) => path.startsWith(`${proxyPath(name)}/`)) ?? "";
@@ -45,7 +44,7 @@ export function createTestHub(members: Record<string, Answers>, signal: AbortSig
     const given = members[member]?.[below] ?? { "/api": DISCOVERY, "/apis": GROUPS }[below] ?? NOTHING;
     const answer = typeof given === "function" ? given() : given;
     if (answer instanceof Error) throw answer;
-    if (Symbol.asyncIterator in answer) return { status: 200, headers: {}, body: answer as AsyncIterable<Uint8Array> };
+    if (Symbol.asyncIterator in answer) return { status: 200, headers: {}, body: answer };
     const status = answer["kind"] === "Status" ? Number(answer["code"]) : 200;
     return { status, headers: {}, body: bytesOf(JSON.stringify(answer)) };
   };

@@ -3,7 +3,6 @@
  * out, fragments joined, pings answered; no extensions. Who reads slowly lets the peer wait.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { FlotillaError } from "../../base/index.ts";
 
@@ -46,7 +45,7 @@ export function createWebSocketClient(socket: Duplex, head: Buffer): WebSocketCl
 
   const write = async (opcode: number, data: Uint8Array): Promise<void> => {
     if (isClosed || socket.writableEnded) return;
-    if (!socket.write(frameOf(opcode, data)) && !isClosed) await Promise.race([once(socket, "drain"), once(socket, "close")]).catch(() => {});
+    if (!socket.write(frameOf(opcode, data)) && !isClosed) await roomIn(socket);
   };
 
   async function* chunks(): AsyncGenerator<Buffer> {
@@ -93,6 +92,17 @@ export function createWebSocketClient(socket: Duplex, head: Buffer): WebSocketCl
       socket.end(frameOf(OPCODE.close, NORMAL), () => socket.destroy());
     },
   };
+}
+
+/** Resolves when there is room for more, or nobody is there any more. */
+function roomIn(socket: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off("drain", done).off("close", done);
+      resolve();
+    };
+    socket.once("drain", done).once("close", done);
+  });
 }
 
 interface Frame {

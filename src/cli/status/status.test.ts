@@ -186,6 +186,15 @@ describe("as text", () => {
     expect(render({})).toContain("apply one together with a PropagationPolicy");
   });
 
+  test("what a workload takes along is where those are who need it", () => {
+    const { clusters: _own, replicas: _replicas, ...rest } = binding.spec;
+    const owner = (name: string, ...clusters: string[]) => ({ namespace: "shop", name, clusters: clusters.map((each) => ({ name: each, replicas: 2 })) });
+
+    const { placement } = summariseWorkload({ ...binding, spec: { ...rest, requiredBy: [owner("web", "paris", "oslo"), owner("cart", "oslo")] } });
+
+    expect(placement).toBe("oslo paris");
+  });
+
   test("many workloads are counted unless all are asked for", () => {
     const workloads = Array.from({ length: 25 }, () => summariseWorkload(binding));
 

@@ -12,8 +12,14 @@ export function summariseWorkload({ metadata, spec, status }: DeepReadonly<Resou
     desired: desiredOf(spec),
     ready: (status?.aggregatedStatus ?? []).reduce((sum, item) => sum + readyOf(item.status), 0),
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
-    placement: (spec.clusters ?? []).map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" "),
+    placement: placementOf(spec),
   };
+}
+
+/** What a workload takes along has no clusters of its own; it is where those are who need it. */
+function placementOf({ clusters = [], requiredBy = [] }: DeepReadonly<ResourceBinding>["spec"]): string {
+  if (clusters.length > 0) return clusters.map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" ");
+  return [...new Set(requiredBy.flatMap((owner) => (owner.clusters ?? []).map(({ name }) => name)))].toSorted().join(" ");
 }
 
 /** A dispatch that fails comes first: the members then run what was applied before it. */

@@ -45,6 +45,7 @@ function makeNetwork(): MemberNetwork & { cut(cluster: string): void; mend(clust
   const listeners = new Set<(cluster: string, isCut: boolean) => void>();
   return {
     isCut: (cluster) => lost.has(cluster),
+    hasCuts: () => lost.size > 0,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -67,7 +68,7 @@ function setUp() {
   const listen = (list = told): (() => void) => view.subscribe(({ cluster, object, old, deleted }) => void list.push(`${deleted ? "-" : old ? "~" : "+"} ${cluster}/${object.metadata.name} ${object.data?.["value"]}${old ? ` was ${old.data?.["value"]}` : ""}`));
   return { near, network, view, told, listen };
 }
-const valuesOf = (maps: readonly DeepReadonly<ConfigMap>[]): (string | undefined)[] => maps.map(({ data }) => data?.["value"]).sort();
+const valuesOf = (maps: readonly DeepReadonly<ConfigMap>[]): string[] => maps.map(({ data }) => data?.["value"] ?? "").sort();
 
 test("members that are not cut off are seen as they are", () => {
   const { near, network, view, told, listen } = setUp();

@@ -15,6 +15,8 @@ import { planProblemEvents } from "../problems.ts";
 export interface MemberNetwork {
   /** Whether nothing passes between the hub and this member. */
   isCut(cluster: string): boolean;
+  /** Whether any member is cut off. */
+  hasCuts(): boolean;
   /** Tells of every member that is cut off, or back, until the returned function is called. */
   onChange(listener: (cluster: string, isCut: boolean) => void): () => void;
 }
@@ -61,6 +63,7 @@ export function createMemberNetwork({ hub, informers, isSimulated, events, log }
 
   return {
     isCut: (cluster) => cut.size > 0 && cut.has(cluster),
+    hasCuts: () => cut.size > 0,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

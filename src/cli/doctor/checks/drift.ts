@@ -18,12 +18,19 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
       const member = clusterNameOf(work.metadata.namespace ?? "") ?? "";
       const drifted = findCondition(work.status?.conditions, "Drifted");
       const managed = findCondition(work.status?.conditions, "Managed");
+      const template = templateOf(work);
       const age = nowMs - Date.parse(drifted?.lastTransitionTime ?? "");
-      if (drifted?.status === "True") return [{ severity: "warning", about: `Work ${work.metadata.name} on ${member}`, seen: `Changed on the member ${formatAge(age)} ago: ${drifted.message}`, fix: "Take the change into the template, or let the hub put it back.", commands: [`kubectl annotate TYPE NAME flotilla.dev/drift=repair --overwrite`] }];
-      if (drifted?.reason === "Repaired" && age < RECENT_MS) return [{ severity: "warning", about: `Work ${work.metadata.name} on ${member}`, seen: `Put back ${formatAge(age)} ago: ${drifted.message}`, fix: "Find who changes it on the member, or put the value into the template or an override.", commands: [`flotilla why TYPE/NAME`] }];
-      if (managed?.status === "False") return [{ severity: "warning", about: `Work ${work.metadata.name} on ${member}`, seen: `It was let go: ${managed.message || managed.reason}. Changes on the hub do not reach it.`, fix: "If that is over, take the annotation off its template.", commands: ["kubectl annotate TYPE NAME flotilla.dev/unmanaged-"] }];
+      if (drifted?.status === "True") return [{ severity: "warning", about: `Work ${work.metadata.name} on ${member}`, seen: `Changed on the member ${formatAge(age)} ago: ${drifted.message}`, fix: "Take the change into the template, or let the hub put it back.", commands: [`kubectl annotate ${template} flotilla.dev/drift=repair --overwrite`] }];
+      if (drifted?.reason === "Repaired" && age < RECENT_MS) return [{ severity: "warning", about: `Work ${work.metadata.name} on ${member}`, seen: `Put back ${formatAge(age)} ago: ${drifted.message}`, fix: "Find who changes it on the member, or put the value into the template or an override.", commands: [`flotilla why ${template.replace(" ", "/")}`] }];
+      if (managed?.status === "False") return [{ severity: "warning", about: `Work ${work.metadata.name} on ${member}`, seen: `It was let go: ${managed.message || managed.reason}. Changes on the hub do not reach it.`, fix: "If that is over, take the annotation off its template.", commands: [`kubectl annotate ${template} flotilla.dev/unmanaged-`] }];
       return [];
     });
     return { seen: `${counted(works.length, "Work")}, ${findings.length} changed on members`, findings };
   },
 });
+
+/** As kubectl names it: `deployment web -n shop`. */
+function templateOf({ spec }: DeepReadonly<Work>): string {
+  const { kind = "TYPE", metadata } = (spec.workload?.manifests?.[0] ?? {}) as { kind?: string; metadata?: { namespace?: string; name?: string } };
+  return `${kind.toLowerCase()} ${metadata?.name ?? "NAME"}${metadata?.namespace ? ` -n ${metadata.namespace}` : ""}`;
+}

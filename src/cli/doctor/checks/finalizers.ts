@@ -78,7 +78,7 @@ function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deletin
   if (deletionTimestamp === undefined) return [];
   const { spec, status } = object as { spec?: { finalizers?: readonly string[] }; status?: { conditions?: readonly { type: string; status: string; message?: string }[] } };
   const isNamespace = kind.group === "" && kind.kind === "Namespace";
-  const remaining = isNamespace ? REMAINING.flatMap((type) => findCondition(status?.conditions, type) ?? []).filter((condition) => condition.status === "True").map(({ message }) => message ?? "").join(" ") : "";
+  const remaining = isNamespace ? REMAINING.flatMap((type) => findCondition(status?.conditions, type) ?? []).filter((condition) => condition.status === "True").map(({ message = "" }) => `${message.replace(/\.$/, "")}.`).join(" ") : "";
   const member = clusterNameOf(namespace ?? "") ?? (kind.kind === "ManifestWork" ? namespace : undefined);
   return [{ type: `${kind.plural}${kind.group ? `.${kind.group}` : ""}`, kind: kind.kind, ...(namespace !== undefined && { namespace }), name, sinceMs: Date.parse(deletionTimestamp), finalizers: isNamespace && finalizers.length === 0 ? (spec?.finalizers ?? []) : finalizers, ...(remaining !== "" && { remaining }), ...(member !== undefined && { member }) }];
 }

@@ -29,19 +29,18 @@ const DEPLOYMENT = "/apis/apps/v1/namespaces/kruise-system/deployments/kruise-co
 export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
   name: "openkruise",
   summary: "OpenKruise runs on the members that serve its kinds, in versions that fit",
-  tells: "A problem where a member serves OpenKruise's kinds and its manager is not there or not ready: then its webhooks refuse pods, or workloads stand still. A warning for versions before 1.4, and where members are more than two minor versions apart: the same spec behaves differently there. The version is that of the manager's image. Members that pull cannot be asked through the hub.",
+  tells: "A problem where a member serves OpenKruise's kinds and its manager is not there or not ready: then its webhooks refuse pods, or workloads stand still. A warning for versions before 1.4, and where members are more than two minor versions apart: the same spec behaves differently there. The version is that of the manager's image. Members that pull can be asked only where the hub has a way to them.",
   async gather(context) {
     return Promise.all(
       (await membersIn(context)).map(async (cluster): Promise<KruiseOnMember> => {
         const { name } = cluster.metadata;
         if (!servesKruise(cluster)) return { name, isServed: false };
-        if (cluster.spec.syncMode === "Pull") return { name, isServed: true, unseen: "it pulls, so the hub cannot ask it" };
         try {
           const answer = await askRaw(context, proxyPath(name) + DEPLOYMENT);
           return answer.status === 404 ? { name, isServed: true } : { name, isServed: true, ...managerOf(objectOf(`asking ${name} for OpenKruise's manager`, answer)) };
         } catch (error) {
           context.signal.throwIfAborted();
-          return { name, isServed: true, unseen: messageOf(error) };
+          return { name, isServed: true, unseen: cluster.spec.syncMode === "Pull" ? "it pulls, and the hub has no way to it" : messageOf(error) };
         }
       }),
     );

@@ -1,0 +1,38 @@
+/** Which selectors of policies mean something that a real hub has already. Reads one object for each at most. */
+import { createKindResolver, UnknownKindError } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import { formatLabelSelector } from "../../machinery/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import { formatPath, itemsAt, objectAt, textAt, valueAt } from "./fields.ts";
+import type { LintManifest } from "./lint-manifest.ts";
+import { namespaceOf, readSelector } from "./selectors.ts";
+
+/** The paths of such selectors, by policy. */
+export type Selections = ReadonlyMap<LintManifest, ReadonlySet<string>>;
+
+export async function readSelections(client: Client, manifests: readonly LintManifest[], signal: AbortSignal): Promise<Selections> {
+  const kinds = createKindResolver({ client, cluster: "hub" });
+  const selections = new Map<LintManifest, Set<string>>();
+  for (const policy of manifests.filter(({ group }) => group === "policy.karmada.io")) {
+    const found = new Set<string>();
+    for (const { item, path } of itemsAt(policy.object, "spec", "resourceSelectors")) {
+      if (await isThere(item, policy)) found.add(formatPath(path));
+    }
+    selections.set(policy, found);
+  }
+  return selections;
+
+  async function isThere(selector: JsonObject, policy: LintManifest): Promise<boolean> {
+    try {
+      const kind = await kinds.resolve({ apiVersion: textAt(selector, "apiVersion"), kind: textAt(selector, "kind") });
+      const namespace = textAt(selector, "namespace") || (policy.kind.startsWith("Cluster") ? "" : namespaceOf(policy));
+      const labels = valueAt(selector, "labelSelector") === undefined ? undefined : readSelector(objectAt(selector, "labelSelector"));
+      const name = textAt(selector, "name");
+      const { items } = await client.list(kind, { cluster: "hub", limit: 1, ...(kind.scope === "Namespaced" && namespace !== "" && { namespace }), ...(name !== "" && { fieldSelector: `metadata.name=${name}` }), ...(labels && { labelSelector: formatLabelSelector(labels) }), signal });
+      return items.length > 0;
+    } catch (error) {
+      if (error instanceof UnknownKindError) return false;
+      throw error;
+    }
+  }
+}
