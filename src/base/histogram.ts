@@ -1,4 +1,5 @@
 /** Counts of observations in fixed buckets. The counts lie in one typed array, so observing allocates nothing. */
+import { formatLabels } from "./metrics-text.ts";
 import type { Labels, MetricsText } from "./metrics-text.ts";
 
 export class Histogram {
@@ -20,14 +21,29 @@ export class Histogram {
   }
 
   write(text: MetricsText, name: string, labels: Labels): void {
-    let total = 0;
-    for (const [index, count] of this.#counts.entries()) {
-      total += count;
-      text.sample(`${name}_bucket`, [...labels, ["le", formatBound(this.#bounds[index])]], total);
-    }
-    text.sample(`${name}_sum`, labels, this.#sum);
-    text.sample(`${name}_count`, labels, total);
+    this.writeWith(text, name, formatLabels(labels));
   }
+
+  /** The same with labels that are written already. */
+  writeWith(text: MetricsText, name: string, labels: string): void {
+    const before = labels === "" ? "" : `${labels},`;
+    let total = 0;
+    for (const [index, le] of boundsOf(this.#bounds).entries()) {
+      total += this.#counts[index] ?? 0;
+      text.figure(`${name}_bucket`, `${before}${le}`, total);
+    }
+    text.figure(`${name}_sum`, labels, this.#sum);
+    text.figure(`${name}_count`, labels, total);
+  }
+}
+
+/** A metric has one list of bounds and thousands of series. */
+const written = new WeakMap<readonly number[], readonly string[]>();
+
+function boundsOf(bounds: readonly number[]): readonly string[] {
+  let texts = written.get(bounds);
+  if (!texts) written.set(bounds, (texts = [...bounds, undefined].map((bound) => `le="${formatBound(bound)}"`)));
+  return texts;
 }
 
 /** As Go writes it, because queries name bounds by their text: `1e-06` where JavaScript has `0.000001`. */

@@ -14,7 +14,12 @@ export class MetricsText {
   }
 
   sample(name: string, labels: Labels, value: number): void {
-    this.#lines.push(`${name}${formatLabels(labels)} ${value}`);
+    this.figure(name, formatLabels(labels), value);
+  }
+
+  /** A sample whose labels are written already, without braces. */
+  figure(name: string, labels: string, value: number): void {
+    this.#lines.push(labels === "" ? `${name} ${value}` : `${name}{${labels}} ${value}`);
   }
 
   /** Lines that are written already, without the end of the last. */
@@ -27,10 +32,8 @@ export class MetricsText {
   }
 }
 
-function formatLabels(labels: Labels): string {
-  if (labels.length === 0) return "";
-  return `{${labels.map(([name, value]) => formatLabel(name, value)).join(",")}}`;
-}
+/** What is between the braces. */
+export const formatLabels = (labels: Labels): string => labels.map(([name, value]) => formatLabel(name, value)).join(",");
 
 /** `name="value"`; whatever the value is, it cannot leave its quotes. */
 export function formatLabel(name: string, value: string): string {

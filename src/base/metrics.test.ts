@@ -78,6 +78,6 @@ test("a process tells of itself what is declared, and from the second time how l
   const lines = render(writeProcessMetrics);
 
   expect(lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])).toEqual(processMetrics.map(({ name }) => name));
-  expect(lines.join("\n")).toMatch(/^nodejs_eventloop_lag_seconds\{quantile="0.99"\} \d/m);
+  expect(lines.join("\n")).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
   expect(lines.join("\n")).toMatch(/^process_start_time_seconds \d{10}$/m);
 });

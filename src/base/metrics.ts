@@ -6,7 +6,8 @@
  * that nobody who makes up kinds or clusters can make the process grow.
  */
 import { Histogram } from "./histogram.ts";
-import type { Labels, MetricsText } from "./metrics-text.ts";
+import { formatLabels } from "./metrics-text.ts";
+import type { MetricsText } from "./metrics-text.ts";
 
 export interface Metric {
   readonly name: string;
@@ -42,7 +43,8 @@ const SEPARATOR = "\u0000";
 abstract class Family<S> {
   readonly metric: Metric;
   readonly #maxSeries: number;
-  readonly #series = new Map<string, { readonly values: readonly string[]; readonly labels: Labels; readonly figure: S }>();
+  /** Labels are written once, because a page is read far more often than a series begins. */
+  readonly #series = new Map<string, { readonly values: readonly string[]; readonly labels: string; readonly figure: S }>();
 
   constructor(metric: Metric, maxSeries = MAX_SERIES) {
     this.metric = metric;
@@ -50,7 +52,7 @@ abstract class Family<S> {
   }
 
   protected abstract create(): S;
-  protected abstract writeFigure(text: MetricsText, labels: Labels, figure: S): void;
+  protected abstract writeFigure(text: MetricsText, labels: string, figure: S): void;
 
   #idOf(values: readonly string[]): string {
     return values.length === 1 ? (values[0] ?? "") : values.join(SEPARATOR);
@@ -70,7 +72,7 @@ abstract class Family<S> {
     if (known) return known.figure;
     if (this.#series.size >= this.#maxSeries && values.some((value) => value !== OTHER)) return this.of(values.map(() => OTHER));
     const figure = this.create();
-    this.#series.set(id, { values, labels: this.metric.labels.map((name, index) => [name, values[index] ?? ""] as const), figure });
+    this.#series.set(id, { values, labels: formatLabels(this.metric.labels.map((name, index) => [name, values[index] ?? ""] as const)), figure });
     return figure;
   }
 
@@ -102,8 +104,8 @@ export class Counts extends Family<{ count: number }> {
     return { count: 0 };
   }
 
-  protected writeFigure(text: MetricsText, labels: Labels, { count }: { count: number }): void {
-    text.sample(this.metric.name, labels, count);
+  protected writeFigure(text: MetricsText, labels: string, { count }: { count: number }): void {
+    text.figure(this.metric.name, labels, count);
   }
 }
 
@@ -116,8 +118,8 @@ export class Histograms extends Family<Histogram> {
     return new Histogram(this.metric.buckets ?? DEFAULT_BUCKETS);
   }
 
-  protected writeFigure(text: MetricsText, labels: Labels, histogram: Histogram): void {
-    histogram.write(text, this.metric.name, labels);
+  protected writeFigure(text: MetricsText, labels: string, histogram: Histogram): void {
+    histogram.writeWith(text, this.metric.name, labels);
   }
 }
 

@@ -9,7 +9,7 @@ import type { DeepReadonly, Metric, MetricsText } from "../base/index.ts";
 import { findCondition } from "../machinery/index.ts";
 import type { Informer } from "../runtime/index.ts";
 
-const BINDINGS = gauge("flotilla_bindings", "Bindings by state: applied, unschedulable, failed (not on some member), or pending.", "state");
+const BINDINGS = gauge("flotilla_bindings", "Bindings by state: applied, unschedulable, failed (not on some member), suspended (somebody said to wait), or pending.", "state");
 const WORKS = gauge("flotilla_works", "Works by member and state: applied, failed or pending.", "member_cluster", "state");
 const HEALTH = gauge("flotilla_work_objects", "Objects that Works put on members, by the health that is read from them: Healthy, Unhealthy or Unknown.", "member_cluster", "health");
 const DRIFTED = gauge("flotilla_works_drifted", "Works whose objects somebody on the member has changed, and that are left so.", "member_cluster");
@@ -25,11 +25,15 @@ type Place = readonly string[];
 
 const statusOf = (conditions: Conditions, type: string): string | undefined => findCondition(conditions, type)?.status;
 
-function bindingState({ status }: DeepReadonly<ResourceBinding>): string {
+function bindingState({ spec, status }: DeepReadonly<ResourceBinding>): string {
   const conditions = status?.conditions;
+  const { scheduling, dispatching, dispatchingOnClusters } = spec.suspension ?? {};
+  if (scheduling || dispatching || dispatchingOnClusters?.clusterNames?.length) return "suspended";
   if (statusOf(conditions, "Scheduled") === "False") return "unschedulable";
   if (statusOf(conditions, "Dispatched") === "False") return "failed";
   if (statusOf(conditions, "FullyApplied") === "True") return "applied";
+  // Nothing is to run anywhere, and nothing does.
+  if (statusOf(conditions, "Scheduled") === "True" && !spec.clusters?.length) return "applied";
   return status?.aggregatedStatus?.some(({ appliedMessage }) => appliedMessage) ? "failed" : "pending";
 }
 

@@ -39,7 +39,7 @@ function anchorOf(heading: string): string {
 }
 
 /** Lines that are in no block. */
-function prose(markdown: string): { line: number; text: string }[] {
+export function prose(markdown: string): { line: number; text: string }[] {
   const lines: { line: number; text: string }[] = [];
   let fence = "";
   for (const [index, text] of markdown.split("\n").entries()) {

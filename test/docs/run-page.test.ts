@@ -23,7 +23,7 @@ function program(name: string, script: string): void {
 const run = (...lines: string[]): Promise<unknown> => runWith("<!-- fleet: none -->", ...lines);
 const runWith = (...lines: string[]): Promise<unknown> => runPage("docs/made-up.md", lines.join("\n").replaceAll("~~~", "```"), { programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") } });
 /** For what never comes: nobody wants to wait for it. */
-const runImpatiently = (...lines: string[]): Promise<unknown> => runPage("docs/made-up.md", ["<!-- fleet: none -->", ...lines].join("\n").replaceAll("~~~", "```"), { programs: {}, commandLimitMs: 500, matchLimitMs: 0 });
+const runImpatiently = (limits: { commandLimitMs?: number; matchLimitMs?: number }, ...lines: string[]): Promise<unknown> => runPage("docs/made-up.md", ["<!-- fleet: none -->", ...lines].join("\n").replaceAll("~~~", "```"), { programs: {}, ...limits });
 const calls = (): string[] => {
   const file = join(folder, "flotilla.calls");
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -76,13 +76,13 @@ test("a command that must fail and does is fine", async () => {
 });
 
 test("output that is not as the page says fails the page, with both", async () => {
-  const running = runImpatiently("~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
+  const running = runImpatiently({ matchLimitMs: 0 }, "~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
 
   await expect(running).rejects.toThrow(/did not print this line: wanted\n {2}expected:\n {4}wanted\n {2}printed:\n {4}seen/);
 });
 
 test("a command that does not end is ended, and fails the page", async () => {
-  await expect(runImpatiently("~~~sh", "sleep 60", "~~~")).rejects.toThrow(/did not end within 0.5 s/);
+  await expect(runImpatiently({ commandLimitMs: 500 }, "~~~sh", "sleep 60", "~~~")).rejects.toThrow(/did not end within 0.5 s/);
 });
 
 test("a block of commands that is not run is not run, and told", async () => {

@@ -85,6 +85,15 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(empty.code).toBe(1);
   });
 
+  test("is not waited for longer than was asked", async () => {
+    writeFileSync(join(data.path, "stuck.yaml"), SHOP(3).replaceAll("name: web, namespace", "name: stuck, namespace").replace("kind: Deployment }]", "kind: Deployment, name: stuck }]").replace("placement:", "placement:\n    clusterAffinity: { clusterNames: [nowhere] }"));
+
+    const stuck = await run("apply", "-f", join(data.path, "stuck.yaml"), "--yes", "--wait", "--timeout", "2s");
+    await client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "stuck" });
+
+    expect(stuck).toMatchObject({ code: 1, stdout: expect.stringContaining("Problems:\n  Deployment shop/stuck: ") as string, stderr: expect.stringMatching(/^flotilla apply: applied, but after 2 s not everything is well: Deployment shop\/stuck on hub: .*'flotilla why' says more\n$/) as string });
+  });
+
   test("shows objects of all members, in every form", async () => {
     const [table, hubToo, json, one, names] = await Promise.all([
       run("get", "deploy", "-n", "shop"),

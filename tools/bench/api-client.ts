@@ -9,6 +9,9 @@ export interface ApiConnection {
   close(): void;
 }
 
+/** Lists that are measured are counted and let go. */
+const MAX_KEPT_BYTES = 1_000_000;
+
 export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
   const { server, ca, cert, key, token } = await connectionOf(await loadKubeconfig(kubeconfig));
   const prefix = server.pathname.replace(/\/$/, "");
@@ -32,9 +35,13 @@ export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
         stream.on("response", (headers) => (status = Number(headers[":status"])));
         stream.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes < 1_000_000) chunks.push(chunk);
+          if (bytes <= MAX_KEPT_BYTES) chunks.push(chunk);
         });
-        stream.on("end", () => resolve({ status, bytes, text: () => Buffer.concat(chunks).toString() }));
+        const text = (): string => {
+          if (bytes > MAX_KEPT_BYTES) throw new Error(`${method} ${path} was answered with ${bytes} bytes, of which ${MAX_KEPT_BYTES} are kept; ask for less`);
+          return Buffer.concat(chunks).toString();
+        };
+        stream.on("end", () => resolve({ status, bytes, text }));
         stream.on("error", reject);
         if (body !== undefined) stream.end(body);
       }),

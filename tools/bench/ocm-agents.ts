@@ -24,6 +24,7 @@ const QUIET_SAMPLES = 3;
 const QUIET_CORES = 0.25;
 const QUIET_LIMIT_MS = 300_000;
 const AVAILABLE = "ManagedClusterConditionAvailable";
+const PAGE = 200;
 
 interface Idle {
   agents: number;
@@ -121,12 +122,28 @@ async function count(api: ApiConnection): Promise<{ writes: number; reconciles: 
 async function untilAvailable(api: ApiConnection, agents: number): Promise<void> {
   const untilMs = performance.now() + START_LIMIT_MS;
   for (;;) {
-    const { items } = JSON.parse(await read(api, "/apis/cluster.open-cluster-management.io/v1/managedclusters")) as { items: { status?: { conditions?: { type: string; status: string }[] } }[] };
-    const available = items.filter(({ status }) => status?.conditions?.some(({ type, status: value }) => type === AVAILABLE && value === "True")).length;
+    const available = await countAvailable(api);
     if (available >= agents) return;
     if (performance.now() > untilMs) throw new Error(`${available} of ${agents} clusters are available`);
     await delay(SAMPLE_MS);
   }
+}
+
+interface ClusterPage {
+  metadata: { continue?: string };
+  items: { status?: { conditions?: { type: string; status: string }[] } }[];
+}
+
+/** In pages: a thousand of them are more than the client keeps of an answer. */
+async function countAvailable(api: ApiConnection): Promise<number> {
+  let available = 0;
+  let token = "";
+  do {
+    const { metadata, items } = JSON.parse(await read(api, `/apis/cluster.open-cluster-management.io/v1/managedclusters?limit=${PAGE}&continue=${encodeURIComponent(token)}`)) as ClusterPage;
+    available += items.filter(({ status }) => status?.conditions?.some(({ type, status: value }) => type === AVAILABLE && value === "True")).length;
+    token = metadata.continue ?? "";
+  } while (token !== "");
+  return available;
 }
 
 /** When the quiet began. */

@@ -14,6 +14,11 @@ terminal, unless \`--no-color\`, \`NO_COLOR\` or \`TERM=dumb\` says otherwise; \
 export const commandNotes: Readonly<Record<string, string>> = {
   up: "How members are simulated is in [simulation.md](../simulation.md), what the flags on eviction mean in [propagation.md](../propagation.md#leaving-a-member-failover-and-eviction).",
   why: "[The guide](../explain.md) has examples.",
+  get: "[The guide](../fleet.md#objects-of-all-members) has examples.",
+  describe: "[The guide](../fleet.md) has examples.",
+  logs: "[The guide](../fleet.md) has examples.",
+  exec: "[The guide](../fleet.md) has examples.",
+  apply: "[The guide](../fleet.md#apply-with-the-plan-first) has examples.",
   plan: "[The guide](../explain.md#what-if) has examples.",
   adopt: "`--dry-run -o yaml` prints what the hub would get. [The guide](../propagation.md#taking-over-what-is-there) has examples.",
   doctor: "Reads only. Exit code 0 without problems, 1 with problems ([guide](../doctor.md)).",

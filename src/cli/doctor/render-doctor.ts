@@ -67,6 +67,6 @@ function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, pa
   return problems > 0 ? paint.red(text) : warnings + unknown > 0 ? paint.yellow(text) : paint.green(text);
 }
 
-export function renderList(checks: readonly DoctorCheck[], { width }: Page): string {
+export function renderList(checks: readonly DoctorCheck[], { width = WIDTH }: Page): string {
   return renderTable(["CHECK", "LOOKS AT"], checks.map(({ name, summary }) => [name, summary]), 2, width);
 }

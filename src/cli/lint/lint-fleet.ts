@@ -52,6 +52,13 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
   const overrides = manifests.filter(({ group, kind }) => group === POLICY && OVERRIDE_KINDS.includes(kind));
   // A policy names its kind, so that only objects of that kind are held against it.
   const byKind = Map.groupBy(manifests, ({ group, kind }) => `${group}/${kind}`);
+  const byName = Map.groupBy(manifests, ({ group, kind, name }) => `${group}/${kind}/${name}`);
+  /** What a selector can mean at all: most name one object, and there may be thousands of a kind. */
+  const candidates = (selector: JsonObject): readonly LintManifest[] => {
+    const kind = `${parseApiVersion(textAt(selector, "apiVersion")).group}/${textAt(selector, "kind")}`;
+    const name = textAt(selector, "name");
+    return (name === "" ? byKind.get(kind) : byName.get(`${kind}/${name}`)) ?? [];
+  };
   const selected = new Map<LintManifest, { manifest: LintManifest; selector: FieldPath; closeness: number }[]>();
   const chosen = new Map<LintManifest, LintManifest | undefined>();
 
@@ -59,7 +66,7 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     let found = selected.get(policy);
     if (!found) {
       found = itemsAt(policy.object, "spec", "resourceSelectors").flatMap(({ item, path }) =>
-        (byKind.get(`${parseApiVersion(textAt(item, "apiVersion")).group}/${textAt(item, "kind")}`) ?? []).flatMap((manifest) => {
+        candidates(item).flatMap((manifest) => {
           const closeness = manifest.inside ? undefined : selects(item, policy, manifest);
           return closeness === undefined ? [] : [{ manifest, selector: path, closeness }];
         }),

@@ -68,13 +68,16 @@ export function readLintManifests(sources: readonly Source[]): ReadManifests {
 
 function manifestsIn({ text: whole }: Source, documents: readonly Document[]): LintManifest[] {
   const texts = documentTexts(whole);
+  // Both are in the order of the file, and some texts have no document.
+  let at = 0;
   return documents.flatMap((document) => {
-    const { text = "", firstLine = document.line } = texts.findLast((part) => part.firstLine <= document.line) ?? {};
+    while ((texts[at + 1]?.firstLine ?? Infinity) <= document.line) at += 1;
+    const { text = "", firstLine = document.line } = texts[at] ?? {};
     const find = createLineNumbers(text);
     const comments = ignoredIn([...text.matchAll(IGNORE_COMMENT)].map(([, ids = ""]) => ids).join(","));
     return manifestsOf([document]).flatMap(({ object, file, line, scripts }, index, all) => {
-      const at: FieldPath = all.length > 1 ? ["items", index] : [];
-      const place = { file, scripts, lineOf: (path: FieldPath): number => (find([...at, ...path]) ?? line - firstLine + 1) + firstLine - 1 };
+      const start: FieldPath = all.length > 1 ? ["items", index] : [];
+      const place = { file, scripts, lineOf: (path: FieldPath): number => (find([...start, ...path]) ?? line - firstLine + 1) + firstLine - 1 };
       const manifest = createLintManifest(object, place, comments);
       return [manifest, ...broughtBy(manifest)];
     });

@@ -98,6 +98,22 @@ test("objects of a definition among the files are held against it", async () => 
   expect(findings).toMatchObject([{ object: "GameFleet shop/eu", field: "spec.size", line: 17 }]);
 });
 
+test("a customization with a field that there is not is refused, and its scripts are told once", async () => {
+  const { text } = fixture("interpreter-script.bad.yaml");
+  const misspelt = text.replace("  target:", "  targets: {}\n  target:");
+
+  const [wrong, script] = [await lint([{ name: "rules.yaml", text: misspelt }], ["refused"]), await lint([{ name: "rules.yaml", text }], ["refused", "interpreter-script"])];
+
+  expect(wrong.findings).toMatchObject([{ rule: "refused", field: "spec.targets" }]);
+  expect(script.findings.map(({ rule, line }) => `${rule} ${line}`)).toEqual(["interpreter-script 10", "interpreter-script 14"]);
+});
+
+test("documents that are no manifests are passed over", async () => {
+  const { findings, manifests, passedOver } = await lint([{ name: "values.yaml", text: "replicas: 3\n---\n- a\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n" }]);
+
+  expect({ findings, manifests, passedOver }).toEqual({ findings: [], manifests: 1, passedOver: 2 });
+});
+
 test("hostile manifests are looked at like any other", async () => {
   const hostile = ["apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x, annotations: { __proto__: y } }\nspec: { __proto__: { a: 1 }, constructor: 2 }\n", "apiVersion: ../../x\nkind: Y\n", "apiVersion: 3\nkind: Z\nmetadata: []\nspec: [1]\n", "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: { name: x }\nspec: { resourceSelectors: 7, placement: [], overrideRules: x }\n"];
 

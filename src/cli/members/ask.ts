@@ -54,7 +54,7 @@ export async function patiently<T>(clock: Clock, patienceMs: number, signal: Abo
   }
 }
 
-const tooLate = (patienceMs: number): FlotillaError => new FlotillaError("NoAnswer", `no answer within ${patienceMs / 1000} s`);
+export const tooLate = (patienceMs: number): FlotillaError => new FlotillaError("NoAnswer", `no answer within ${patienceMs / 1000} s`);
 
 /** The whole body within a bound. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {

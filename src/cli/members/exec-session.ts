@@ -5,7 +5,8 @@
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import type { HubConnection } from "../command.ts";
-import { failureOf, readText } from "./ask.ts";
+import { failureOf, patiently, readText } from "./ask.ts";
+import type { Asking } from "./ask.ts";
 import type { FoundPod } from "./pods.ts";
 import { collectionPath } from "./read-objects.ts";
 import type { Terminal, TerminalSize } from "./terminal.ts";
@@ -25,10 +26,10 @@ export interface ExecRequest {
 }
 
 /** Resolves with the exit code of the command. */
-export async function execute(upgrade: HubConnection["upgrade"], request: ExecRequest, terminal: Terminal, signal: AbortSignal): Promise<number> {
+export async function execute(upgrade: HubConnection["upgrade"], request: ExecRequest, terminal: Terminal, { clock, patienceMs, signal }: Omit<Asking, "client">): Promise<number> {
   const { pod } = request;
   const handshake = createHandshake(PROTOCOLS);
-  const answer = await upgrade({ method: "GET", path: execPath(request), headers: handshake.headers }, signal);
+  const answer = await patiently(clock, patienceMs, signal, (until) => upgrade({ method: "GET", path: execPath(request), headers: handshake.headers }, until));
   if (!answer.upgraded) throw failureOf(answer.status, await readText(answer.body));
   if (!handshake.isAnsweredBy(answer.headers)) {
     answer.upgraded.socket.destroy();

@@ -19,14 +19,14 @@ const gathered = (answers: Record<string, PlaceAnswer>, failures: Record<string,
 const asked = (words: string[], names: string[] = [], areNamed = false) => ({ targets: [{ words, names }], areNamed, namespace: "shop", known: () => [PODS] });
 
 test("a member that gave no answer is one line", () => {
-  expect(problemsOf(gathered({ a: found() }, { b: "no answer within 10 s" }), asked(["pod"]))).toEqual(["b: no answer within 10 s"]);
+  expect(problemsOf(gathered({ a: found() }, { b: "no answer within 10 s" }), asked(["pod"]))).toEqual({ lines: ["b: no answer within 10 s"], missing: [] });
 });
 
 test("a type that only some members serve is no problem, unless they were named", () => {
   const answers = gathered({ a: found(), b: unserved("pod") });
 
-  expect(problemsOf(answers, asked(["pod"]))).toEqual([]);
-  expect(problemsOf(answers, asked(["pod"], [], true))).toEqual(["b: it does not serve a resource type 'pod'"]);
+  expect(problemsOf(answers, asked(["pod"])).lines).toEqual([]);
+  expect(problemsOf(answers, asked(["pod"], [], true)).lines).toEqual(["b: it does not serve a resource type 'pod'"]);
 });
 
 test("a type that nobody serves is wrong usage, with a hint", () => {
@@ -37,12 +37,12 @@ test("a type that nobody serves is wrong usage, with a hint", () => {
 });
 
 test("a type that nobody who answered serves is a failure while somebody did not answer", () => {
-  expect(problemsOf(gathered({ a: unserved("podz") }, { b: "away" }), asked(["podz"]))).toEqual(["b: away", "no cluster that answered serves a resource type 'podz' (did you mean 'pods'?)"]);
+  expect(problemsOf(gathered({ a: unserved("podz") }, { b: "away" }), asked(["podz"])).lines).toEqual(["b: away", "no cluster that answered serves a resource type 'podz' (did you mean 'pods'?)"]);
 });
 
 test("a name is missing when no member has it", () => {
-  expect(problemsOf(gathered({ a: found(["x"]), b: found(["x"]) }), asked(["pod"], ["x"]))).toEqual(["there is no pod x in namespace shop on a, b"]);
-  expect(problemsOf(gathered({ a: found(["x"]), b: found() }), asked(["pod"], ["x"]))).toEqual([]);
+  expect(problemsOf(gathered({ a: found(["x"]), b: found(["x"]) }), asked(["pod"], ["x"])).missing).toEqual(["there is no pod x in namespace shop on a, b"]);
+  expect(problemsOf(gathered({ a: found(["x"]), b: found() }), asked(["pod"], ["x"])).missing).toEqual([]);
 });
 
 const reasons: Record<string, { where: Place; error: Error; want: string }> = {

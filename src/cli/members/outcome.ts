@@ -32,8 +32,15 @@ export interface Asked {
   known(): readonly ServedType[];
 }
 
-/** Lines for standard error; any of them means exit code 1. Throws when a type means nothing anywhere. */
-export function problemsOf({ answers, failures }: Gathered<PlaceAnswer>, { targets, areNamed, namespace, known }: Asked): string[] {
+/** Lines for standard error; any of them means exit code 1. */
+export interface Problems {
+  lines: string[];
+  /** Names that are nowhere. */
+  missing: string[];
+}
+
+/** Throws when a type means nothing anywhere. */
+export function problemsOf({ answers, failures }: Gathered<PlaceAnswer>, { targets, areNamed, namespace, known }: Asked): Problems {
   const lines = failures.map(failureLine);
   for (const word of new Set(targets.flatMap(({ words }) => words))) {
     const without = answers.filter(({ answer }) => answer.unserved.includes(word)).map(({ place }) => place.name);
@@ -43,8 +50,7 @@ export function problemsOf({ answers, failures }: Gathered<PlaceAnswer>, { targe
     if (isNowhere) lines.push(`no cluster that answered serves a resource type '${word}'${didYouMean(word, knownNames(known()))}`);
     else if (areNamed) lines.push(...without.map((name) => `${name}: it does not serve a resource type '${word}'`));
   }
-  for (const { words, names } of targets) for (const name of names) lines.push(...missingOf(answers, words, name, namespace));
-  return lines;
+  return { lines, missing: targets.flatMap(({ words, names }) => names.flatMap((name) => missingOf(answers, words, name, namespace))) };
 }
 
 /** A name that no cluster has which serves the type. */

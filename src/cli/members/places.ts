@@ -55,6 +55,7 @@ async function findPlace(client: Client, name: string, signal: AbortSignal): Pro
     if (isForbidden(error)) return { name, prefix: proxyPath(name), mode: "push" };
     throw error;
   }
+  if (name === HUB) throw new UsageError("the hub is no member; 'flotilla get --hub' and 'flotilla describe' show what it has");
   throw new UsageError(`there is no member '${name}'${didYouMean(name, await knownNames(client, signal))}; 'flotilla status' lists them`);
 }
 

@@ -37,7 +37,7 @@ export async function runExec(options: ExecOptions, { hub, asking, output, termi
   if (options.named.includes("/") && !/^pods?\//.test(options.named)) output.warn(`in pod ${pod.name} on ${pod.place.name}`);
   const tty = options.tty && terminal.isInteractive;
   if (options.tty && !tty) output.warn("input or output is no terminal, so the command gets none either");
-  return execute(hub.upgrade, { pod, container, command: options.command, stdin: options.stdin, tty }, terminal, asking.signal);
+  return execute(hub.upgrade, { pod, container, command: options.command, stdin: options.stdin, tty }, terminal, asking);
 }
 
 /** The first pod that runs, of a workload on one member. Throws when it is nowhere, or when several members have it. */

@@ -1,9 +1,10 @@
 /** Carries out `flotilla logs`: finds the containers over all members and prints what they wrote, one after the other or as it comes. */
 import { FlotillaError, UsageError } from "../../base/index.ts";
+import type { Timer } from "../../base/index.ts";
 import { queryText } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { Output } from "../output.ts";
-import { ask, open } from "./ask.ts";
+import { ask, open, tooLate } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
 import { failureLine, reasonOf } from "./each-place.ts";
@@ -130,9 +131,10 @@ async function followAll(sources: readonly LogSource[], options: LogsOptions, as
 
 /** One after the other; the next ones are begun meanwhile, and wait in the network. */
 async function printEach(sources: readonly LogSource[], options: LogsOptions, asking: Asking, write: Write, output: Output): Promise<number> {
-  const begin = async (source: LogSource): Promise<{ body: AsyncIterable<Uint8Array> } | { error: unknown }> => {
+  const begin = async (source: LogSource): Promise<{ body: AsyncIterable<Uint8Array>; stop: AbortController } | { error: unknown }> => {
+    const stop = new AbortController();
     try {
-      return { body: await open(asking, source.pod.place, pathOf(source, options)) };
+      return { body: await open({ ...asking, signal: AbortSignal.any([asking.signal, stop.signal]) }, source.pod.place, pathOf(source, options)), stop };
     } catch (error) {
       return { error };
     }
@@ -144,13 +146,28 @@ async function printEach(sources: readonly LogSource[], options: LogsOptions, as
     try {
       const log = await begun[index];
       if (!log || "error" in log) throw log?.error;
-      await printLog(log.body, source, write);
+      await printLog(untilSilent(log, asking), source, write);
     } catch (error) {
       asking.signal.throwIfAborted();
       failed += tellFailure(source, error, options, output);
     }
   }
   return failed;
+}
+
+/** A log that has its end comes in one go: a member that says nothing for long is gone. */
+async function* untilSilent({ body, stop }: { body: AsyncIterable<Uint8Array>; stop: AbortController }, { clock, patienceMs }: Asking): AsyncGenerator<Uint8Array> {
+  const wait = (): Timer => clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
+  let timer = wait();
+  try {
+    for await (const chunk of body) {
+      timer.cancel();
+      yield chunk;
+      timer = wait();
+    }
+  } finally {
+    timer.cancel();
+  }
 }
 
 async function printLog(body: AsyncIterable<Uint8Array>, source: LogSource, write: Write): Promise<void> {

@@ -14,6 +14,7 @@ const rolledOut = { observedGeneration: 2, replicas: 3, updatedReplicas: 3, read
 const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
   "a Deployment whose newest spec its controller has not seen is on its way": { subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, observedGeneration: 1 }), want: ON_ITS_WAY },
   "a Deployment of which pods are missing is on its way": { subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, availableReplicas: 2 }), want: ON_ITS_WAY },
+  "a Deployment whose new pod does not get ready beside the old ones is on its way": { subject: object("apps/v1", "Deployment", { replicas: 1 }, { observedGeneration: 2, replicas: 2, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, unavailableReplicas: 1 }), want: ON_ITS_WAY },
   "a Deployment that is rolled out is done": { subject: object("apps/v1", "Deployment", { replicas: 3 }, rolledOut), want: DONE },
   "a Deployment that missed its deadline has failed": {
     subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, availableReplicas: 2, conditions: [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "too late" }] }),

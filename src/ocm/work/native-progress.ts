@@ -45,9 +45,16 @@ async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health"
   // What is going away is made again.
   if (object.metadata.deletionTimestamp) return { isProgressing: true };
   if (finished) return finished(object);
-  const isDone = (await interpreter.health(object)) === "Healthy";
+  const isDone = !hasSurplus(object) && (await interpreter.health(object)) === "Healthy";
   const failure = isDone ? undefined : missedDeadline(object);
   return { isProgressing: !isDone, ...(failure !== undefined && { failure }) };
+}
+
+/** Pods beyond what is asked for: a new one that never gets ready beside old ones that serve looks healthy to whoever counts available pods. */
+function hasSurplus(object: Object): boolean {
+  const wanted = (object as { spec?: { replicas?: unknown } }).spec?.replicas;
+  const { replicas } = statusOf(object);
+  return typeof wanted === "number" && typeof replicas === "number" && replicas > wanted;
 }
 
 function missedDeadline(object: Object): string | undefined {

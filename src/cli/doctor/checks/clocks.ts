@@ -41,8 +41,8 @@ export const clocksCheck = defineCheck<ClockFacts>({
       (await membersIn(context)).filter(({ spec }) => spec.syncMode === "Push").map(async ({ metadata: { name } }) => {
         try {
           const answer = await askRaw(context, `${proxyPath(name)}/version`);
-          // Otherwise it is the hub that answers, with its own clock.
-          objectOf(`asking ${name} through the hub`, answer);
+          // A refusal is the member's own and has its time; that it cannot be reached is said by the hub, with the hub's.
+          if (answer.status >= 500) objectOf(`asking ${name} through the hub`, answer);
           return readingOf(`member ${name}`, answer);
         } catch (error) {
           context.signal.throwIfAborted();

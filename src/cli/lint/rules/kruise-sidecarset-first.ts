@@ -15,13 +15,14 @@ export const kruiseSidecarsetFirst = defineRule({
   fix: "Send the SidecarSet with a ClusterPropagationPolicy to all clusters of these workloads, and apply it before them.",
   *check(fleet) {
     const workloads = fleet.manifests.filter((manifest) => manifest.kind !== "SidecarSet" && valueAt(podTemplateOf(manifest).template, "spec", "containers") !== undefined && fleet.journeysOf(manifest).length > 0);
+    const byNamespace = Map.groupBy(workloads, namespaceOf);
     for (const manifest of fleet.of(SIDECAR_SET)) {
       const selector = valueAt(manifest.object, "spec", "selector") === undefined ? undefined : readSelector(objectAt(manifest.object, "spec", "selector"));
       const namespace = textAt(manifest.object, "spec", "namespace");
       // Which namespaces a selector of labels means is known on the members only.
       // What a ManifestWork brings is for that cluster on purpose; it is held against other works alone.
-      const isMeant = (workload: LintManifest): boolean => (workload.inside === undefined) === (manifest.inside === undefined) && valueAt(manifest.object, "spec", "namespaceSelector") === undefined && (namespace === "" || namespace === namespaceOf(workload));
-      const meant = selector ? workloads.filter((workload) => isMeant(workload) && matchesLabels(selector, labelsAt(podTemplateOf(workload).template, "metadata", "labels"))) : [];
+      const isMeant = (workload: LintManifest): boolean => (workload.inside === undefined) === (manifest.inside === undefined) && valueAt(manifest.object, "spec", "namespaceSelector") === undefined;
+      const meant = selector ? (namespace === "" ? workloads : (byNamespace.get(namespace) ?? [])).filter((workload) => isMeant(workload) && matchesLabels(selector, labelsAt(podTemplateOf(workload).template, "metadata", "labels"))) : [];
       const missed = meant.find((workload) => isMissed(fleet, manifest, workload));
       if (missed) yield { manifest, message: `${missed.title} goes to ${namesText(fleet, missed)}, the SidecarSet ${fleet.journeysOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`}` };
     }

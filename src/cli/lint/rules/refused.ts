@@ -2,6 +2,8 @@
 import { defineRule } from "../rule.ts";
 import { fieldOf, withoutField } from "../field-of-message.ts";
 
+const OF_SCRIPTS = /Lua script error|conflicting with InterpreterOperation/;
+
 export const refused = defineRule({
   id: "refused",
   severity: "error",
@@ -10,9 +12,9 @@ export const refused = defineRule({
   fix: "Correct the field that the message names; `kubectl explain` describes it.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {
-      // Scripts that do not compile have a rule of their own, which knows their place in the file.
       const refusal = answers.of(manifest)?.refusal;
-      if (refusal === undefined || manifest.kind === "ResourceInterpreterCustomization") continue;
+      // Scripts that do not compile have a rule of their own, which knows their place in the file.
+      if (refusal === undefined || (manifest.kind === "ResourceInterpreterCustomization" && OF_SCRIPTS.test(refusal))) continue;
       const path = fieldOf(refusal);
       yield { manifest, message: withoutField(refusal, path), ...(path && { path }) };
     }

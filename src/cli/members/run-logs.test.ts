@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import type { Clock, JsonObject } from "../../base/index.ts";
+import { internalError } from "../../machinery/index.ts";
+import { runLogs } from "./run-logs.ts";
+import type { LogsOptions } from "./run-logs.ts";
+import { bytesOf, createTestHub } from "./test-hub.ts";
+import type { Answers } from "./test-hub.ts";
+
+const PODS = "/api/v1/namespaces/shop/pods";
+const SELECTED = `${PODS}?limit=500&labelSelector=app%3Dweb`;
+const logPath = (pod: string, more = ""): string => `${PODS}/${pod}/log?container=web${more}`;
+const pod = (name: string): JsonObject => ({ metadata: { name, namespace: "shop" }, spec: { containers: [{ name: "web" }] }, status: { phase: "Running" } });
+const podList = (...names: string[]): JsonObject => ({ kind: "PodList", metadata: {}, items: names.map(pod) });
+const options = (more: Partial<LogsOptions> = {}): LogsOptions => ({ labelSelector: "app=web", namespace: "shop", clusters: [], allContainers: false, follow: false, previous: false, timestamps: false, prefix: false, maxRequests: 20, ...more });
+const logs = (texts: Record<string, string[]>): Answers => ({ [SELECTED]: podList(...Object.keys(texts)), ...Object.fromEntries(Object.entries(texts).map(([name, parts]) => [logPath(name), () => bytesOf(...parts)])) });
+
+test("logs of several pods stand one after the other, each line with where it is from", async () => {
+  const hub = createTestHub({ member1: logs({ b: ["3\n"], a: ["1", "\n2\n"] }), member2: logs({ c: ["half a line"] }) });
+
+  expect(await runLogs(options(), hub)).toBe(0);
+
+  expect(hub.said.out).toBe("[member1/a] 1\n[member1/a] 2\n[member1/b] 3\n[member2/c] half a line\n");
+});
+
+test("the log of one pod is as it was written", async () => {
+  const hub = createTestHub({ member1: logs({ a: ["1\n"] }), member2: { [SELECTED]: podList() } });
+
+  await runLogs(options(), hub);
+
+  expect(hub.said.out).toBe("1\n");
+});
+
+test("what is asked of a log goes to the member", async () => {
+  const hub = createTestHub({ member1: { [SELECTED]: podList("a") } });
+
+  await runLogs(options({ previous: true, timestamps: true, tail: 5, sinceSeconds: 60 }), hub);
+
+  expect(hub.asked.at(-1)).toBe(`member1 ${logPath("a", "&previous=true&timestamps=true&tailLines=5&sinceSeconds=60")}`);
+});
+
+test("a log that cannot be read is told, and the others are printed", async () => {
+  const broken = { ...logs({ a: [] }), [logPath("a")]: internalError("no kubelet") };
+  const hub = createTestHub({ member1: broken, member2: logs({ c: ["3\n"] }) });
+
+  expect(await runLogs(options(), hub)).toBe(1);
+
+  expect(hub.said).toEqual({ out: "[member2/c] 3\n", err: "member1/a: Internal error occurred: no kubelet\n" });
+});
+
+test("a member that goes silent in the middle of a log does not hold up the rest", async () => {
+  async function* silent(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("1\n");
+    await new Promise((_resolve, reject) => {
+      stopped = reject;
+    });
+  }
+  let stopped: (reason: Error) => void = () => {};
+  const hub = createTestHub({ member1: { ...logs({ a: [] }), [logPath("a")]: silent }, member2: logs({ c: ["3\n"] }) });
+  // What waits for a member is over at once when it has said all that it will; a stream that is given up fails.
+  const clock: Clock = { ...hub.asking.clock, after: (_delayMs, run) => {
+    const timer = setImmediate(() => {
+      run();
+      stopped(new Error("no answer within 10 s"));
+    });
+    return { cancel: () => clearImmediate(timer) };
+  } };
+
+  expect(await runLogs(options(), { ...hub, asking: { ...hub.asking, clock } })).toBe(1);
+
+  expect(hub.said).toEqual({ out: "[member1/a] 1\n[member2/c] 3\n", err: "member1/a: no answer within 10 s\n" });
+});
+
+test("following more containers than allowed is refused before any is read", async () => {
+  const hub = createTestHub({ member1: logs({ a: [], b: [] }) });
+
+  await expect(runLogs(options({ follow: true, maxRequests: 1 }), hub)).rejects.toThrow("you want to follow 2 containers, and the limit is 1");
+
+  expect(hub.asked.filter((path) => path.includes("/log"))).toEqual([]);
+});
+
+test("a workload that is nowhere is told with who was asked", async () => {
+  const hub = createTestHub({ member1: {} });
+
+  await expect(runLogs({ ...options(), named: "pod/none" }, hub)).rejects.toThrow("there is no pod of pod/none in namespace shop on member1");
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { APPLIED_PLACEMENT } from "../well-known.ts";
+import type { CycleMeter } from "./cycle-meter.ts";
+import type { ClusterView, Placement } from "./framework.ts";
+import { scheduleType, type BindingView } from "./needs-scheduling.ts";
+import { planSchedule } from "./plan-schedule.ts";
+
+const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+const divided: Placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } };
+
+const cluster = (name: string, tainted = false): ClusterView => ({
+  metadata: { name },
+  spec: { ...(tainted && { taints: [{ key: "maint", effect: "NoSchedule" }] }) },
+  status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }] },
+});
+
+/** Every look at the clock is a millisecond later. */
+function createMeter(): { meter: CycleMeter; told: string[] } {
+  const told: string[] = [];
+  let nowMs = 0;
+  return {
+    told,
+    meter: {
+      nowMs: () => nowMs++,
+      step: (step) => void told.push(step),
+      point: (point, tookMs, fits) => void told.push(`${point} of one cluster ${fits ? "fits" : "does not fit"}`),
+      plugin: (plugin, point) => void told.push(`${point} ${plugin}`),
+    },
+  };
+}
+
+describe("a meter", () => {
+  test("hears the steps of a decision, and the plugins on one cluster, which changes nothing about it", () => {
+    const input = { binding: { metadata: {}, spec: { resource, replicas: 3, placement: divided } }, clusters: [cluster("oslo"), cluster("paris"), cluster("rome", true)] };
+    const { meter, told } = createMeter();
+
+    const measured = planSchedule({ ...input, meter });
+
+    expect(measured).toEqual(planSchedule(input));
+    expect(told).toEqual([
+      ...["ClusterAffinity", "ClusterEviction", "TaintToleration", "APIEnablement", "SpreadConstraint"].map((plugin) => `Filter ${plugin}`),
+      "Filter of one cluster fits",
+      "Filter",
+      "Score ClusterLocality",
+      "Score ClusterAffinity",
+      "Score of one cluster fits",
+      "Score",
+      "Select",
+      "AssignReplicas",
+    ]);
+  });
+
+  test("hears why a cluster was refused where none fits", () => {
+    const { meter, told } = createMeter();
+
+    planSchedule({ binding: { metadata: {}, spec: { resource, replicas: 3 } }, clusters: [cluster("rome", true)], meter });
+
+    expect(told).toEqual(["Filter ClusterAffinity", "Filter ClusterEviction", "Filter TaintToleration", "Filter of one cluster does not fit", "Filter", "Score"]);
+  });
+});
+
+describe("what is decided", () => {
+  const binding = (placement: Placement, replicas: number, shares: number[], applied = placement): BindingView => ({
+    metadata: { annotations: { [APPLIED_PLACEMENT]: JSON.stringify(applied) } },
+    spec: { resource, replicas, placement, clusters: shares.map((share, index) => ({ name: `member${index}`, replicas: share })) },
+  });
+  const cases: Record<string, { binding: BindingView; want: string }> = {
+    "of a new binding is where it goes": { binding: binding(divided, 3, []), want: "ReconcileSchedule" },
+    "of one with other replicas is how many go where": { binding: binding(divided, 4, [1, 2]), want: "ScaleSchedule" },
+    "of one that goes whole to each member is how many, too": { binding: binding({}, 4, [3, 3]), want: "ScaleSchedule" },
+    "of one with another placement is where it goes, whatever its replicas": { binding: binding(divided, 4, [1, 2], {}), want: "ReconcileSchedule" },
+    "of one that is as it was is where it goes": { binding: binding(divided, 3, [1, 2]), want: "ReconcileSchedule" },
+  };
+  for (const [behaviour, { binding: asked, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      expect(scheduleType(asked)).toBe(want);
+    });
+  }
+});

@@ -1,0 +1,20 @@
+/** Commands of ours that pages mention within a sentence or a table, where nobody runs them. Pure. */
+import { prose } from "./links.ts";
+
+export interface InlineCommand {
+  line: number;
+  text: string;
+  name: string;
+  /** Without dashes, and without values. */
+  flags: string[];
+}
+
+export function inlineCommands(markdown: string): InlineCommand[] {
+  return prose(markdown).flatMap(({ line, text }) =>
+    [...text.matchAll(/`(?:kubectl |bin\/)?flotilla ([^`]+)`/g)].map(([span, rest = ""]) => {
+      // What stands behind -- is another program's.
+      const words = (rest.split(" -- ")[0] ?? "").replaceAll("\\|", "|").split(/[\s[\]|]+/);
+      return { line, text: span, name: words[0] ?? "", flags: words.map((word) => /^--([a-z][a-z-]*)/.exec(word)?.[1]).filter((flag) => flag !== undefined) };
+    }),
+  );
+}
