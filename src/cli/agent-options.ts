@@ -36,7 +36,10 @@ export interface RegisterOptions {
   cluster: string;
   /** How long the agent's certificate shall hold. */
   certificateSeconds: number;
+  /** How long the hub may not answer. */
   timeoutMs: number;
+  /** Told once, when the hub does not answer at first. */
+  onTrouble(text: string): void;
 }
 
 /** What a cluster that registered is known by. */

@@ -7,6 +7,11 @@ export function defaultDataDirectory(environment: Readonly<Record<string, string
 }
 
 /** What `flotilla up` writes about itself; older lines are in `.1` and `.2`. */
+/** Names the snapshot that was saved last; when it was written is when that was. */
+export function lastSnapshotPath(data: string): string {
+  return join(data, "last-snapshot");
+}
+
 export function logPath(data: string): string {
   return join(data, "flotilla.log");
 }

@@ -13,6 +13,8 @@ export interface Output {
   readonly width: number | undefined;
   /** Colours, for text that people read; they do nothing where colours are not wanted. */
   readonly paint: Paint;
+  /** A text that tells people what to type, `flotilla …`, with our name as they called us. */
+  called(text: string): string;
   /** A line for people; left out when data was asked for. */
   say(text: string): void;
   /** Something that people should know beside the result, whatever its format. */
@@ -29,16 +31,19 @@ export interface OutputOptions {
   width?: number | undefined;
   /** Unset prints no colours. */
   paint?: Paint;
+  /** Unset is as `flotilla`. */
+  called?(text: string): string;
   write(text: string): void;
   warn(text: string): void;
   showProgress(text: string): void;
 }
 
-export function createOutput({ format, width, paint = plain, write, warn, showProgress }: OutputOptions): Output {
+export function createOutput({ format, width, paint = plain, called = (text) => text, write, warn, showProgress }: OutputOptions): Output {
   return {
     format,
     width,
     paint,
+    called,
     say(text) {
       if (format === "table") write(`${text}\n`);
     },

@@ -8,6 +8,7 @@ import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { callLogicalCluster, createApiServer, HUB } from "../apiserver/index.ts";
 import type { ApiServer, CertificateAuthority } from "../apiserver/index.ts";
+import { VERSION } from "../cli/index.ts";
 import { createClient } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
 import type { Delivery } from "../delivery/index.ts";
@@ -30,12 +31,11 @@ import { createSystemControllers } from "../system/index.ts";
 import { createKruiseAdmissions } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
 import { createKarmadaLogs } from "./karmada-logs.ts";
-import { VERSION } from "../cli/index.ts";
 import { createHubMetrics } from "./hub-metrics.ts";
 import { createMembers } from "./members.ts";
 import { createOcmLogs } from "./ocm-logs.ts";
 import { createProfiles } from "./profiles.ts";
-import { createPullMembers } from "./pull-members.ts";
+import { checkPulling, createPullMembers } from "./pull-members.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
 import { createSimulatedDeliveries } from "./simulated-deliveries.ts";
 
@@ -169,6 +169,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
 
   const hubManager = createManager({ client, informers: hubInformers, clock, log: karmadaLogs.keep(ocmLogs.keep(log.with({ component: "hub" }))) });
   const configured = createConfiguredInterpreter({ hub: HUB, informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
+  const monitoring = createMonitoring({ hub: HUB, version: VERSION, informers: hubInformers, clock });
   const membership = createMembership({
     hub: HUB,
     informers: hubInformers,
@@ -187,10 +188,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     random,
     log,
     wrap,
+    measure: monitoring.requests.around,
     ...(options.membershipTimes && { times: options.membershipTimes }),
     ...(options.connectMember && { connectMember: options.connectMember }),
   });
-  const monitoring = createMonitoring({ hub: HUB, version: VERSION, informers: hubInformers, clock });
   const measured = (name: string, delivery: Delivery | undefined): Delivery | undefined => delivery && monitoring.deliveries.around(name, delivery);
   const deliveryFor = (name: string): Delivery | undefined => measured(name, membership.deliveryFor(name));
   const decisions = createLastDecisions(clock);
@@ -301,6 +302,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       const { items: joined } = await client.list(Cluster, { cluster: HUB, signal });
       const known = joined.map(({ metadata }) => metadata.name).filter(isMember);
       const members = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      if (options.pull) checkPulling(options.pull, members, joined);
       for (const name of members) {
         // One that is asked for must be what is asked for; an earlier one that is not mentioned stays what it was.
         if (names.includes(name)) await addCluster(name);

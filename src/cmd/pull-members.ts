@@ -5,7 +5,9 @@
 import { createAgent } from "../agent/index.ts";
 import type { Agent, AgentMembers, AgentOptions } from "../agent/index.ts";
 import { Cluster, CustomResourceDefinition } from "../api/index.ts";
-import type { Clock, Log, Random } from "../base/index.ts";
+import { UsageError } from "../base/index.ts";
+import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
+import { didYouMean } from "../cli/index.ts";
 import type { Client } from "../client/index.ts";
 import type { LaneFigures } from "../delivery/index.ts";
 import type { MembershipTimes } from "../membership/index.ts";
@@ -68,3 +70,15 @@ export function createPullMembers({ hub, informers, clientFor, simulated, origin
     },
   };
 }
+
+/** Throws `UsageError` for members that are to pull and cannot: there is no such member, or the hub has reached it since it joined. */
+export function checkPulling(pull: readonly string[] | "all", members: readonly string[], joined: readonly DeepReadonly<Cluster>[]): void {
+  const [wanted, known] = [new Set(pull === "all" ? members : pull), new Set(members)];
+  const [unknown] = wanted.difference(known);
+  if (unknown !== undefined) throw new UsageError(`--pull: there is no member '${unknown}'${didYouMean(unknown, members)}; this fleet has ${shown(members)}`);
+  const pushed = joined.filter(({ metadata, spec }) => wanted.has(metadata.name) && spec.syncMode === "Push").map(({ metadata }) => metadata.name);
+  const [first] = pushed;
+  if (first !== undefined) throw new UsageError(`--pull: the hub has reached ${shown(pushed)} since ${pushed.length === 1 ? "it" : "they"} joined in this data directory; start without --pull and 'flotilla unjoin ${first}' first, or choose another directory with --data DIR`);
+}
+
+const shown = (names: readonly string[]): string => (names.length === 0 ? "none" : names.length > 4 ? `${names.slice(0, 3).join(", ")} … ${names.at(-1)}` : names.join(", "));

@@ -3,8 +3,8 @@ import { karmadaAccess, karmadaIdentity, kubeconfigOf, readClusterInfo, requestC
 import type { AgentIdentity } from "../agent/index.ts";
 import { Cluster, ClusterRole, ClusterRoleBinding, ConfigMap, executionNamespace, Namespace, Role, RoleBinding } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
-import { FlotillaError, silentLog, sleep, systemClock, systemRandom } from "../base/index.ts";
-import type { DeepReadonly } from "../base/index.ts";
+import { FlotillaError, silentLog, sleep, systemClock, systemRandom, UsageError } from "../base/index.ts";
+import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Registered, RegisterOptions } from "../cli/index.ts";
 import { createClient, createHttp2Transport, find, UnreachableError } from "../client/index.ts";
 import type { Client, Credentials, Transport } from "../client/index.ts";
@@ -25,7 +25,7 @@ export async function register(options: RegisterOptions, progress: (text: string
     return createClient({ transport, fieldManager: "flotilla-register" });
   };
   try {
-    const server = new URL(options.endpoint.includes("://") ? options.endpoint : `https://${options.endpoint}`);
+    const server = addressOf(options.endpoint);
     progress(`asking ${server.host} who it is`);
     const info = await discover(connect(server, { insecure: true }, {}), options, signal);
     const { ca } = readClusterInfo(info, options);
@@ -48,17 +48,33 @@ export async function register(options: RegisterOptions, progress: (text: string
   }
 }
 
-async function discover(client: Client, { timeoutMs }: RegisterOptions, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
-  const untilMs = systemClock.now() + timeoutMs;
-  for (;;) {
+/** Throws `UsageError` for what is no address. */
+export function addressOf(endpoint: string): URL {
+  const server = URL.parse(endpoint.includes("://") ? endpoint : `https://${endpoint}`);
+  if (server?.protocol !== "https:") throw new UsageError(`'${endpoint}' is not the address of a hub; write its host and port, as in hub.example.com:6443`);
+  return server;
+}
+
+async function discover(client: Client, options: RegisterOptions, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+  const read = async (): Promise<Readonly<Record<string, string>>> => (await client.get(ConfigMap, { cluster: HUB, namespace: "kube-public", name: "cluster-info" }, { signal })).data ?? {};
+  return untilAnswered(read, { ...options, clock: systemClock }, signal);
+}
+
+/** Asks again while nobody answers, within the time; what is in the way is told once, since whoever waits could mend it. A name that nobody knows is a mistake, which no waiting mends. */
+export async function untilAnswered<T>(ask: () => Promise<T>, { timeoutMs, onTrouble, clock }: Pick<RegisterOptions, "timeoutMs" | "onTrouble"> & { clock: Clock }, signal: AbortSignal): Promise<T> {
+  const untilMs = clock.now() + timeoutMs;
+  for (let isTold = false; ; isTold = true) {
     try {
-      return (await client.get(ConfigMap, { cluster: HUB, namespace: "kube-public", name: "cluster-info" }, { signal })).data ?? {};
+      return await ask();
     } catch (error) {
-      if (!(error instanceof UnreachableError) || systemClock.now() >= untilMs) throw error;
-      await sleep(systemClock, RETRY_MS, signal);
+      if (!(error instanceof UnreachableError) || isUnknownName(error) || clock.now() >= untilMs) throw error;
+      if (!isTold) onTrouble(`${error.message}; trying again for ${timeoutMs / 1000} s (--discovery-timeout)`);
+      await sleep(clock, RETRY_MS, signal);
     }
   }
 }
+
+const isUnknownName = ({ cause }: UnreachableError): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOTFOUND";
 
 async function grant(client: Client, cluster: string, signal: AbortSignal): Promise<void> {
   const ensure = async <T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): Promise<void> => {

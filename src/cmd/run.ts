@@ -101,6 +101,7 @@ function contextOf({ args, flags, format }: Parsed, session: Session, progress: 
       format,
       width: widthOf(process.stdout),
       paint: paintFor(process.stdout, environment, { noColor: flags["no-color"] === true }),
+      called: (text) => asCalled(text, program),
       write: (text) => progress.aside(() => process.stdout.write(text)),
       warn: (text) => progress.aside(() => process.stderr.write(text)),
       showProgress: progress.show,

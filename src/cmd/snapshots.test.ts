@@ -34,6 +34,20 @@ test("a fleet is saved while it runs and restored with its keys", async () => {
   await running.close();
 });
 
+test("the data directory knows its last snapshot, and one that cannot note it is saved all the same", async () => {
+  const running = await makeData();
+
+  await snapshots.save(at("fleet"), at("first"));
+  const noted = await readFile(at("fleet/last-snapshot"), "utf8");
+  await rm(at("fleet/last-snapshot"));
+  await mkdir(at("fleet/last-snapshot"));
+  const second = await snapshots.save(at("fleet"), at("second"));
+
+  expect(noted).toBe(`${at("first")}\n`);
+  expect(second).toMatchObject({ revision: 1 });
+  await running.close();
+});
+
 test("nothing that exists is replaced", async () => {
   const running = await makeData();
   await snapshots.save(at("fleet"), at("copy"));

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { FlotillaError, systemClock } from "../base/index.ts";
+import { lastSnapshotPath } from "../cli/index.ts";
 import type { Snapshots } from "../cli/index.ts";
 import { addFiles, inspectSnapshot, readFiles, restoreSnapshot, writeSnapshot } from "../store/index.ts";
 import type { SnapshotFile } from "../store/index.ts";
@@ -23,6 +24,7 @@ export const snapshots: Snapshots = {
       addFiles(unfinished, await filesOf(data));
       const info = inspectSnapshot(unfinished);
       await rename(unfinished, target);
+      await noteSaved(data, target);
       return info;
     } finally {
       await rm(unfinished, { force: true });
@@ -43,6 +45,15 @@ export const snapshots: Snapshots = {
     return info;
   },
 };
+
+/** For 'flotilla doctor'. People save a fleet when its disk is full, too: then there is a snapshot, and nobody knows when it was made. */
+async function noteSaved(data: string, snapshot: string): Promise<void> {
+  try {
+    await writeFile(lastSnapshotPath(data), `${snapshot}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+  }
+}
 
 async function filesOf(data: string): Promise<SnapshotFile[]> {
   const files: SnapshotFile[] = [];

@@ -63,6 +63,8 @@ export interface MembershipOptions {
   wrap?(transport: Transport, part: string): Transport;
   /** How members outside of this process are reached; unset is over the network. */
   connectMember?: ConnectMember;
+  /** Wraps connections to them, to measure what goes over them. */
+  measure?(transport: Transport, cluster: string): Transport;
 }
 
 export interface Membership {
@@ -109,6 +111,7 @@ export function createMembership(options: MembershipOptions): Membership {
     log,
     ...(options.wrap && { wrap: options.wrap }),
     ...(options.connectMember && { connect: options.connectMember }),
+    ...(options.measure && { measure: options.measure }),
     onChange: changes.tell,
     onServed: prober.refresh,
     onOpen: ({ summary }) => capacities.watch(summary),

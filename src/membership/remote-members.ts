@@ -49,6 +49,8 @@ export interface RemoteMembersOptions {
   wrap?(transport: Transport, part: string): Transport;
   /** How a connection is opened; unset is HTTP/2 over the network. */
   connect?: ConnectMember;
+  /** Wraps every connection, to measure what goes over it. */
+  measure?(transport: Transport, cluster: string): Transport;
   /** Told of members whose way changed: a Cluster, or a Secret that it names. */
   onChange(cluster: string): void;
   /** Told of members that may serve other kinds than before. */
@@ -74,7 +76,7 @@ interface Opened {
 
 const BY_SECRET = "membership.secret";
 
-export function createRemoteMembers({ hub, informers, clock, random, log, wrap = (transport) => transport, onChange, onServed, onOpen, ...options }: RemoteMembersOptions): RemoteMembers {
+export function createRemoteMembers({ hub, informers, clock, random, log, wrap = (transport) => transport, measure = (transport) => transport, onChange, onServed, onOpen, ...options }: RemoteMembersOptions): RemoteMembers {
   const clusters = informers.of(Cluster);
   const secrets = informers.of(Secret);
   const opened = new Map<string, Opened>();
@@ -122,7 +124,7 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
 
   const overNetwork: ConnectMember = async (cluster, address, credentials) =>
     createHttp2Transport({ ...(await openConnection(cluster, address, clock)), cluster: { only: cluster }, credentials, requestTimeoutMs: REQUEST_TIMEOUT_MS, userAgent: "flotilla", clock, random });
-  const opener = (cluster: string, field: SecretField, address: Address) => (): Promise<Transport> => connect(cluster, address, credentialsOf(cluster, field));
+  const opener = (cluster: string, field: SecretField, address: Address) => async (): Promise<Transport> => measure(await connect(cluster, address, credentialsOf(cluster, field)), cluster);
 
   const connect = options.connect ?? overNetwork;
 

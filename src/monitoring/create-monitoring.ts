@@ -21,10 +21,12 @@ import type { ObjectCounts } from "./object-counts.ts";
 import { createPipelineMeter, pipelineMetrics } from "./pipeline-meter.ts";
 import { createPlacementMeter, placementMetrics } from "./placement-meter.ts";
 import { createPropagationLatency, latencyMetrics } from "./propagation-latency.ts";
+import { createRequestMeter, requestMetrics } from "./request-meter.ts";
+import type { RequestMeter } from "./request-meter.ts";
 import { stateMetrics, writeBuild, writeKruiseManagers, writeLanes, writeQueues, writeStore } from "./state-gauges.ts";
 import type { StoreFigures } from "./state-gauges.ts";
 
-export const monitoringMetrics: readonly Metric[] = [...fleetMetrics, ...pipelineMetrics, ...controllerMeterMetrics, ...deliveryMetrics, ...latencyMetrics, ...countMetrics, ...placementMetrics, ...stateMetrics];
+export const monitoringMetrics: readonly Metric[] = [...fleetMetrics, ...pipelineMetrics, ...controllerMeterMetrics, ...deliveryMetrics, ...latencyMetrics, ...requestMetrics, ...countMetrics, ...placementMetrics, ...stateMetrics];
 
 export interface MonitoringOptions {
   hub: string;
@@ -50,6 +52,7 @@ export interface Monitoring {
   placements: PlacementMeter;
   controllers: Pick<ControllerMeter, "around">;
   deliveries: Pick<DeliveryMeter, "around">;
+  requests: Pick<RequestMeter, "around">;
   /** Begins to follow what happens. Ends with the signal. */
   follow(monitored: Monitored, signal: AbortSignal): void;
   write(text: MetricsText): void;
@@ -66,6 +69,7 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
   const controllers = createControllerMeter();
   const latency = createPropagationLatency({ clock, targetsOf, policyCreated });
   const deliveries = createDeliveryMeter({ onDelivered: latency.delivered });
+  const requests = createRequestMeter();
   let counts: ObjectCounts | undefined;
   let monitored: Monitored | undefined;
 
@@ -85,6 +89,7 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
     placements: placements.meter,
     controllers,
     deliveries,
+    requests,
     follow(what, signal) {
       monitored = what;
       counts = createObjectCounts({ bindings: [bindings, clusterBindings], works, manifestWorks: informers.of(ManifestWork), placements: informers.of(OcmPlacement) });
@@ -95,7 +100,7 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
       }
       works.subscribe(latency.worked);
       clusters.subscribe(({ object, deleted }) => {
-        if (deleted) for (const meter of [controllers, deliveries, latency]) meter.forget(object.metadata.name);
+        if (deleted) for (const meter of [controllers, deliveries, latency, requests]) meter.forget(object.metadata.name);
       });
       const changes = what.templates.source<never>((event) => {
         latency.changed(event);
@@ -107,7 +112,7 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
       const members = clusters.list({ cluster: hub });
       writeBuild(text, version);
       writeFleetGauges(text, members, managedClusters.list({ cluster: hub }));
-      for (const part of [pipeline, controllers, deliveries, latency, placements]) part.write(text);
+      for (const part of [pipeline, controllers, deliveries, latency, requests, placements]) part.write(text);
       counts?.write(text);
       if (!monitored) return;
       const { managers, lanes, store, informersOf, serves } = monitored;

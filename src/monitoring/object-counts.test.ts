@@ -9,7 +9,7 @@ function createEvents<T extends KubernetesObject>() {
   const listeners: ((event: ObjectEvent<T>) => void)[] = [];
   return {
     informer: { subscribe: (listener: (event: ObjectEvent<T>) => void) => listeners.push(listener) } as unknown as Informer<T>,
-    tell: (event: Partial<ObjectEvent<T>> & { object: unknown }) => listeners.forEach((listener) => listener({ cluster: "hub", deleted: false, ...event } as ObjectEvent<T>)),
+    tell: (event: { object: unknown; old?: unknown; deleted?: boolean }) => listeners.forEach((listener) => listener({ cluster: "hub", deleted: false, ...event } as ObjectEvent<T>)),
   };
 }
 
@@ -53,9 +53,9 @@ test("what changes its state, or goes, leaves where it was", () => {
 
   binding({ object: lost });
   const before = counts.unschedulable();
-  binding({ object: found, old: lost as never });
+  binding({ object: found, old: lost });
   const after = samples();
-  binding({ object: found, old: found as never, deleted: true });
+  binding({ object: found, old: found, deleted: true });
 
   expect([before, counts.unschedulable()]).toEqual([1, 0]);
   expect(after).toEqual(['flotilla_bindings{state="applied"} 1']);
@@ -105,7 +105,9 @@ for (const [behaviour, { status, want }] of Object.entries(works)) {
 test("Placements are counted by whether they have what they ask for", () => {
   const { placement, samples } = setUp();
 
-  for (const status of [{ PlacementSatisfied: "True" }, { PlacementSatisfied: "False" }, { PlacementMisconfigured: "True", PlacementSatisfied: "False" }]) placement({ object: { metadata: { name: "a" }, spec: {}, status: conditions(status as Record<string, string>) } });
+  const all: Record<string, string>[] = [{ PlacementSatisfied: "True" }, { PlacementSatisfied: "False" }, { PlacementMisconfigured: "True", PlacementSatisfied: "False" }];
+
+  for (const status of all) placement({ object: { metadata: { name: "a" }, spec: {}, status: conditions(status) } });
 
   expect(samples()).toEqual(['flotilla_placements{state="satisfied"} 1', 'flotilla_placements{state="unsatisfied"} 1', 'flotilla_placements{state="misconfigured"} 1']);
 });

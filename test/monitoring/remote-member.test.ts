@@ -64,6 +64,8 @@ test("its workloads, its OpenKruise and the way to it are measured", async () =>
   const of = (name: string): number | undefined => valueOf(page, name, { member_cluster: FAR });
   expect([of("cluster_ready_state"), of("cluster_node_number"), of("flotilla_propagation_applied_seconds_count"), of("flotilla_propagation_reported_seconds_count")]).toEqual([1, 2, 1, 1]);
   expect(valueOf(page, "create_resource_to_cluster", { kind: "CloneSet", member_cluster: FAR, result: "success" })).toBe(1);
+  expect(valueOf(page, "flotilla_member_requests_total", { member_cluster: FAR, verb: "create", code: "201" })).toBeGreaterThan(0);
+  expect(of("flotilla_member_request_duration_seconds_count")).toBeGreaterThan(1);
   expect(of("flotilla_kruise_manager_ready_pods")).toBeGreaterThan(0);
   expect(valueOf(members, "kruise_cloneset_status_replicas_ready", { member_cluster: FAR, namespace: "default", cloneset: "web" })).toBe(2);
 });

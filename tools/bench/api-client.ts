@@ -3,7 +3,8 @@ import http2 from "node:http2";
 import { connectionOf, loadKubeconfig } from "../../src/client/index.ts";
 
 export interface ApiConnection {
-  call(method: string, path: string, body?: string, contentType?: string): Promise<{ status: number; bytes: number; text(): string }>;
+  /** Of a longer answer than `keptBytes` nothing can be read but its length. */
+  call(method: string, path: string, body?: string, contentType?: string, keptBytes?: number): Promise<{ status: number; bytes: number; text(): string }>;
   /** Calls `onLine` with each event of a watch; the returned function ends it. */
   watch(path: string, onLine: (line: string) => void): () => void;
   close(): void;
@@ -26,7 +27,7 @@ export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
   });
   session.on("error", () => {}); // Requests report it, each for itself.
   return {
-    call: (method, path, body, contentType = "application/json") =>
+    call: (method, path, body, contentType = "application/json", keptBytes = MAX_KEPT_BYTES) =>
       new Promise((resolve, reject) => {
         const stream = session.request({ ":method": method, ":path": prefix + path, accept: "application/json", "content-type": contentType, ...authorization }, { endStream: body === undefined });
         const chunks: Buffer[] = [];
@@ -35,10 +36,10 @@ export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
         stream.on("response", (headers) => (status = Number(headers[":status"])));
         stream.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes <= MAX_KEPT_BYTES) chunks.push(chunk);
+          if (bytes <= keptBytes) chunks.push(chunk);
         });
         const text = (): string => {
-          if (bytes > MAX_KEPT_BYTES) throw new Error(`${method} ${path} was answered with ${bytes} bytes, of which ${MAX_KEPT_BYTES} are kept; ask for less`);
+          if (bytes > keptBytes) throw new Error(`${method} ${path} was answered with ${bytes} bytes, of which ${keptBytes} are kept`);
           return Buffer.concat(chunks).toString();
         };
         stream.on("end", () => resolve({ status, bytes, text }));

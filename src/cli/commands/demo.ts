@@ -97,7 +97,7 @@ export const demoCommand = defineCommand({
           };
           const told = await tell({ steps: tellStory(() => clock.now()), stage, output, pauseMs, clock, signal });
           const seconds = Math.round((clock.now() - startMs) / 100) / 10;
-          output.result({ observed: told as unknown as Json, seconds }, () => `\nAll ${told.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: flotilla up`);
+          output.result({ observed: told as unknown as Json, seconds }, () => `\nAll ${told.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ${output.called("flotilla up")}`);
         } finally {
           await close();
         }

@@ -51,7 +51,7 @@ export const doctorCommand = defineCommand({
       const data = flags.data ?? (flags.kubeconfig === undefined && !environment["KUBECONFIG"] ? defaultDataDirectory(environment) : dirname(resolve(kubeconfig)));
       const report = await runChecks(checks, { client, server, kubeconfig, data, clock, signal, only: only.length > 0 ? new Set(only) : undefined, surroundings, lists }, { patienceMs: flags.patience * 1000, limitMs: flags.timeout * 1000 });
       output.progress("");
-      output.result(report as unknown as Json, () => renderDoctor(report, output));
+      output.result(report as unknown as Json, () => output.called(renderDoctor(report, output)));
       return report.problems > 0 ? FOUND_PROBLEMS : 0;
     } finally {
       await close();

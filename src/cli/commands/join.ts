@@ -48,7 +48,7 @@ export const joinCommand = defineCommand({
         output.progress(`looking at ${member.server}`);
         const { metadata } = await member.client.get(Namespace, { cluster: name, name: "kube-system" }, { signal });
         const id = metadata.uid ?? "";
-        await checkUnknown(hub.client, name, id, signal);
+        await checkUnknown(hub.client, { name, id, apiEndpoint: member.server, ...(member.proxyUrl !== undefined && { proxyUrl: member.proxyUrl }) }, signal);
         output.progress(`making accounts on ${name}`);
         const tokens = await createAccounts(member.client, { cluster: name, namespace, permissions: flags.permissions as Permissions, tokenSeconds: flags["token-days"] * DAY_SECONDS }, clock, signal);
         output.progress(`telling the hub about ${name}`);

@@ -41,7 +41,7 @@ export const registerCommand = defineCommand({
     const [file, written] = [flags["cluster-kubeconfig"], flags["write-kubeconfig"]];
     if (file === undefined && written === undefined) throw new UsageError("say where the agent's credentials go: --cluster-kubeconfig FILE to leave them on the cluster, or --write-kubeconfig FILE");
     const { kubeconfig, server } = await agents.register(
-      { endpoint: args[0] ?? "", token, caHashes: hashes, trustsAnyAuthority: flags["discovery-token-unsafe-skip-ca-verification"], cluster, certificateSeconds: flags["cert-expiration-days"] * DAY_SECONDS, timeoutMs: flags["discovery-timeout"] * 1000 },
+      { endpoint: args[0] ?? "", token, caHashes: hashes, trustsAnyAuthority: flags["discovery-token-unsafe-skip-ca-verification"], cluster, certificateSeconds: flags["cert-expiration-days"] * DAY_SECONDS, timeoutMs: flags["discovery-timeout"] * 1000, onTrouble: (text) => output.warn(output.called(`flotilla register: ${text}`)) },
       (text) => output.progress(text),
       signal,
     );
@@ -59,7 +59,7 @@ export const registerCommand = defineCommand({
     output.result({ cluster, server }, () => {
       if (flags.image) return agentManifests({ cluster, namespace: flags.namespace, image: flags.image, kubeconfig, isBootstrap: false }).map((object) => formatYaml(object)).join("---\n").trimEnd();
       const access = file === undefined ? "" : ` --cluster-kubeconfig ${file}`;
-      return [`cluster(${cluster}) is registered at ${server}; it joins when its agent starts:`, "", wrapCommand(`flotilla agent --hub-kubeconfig ${written ?? "FILE"}${access} --cluster-name ${cluster}`, output.width, "  ")].join("\n");
+      return [`cluster(${cluster}) is registered at ${server}; it joins when its agent starts:`, "", wrapCommand(output.called(`flotilla agent --hub-kubeconfig ${written ?? "FILE"}${access} --cluster-name ${cluster}`), output.width, "  ")].join("\n");
     });
   },
 });

@@ -25,7 +25,7 @@ export const snapshotCommand = defineCommand({
     output.result({ action, data, file, ...info }, () =>
       action === "save"
         ? `saved ${info.objects} objects at revision ${info.revision} to ${file}`
-        : `restored ${info.objects} objects of revision ${info.revision} into ${data}; start it with: flotilla up --data ${data}`,
+        : `restored ${info.objects} objects of revision ${info.revision} into ${data}; start it with: ${output.called("flotilla up")} --data ${data}`,
     );
   },
 });

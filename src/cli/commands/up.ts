@@ -67,7 +67,7 @@ export const upCommand = defineCommand({
         ephemeral: flags.ephemeral,
         logLevel: flags["log-level"] as "warn",
         logFormat: flags["log-format"] === "json" ? "json" : "text",
-        onTrouble: (text) => output.warn(`flotilla up: ${text}`),
+        onTrouble: (text) => output.warn(output.called(`flotilla up: ${text}`)),
       },
       (text) => output.progress(text),
       signal,
@@ -75,7 +75,7 @@ export const upCommand = defineCommand({
     output.progress("");
     const { url, members, kubeconfigs, logFile } = fleet;
     const isDefaultData = fleet.data === resolve(defaultDataDirectory(environment));
-    output.result({ url, data: fleet.data, members: [...members], kubeconfigs: Object.fromEntries(kubeconfigs), logFile }, () => renderReady(fleet, { ephemeral: flags.ephemeral, isDefaultData, paint: output.paint }));
+    output.result({ url, data: fleet.data, members: [...members], kubeconfigs: Object.fromEntries(kubeconfigs), logFile }, () => output.called(renderReady(fleet, { ephemeral: flags.ephemeral, isDefaultData, paint: output.paint })));
     try {
       const failure = await Promise.race([fleet.failed, aborted(signal)]);
       if (failure) throw failure;

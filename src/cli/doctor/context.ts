@@ -81,6 +81,9 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
   };
 }
 
+/** Whether a hub is on this machine, where its data directory can be looked at. */
+export const isHere = (server: string): boolean => /^https?:\/\/(?:127\.|localhost\b|\[::1\])/.test(server);
+
 /** The members that are asked about, by name. */
 export async function membersIn({ lists, only }: Pick<DoctorContext, "lists" | "only">): Promise<DeepReadonly<Cluster>[]> {
   const clusters = await lists.all(Cluster);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createFakeClock } from "../../base/index.ts";
 import { ConfigMap, Work } from "../../api/index.ts";
+import { UnreachableError } from "../../client/index.ts";
 import { forbidden } from "../../machinery/index.ts";
 import { createFakeClient } from "../../testing/index.ts";
 import { plain } from "../paint.ts";
@@ -33,6 +34,17 @@ test("a check that fails is not checked, and holds up no other", async () => {
     { name: "broken", verdict: "unknown", seen: "no way" },
   ]);
   expect(report).toMatchObject({ problems: 0, unknown: 1 });
+});
+
+test("why the hub does not answer is told by its own check alone", async () => {
+  const away = new UnreachableError("list works of cluster hub at 127.0.0.1:6443: nothing listens there");
+
+  const report = await runChecks([check("works", () => Promise.reject(away)), check("drift", () => Promise.reject(new Error("reading Works", { cause: away })))], contextOf(), limits);
+
+  expect(report.checks.map(({ verdict, seen }) => ({ verdict, seen }))).toEqual([
+    { verdict: "unknown", seen: "the hub does not answer" },
+    { verdict: "unknown", seen: "the hub does not answer" },
+  ]);
 });
 
 test("a check that takes too long is stopped and told", async () => {

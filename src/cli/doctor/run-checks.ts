@@ -1,5 +1,6 @@
 /** Runs checks side by side, each within its own time. */
 import { FlotillaError, messageOf } from "../../base/index.ts";
+import { UnreachableError } from "../../client/index.ts";
 import { verdictOf } from "./check.ts";
 import type { DoctorCheck, DoctorFinding, Judgement, Moment, Verdict } from "./check.ts";
 import type { DoctorContext } from "./context.ts";
@@ -49,12 +50,15 @@ async function runCheck(check: DoctorCheck, context: DoctorContext, limitMs: num
     return resultOf(check, await Promise.race([check.run({ ...context, signal }, now), late.promise]));
   } catch (error) {
     context.signal.throwIfAborted();
-    const reason = messageOf(error).replaceAll(/\s+/g, " ");
+    // Members are asked through the hub, which says itself when one does not answer. The check of the hub has the reason.
+    const reason = isUnreachable(error) ? "the hub does not answer" : messageOf(error).replaceAll(/\s+/g, " ");
     return { name: check.name, verdict: "unknown", seen: reason, findings: [], unseen: [] };
   } finally {
     timer.cancel();
   }
 }
+
+const isUnreachable = (error: unknown): boolean => error instanceof UnreachableError || (error instanceof Error && isUnreachable(error.cause));
 
 function resultOf({ name }: DoctorCheck, judgement: Judgement): CheckResult {
   const { seen, findings, unseen = [], skipped } = judgement;

@@ -1,4 +1,5 @@
 /** What doctor asks of this machine and its network: the certificate that a server shows, disks and files. */
+import type { Stats } from "node:fs";
 import { stat, statfs } from "node:fs/promises";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
@@ -9,6 +10,8 @@ export interface Surroundings {
   servingCertificate(server: URL, signal: AbortSignal): Promise<Uint8Array>;
   /** Bytes; undefined when there is no such file. */
   fileSize(path: string): Promise<number | undefined>;
+  /** When a file was last written; undefined when there is no such file. */
+  writtenMs(path: string): Promise<number | undefined>;
   /** Bytes of the disk that a folder is on. */
   diskSpace(folder: string): Promise<{ free: number; total: number }>;
 }
@@ -32,16 +35,19 @@ export const surroundings: Surroundings = {
       socket.once("close", () => signal.removeEventListener("abort", stop));
     });
   },
-  async fileSize(path) {
-    try {
-      return (await stat(path)).size;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
-  },
+  fileSize: async (path) => (await statIfThere(path))?.size,
+  writtenMs: async (path) => (await statIfThere(path))?.mtimeMs,
   async diskSpace(folder) {
     const { bavail, blocks, bsize } = await statfs(folder);
     return { free: bavail * bsize, total: blocks * bsize };
   },
 };
+
+async function statIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -27,15 +27,31 @@ export interface MemberRecord {
 
 export const secretsNamespace = CLUSTER_NAMESPACE;
 
+/** The cluster that wants to join. */
+export type Newcomer = Pick<MemberRecord, "name" | "id" | "apiEndpoint" | "proxyUrl">;
+
 /** Refuses a name that is taken by another cluster, and a cluster that has joined under another name. */
-export async function checkUnknown(client: Client, name: string, id: string, signal: AbortSignal): Promise<void> {
+export async function checkUnknown(client: Client, newcomer: Newcomer, signal: AbortSignal): Promise<void> {
+  const { name, id } = newcomer;
   const { items } = await client.list(Cluster, { cluster: HUB, signal });
-  const twin = items.find(({ metadata, spec }) => spec.id === id && metadata.name !== name);
-  if (twin) throw new FlotillaError("Joined", `this cluster has joined as ${twin.metadata.name} already; unjoin that first`);
   const namesake = items.find(({ metadata }) => metadata.name === name);
   if (namesake?.metadata.deletionTimestamp) throw new FlotillaError("Joined", `${name} is being unjoined; try again when it is gone`);
+  if (namesake && isSimulated(namesake) && isAt(namesake, newcomer)) throw new FlotillaError("Joined", `${name} is a simulated member of this hub and has joined already; there is nothing to do`);
+  const twin = items.find((cluster) => cluster !== namesake && (cluster.spec.id === id || isAt(cluster, newcomer)));
+  if (twin) throw new FlotillaError("Joined", `this cluster has joined as ${twin.metadata.name} already; ${isSimulated(twin) ? "a simulated member of the hub cannot join it again" : "unjoin that first"}`);
   if (namesake && namesake.spec.id !== id) throw new FlotillaError("Joined", `another cluster has joined as ${name}; choose another name, or unjoin it first`);
 }
+
+/** Simulated members have their name for an id. */
+const isSimulated = ({ metadata, spec }: DeepReadonly<Cluster>): boolean => spec.id === metadata.name;
+
+/** Whether the hub reaches both at the same address. What clusters that pull say of theirs is often good only inside of them, and the same in many. */
+function isAt(cluster: DeepReadonly<Cluster>, { apiEndpoint, proxyUrl = "" }: Newcomer): boolean {
+  const { spec } = cluster;
+  return (spec.syncMode === "Push" || isSimulated(cluster)) && spec.apiEndpoint !== undefined && bare(spec.apiEndpoint) === bare(apiEndpoint) && (spec.proxyURL ?? "") === proxyUrl;
+}
+
+const bare = (address: string): string => address.replace(/\/+$/, "");
 
 /** Safe to repeat: a member that has joined before gets new credentials. */
 export async function recordMember(client: Client, record: MemberRecord, signal: AbortSignal): Promise<DeepReadonly<Cluster>> {

@@ -23,7 +23,7 @@ function createMeter(): { meter: CycleMeter; told: string[] } {
     meter: {
       nowMs: () => nowMs++,
       step: (step) => void told.push(step),
-      point: (point, tookMs, fits) => void told.push(`${point} of one cluster ${fits ? "fits" : "does not fit"}`),
+      point: (point, _tookMs, fits) => void told.push(`${point} of one cluster ${fits ? "fits" : "does not fit"}`),
       plugin: (plugin, point) => void told.push(`${point} ${plugin}`),
     },
   };

@@ -57,13 +57,14 @@ const managed = (name: string, accepts: boolean, conditions: object[] = []): Dee
 const pulling = cluster("paris", { spec: { syncMode: "Pull" } });
 const agents = (heardSecondsAgo?: number, extra: DeepReadonly<Cluster> = pulling): Judgement => agentsCheck.judge({ clusters: [extra], heard: new Map(heardSecondsAgo === undefined ? [] : [["paris", { atMs: NOW - heardSecondsAgo * 1000, holdsMs: 40_000 }]]), managed: new Set() }, now);
 const kruise = (extra: object): Judgement => openkruiseCheck.judge([{ name: "paris", isServed: true, version: "v1.9.1", manager: { ready: 1, wanted: 1 } }, { name: "oslo", isServed: true, version: "v1.9.0", manager: { ready: 2, wanted: 2 }, ...extra }], now);
-const disk = (free: number, storeBytes = 2 ** 20): Judgement => dataCheck.judge({ directory: "/data", storeBytes, logBytes: 0, free, total: 2 ** 40 }, now);
+const disk = (free: number, storeBytes = 2 ** 20, savedMs?: number): Judgement => dataCheck.judge({ directory: "/data", storeBytes, logBytes: 0, savedMs, free, total: 2 ** 40 }, now);
 const members = (...clusters: DeepReadonly<Cluster>[]): Judgement => membersCheck.judge({ clusters, managed: [] }, now);
 
 const cases: Record<string, Record<string, Case>> = {
   hub: {
     "a hub that answers is well": { judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3+flotilla", tookMs: 5, failing: [] }, now), verdict: "ok" },
     "one that does not answer is told with the reason": { judged: hubCheck.judge({ server: "https://hub", version: "", tookMs: 0, failing: [], away: "connection refused" }, now), verdict: "problem", says: "connection refused" },
+    "one that is on this machine can be started": { judged: hubCheck.judge({ server: "https://127.0.0.1:6443", version: "", tookMs: 0, failing: [], away: "connection refused", data: "/data/fleet" }, now), verdict: "problem", says: "flotilla up --data /data/fleet" },
     "a check of its own that fails is a problem": { judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3", tookMs: 5, failing: ["controllers"] }, now), verdict: "problem", says: "controllers" },
     "another version is a warning": { judged: hubCheck.judge({ server: "https://hub", version: "v1.33.0", tookMs: 5, failing: [] }, now), verdict: "warning", says: "v1.33.0" },
   },
@@ -176,6 +177,9 @@ const cases: Record<string, Record<string, Case>> = {
     "room enough is well": { judged: disk(2 ** 35), verdict: "ok" },
     "little room is a warning": { judged: disk(2 ** 30), verdict: "warning", says: "1.0 GiB" },
     "none is a problem": { judged: disk(2 ** 20), verdict: "problem", says: "flotilla snapshot save" },
+    "a fleet that nobody saves is being tried out": { judged: disk(2 ** 35), verdict: "ok" },
+    "one that was saved lately is well": { judged: disk(2 ** 35, 2 ** 20, NOW - 86_400_000), verdict: "ok" },
+    "one that is not saved any more is told": { judged: disk(2 ** 35, 2 ** 20, NOW - 10 * 86_400_000), verdict: "warning", says: "10d ago" },
     "a hub elsewhere is passed over": { judged: dataCheck.judge(undefined, now), verdict: "skipped" },
   },
 };

@@ -2,6 +2,7 @@
 import { messageOf } from "../../../base/index.ts";
 import { KUBERNETES_VERSION } from "../../version.ts";
 import { defineCheck } from "../check.ts";
+import { isHere } from "../context.ts";
 import type { DoctorFinding } from "../check.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 
@@ -9,6 +10,8 @@ export interface HubFacts {
   server: string;
   /** Why it did not answer. */
   away?: string;
+  /** Its data directory, where that is on this machine. */
+  data?: string;
   version: string;
   tookMs: number;
   /** Of the server's own checks: those that fail. */
@@ -27,15 +30,15 @@ export const hubCheck = defineCheck<HubFacts>({
       context.signal.throwIfAborted();
       return messageOf(error);
     });
-    if (typeof version === "string") return { server: context.server, version: "", tookMs: 0, failing: [], away: version };
+    if (typeof version === "string") return { server: context.server, version: "", tookMs: 0, failing: [], away: version, ...(isHere(context.server) && { data: context.data }) };
     const ready = await askRaw(context, "/readyz?verbose", "text/plain");
     const failing = [...ready.text.matchAll(/^\[-\](\S+)/gm)].map(([, name = ""]) => name);
     const { gitVersion } = objectOf("asking the hub for its version", version);
     return { server: context.server, version: typeof gitVersion === "string" ? gitVersion : "", tookMs: version.tookMs, failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz answers ${ready.status}`] };
   },
-  judge({ version, tookMs, failing, server, away }) {
+  judge({ version, tookMs, failing, server, away, data }) {
     const findings: DoctorFinding[] = [];
-    if (away !== undefined) return { seen: "it does not answer", findings: [{ severity: "problem", about: `hub ${server}`, seen: away, fix: "Start it, or name the kubeconfig of one that runs.", commands: ["flotilla up", "flotilla doctor --kubeconfig FILE"] }] };
+    if (away !== undefined) return { seen: "it does not answer", findings: [{ severity: "problem", about: `hub ${server}`, seen: away, fix: "Start it, or name the kubeconfig of one that runs.", commands: [...(data === undefined ? [] : [`flotilla up --data ${data}`]), "flotilla doctor --kubeconfig FILE"] }] };
     if (failing.length > 0) findings.push({ severity: "problem", about: `hub ${server}`, seen: `It is not ready: ${failing.join(", ")}.`, fix: "Read its log for the reason; a hub that is stopping or out of disk space has to be started again.", commands: ["flotilla doctor --only data", "flotilla up --log-level info"] });
     const [own, hub] = [minorOf(KUBERNETES_VERSION), minorOf(version)];
     if (hub !== undefined && own !== hub) findings.push({ severity: "warning", about: `hub ${server}`, seen: `It serves Kubernetes ${version}; this program was made for ${KUBERNETES_VERSION}.`, fix: "Use the flotilla of the hub's version.", commands: ["flotilla version"] });

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { createFakeClock, UsageError } from "../base/index.ts";
+import { UnreachableError } from "../client/index.ts";
+import { runClock } from "../testing/index.ts";
+import { addressOf, untilAnswered } from "./register.ts";
+
+const settle = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const { signal } = new AbortController();
+const away = (code: string): UnreachableError => new UnreachableError("GET / at hub:6443: nothing listens there", { cause: Object.assign(new Error(code), { code }) });
+
+/** Asks a hub whose answers come in this order; the last is repeated. */
+function asked(...answers: (string | Error)[]) {
+  const clock = createFakeClock(0);
+  const told: string[] = [];
+  let calls = 0;
+  const ask = async (): Promise<string> => {
+    const answer = answers[Math.min(calls++, answers.length - 1)];
+    if (typeof answer !== "string") throw answer;
+    return answer;
+  };
+  return { clock, told, calls: () => calls, answer: untilAnswered(ask, { timeoutMs: 10_000, onTrouble: (text) => void told.push(text), clock }, signal) };
+}
+
+test("a hub that is not there yet is waited for, and what is in the way is told once", async () => {
+  const { answer, clock, told } = asked(away("ECONNREFUSED"), away("ECONNREFUSED"), "here");
+
+  await runClock(clock, 60_000, settle);
+
+  expect(await answer).toBe("here");
+  expect(told).toEqual(["GET / at hub:6443: nothing listens there; trying again for 10 s (--discovery-timeout)"]);
+});
+
+test("after its time a hub that does not answer is given up", async () => {
+  const { answer, clock, calls } = asked(away("ECONNREFUSED"));
+
+  const ended = answer.catch((error: unknown) => error);
+  await runClock(clock, 60_000, settle);
+
+  expect(await ended).toBeInstanceOf(UnreachableError);
+  expect(calls()).toBe(6);
+});
+
+test("a name that nobody knows is not tried again", async () => {
+  const { answer, calls, told } = asked(away("ENOTFOUND"));
+
+  await expect(answer).rejects.toThrow(UnreachableError);
+  expect([calls(), told]).toEqual([1, []]);
+});
+
+const addresses: Record<string, { endpoint: string; want: string }> = {
+  "a host and a port are enough": { endpoint: "hub.example.com:6443", want: "https://hub.example.com:6443/" },
+  "an address of the web is taken as it is": { endpoint: "https://hub.example.com/clusters/hub", want: "https://hub.example.com/clusters/hub" },
+};
+for (const [behaviour, { endpoint, want }] of Object.entries(addresses)) {
+  test(behaviour, () => {
+    expect(addressOf(endpoint).href).toBe(want);
+  });
+}
+
+test.each(["http://hub.example.com", "ht tp:/x", ""])("what no hub is asked at is refused: '%s'", (endpoint) => {
+  expect(() => addressOf(endpoint)).toThrow(UsageError);
+});
