@@ -10,6 +10,8 @@ const MAX_REASON_CHARACTERS = 400;
 export interface Failure {
   place: Place;
   reason: string;
+  /** It pulls, and the hub has no way to it: nothing that could be mended here. */
+  isOutOfReach?: boolean;
 }
 
 export interface Gathered<T> {
@@ -20,7 +22,7 @@ export interface Gathered<T> {
 
 /** Ends early only when the signal is aborted. */
 export async function askEach<T>(places: readonly Place[], signal: AbortSignal, ask: (place: Place) => Promise<T>): Promise<Gathered<T>> {
-  const outcomes: ({ answer: T } | { reason: string } | undefined)[] = Array.from({ length: places.length });
+  const outcomes: ({ answer: T } | Omit<Failure, "place"> | undefined)[] = Array.from({ length: places.length });
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index; (index = next++) < places.length; ) {
@@ -30,7 +32,7 @@ export async function askEach<T>(places: readonly Place[], signal: AbortSignal, 
         outcomes[index] = { answer: await ask(place) };
       } catch (error) {
         signal.throwIfAborted();
-        outcomes[index] = { reason: reasonOf(place, error) };
+        outcomes[index] = { reason: reasonOf(place, error), isOutOfReach: isOutOfReach(place, error) };
       }
     }
   };
@@ -39,7 +41,7 @@ export async function askEach<T>(places: readonly Place[], signal: AbortSignal, 
   places.forEach((place, index) => {
     const outcome = outcomes[index];
     if (outcome && "answer" in outcome) gathered.answers.push({ place, answer: outcome.answer });
-    else if (outcome) gathered.failures.push({ place, reason: outcome.reason });
+    else if (outcome) gathered.failures.push({ place, ...outcome });
   });
   return gathered;
 }
@@ -47,14 +49,17 @@ export async function askEach<T>(places: readonly Place[], signal: AbortSignal, 
 /** Why a cluster gave no answer, in one line. A member that pulls may be one that the hub has no way to. */
 export function reasonOf(place: Place, error: unknown): string {
   const text = messageOf(error).replaceAll(/\s+/g, " ").slice(0, MAX_REASON_CHARACTERS);
-  // A refusal of its own API server came from the member; everything else came from the way to it.
-  const isRefusal = error instanceof ApiError && error.status.code >= 400 && error.status.code < 500;
-  if (isRefusal) return text;
-  if (place.mode === "pull") return `it pulls, and the hub has no way to it: ${text}; use its own kubeconfig`;
+  if (isRefusal(error)) return text;
+  if (isOutOfReach(place, error)) return `it pulls, and the hub has no way to it: ${text}; use its own kubeconfig`;
   // Silence has no words of its own; what the hub last heard may explain it.
   const isSilent = error instanceof FlotillaError && error.code === "NoAnswer";
   return isSilent && place.unready !== undefined ? `${text} (the hub says: ${place.unready})` : text;
 }
+
+/** A refusal of its own API server came from the member; everything else came from the way to it. */
+const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.status.code >= 400 && error.status.code < 500;
+
+const isOutOfReach = ({ mode }: Place, error: unknown): boolean => mode === "pull" && !isRefusal(error);
 
 /** `member2: no answer within 10 s` */
 export const failureLine = ({ place, reason }: Failure): string => `${place.name}: ${reason}`;

@@ -19,7 +19,7 @@ const gathered = (answers: Record<string, PlaceAnswer>, failures: Record<string,
 const asked = (words: string[], names: string[] = [], areNamed = false) => ({ targets: [{ words, names }], areNamed, namespace: "shop", known: () => [PODS] });
 
 test("a member that gave no answer is one line", () => {
-  expect(problemsOf(gathered({ a: found() }, { b: "no answer within 10 s" }), asked(["pod"]))).toEqual({ lines: ["b: no answer within 10 s"], missing: [] });
+  expect(problemsOf(gathered({ a: found() }, { b: "no answer within 10 s" }), asked(["pod"]))).toEqual({ lines: ["b: no answer within 10 s"], notes: [], missing: [] });
 });
 
 test("a type that only some members serve is no problem, unless they were named", () => {
@@ -70,4 +70,12 @@ test("members are asked side by side, within a bound, and answers keep their ord
   });
 
   expect([most, answers.length, answers[3]?.answer, failures.map((failure) => failure.place.name)]).toEqual([16, 39, "m4", ["m3"]]);
+});
+
+test("a member that pulls and that the hub has no way to is a note, unless it was asked for by name", () => {
+  const answers = gathered({ a: found() });
+  answers.failures.push({ place: place("b", { mode: "pull" }), reason: "it pulls", isOutOfReach: true });
+
+  expect(problemsOf(answers, asked(["pod"]))).toMatchObject({ lines: [], notes: ["b: it pulls"] });
+  expect(problemsOf(answers, asked(["pod"], [], true))).toMatchObject({ lines: ["b: it pulls"], notes: [] });
 });

@@ -32,16 +32,19 @@ export interface Asked {
   known(): readonly ServedType[];
 }
 
-/** Lines for standard error; any of them means exit code 1. */
+/** Lines for standard error. Any of them but the notes means exit code 1. */
 export interface Problems {
   lines: string[];
+  /** What is as it should be and worth knowing: members that pull and that nobody asked for by name. */
+  notes: string[];
   /** Names that are nowhere. */
   missing: string[];
 }
 
 /** Throws when a type means nothing anywhere. */
 export function problemsOf({ answers, failures }: Gathered<PlaceAnswer>, { targets, areNamed, namespace, known }: Asked): Problems {
-  const lines = failures.map(failureLine);
+  const isExpected = ({ isOutOfReach = false }: Failure): boolean => isOutOfReach && !areNamed && answers.length > 0;
+  const lines = failures.filter((failure) => !isExpected(failure)).map(failureLine);
   for (const word of new Set(targets.flatMap(({ words }) => words))) {
     const without = answers.filter(({ answer }) => answer.unserved.includes(word)).map(({ place }) => place.name);
     if (without.length === 0) continue;
@@ -50,7 +53,7 @@ export function problemsOf({ answers, failures }: Gathered<PlaceAnswer>, { targe
     if (isNowhere) lines.push(`no cluster that answered serves a resource type '${word}'${didYouMean(word, knownNames(known()))}`);
     else if (areNamed) lines.push(...without.map((name) => `${name}: it does not serve a resource type '${word}'`));
   }
-  return { lines, missing: targets.flatMap(({ words, names }) => names.flatMap((name) => missingOf(answers, words, name, namespace))) };
+  return { lines, notes: failures.filter(isExpected).map(failureLine), missing: targets.flatMap(({ words, names }) => names.flatMap((name) => missingOf(answers, words, name, namespace))) };
 }
 
 /** A name that no cluster has which serves the type. */

@@ -64,19 +64,19 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
   output.progress(`asking ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} clusters`}`);
   const gathered = await readObjects(asking, discovery, places, selection, room);
   output.progress("");
-  const { lines, missing } = problemsOf(gathered, { targets, areNamed: names.length > 0, ...(namespace !== undefined && { namespace }), known: discovery.known });
+  const { lines, notes, missing } = problemsOf(gathered, { targets, areNamed: names.length > 0, ...(namespace !== undefined && { namespace }), known: discovery.known });
   const told = [...lines, ...(options.ignoreNotFound ? [] : missing)];
   if (room.left <= 0) told.push(`there are more than ${MAX_OBJECTS} objects, and the rest is not shown; choose with -n, -l or --clusters`);
 
   const withNamespace = namespace === undefined;
   if (options.watch) {
-    for (const line of told) output.warn(line);
+    for (const line of [...notes, ...told]) output.warn(line);
     const printer = createWatchPrinter(format, { ...options, withNamespace }, { output, terminal: tools.terminal, clock: asking.clock });
     await watch({ gathered, places, selection, discovery }, { ...printer, tell: (text) => output.warn(text) }, asking);
     return 0;
   }
   const count = await printGathered(gathered, { ...options, format, withNamespace, isOne: isOne(options, targets), nowMs: asking.clock.now() }, tools);
-  for (const line of told) output.warn(line);
+  for (const line of [...notes, ...told]) output.warn(line);
   if (count === 0 && told.length === 0 && format.as === "table") output.warn(`No resources found${namespace === undefined ? "" : ` in ${namespace} namespace`}.`);
   return told.length > 0 ? FAILED : 0;
 }
