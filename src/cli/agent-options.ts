@@ -38,7 +38,7 @@ export interface RegisterOptions {
   certificateSeconds: number;
   /** How long the hub may not answer. */
   timeoutMs: number;
-  /** Told once, when the hub does not answer at first. */
+  /** Told once, when the hub does not answer and is waited for. */
   onTrouble(text: string): void;
 }
 

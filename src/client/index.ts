@@ -13,6 +13,7 @@ export type { KubeconfigConnection, Surroundings } from "./kubeconfig-connection
 export { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";
 export * from "./transport.ts";
 export * from "./kind-resolver.ts";
+export * from "./each-object.ts";
 export * from "./find.ts";
 export { createServedVersionsClient } from "./served-versions.ts";
 export { openUpgrade, type UpgradeAnswer } from "./upgrade.ts";

@@ -14,12 +14,15 @@ export async function ensureDirectory(path: string): Promise<void> {
       await ensureDirectory(dirname(path));
       return ensureDirectory(path);
     }
-    throw new FlotillaError("DataDirectory", `making the data directory ${path}: ${reasons[code ?? ""] ?? "it cannot be made there"}; choose another with --data DIR`, { cause: error });
+    const reason = reasons[code ?? ""];
+    // Without a cause that says the same in the system's words.
+    throw new FlotillaError("DataDirectory", `making the data directory ${path}: ${reason ?? "it cannot be made there"}; choose another with --data DIR`, { ...(reason === undefined && { cause: error }) });
   }
 }
 
 const reasons: Record<string, string> = {
   EEXIST: "a file of that name is in the way",
+  ENOENT: "no folder can be made there",
   ENOTDIR: "a part of the path is a file",
   EACCES: "this user may not write there",
   EROFS: "the file system is read-only",

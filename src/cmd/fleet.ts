@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates, ListenError } from "../apiserver/index.ts";
 import type { HttpServer } from "../apiserver/index.ts";
-import { FlotillaError, sleep, systemClock, systemRandom } from "../base/index.ts";
+import { FlotillaError, sleep, systemClock, systemRandom, UsageError } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
 import { kubeconfigPath, logPath, VERSION } from "../cli/index.ts";
@@ -12,6 +12,7 @@ import { createMemoryEngine, openSqliteEngine } from "../store/index.ts";
 import type { Engine } from "../store/index.ts";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "../system/index.ts";
 import { createFeatureGates, parseFeatureGates } from "../workloads/index.ts";
+import type { FeatureGates } from "../workloads/index.ts";
 import { ensureDirectory } from "./data-directory.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import { createHub, HUB } from "./hub.ts";
@@ -31,6 +32,7 @@ const LONG_HISTORY = 10_000;
 const storePath = (data: string): string => join(data, "flotilla.db");
 
 export const startFleet: FleetStarter = async (options, progress, signal) => {
+  const kruiseGates = options.kruiseGates === undefined ? undefined : readGates(options.kruiseGates);
   const data = resolve(options.data);
   await ensureDirectory(data);
   await refuseSecondStart(data);
@@ -48,7 +50,7 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
     const engine = tellStoreTroubles(store, fileOnly, (text) => isReady && options.onTrouble?.(text));
     opened.push(() => engine.close());
     if ((await engine.revision()) > LONG_HISTORY) growYoungGeneration();
-    const fleet = await startParts(options, data, engine, log, opened, closeAll, progress, signal);
+    const fleet = await startParts(options, kruiseGates, data, engine, log, opened, closeAll, progress, signal);
     isReady = true;
     return fleet;
   } catch (error) {
@@ -61,8 +63,18 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
 const OF_FILES: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EISDIR", "ENOTDIR", "ENOENT"]);
 const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && OF_FILES.has(error.code);
 
+/** Throws `UsageError`: what OpenKruise's gates are called is the only thing about them that can be wrong. */
+function readGates(text: string): FeatureGates {
+  try {
+    return createFeatureGates(parseFeatureGates(text));
+  } catch (error) {
+    throw error instanceof FlotillaError ? new UsageError(`--kruise-gates: ${error.message}`) : error;
+  }
+}
+
 async function startParts(
   options: FleetOptions,
+  kruiseGates: FeatureGates | undefined,
   data: string,
   engine: Engine,
   log: Log,
@@ -82,7 +94,7 @@ async function startParts(
     random: systemRandom,
     log,
     kruise: options.kruise,
-    ...(options.kruiseGates !== undefined && { kruiseGates: createFeatureGates(parseFeatureGates(options.kruiseGates)) }),
+    ...(kruiseGates && { kruiseGates }),
     nodes: options.nodes,
     ...(options.pull && { pull: options.pull }),
     ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }),

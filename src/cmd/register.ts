@@ -12,6 +12,8 @@ import { isAlreadyExists } from "../machinery/index.ts";
 
 const HUB = "hub";
 const RETRY_MS = 2_000;
+/** A hub that is away for a moment is nobody's concern. */
+const TOLD_AFTER = 2;
 const surroundings = { clock: systemClock, random: systemRandom, log: silentLog };
 /** The identity that may hand out what an agent needs; its name is Karmada's. */
 const generator = (cluster: string): AgentIdentity => ({ commonName: "system:karmada:agent:rbac-generator", organizations: ["system:karmada:agents"], labels: {}, requestPrefix: `agent-rbac-generator-${cluster}-` });
@@ -63,12 +65,12 @@ async function discover(client: Client, options: RegisterOptions, signal: AbortS
 /** Asks again while nobody answers, within the time; what is in the way is told once, since whoever waits could mend it. A name that nobody knows is a mistake, which no waiting mends. */
 export async function untilAnswered<T>(ask: () => Promise<T>, { timeoutMs, onTrouble, clock }: Pick<RegisterOptions, "timeoutMs" | "onTrouble"> & { clock: Clock }, signal: AbortSignal): Promise<T> {
   const untilMs = clock.now() + timeoutMs;
-  for (let isTold = false; ; isTold = true) {
+  for (let failures = 0; ; ) {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof UnreachableError) || isUnknownName(error) || clock.now() >= untilMs) throw error;
-      if (!isTold) onTrouble(`${error.message}; trying again for ${timeoutMs / 1000} s (--discovery-timeout)`);
+      if (++failures === TOLD_AFTER) onTrouble(`${error.message}; trying again for ${timeoutMs / 1000} s (--discovery-timeout)`);
       await sleep(clock, RETRY_MS, signal);
     }
   }

@@ -19,6 +19,7 @@ export const snapshots: Snapshots = {
     if (!existsSync(join(data, STORE))) throw new FlotillaError("Snapshot", `saving ${data}: it holds no store; name the fleet's data directory with --data DIR`);
     const unfinished = `${target}.${process.pid}`;
     if (existsSync(target)) throw new FlotillaError("Snapshot", `saving to ${target}: the file exists; choose another name`);
+    if (!existsSync(dirname(target))) throw new FlotillaError("Snapshot", `saving to ${target}: there is no folder ${dirname(target)}; make it, or choose another`);
     try {
       await writeSnapshot(join(data, STORE), unfinished);
       addFiles(unfinished, await filesOf(data));

@@ -83,6 +83,7 @@ async function writeKubeconfigs(): Promise<void> {
   make("lost-context.kubeconfig", (config) => (config["current-context"] = "prod"));
   make("member.kubeconfig", ({ clusters }) => (clusters[0].cluster["server"] = `${fleet.url}/clusters/member1`));
   writeFileSync(at("not-yaml.kubeconfig"), "users: [{name: u, user: {token: 'hunter2}}]");
+  writeFileSync(at("empty.yaml"), "# nothing yet\n");
   writeFileSync(at("deployment.yaml"), "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
 }
 
@@ -134,6 +135,9 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "an argument too many": { line: "status web", code: WRONG_USAGE, want: "'flotilla status' does not know what to do with 'web'; see 'flotilla status --help'" },
     "an output format that is none": { line: "status -o xml", code: WRONG_USAGE, want: "--output is one of table, json, yaml, not 'xml'" },
     "nothing to plan": { line: "plan", code: WRONG_USAGE, want: "say what would change: -f FILE, or --without-cluster NAME" },
+    "a feature gate that there is not": { line: "up --kruise-gates Luck=true --data @never --port 0", code: WRONG_USAGE, want: "--kruise-gates: reading the feature gates of OpenKruise: Luck is not a gate of release 1.9.1" },
+    "a host that is none": { line: "register nosuch://hub --token abcdef.0123456789abcdef --discovery-token-unsafe-skip-ca-verification --cluster-name paris --write-kubeconfig @x", code: WRONG_USAGE, want: "'nosuch://hub' is not the address of a hub; write its host and port, as in hub.example.com:6443" },
+    "a member to pull that there is not": { line: "up --members 1 --pull menber1 --data @pulling --port 0", code: WRONG_USAGE, want: "--pull: there is no member 'menber1' (did you mean 'member1'?); this fleet has member1" },
     "a shell without completion": { line: "completion tcsh", code: WRONG_USAGE, want: "there is no completion for 'tcsh'; there is one for bash, zsh, fish" },
   },
   "of a kubeconfig": {
@@ -169,6 +173,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "credentials that are not there": { line: "agent manifests --image x --cluster-name paris --bootstrap-kubeconfig @missing", code: FAILED, want: /reading \S+missing: it does not exist/ },
     "credentials that are a folder": { line: "agent manifests --image x --cluster-name paris --bootstrap-kubeconfig @empty", code: FAILED, want: /reading \S+empty: it is a directory/ },
     "a place to write that is not there": { line: "token --data @fleet --bootstrap-kubeconfig @no/such/file", code: FAILED, want: /writing \S+no\/such\/file: it does not exist/ },
+    "a manifest that is empty": { line: "plan -f @empty.yaml --data @fleet", code: WRONG_USAGE, want: /empty\.yaml holds no objects/ },
     "a snapshot that is not there": { line: "snapshot restore @missing.snapshot --data @restored", code: FAILED, want: /missing\.snapshot/ },
     "a fleet to save that is not there": { line: "snapshot save @x.snapshot --data @empty", code: FAILED, want: /empty/ },
     "the kubeconfig of a cluster that joins": { line: "join paris --data @fleet --cluster-kubeconfig @missing", code: WRONG_USAGE, want: /reading the kubeconfig \S+missing: .*it does not exist/ },
@@ -178,6 +183,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "an object that is not there": { line: "why deployment/web --data @fleet", code: FAILED, want: "there is no Deployment web in namespace default on the hub" },
     "a member that is not there": { line: "unjoin oslo --data @fleet", code: WRONG_USAGE, want: "there is no member oslo; 'flotilla status' lists them" },
     "a member to adopt from that is not there": { line: "adopt deployment web --from oslo --data @fleet", code: WRONG_USAGE, want: "there is no member oslo" },
+    "a simulated member that is to join once more": { line: "join oslo --cluster-kubeconfig @fleet/member1.kubeconfig --data @fleet", code: FAILED, want: "this cluster has joined as member1 already" },
     "a cluster that never asked": { line: "accept oslo --wait 0 --data @fleet", code: WRONG_USAGE, want: "no cluster called oslo has asked to join; start its agent" },
     "a type that no member serves": { line: "get sprockets --data @fleet", code: WRONG_USAGE, want: "member1 does not serve a resource type 'sprockets'" },
     "a misspelt type": { line: "get deploymnets --data @fleet", code: WRONG_USAGE, want: "(did you mean 'deployments'?)" },

@@ -141,7 +141,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   });
 
   test("lint says in one line what was asked wrongly", async () => {
-    const wrong = await Promise.all([flotilla("lint"), flotilla("lint", "-f", "nowhere.yaml"), flotilla("lint", "-f", "x", "--rule", "no-such"), flotilla("doctor", "--only", "no-such"), flotilla("doctor", "--data", join(directory.path, "data"), "--cluster", "membr1")]);
+    const wrong = await Promise.all([flotilla("lint"), flotilla("lint", "-f", "nowhere.yaml"), flotilla("lint", "-f", "x", "--rule", "no-such"), flotilla("doctor", "--only", "no-such"), flotilla("doctor", "--data", join(directory.path, "data"), "--clusters", "membr1")]);
 
     expect(wrong.map(({ code }) => code)).toEqual([2, 1, 2, 2, 2]);
     expect(wrong.at(-1)?.stderr).toContain("did you mean 'member1'?");

@@ -163,6 +163,43 @@ describe("a release that is under way", () => {
     expect((await pods("web:1")).sum).toBe(10);
   });
 
+  test.each([
+    { how: "the image alone", partition: 7 },
+    { how: "the image, and the partition raised", partition: 9 },
+  ])("reaches no more pods when it is taken back by $how, and can go on after all", async ({ partition }) => {
+    await start();
+    await release(7);
+    await settle();
+
+    await release(partition, "web:1");
+    expect(await settle()).toBe(3);
+    expect((await pods("web:1")).sum).toBe(7);
+
+    await release(1, "web:1");
+    await settle();
+    expect((await pods("web:1")).sum).toBe(9);
+
+    await release(4);
+    expect(await settle()).toBe(6);
+    await release(8);
+    await settle();
+    expect((await pods()).sum).toBe(2);
+  });
+
+  test("reaches no more pods when another one was on its way before it, and both are taken back", async () => {
+    await start();
+    await release(7);
+    await settle();
+    await release(7, "web:3");
+    await settle("web:3");
+
+    await release(7, "web:1");
+    await settle("web:1");
+
+    expect((await pods("web:1")).sum).toBe(7);
+    expect((await pods("web:3")).sum).toBe(3);
+  });
+
   test("goes back to what overrides made of the template before it, on members old and new", async () => {
     await start();
     await fleet.client.patch(CloneSet, web, { spec: { template: { spec: { tolerations: [{ key: "a", operator: "Exists" }] } } } }, { type: "merge" });

@@ -2,7 +2,7 @@
  * `flotilla demo`: a guided story on a throw-away fleet. Every step acts as a person would and waits until what it promises is seen; a step
  * that is not observed in time fails the demo, so exit code 0 means that all of it happened.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FlotillaError } from "../../base/index.ts";
@@ -40,7 +40,8 @@ const FLEET: Omit<FleetOptions, "data"> = {
 /** Files that are there are somebody's. */
 function keepFiles(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    // One step and not `recursive`: below a file system that refuses new folders Node would try for ever.
+    if (!existsSync(folder)) mkdirSync(folder);
     for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text, { flag: "wx" });
   } catch (error) {
     throw new FlotillaError("File", `writing the manifests to ${folder}; choose a new folder with --files DIR`, { cause: error });

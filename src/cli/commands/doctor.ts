@@ -7,6 +7,7 @@ import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import type { HubLists } from "../doctor/context.ts";
+import { clusterFlags, readNames } from "../members/places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const FOUND_PROBLEMS = 1;
@@ -17,14 +18,14 @@ export const doctorCommand = defineCommand({
   details: "Every check has a result, what was seen, and the commands that mend it. A check that could not look says so. Exit code 0 without problems, warnings allowed; 1 with problems.",
   example: [
     { says: "Look at everything.", run: "flotilla doctor" },
-    { says: "Look at one member, and at what goes there.", run: "flotilla doctor --cluster member2" },
+    { says: "Look at one member, and at what goes there.", run: "flotilla doctor --clusters member2" },
     { says: "Run some checks, for a program to read.", run: "flotilla doctor --only certificates,finalizers -o json" },
     { says: "See what is checked.", run: "flotilla doctor --list" },
   ],
   args: [],
   flags: {
     only: { type: "string", value: "NAME", repeated: true, description: "run these checks alone, with commas between; may be repeated" },
-    cluster: { type: "string", short: "C", value: "NAME", repeated: true, completes: "cluster", description: "look at these members alone; may be repeated" },
+    ...clusterFlags,
     patience: { type: "integer", value: "SECONDS", default: 60, maximum: 86_400, description: "how long something may take before it counts as stuck" },
     timeout: { type: "integer", value: "SECONDS", default: 20, minimum: 1, maximum: 600, description: "how long one check may take" },
     list: { type: "boolean", description: "list the checks instead" },
@@ -32,7 +33,7 @@ export const doctorCommand = defineCommand({
   },
   async run({ flags, output, signal, clock, connect, environment }) {
     const [{ CHECKS }, { runChecks }, { renderDoctor, renderList }, { createHubLists }, { slimObject }, { surroundings }] = await Promise.all([import("../doctor/checks/index.ts"), import("../doctor/run-checks.ts"), import("../doctor/render-doctor.ts"), import("../doctor/context.ts"), import("../doctor/slim.ts"), import("../doctor/surroundings.ts")]);
-    const wanted = words(flags.only);
+    const wanted = readNames(flags.only);
     const unknown = wanted.find((name) => !CHECKS.some((check) => check.name === name));
     if (unknown !== undefined) throw new UsageError(`there is no check '${unknown}'${didYouMean(unknown, CHECKS.map(({ name }) => name))}; 'flotilla doctor --list' shows them`);
     const checks = wanted.length === 0 ? CHECKS : CHECKS.filter(({ name }) => wanted.includes(name));
@@ -44,7 +45,7 @@ export const doctorCommand = defineCommand({
     const { client, server, close } = await connect(kubeconfig);
     try {
       output.progress("looking at the fleet");
-      const only = words(flags.cluster);
+      const only = readNames(flags.clusters);
       const lists = createHubLists({ client, signal, slim: slimObject });
       if (only.length > 0) await checkNames(only, lists);
       // A kubeconfig that lies in a data directory says where that is.
@@ -66,5 +67,3 @@ async function checkNames(names: readonly string[], lists: HubLists): Promise<vo
   const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined) throw new UsageError(`there is no member '${unknown}'${didYouMean(unknown, known)}; 'flotilla status' lists them`);
 }
-
-const words = (given: readonly string[]): string[] => given.flatMap((text) => text.split(",")).map((word) => word.trim()).filter((word) => word !== "");

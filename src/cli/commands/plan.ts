@@ -40,6 +40,7 @@ export const planCommand = defineCommand({
     ]);
     const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, { recursive: flags.recursive });
     const manifests = manifestsOf(sources.flatMap(readDocuments)).map(({ object }) => object);
+    if (flags.filename.length > 0 && manifests.length === 0) throw new UsageError(`${flags.filename.join(", ")} holds no objects`);
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
       output.progress("planning");

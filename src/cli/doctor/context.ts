@@ -3,6 +3,7 @@ import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { Cluster } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
+import { eachObject } from "../../client/index.ts";
 import type { Client, ListOptions } from "../../client/index.ts";
 import { ApiError, isNotFound } from "../../machinery/index.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -49,14 +50,11 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
 
   async function read<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]> {
     const objects: DeepReadonly<T>[] = [];
-    let next: string | undefined;
     try {
-      do {
-        const page = await client.list(kind, { cluster: "hub", limit: PAGE, ...(next && { continue: next }), signal });
-        for (const object of page.items) objects.push(slim(kind, object));
-        next = page.continue;
-        if (objects.length >= MAX_OBJECTS) throw new FlotillaError("TooMany", `there are more than ${MAX_OBJECTS} ${kind.plural}; this check does not look at so many`);
-      } while (next);
+      for await (const object of eachObject(client, kind, { cluster: "hub", limit: PAGE, signal })) {
+        objects.push(slim(kind, object));
+        if (objects.length > MAX_OBJECTS) throw new FlotillaError("TooMany", `there are more than ${MAX_OBJECTS} ${kind.plural}; this check does not look at so many`);
+      }
     } catch (error) {
       if (isNotFound(error)) return []; // Not served, so there are none.
       if (error instanceof ApiError && error.status.code === 403) throw new FlotillaError("Forbidden", `you may not list ${kind.plural}`, { cause: error });

@@ -22,14 +22,14 @@ interface Owner {
   commands(object: Deleting): readonly string[];
 }
 
-const unjoin = ({ member, name }: Deleting): readonly string[] => [`flotilla doctor --only members --cluster ${member ?? name}`, `flotilla unjoin ${member ?? name} --force`];
+const unjoin = ({ member, name }: Deleting): readonly string[] => [`flotilla doctor --only members --clusters ${member ?? name}`, `flotilla unjoin ${member ?? name} --force`];
 
 const OWNERS: Readonly<Record<string, Owner>> = {
   "karmada.io/execution-controller": { who: "The hub takes it off when the copy is gone from the member.", fix: "Bring the member back, or see what holds the object there. If the member is gone for good, let it go.", commands: unjoin },
   "karmada.io/binding-controller": { who: "The hub takes it off when all Works of the binding are gone.", fix: "See which Work is left.", commands: ({ namespace, name }) => [`kubectl get works -A | grep ${name.replace(/-[a-z]+$/, "")}`, `kubectl get resourcebinding ${name} -n ${namespace ?? "default"} -o yaml`] },
   "karmada.io/cluster-resource-binding-controller": { who: "The hub takes it off when all Works of the binding are gone.", fix: "See which Work is left.", commands: ({ name }) => [`kubectl get works -A | grep ${name.replace(/-[a-z]+$/, "")}`] },
   "karmada.io/cluster-controller": { who: "The hub takes it off when the member's execution namespace is empty.", fix: "Bring the member back, so that its Works can end; or do not wait for it.", commands: ({ name }) => [`kubectl get works -n karmada-es-${name}`, `flotilla unjoin ${name} --force`] },
-  "cluster.open-cluster-management.io/manifest-work-cleanup": { who: "The agent, or the hub where it reaches the member, takes it off when the objects are gone there.", fix: "Bring the member or its agent back.", commands: ({ member = "MEMBER" }) => [`flotilla doctor --only agents,members --cluster ${member}`, `kubectl get manifestworks -n ${member}`] },
+  "cluster.open-cluster-management.io/manifest-work-cleanup": { who: "The agent, or the hub where it reaches the member, takes it off when the objects are gone there.", fix: "Bring the member or its agent back.", commands: ({ member = "MEMBER" }) => [`flotilla doctor --only agents,members --clusters ${member}`, `kubectl get manifestworks -n ${member}`] },
   "work.open-cluster-management.io/manifest-work-cleanup": { who: "The hub takes it off when the ManifestWorks of the set are gone.", fix: "See which of its ManifestWorks is left.", commands: ({ namespace, name }) => [`kubectl get manifestworks -A -l work.open-cluster-management.io/manifestworkreplicaset=${namespace ?? ""}.${name}`] },
   "cluster.open-cluster-management.io/api-resource-cleanup": { who: "The hub takes it off when the cluster's works and rights are gone.", fix: "See which ManifestWorks are left in its namespace.", commands: ({ name }) => [`kubectl get manifestworks -n ${name}`, `flotilla unjoin ${name} --force`] },
   "cluster.open-cluster-management.io/resource-cleanup": { who: "The hub takes it off when the cluster's works are gone.", fix: "See which ManifestWorks are left in its namespace.", commands: ({ name }) => [`kubectl get manifestworks -n ${name}`, `flotilla unjoin ${name} --force`] },

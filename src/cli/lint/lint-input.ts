@@ -1,6 +1,7 @@
 /** `flotilla lint` from its files to what is found: reads, asks a hub, and lets the rules look. */
 import { Cluster } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
+import { eachObject } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import type { Source } from "../interpret/sources.ts";
@@ -27,8 +28,6 @@ export interface LintInput {
   namespace: string;
 }
 
-const PAGE = 500;
-
 export async function lintSources({ sources, rules, strict, namespace }: LintInput, { client, isReal }: AskedHub, signal: AbortSignal): Promise<LintResult> {
   const read = readLintManifests(sources);
   const said = await askHub(client, read.manifests, { isReal, namespace }, signal);
@@ -38,12 +37,7 @@ export async function lintSources({ sources, rules, strict, namespace }: LintInp
 
 async function readMembers(client: Client, signal: AbortSignal): Promise<{ name: string; labels: Readonly<Record<string, string>> }[]> {
   const members: { name: string; labels: Readonly<Record<string, string>> }[] = [];
-  let next: string | undefined;
-  do {
-    const page = await client.list(Cluster, { cluster: "hub", limit: PAGE, ...(next && { continue: next }), signal });
-    members.push(...page.items.map(({ metadata }) => ({ name: metadata.name, labels: metadata.labels ?? {} })));
-    next = page.continue;
-  } while (next);
+  for await (const { metadata } of eachObject(client, Cluster, { cluster: "hub", signal })) members.push({ name: metadata.name, labels: metadata.labels ?? {} });
   return members;
 }
 

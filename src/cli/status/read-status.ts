@@ -3,15 +3,14 @@ import { Cluster, CLUSTER_LEASE, ClusterResourceBinding, Deployment, Lease, Mana
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import type { Client, ListOptions } from "../../client/index.ts";
+import { eachObject } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
 import { ApiError, isNotFound } from "../../machinery/index.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { KARMADA_LEASES, summariseMembers } from "./members.ts";
 import { createUnwellCollector } from "./unwell.ts";
 import { summariseWorkload } from "./workloads.ts";
 
-/** A work may have half a megabyte; this many are in memory at once. */
-const PAGE_SIZE = 100;
 /** Where Karmada and Open Cluster Management have their programs on a hub. */
 const COMPONENT_NAMESPACES = ["karmada-system", OCM_HUB_NAMESPACE];
 
@@ -25,7 +24,7 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
   async function each<T extends KubernetesObject>(kind: Kind<T>, see: (object: DeepReadonly<T>) => void): Promise<number> {
     let count = 0;
     try {
-      for await (const object of objectsOf(client, kind, { cluster: "hub", signal })) {
+      for await (const object of eachObject(client, kind, { cluster: "hub", signal })) {
         count += 1;
         see(object);
       }
@@ -61,21 +60,12 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
   return { server, components, members, objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets }, unwell: unwell.result(), workloads, notShown: notShown.toSorted() };
 }
 
-async function* objectsOf<T extends KubernetesObject>(client: Client, kind: Kind<T>, options: ListOptions): AsyncIterable<DeepReadonly<T>> {
-  let next: string | undefined;
-  do {
-    const page = await client.list(kind, { ...options, limit: PAGE_SIZE, ...(next && { continue: next }) });
-    yield* page.items;
-    next = page.continue;
-  } while (next);
-}
-
 /** Who may not read them sees everything else. A hub may run its programs elsewhere, and then shows none. */
 async function readComponents(client: Client, signal: AbortSignal): Promise<ComponentsStatus[]> {
   const found: ComponentsStatus[] = [];
   for (const namespace of COMPONENT_NAMESPACES) {
     try {
-      const deployments = await Array.fromAsync(objectsOf(client, Deployment, { cluster: "hub", namespace, signal }));
+      const deployments = await Array.fromAsync(eachObject(client, Deployment, { cluster: "hub", namespace, signal }));
       const unready = deployments.filter(({ spec, status }) => (status?.readyReplicas ?? 0) < (spec.replicas ?? 1)).map(({ metadata }) => metadata.name);
       if (deployments.length > 0) found.push({ namespace, total: deployments.length, unready });
     } catch (error) {
@@ -90,7 +80,7 @@ async function readLeases(client: Client, signal: AbortSignal): Promise<DeepRead
   const found: DeepReadonly<Lease>[] = [];
   for (const where of [{ namespace: KARMADA_LEASES }, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }]) {
     try {
-      for await (const lease of objectsOf(client, Lease, { cluster: "hub", ...where, signal })) found.push(lease);
+      for await (const lease of eachObject(client, Lease, { cluster: "hub", ...where, signal })) found.push(lease);
     } catch (error) {
       if (!isForbidden(error) && !isNotFound(error)) throw error;
     }

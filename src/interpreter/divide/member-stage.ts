@@ -33,6 +33,8 @@ export interface KeptTemplate {
   readonly template: Json;
   /** It is another member's: with the overrides of this one it becomes its own. */
   readonly isLent?: true;
+  /** It is a release that was taken back before it was through. Its pods are counted, and nothing goes back to it. */
+  readonly isTakenBack?: true;
 }
 
 /**
@@ -110,7 +112,7 @@ export function keptTemplateOf({ metadata }: Annotated): KeptTemplate | undefine
 
 function parseKept(text: string): KeptTemplate | undefined {
   const kept = parseJson(text);
-  return isObject(kept) && typeof kept["digest"] === "string" && isObject(kept["template"]) ? { digest: kept["digest"], template: kept["template"] as Json, ...(kept["isLent"] === true && { isLent: true }) } : undefined;
+  return isObject(kept) && typeof kept["digest"] === "string" && isObject(kept["template"]) ? { digest: kept["digest"], template: kept["template"] as Json, ...(kept["isLent"] === true && { isLent: true }), ...(kept["isTakenBack"] === true && { isTakenBack: true }) } : undefined;
 }
 
 function parseJson(text: string): unknown {

@@ -39,11 +39,16 @@ function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolea
   if (!isStaged) return undefined;
   if (kept && !isLetThrough(copy)) {
     if (kept.digest !== digest) return kept;
-    return isBackward(copy) ? undefined : templateIn(copy, release);
+    return isBackward(copy) ? undefined : turnedRound(kept, templateIn(copy, release));
   }
   if (release === undefined && isOverridden) return undefined;
   const before = isBackward(copy) ? kept : templateIn(copy, release);
   return before?.digest === digest ? undefined : before;
+}
+
+/** The template before was written again: a release that is taken back in the middle, or one that was taken back and goes on after all. */
+function turnedRound({ isTakenBack }: KeptTemplate, release: KeptTemplate | undefined): KeptTemplate | undefined {
+  return release && !isTakenBack ? { ...release, isTakenBack: true } : release;
 }
 
 interface Context {
@@ -61,7 +66,8 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
   const isPinned = own !== undefined && copy !== undefined && isOverruled(copy, own);
   const was = isPinned ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) } : share.held ? lastKnown(share.held, own, reported, tellsStages(status)) : own;
   const isTrusted = share.observed !== undefined && !tellsStages(status);
-  const canGoBack = kept !== undefined || lent !== undefined;
+  const before = kept ?? lent;
+  const canGoBack = before !== undefined && !before.isTakenBack;
   return {
     size: share.replicas,
     ...(was && { was }),

@@ -141,8 +141,8 @@ const cases: Record<string, Record<string, Case>> = {
   works: {
     "an applied Work is well": { judged: worksCheck.judge([work(condition("Applied", "True"))], now), verdict: "ok" },
     "a refused one is a problem": { judged: worksCheck.judge([work(condition("Applied", "False", "denied by quota", "AppliedFailed"))], now), verdict: "problem", says: "denied by quota" },
-    "a missing kind leads to its own check": { judged: worksCheck.judge([work(condition("Applied", "False", "x", "KindNotServed"))], now), verdict: "problem", says: "--only apis --cluster paris" },
-    "a member that is away leads to its own check": { judged: worksCheck.judge([work(condition("Applied", "False", "x", "MemberUnreachable"))], now), verdict: "problem", says: "--only members --cluster paris" },
+    "a missing kind leads to its own check": { judged: worksCheck.judge([work(condition("Applied", "False", "x", "KindNotServed"))], now), verdict: "problem", says: "--only apis --clusters paris" },
+    "a member that is away leads to its own check": { judged: worksCheck.judge([work(condition("Applied", "False", "x", "MemberUnreachable"))], now), verdict: "problem", says: "--only members --clusters paris" },
     "an object of others is adopted": { judged: worksCheck.judge([work(condition("Applied", "False", "it already exists and is not managed", "AppliedFailed"))], now), verdict: "problem", says: "flotilla adopt deployment/web -n shop --from paris" },
   },
   ocm: {

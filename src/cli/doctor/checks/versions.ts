@@ -24,7 +24,7 @@ export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
     const findings: DoctorFinding[] = [];
     for (const { name, minor, version } of known) {
       if (hub === undefined || (minor <= hub && hub - minor <= MAX_BEHIND)) continue;
-      findings.push({ severity: "warning", about: `member ${name}`, seen: `It runs Kubernetes ${version}; the hub serves the API of ${KUBERNETES_VERSION}.`, fix: minor > hub ? "Use a newer Flotilla on the hub." : "Upgrade the member, or keep to API versions that both serve.", commands: [`flotilla doctor --only apis --cluster ${name}`] });
+      findings.push({ severity: "warning", about: `member ${name}`, seen: `It runs Kubernetes ${version}; the hub serves the API of ${KUBERNETES_VERSION}.`, fix: minor > hub ? "Use a newer Flotilla on the hub." : "Upgrade the member, or keep to API versions that both serve.", commands: [`flotilla doctor --only apis --clusters ${name}`] });
     }
     const [oldest, newest] = [known.toSorted((a, b) => a.minor - b.minor)[0], known.toSorted((a, b) => b.minor - a.minor)[0]];
     if (oldest && newest && newest.minor - oldest.minor > MAX_APART) findings.push({ severity: "warning", about: `members ${oldest.name} and ${newest.name}`, seen: `They run Kubernetes ${oldest.version} and ${newest.version}.`, fix: "Upgrade the older one, so that one template fits both.", commands: ["flotilla status"] });

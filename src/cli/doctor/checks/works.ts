@@ -33,8 +33,8 @@ function objectIn(work: DeepReadonly<Work>): string {
 function cureOf(work: DeepReadonly<Work>, member: string, { reason, message }: { reason: string; message: string }): Pick<DoctorFinding, "fix" | "commands"> {
   const { kind = "", metadata } = manifestOf(work);
   const [name, namespace] = [metadata?.name ?? "NAME", metadata?.namespace ? ` -n ${metadata.namespace}` : ""];
-  if (reason === "KindNotServed") return { fix: "Bring its definition to the member.", commands: [`flotilla doctor --only apis --cluster ${member}`] };
-  if (reason === "MemberUnreachable" || reason === "NoAnswer" || reason === "AnswerPending") return { fix: "Bring the member back; the Work is delivered then.", commands: [`flotilla doctor --only members --cluster ${member}`] };
+  if (reason === "KindNotServed") return { fix: "Bring its definition to the member.", commands: [`flotilla doctor --only apis --clusters ${member}`] };
+  if (reason === "MemberUnreachable" || reason === "NoAnswer" || reason === "AnswerPending") return { fix: "Bring the member back; the Work is delivered then.", commands: [`flotilla doctor --only members --clusters ${member}`] };
   if (/already exist|not managed|not.*ours|conflict/i.test(message)) return { fix: "The member has an object of this name that Flotilla did not make. Adopt it, which changes no pod, or let the policy say conflictResolution: Overwrite.", commands: [`flotilla adopt ${kind.toLowerCase()}/${name}${namespace} --from ${member} --dry-run`] };
   return { fix: "The message is the member's own: change the template, or an override for this member, so that it is taken.", commands: [`flotilla why ${kind.toLowerCase()}/${name}${namespace}`] };
 }
