@@ -53,6 +53,8 @@ export interface AgentOptions {
    * its clients. Watches that go on from a later time would hear nothing for long, so that everything is to be read anew.
    */
   onOlderHub?(): void;
+  /** Told when what stands for the member on the hub goes, or is denied. */
+  onChangedStanding?(): void;
   /** How the certificate of this agent is renewed; unset where it has none. */
   rotation?(): Rotation | undefined;
   /** How long a member keeps what a ManifestWork brought that the hub does not have any more; unset is for good. */
@@ -105,6 +107,11 @@ export function createAgent(options: AgentOptions): Agent {
   const isGone = (name: string): boolean => ![...(faces.karmada ? [Cluster] : []), ...(faces.ocm ? [ManagedCluster] : [])].some((kind) => informers.of<Cluster | ManagedCluster>(kind).get({ cluster: hub, name }));
   const prober = untilGone(createProber({ hub, periodMs, factsEveryMs: () => (only === undefined ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS), clock, random, log }), isGone);
   const stops = [capacities.watch(members.summary), members.onServed(prober.refresh)];
+  const { onChangedStanding } = options;
+  if (onChangedStanding) {
+    if (faces.karmada) stops.push(informers.of(Cluster).subscribe(({ deleted }) => deleted && onChangedStanding()));
+    if (faces.ocm) stops.push(informers.of(ManagedCluster).subscribe(({ object, deleted }) => (deleted || !object.spec.hubAcceptsClient) && onChangedStanding()));
+  }
 
   let newest = "";
   function onRenewal(resourceVersion: string): void {

@@ -8,7 +8,7 @@
 import { Cluster, CLUSTER_LEASE, Lease, ManagedCluster } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { formatMicroTime } from "../base/index.ts";
-import type { Clock, DeepReadonly, Random } from "../base/index.ts";
+import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import { find } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import { isConditionTrue, isConflict, isNotFound } from "../machinery/index.ts";
@@ -43,6 +43,8 @@ const KARMADA_EVERY_MS = 10_000;
 const DEFAULT_MANAGED_SECONDS = 60;
 /** Renewals come up to a quarter later by chance, so that a thousand members do not renew in the same moment. */
 const JITTER = 0.25;
+/** Renewals in a row before each of which somebody else had renewed: a hub that was restored or a restarted agent is one, never more. */
+const SURELY_CONTESTED = 2;
 
 export function createClusterLeaseController(deps: LeaseDependencies): Controller<ObjectKey> {
   return createLeaseController("cluster-lease", Cluster, deps, ({ metadata: { name }, spec }) =>
@@ -59,6 +61,15 @@ export function createManagedClusterLeaseController(deps: LeaseDependencies): Co
 
 function createLeaseController<T extends KubernetesObject>(controller: string, kind: Kind<T>, { hub, client, serves, onRenewal, clock, random }: LeaseDependencies, planOf: (object: DeepReadonly<T>) => LeasePlan | undefined): Controller<ObjectKey> {
   const renewed = new Map<string, { lease: DeepReadonly<Lease>; atMs: number; dueMs: number }>();
+  /** How often in a row somebody else was faster. */
+  const contested = new Map<string, number>();
+
+  /** Both would apply and report everything, and nobody would know. It is told now and then, as long as it lasts. */
+  function tellContested(name: string, log: Log): void {
+    const times = (contested.get(name) ?? 0) + 1;
+    contested.set(name, times);
+    if (times >= SURELY_CONTESTED && Number.isInteger(Math.log2(times / SURELY_CONTESTED))) log.warn("another agent serves this cluster too: its Lease on the hub is renewed by two; stop one of them, or start both with --leader-elect", { member: name });
+  }
 
   async function renew(object: DeepReadonly<T>, { namespace, name, holder, durationSeconds, isMadeHere }: LeasePlan, known: DeepReadonly<Lease> | undefined, signal: AbortSignal): Promise<DeepReadonly<Lease> | undefined> {
     const before = known ?? (await find(client, Lease, { cluster: hub, namespace, name }, { signal }));
@@ -75,7 +86,7 @@ function createLeaseController<T extends KubernetesObject>(controller: string, k
     for: kind,
     writes: [Lease],
 
-    async reconcile(object, { key: { name }, signal }) {
+    async reconcile(object, { key: { name }, log, signal }) {
       const plan = serves(name) ? planOf(object) : undefined;
       if (!plan) {
         renewed.delete(name);
@@ -88,18 +99,23 @@ function createLeaseController<T extends KubernetesObject>(controller: string, k
       const everyMs = plan.everyMs * (plan.isMadeHere ? 1 - JITTER * random.next() : 1 + JITTER * random.next());
       try {
         const lease = await renew(object, plan, last?.lease, signal);
+        if (last) contested.delete(name);
         if (lease) {
           renewed.set(name, { lease, atMs: nowMs, dueMs: nowMs + everyMs });
           onRenewal(lease.metadata.resourceVersion ?? "");
         }
       } catch (error) {
         // Somebody else changed or took it: the next look asks what is there.
+        if (isConflict(error) && last) tellContested(name, log);
         if (isConflict(error) || isNotFound(error)) renewed.delete(name);
         throw error;
       }
       return { requeueAfterMs: everyMs };
     },
 
-    forget: ({ name }) => void renewed.delete(name),
+    forget({ name }) {
+      renewed.delete(name);
+      contested.delete(name);
+    },
   });
 }

@@ -72,6 +72,8 @@ export interface ApiServerOptions {
   connect?: ConnectBackend;
   /** The controllers that run in this process: their figures are on the hub's `/metrics`, and they have a check in `/readyz`. */
   controllers?: { writeMetrics(text: MetricsText): void; problems(): readonly string[] };
+  /** Whether the store takes writes, for a check in the hub's `/readyz`; unset is yes. */
+  takesWrites?(): boolean;
   /** Figures of what runs on the members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`. */
   workloads?: WorkloadMetrics;
   /** For tests: whatever is handed out is frozen. */
@@ -160,7 +162,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const collector = createGarbageCollector(house);
   const cleanup = createCleanup({ house, store, clusters, clock, inFlight, collector });
   const eventExpiry = createEventExpiry({ house, cache, clock });
-  const health = { draining: false, areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0 };
+  const health = { draining: false, areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0, takesWrites: () => options.takesWrites?.() ?? true };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
   const endpointsRemoval = createEndpointsRemoval(house);
   const addresses = createServiceAddresses({ house, cache, holderOf: allocation.holderOf });

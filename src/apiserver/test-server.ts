@@ -48,6 +48,7 @@ export interface TestServerOptions {
   serviceAccounts?: ApiServerOptions["serviceAccounts"];
   controllers?: ApiServerOptions["controllers"];
   workloads?: ApiServerOptions["workloads"];
+  takesWrites?(): boolean;
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -66,6 +67,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     ...(options.serviceAccounts && { serviceAccounts: options.serviceAccounts }),
     ...(options.controllers && { controllers: options.controllers }),
     ...(options.workloads && { workloads: options.workloads }),
+    ...(options.takesWrites && { takesWrites: options.takesWrites }),
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" })) await server.addCluster(name, profile);
   const user = options.user ?? ADMIN;

@@ -15,7 +15,7 @@ import { createExecCredentials } from "./exec-plugin.ts";
 import type { TlsOptions } from "./http-connection.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { readExecPlugin } from "./kubeconfig-exec.ts";
-import { stringAt } from "./kubeconfig.ts";
+import { stringAt, WHOLE_ONE } from "./kubeconfig.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { parseProxyUrl, proxyFromEnvironment } from "./proxy-settings.ts";
 import type { Environment } from "./proxy-settings.ts";
@@ -54,7 +54,8 @@ const REFUSED_USER_FIELDS: Readonly<Record<string, string>> = {
 export async function connectionOf(config: Kubeconfig, contextName: string | undefined = config.currentContext, surroundings: Surroundings = {}): Promise<KubeconfigConnection> {
   const { source } = config;
   const { environment = process.env } = surroundings;
-  if (contextName === undefined) throw new UsageError(`${source} names no current context; choose one of ${listOf(config.contexts)}`);
+  if (config.contexts.size === 0) throw new UsageError(`${source} has no contexts, so it does not say which cluster is meant; ${WHOLE_ONE}`);
+  if (contextName === undefined) throw new UsageError(`${source} names no current context; choose one of ${listOf(config.contexts)} with 'kubectl config use-context NAME --kubeconfig FILE'`);
   const context = config.contexts.get(contextName);
   if (!context) throw new UsageError(`${source} has no context ${contextName}; it has ${listOf(config.contexts)}`);
   const cluster = config.clusters.get(context.cluster);

@@ -155,7 +155,8 @@ describe("kubeconfig", () => {
       text: "current-context: a\nclusters: [{name: a, cluster: {server: 'a.example'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
       message: /must be an https:\/\/ or http:\/\/ URL/,
     },
-    "a file without a current context asks for one": { text: "clusters: []", message: /names no current context; choose one of none/ },
+    "a file without a current context asks for one": { text: "contexts: [{name: a}, {name: b}]", message: /names no current context; choose one of a, b with 'kubectl config use-context NAME/ },
+    "a file without contexts says where to get another": { text: "clusters: []", message: /has no contexts, so it does not say which cluster is meant; name another file, or make it anew: 'kubectl config view --minify --flatten'/ },
   };
   for (const [behaviour, { context, text = yaml, message }] of Object.entries(refused)) {
     test(behaviour, async () => {

@@ -22,6 +22,8 @@ export interface Kubeconfig {
 
 /** Kubeconfigs hold certificates, not data. */
 const MAX_BYTES = 4 * 1024 * 1024;
+/** What to do with a file that says nothing. */
+export const WHOLE_ONE = "name another file, or make it anew: 'kubectl config view --minify --flatten' prints a whole one";
 
 export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -33,8 +35,9 @@ export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
 export function parseKubeconfig(text: string, where: { source?: string; directory?: string } = {}): Kubeconfig {
   const { source = "the kubeconfig", directory = "." } = where;
   if (text.length > MAX_BYTES) throw new UsageError(`${source} is larger than ${MAX_BYTES} bytes; is it a kubeconfig?`);
+  if (text.trim() === "") throw new UsageError(`${source} is empty; ${WHOLE_ONE}`);
   const document = parseYaml(text, source);
-  if (!isObject(document)) throw new UsageError(`${source} is not a kubeconfig: it must be an object with clusters, contexts and users`);
+  if (!isObject(document)) throw new UsageError(`${source} is not a kubeconfig: it must be an object with clusters, contexts and users; ${WHOLE_ONE}`);
   const { kind } = document;
   // Quoted only as a text: aliases of YAML make of a few lines a value that is longer than the memory.
   if (kind !== undefined && kind !== "Config") throw new UsageError(`${source} is not a kubeconfig: its kind is ${typeof kind === "string" ? JSON.stringify(kind.slice(0, 100)) : "no text"}, not Config`);
@@ -86,7 +89,7 @@ function parseYaml(text: string, source: string): unknown {
   } catch (error) {
     // The message of the parser quotes the text around the place, and that may be a key.
     const line = messageOf(error).match(/\((\d+):\d+\)/)?.[1];
-    throw new UsageError(`${source} is not valid YAML${line === undefined ? "" : ` near line ${line}`}`);
+    throw new UsageError(`${source} is not valid YAML${line === undefined ? "" : ` near line ${line}`}; ${WHOLE_ONE}`);
   }
 }
 

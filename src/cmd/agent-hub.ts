@@ -1,6 +1,6 @@
 /** How an agent gets to its hub: by a bootstrap kubeconfig, with which it asks for credentials, or by one that registering left. */
-import { createCredentialKeeper, introduce, karmadaIdentity, latestOf, managedClusterIdentity } from "../agent/index.ts";
-import type { CredentialStore, HubAddress, HubCredentials, Rotation } from "../agent/index.ts";
+import { createCredentialKeeper, introduce, karmadaIdentity, latestOf, managedClusterIdentity, standingOf } from "../agent/index.ts";
+import type { CredentialStore, HubAddress, HubCredentials, Rotation, Standing } from "../agent/index.ts";
 import { systemClock, systemRandom, UsageError } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { AgentRunOptions } from "../cli/index.ts";
@@ -18,6 +18,8 @@ export interface HubAccess {
   isKarmada: boolean;
   rotation(): Rotation | undefined;
   keep(signal: AbortSignal): Promise<void>;
+  /** How the hub knows the cluster, with the identity of the beginning; unset for who has none. */
+  standing?(introduces: boolean, signal: AbortSignal): Promise<Standing>;
 }
 
 export type Open = (connection: KubeconfigConnection, credentials?: CredentialSource) => Transport;
@@ -32,6 +34,8 @@ export async function withBootstrap(options: AgentRunOptions, file: string, memb
   const source: CredentialSource = { current: () => keeper.source.current(), replace: (refused) => keeper.source.replace(refused) };
   const { token: _token, cert: _cert, key: _key, credentials: _credentials, ...plain } = connection;
   const transport = open(plain, source);
+  const bootstrap = createClient({ transport: open(connection), fieldManager: "flotilla-agent" });
+  const introduction = { hub: HUB, cluster, ...member };
   const keeper = createCredentialKeeper({
     hub: HUB,
     address,
@@ -39,10 +43,7 @@ export async function withBootstrap(options: AgentRunOptions, file: string, memb
     agent: member.id,
     identityOf: (agent) => managedClusterIdentity(cluster, agent),
     store,
-    bootstrap: {
-      client: createClient({ transport: open(connection), fieldManager: "flotilla-agent" }),
-      introduce: (client, _agent, stop) => introduce(client, { hub: HUB, cluster, ...member }, stop),
-    },
+    bootstrap: { client: bootstrap, introduce: (client, _agent, stop) => introduce(client, introduction, stop) },
     client: createClient({ transport, fieldManager: "flotilla-agent" }),
     ...(options.certificateSeconds !== undefined && { expirationSeconds: options.certificateSeconds }),
     ...surroundings,
@@ -50,7 +51,7 @@ export async function withBootstrap(options: AgentRunOptions, file: string, memb
     onRotation: (latest) => (rotation = latest),
   });
   const { agent } = await keeper.obtain(signal);
-  return { transport, server: address.server, agent, isKarmada: false, rotation: () => rotation, keep: keeper.keep };
+  return { transport, server: address.server, agent, isKarmada: false, rotation: () => rotation, keep: keeper.keep, standing: (introduces, stop) => (introduces ? introduce : standingOf)(bootstrap, introduction, stop) };
 }
 
 /** With a kubeconfig of its own, as registering Karmada's way leaves it: a certificate in it is renewed, anything else is used as it is. */
@@ -75,7 +76,7 @@ export async function withKubeconfig(options: AgentRunOptions, store: Credential
     agent: cluster,
     identityOf: () => identity,
     // What was renewed since counts before what registering left, and what registering again left before both.
-    store: { load: async (stop) => latestOf(await store.load(stop), given), save: store.save },
+    store: { ...store, load: async (stop) => latestOf(await store.load(stop), given) },
     client: createClient({ transport, fieldManager: "flotilla-agent" }),
     ...surroundings,
     log,

@@ -2,7 +2,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { createRealMember, createSecretStore, runAgent } from "../agent/index.ts";
+import { createRealMember, createSecretStore, ensureAgentNamespace, runAgent } from "../agent/index.ts";
 import type { CredentialStore } from "../agent/index.ts";
 import { Namespace } from "../api/index.ts";
 import { sleep, systemClock, systemRandom, UsageError } from "../base/index.ts";
@@ -66,6 +66,8 @@ async function attendTo(options: AgentRunOptions, metrics: AgentMetrics, tell: (
 
 /** Of several replicas one serves, and the others wait for its Lease to run out. */
 async function whenElected(attend: (signal: AbortSignal) => Promise<void>, { cluster, namespace }: AgentRunOptions, client: Client, log: Log, signal: AbortSignal): Promise<void> {
+  // Whoever may not make it has somebody who did; standing for election says the rest.
+  await ensureAgentNamespace(client, cluster, namespace, signal).catch((error: unknown) => log.warn("the namespace of the Lease was not made", { error }));
   const election = createLeaderElection({ client, ...surroundings, log, lease: { cluster, namespace, name: LEASE }, identity: `${hostname()}_${randomUUID()}`, times: ELECTION_TIMES });
   while (!signal.aborted) await election.run(attend, signal);
 }
@@ -84,11 +86,15 @@ async function serve(options: AgentRunOptions, member: Member, metrics: AgentMet
     const hub = await (options.bootstrapKubeconfig === undefined ? withKubeconfig(options, store, open, log, signal) : withBootstrap(options, options.bootstrapKubeconfig, { id, server, ca: member.connection.ca ?? "" }, store, open, log, signal));
     const hubHash = hash("sha256", hub.server, "hex");
     const members = createRealMember({ cluster, id, transport: member.transport, ...surroundings, log });
-    const keeping = hub.keep(signal);
+    // Whichever of the two fails ends the other: they would wait for each other for good.
+    const ended = new AbortController();
+    const stop = AbortSignal.any([signal, ended.signal]);
+    const keeping = hub.keep(stop);
+    let serving: Promise<void> | undefined;
     try {
       const { provider, region, zones, evictionGraceMs } = options;
       const description = hub.isKarmada ? { id, apiEndpoint: server, ...(provider && { provider }), ...(region && { region }), ...(zones.length > 0 && { zones }) } : undefined;
-      await runAgent(
+      serving = runAgent(
         {
           hub: HUB,
           cluster,
@@ -98,6 +104,7 @@ async function serve(options: AgentRunOptions, member: Member, metrics: AgentMet
           origin: { hubHash, agentID: hub.agent },
           rotation: hub.rotation,
           ...(description && { description }),
+          ...(hub.standing && { standing: hub.standing }),
           ...(evictionGraceMs !== undefined && { evictionGraceMs }),
           onServing(faces, agent) {
             const { karmada, ocm } = faces;
@@ -107,11 +114,13 @@ async function serve(options: AgentRunOptions, member: Member, metrics: AgentMet
           ...surroundings,
           log,
         },
-        signal,
+        stop,
       );
+      await Promise.race([serving, keeping.then(() => serving)]);
     } finally {
+      ended.abort();
+      await Promise.allSettled([serving, keeping]);
       members.close();
-      await keeping;
     }
   } finally {
     await Promise.all(opened.map((transport) => transport.close()));

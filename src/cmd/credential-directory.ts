@@ -1,5 +1,5 @@
 /** Keeps the credentials of an agent in a directory, one file for each part. */
-import { readFile } from "node:fs/promises";
+import { access, constants, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { credentialsIn, filesOf } from "../agent/index.ts";
 import type { CredentialStore } from "../agent/index.ts";
@@ -13,6 +13,10 @@ export function createDirectoryStore(directory: string): CredentialStore {
       const read = await Promise.all(NAMES.map(async (name) => [name, await textOf(join(directory, name))] as const));
       const files = new Map(read);
       return credentialsIn((name) => files.get(name));
+    },
+    async prepare() {
+      await ensureDirectory(directory);
+      await access(directory, constants.W_OK);
     },
     async save(credentials) {
       await ensureDirectory(directory);

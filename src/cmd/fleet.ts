@@ -1,7 +1,6 @@
 /** Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port. */
 import { join, resolve } from "node:path";
-import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates, ListenError } from "../apiserver/index.ts";
-import type { HttpServer } from "../apiserver/index.ts";
+import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates } from "../apiserver/index.ts";
 import { FlotillaError, sleep, systemClock, systemRandom, UsageError } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
@@ -9,7 +8,6 @@ import { kubeconfigPath, logPath, VERSION } from "../cli/index.ts";
 import { Cluster } from "../api/index.ts";
 import { isConditionTrue } from "../machinery/index.ts";
 import { createMemoryEngine, openSqliteEngine } from "../store/index.ts";
-import type { Engine } from "../store/index.ts";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "../system/index.ts";
 import { createFeatureGates, parseFeatureGates } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
@@ -18,13 +16,14 @@ import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.t
 import { createHub, HUB } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 import { keepCertificates } from "./keep-certificates.ts";
+import { HOST, listen, refuseTakenPort } from "./port.ts";
 import { createProcessLog } from "./process-log.ts";
 import { noteRunning, refuseSecondStart } from "./running.ts";
 import { sizeOfFiles } from "./store-size.ts";
-import { tellStoreTroubles } from "./store-troubles.ts";
+import { watchStoreTroubles } from "./store-troubles.ts";
+import type { WatchedStore } from "./store-troubles.ts";
 import { growYoungGeneration } from "./young-generation.ts";
 
-const HOST = "127.0.0.1";
 const READY_POLL_MS = 20;
 /** A store that has seen so many writes takes a while to read, and what is read needs room. */
 const LONG_HISTORY = 10_000;
@@ -36,6 +35,7 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
   const data = resolve(options.data);
   await ensureDirectory(data);
   await refuseSecondStart(data);
+  await refuseTakenPort(options.port);
   const logFile = logPath(data);
   const { log, fileOnly, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
   const opened: (() => Promise<void>)[] = [closeLog];
@@ -47,10 +47,10 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
     const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
     // Until everything runs, a disk that takes no writes ends the start, which says so itself.
     let isReady = false;
-    const engine = tellStoreTroubles(store, fileOnly, (text) => isReady && options.onTrouble?.(text));
+    const { engine, takesWrites } = watchStoreTroubles(store, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
     opened.push(() => engine.close());
     if ((await engine.revision()) > LONG_HISTORY) growYoungGeneration();
-    const fleet = await startParts(options, kruiseGates, data, engine, log, opened, closeAll, progress, signal);
+    const fleet = await startParts(options, kruiseGates, data, { engine, takesWrites }, log, opened, closeAll, progress, signal);
     isReady = true;
     return fleet;
   } catch (error) {
@@ -76,7 +76,7 @@ async function startParts(
   options: FleetOptions,
   kruiseGates: FeatureGates | undefined,
   data: string,
-  engine: Engine,
+  store: WatchedStore,
   log: Log,
   opened: (() => Promise<void>)[],
   closeAll: () => Promise<void>,
@@ -89,7 +89,7 @@ async function startParts(
   const certificates = await certificatesOnDisk();
   const failed = Promise.withResolvers<Error>();
   const hub = await createHub({
-    engine,
+    ...store,
     clock: systemClock,
     random: systemRandom,
     log,
@@ -154,17 +154,6 @@ async function startParts(
   growYoungGeneration();
   log.info("ready", { url, members: members.length });
   return { url, members, kubeconfigs, data, logFile: logPath(data), stop: closeAll, failed: failed.promise };
-}
-
-/** A port that is taken is the first thing that goes wrong for people; they are told what to type. */
-async function listen(http: HttpServer, port: number): Promise<number> {
-  try {
-    return (await http.listen(port, HOST)).port;
-  } catch (error) {
-    if (!(error instanceof ListenError) || ((error.cause ?? {}) as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    // Without its cause, which says the same in the system's words.
-    throw new ListenError(`port ${port} of ${HOST} is taken; choose another with --port P (0 takes any that is free), or stop what listens there`);
-  }
 }
 
 async function membersReady(hub: Hub, members: readonly string[], signal: AbortSignal): Promise<void> {

@@ -79,6 +79,8 @@ export interface HubOptions {
   wrap?(transport: Transport, part: string): Transport;
   /** Size of the store on disk; unset where it is in memory. */
   storeBytes?(): number;
+  /** Whether the store takes writes; unset is yes. */
+  takesWrites?(): boolean;
   /** Told when the store cannot go on; everything that needs it fails from then on. */
   onFailure?(error: Error): void;
   /** Freezes what readers share, so that a test fails where somebody changes it. */
@@ -134,6 +136,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       // The agent of members that somebody cut off fails on purpose.
       problems: () => [...managers, ...(network.hasCuts() ? [] : pull.managers())].flatMap((manager) => manager.problems()),
     },
+    ...(options.takesWrites && { takesWrites: options.takesWrites }),
     workloads: { write: (text, cluster) => metrics.workloads.write(text, cluster), page: (only) => metrics.workloads.page(only) },
     // Who runs the members is put together below; nobody asks before.
     connect: { runtimeOf: (cluster) => (cluster === HUB ? hubRuntime : nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? memberRuntime : undefined) },

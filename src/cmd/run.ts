@@ -132,7 +132,7 @@ function contextOf({ args, flags, format }: Parsed, session: Session, progress: 
     writeFile: async (path, text) => (await import("./files.ts")).writeSecretFile(path, text),
     environment,
     readInput: async () => (await import("./files.ts")).readInput(process.stdin, signal),
-    terminal: createTerminal(process),
+    terminal: createTerminal({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, interrupt: () => void process.kill(process.pid, "SIGINT") }),
   };
 }
 

@@ -1,18 +1,21 @@
 import { expect, test } from "vitest";
-import { silentLog } from "../base/index.ts";
+import { createFakeClock, silentLog } from "../base/index.ts";
 import { createMemoryEngine, StoreError, StoreWriteError } from "../store/index.ts";
 import type { Engine, Write } from "../store/index.ts";
-import { tellStoreTroubles } from "./store-troubles.ts";
+import { watchStoreTroubles } from "./store-troubles.ts";
 
 const write = (key: string): Write => ({ key, expect: "any", value: new Uint8Array([1]) });
+const settled = (): Promise<unknown> => new Promise((resolve) => void setImmediate(resolve));
 const FULL = "cannot use the store /data/flotilla.db: the disk is full; free some space";
 
 /** A disk that fills up and has room again. */
-function makeDisk(): { engine: Engine; told: string[]; failure: Error | undefined } {
+function makeDisk() {
   const memory = createMemoryEngine();
-  const disk = { told: [] as string[], failure: undefined as Error | undefined, engine: memory };
-  disk.engine = tellStoreTroubles({ ...memory, commit: (asked) => (disk.failure ? Promise.reject(disk.failure) : memory.commit(asked)) }, silentLog, (text) => void disk.told.push(text));
-  return disk;
+  const clock = createFakeClock();
+  const told: string[] = [];
+  const disk = { clock, told, failure: undefined as Error | undefined };
+  const commit: Engine["commit"] = (asked) => (disk.failure ? Promise.reject(disk.failure) : memory.commit(asked));
+  return Object.assign(disk, watchStoreTroubles({ ...memory, commit }, clock, silentLog, (text) => void told.push(text)));
 }
 
 test("a full disk is told once, writers are refused, and what was written before stays", async () => {
@@ -49,4 +52,45 @@ test("a write that is refused for what it is says nothing about the disk", async
   await expect(disk.engine.commit(write("/a"))).rejects.toBeInstanceOf(StoreError);
 
   expect(disk.told).toEqual([]);
+});
+
+test("while the disk is full the store says that it takes no writes", async () => {
+  const disk = makeDisk();
+  await disk.engine.commit(write("/a"));
+  const before = disk.takesWrites();
+  disk.failure = new StoreWriteError(FULL);
+
+  await expect(disk.engine.commit(write("/b"))).rejects.toBeInstanceOf(StoreError);
+
+  expect([before, disk.takesWrites()]).toEqual([true, false]);
+});
+
+test("room on the disk is noticed also when nobody writes, and the trial leaves nothing behind", async () => {
+  const disk = makeDisk();
+  disk.failure = new StoreWriteError(FULL);
+  await expect(disk.engine.commit(write("/a"))).rejects.toBeInstanceOf(StoreError);
+  disk.clock.advance(5_000);
+  await settled();
+  const still = disk.takesWrites();
+  disk.failure = undefined;
+
+  disk.clock.advance(5_000);
+  await settled();
+
+  expect([still, disk.takesWrites()]).toEqual([false, true]);
+  expect(disk.told).toEqual([FULL, "the store takes writes again"]);
+  expect((await Array.fromAsync(disk.engine.scan("/"))).flat()).toEqual([]);
+});
+
+test("a write that is refused for its revision is no sign of room", async () => {
+  const disk = makeDisk();
+  await disk.engine.commit(write("/a"));
+  disk.failure = new StoreWriteError(FULL);
+  await expect(disk.engine.commit(write("/b"))).rejects.toBeInstanceOf(StoreError);
+  disk.failure = undefined;
+
+  await disk.engine.commit({ ...write("/a"), expect: "absent" });
+  await disk.engine.commit({ key: "/none", expect: "any", value: null });
+
+  expect(disk.takesWrites()).toBe(false);
 });

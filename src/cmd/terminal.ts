@@ -3,7 +3,16 @@ import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Terminal } from "../cli/index.ts";
 
-export function createTerminal(host: Pick<NodeJS.Process, "stdin" | "stdout" | "stderr">): Terminal {
+/** The parts of the process that a terminal is made of. */
+export interface TerminalHost {
+  stdin: NodeJS.ReadStream;
+  stdout: NodeJS.WriteStream;
+  stderr: NodeJS.WriteStream;
+  /** As if Ctrl-C had been pressed where nobody listens to keys. */
+  interrupt(): void;
+}
+
+export function createTerminal(host: TerminalHost): Terminal {
   const writer = (stream: NodeJS.WriteStream) => async (chunk: Uint8Array | string) => {
     // A reader that left is noticed where the process guards its streams; nobody waits for it here.
     if (!stream.write(chunk) && !stream.destroyed) await Promise.race([once(stream, "drain"), once(stream, "close")]);
@@ -46,9 +55,14 @@ export function createTerminal(host: Pick<NodeJS.Process, "stdin" | "stdout" | "
     },
     async ask(question, signal) {
       const lines = createInterface({ input: host.stdin, output: host.stderr });
+      // While it reads keys itself, Ctrl-C is a key; it ends the command as it does everywhere else.
+      lines.on("SIGINT", () => host.interrupt());
       try {
         const closed = once(lines, "close", { signal }).then(() => undefined);
         return await Promise.race([lines.question(question, { signal }), closed]);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
       } finally {
         lines.close();
       }

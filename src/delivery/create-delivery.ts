@@ -105,13 +105,15 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const { shared, fieldManager, force } = policy;
     policy.beforeRequest?.();
     await policy.beforeWrite?.();
+    const isSeenAbsent = observer.informer(kind).synced;
     try {
       const wanted = shared?.isHeld ? withOwners(manifest, [...(manifest.metadata.ownerReferences ?? []), shared.reference]) : manifest;
       // Whoever shares may also take over what is there, so that nothing is lost by not insisting on its absence.
       const written = shared && policy.mode === "apply" ? client.apply(kind, cluster, wanted, { force, fieldManager, signal }) : client.create(kind, cluster, wanted, { signal, ...(shared && { fieldManager }) });
       return { result: "created", object: await written };
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
+      // A server asks for the right to create before it looks whether the object is there: who may only change this one is refused.
+      if (!isAlreadyExists(error) && (isSeenAbsent || !isForbidden(error))) throw error;
       const observed = await read(kind, keyOf(manifest.metadata), signal);
       if (!observed) throw error; // Gone again: the caller's retry looks afresh.
       return change(task, observed);
@@ -189,7 +191,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
       return items.some(({ spec: { scaleTargetRef } }) => scaleTargetRef.name === key.name && groupKind(scaleTargetRef) === `${kind.group}/${kind.kind}`);
     } catch (error) {
       // A member that does not know autoscalers has none; one that does not show them decides itself who may scale.
-      if (isNotFound(error) || (error instanceof ApiError && error.status.code === 403)) return false;
+      if (isNotFound(error) || isForbidden(error)) return false;
       throw error;
     }
   }
@@ -323,6 +325,7 @@ function replicasOf(object: Manifest): number | undefined {
   return typeof replicas === "number" ? replicas : undefined;
 }
 
+const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
 const apiVersionOf = ({ group, storageVersion }: AnyKind): string => (group ? `${group}/${storageVersion}` : storageVersion);
 
 function placeOf({ apiVersion, kind, metadata }: { apiVersion: string; kind: string; metadata: { namespace?: string | undefined; name: string } }): string {

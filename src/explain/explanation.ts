@@ -69,6 +69,8 @@ export interface ExplainedManifest {
   /** Values that feedback rules asked for. */
   feedback: Record<string, string>;
   message?: string;
+  /** Its work is being deleted: it goes from the member, or is gone when it is not available. */
+  leaving?: true;
   /** Who has it on this member by the other API. */
   alsoBy?: string;
 }

@@ -6,6 +6,7 @@
  */
 import { Cluster, clusterNameOf, ClusterRole, ClusterRoleBinding, ManagedCluster, Namespace, Role, RoleBinding } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
+import { find } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import { createOwnedSet, defineKeyedController, done, idOfKey, watch } from "../runtime/index.ts";
 import type { Controller, Informers, OwnedSet } from "../runtime/index.ts";
@@ -39,17 +40,32 @@ export function createAgentAccessController({ hub, client, informers, isSimulate
   }
   const sets = { clusterRoles: ownedSet(ClusterRole), clusterRoleBindings: ownedSet(ClusterRoleBinding), roles: ownedSet(Role), roleBindings: ownedSet(RoleBinding) };
 
-  function wanted(name: string): AgentAccess {
+  async function wanted(name: string, signal: AbortSignal): Promise<AgentAccess> {
     const cluster = clusters.get({ cluster: hub, name });
-    const isAccepted = managed.get({ cluster: hub, name })?.spec.hubAcceptsClient === true;
-    if (cluster?.spec.syncMode !== "Pull" || !isAccepted || isSimulated(name)) return NONE;
-    // A member that leaves lets its agent finish; what goes with the namespace of its Works cannot be made there any more.
+    if (cluster?.spec.syncMode !== "Pull" || isSimulated(name)) return NONE;
+    const other = managed.get({ cluster: hub, name });
+    if (other ? !other.spec.hubAcceptsClient : !(await isLeaving(name, signal))) return NONE;
     const access = planAgentAccess(name);
-    const isThere = ({ metadata }: KubernetesObject): boolean => {
-      const namespace = namespaces.get({ cluster: hub, name: metadata.namespace ?? "" });
-      return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
+    // A member that leaves lets its agent finish: what is there stays, and nothing is made any more.
+    const isPossible = <T extends KubernetesObject>(kind: Kind<T>) => (object: T): boolean => (other !== undefined && canBeMade(object)) || isMade(kind, object);
+    return {
+      clusterRoles: access.clusterRoles.filter(isPossible(ClusterRole)),
+      clusterRoleBindings: access.clusterRoleBindings.filter(isPossible(ClusterRoleBinding)),
+      roles: access.roles.filter(isPossible(Role)),
+      roleBindings: access.roleBindings.filter(isPossible(RoleBinding)),
     };
-    return { ...access, roles: access.roles.filter(isThere), roleBindings: access.roleBindings.filter(isThere) };
+  }
+
+  /** Its ManagedCluster went first. Asked of the hub itself, because nobody says in which order the two are seen. */
+  const isLeaving = async (name: string, signal: AbortSignal): Promise<boolean> => (await find(client, Cluster, { cluster: hub, name }, { signal }))?.metadata.deletionTimestamp !== undefined;
+
+  const isMade = <T extends KubernetesObject>(kind: Kind<T>, { metadata }: T): boolean => informers.of(kind).get({ cluster: hub, ...(metadata.namespace !== undefined && { namespace: metadata.namespace }), name: metadata.name }) !== undefined;
+
+  /** Nothing can be made in a namespace that is missing or going. */
+  function canBeMade({ metadata }: KubernetesObject): boolean {
+    if (metadata.namespace === undefined) return true;
+    const namespace = namespaces.get({ cluster: hub, name: metadata.namespace });
+    return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
   }
 
   return defineKeyedController<ObjectKey>({
@@ -62,7 +78,7 @@ export function createAgentAccessController({ hub, client, informers, isSimulate
       watch(Namespace, ({ object, old }) => (old ? [] : memberOf(object.metadata.name))),
     ],
     async reconcile({ name }, { signal }) {
-      const access = wanted(name);
+      const access = await wanted(name, signal);
       // First the roles: a binding to a role that is not there grants nothing, and is refused where its maker could not grant it.
       await sets.clusterRoles.replace(name, access.clusterRoles, signal);
       await sets.roles.replace(name, access.roles, signal);

@@ -1,5 +1,5 @@
 /** Joining a simulated member: the Cluster object that stands for it, and the namespace for its Works. Safe to repeat. */
-import { Cluster, executionNamespace, ManagedCluster, Namespace } from "../api/index.ts";
+import { Cluster, CLUSTER_ID_ANNOTATION, executionNamespace, ManagedCluster, Namespace } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { find } from "../client/index.ts";
@@ -33,9 +33,9 @@ export async function joinCluster(client: Client, hub: string, request: JoinRequ
   if (cluster.spec.secretRef === undefined && cluster.spec.apiEndpoint !== spec.apiEndpoint) await client.patch(Cluster, { cluster: hub, name }, { spec: { apiEndpoint: spec.apiEndpoint } }, { type: "merge", signal });
 }
 
-/** The other face of a member that pulls: whoever starts both need not be asked whether they know each other. */
+/** The other face of a member that pulls: whoever starts both need not be asked whether they know each other. Its name is its id, as of every simulated member. */
 export async function acceptMember(client: Client, hub: string, name: string, signal: AbortSignal): Promise<void> {
-  await ensure(client, ManagedCluster, hub, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name }, spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 } }, signal);
+  await ensure(client, ManagedCluster, hub, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, annotations: { [CLUSTER_ID_ANNOTATION]: name } }, spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 } }, signal);
 }
 
 /** Creates what is not there; what is there is left as it is. */

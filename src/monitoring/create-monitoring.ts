@@ -73,9 +73,9 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
   let counts: ObjectCounts | undefined;
   let monitored: Monitored | undefined;
 
-  function targetsOf({ kind, metadata: { name, namespace } }: DeepReadonly<KubernetesObject>): readonly string[] {
+  function targetsOf({ kind, metadata: { name, namespace } }: DeepReadonly<KubernetesObject>): readonly { readonly name: string }[] {
     const binding = (namespace ? bindings : clusterBindings).get({ cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) });
-    return (binding?.spec.clusters ?? []).map((target) => target.name);
+    return binding?.spec.clusters ?? [];
   }
 
   function policyCreated({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>): string | undefined {

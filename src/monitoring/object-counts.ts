@@ -56,6 +56,9 @@ function placementState({ status }: DeepReadonly<OcmPlacement>): string {
 
 const memberOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
 
+const NOWHERE: readonly Place[] = [];
+const areSame = (a: readonly Place[], b: readonly Place[]): boolean => a.length === b.length && a.every((place, index) => place.every((label, at) => label === b[index]?.[at]));
+
 export interface CountedInformers {
   bindings: readonly Informer<ResourceBinding>[];
   works: Informer<Work>;
@@ -76,8 +79,12 @@ export function createObjectCounts({ bindings, works, manifestWorks, placements 
   function follow<T extends KubernetesObject>(informer: Informer<T>, metric: Metric, placesOf: (object: DeepReadonly<T>) => readonly Place[]): void {
     const counts = families.get(metric) as Counts;
     informer.subscribe(({ object, old, deleted }) => {
-      if (old) for (const place of placesOf(old)) counts.add(place, -1);
-      if (!deleted) for (const place of placesOf(object)) counts.add(place, 1);
+      const before = old ? placesOf(old) : NOWHERE;
+      const now = deleted ? NOWHERE : placesOf(object);
+      // Most changes of an object leave it in its state.
+      if (areSame(before, now)) return;
+      for (const place of before) counts.add(place, -1);
+      for (const place of now) counts.add(place, 1);
     });
   }
 

@@ -13,7 +13,7 @@ const work = (cluster: string, generation: number, status?: object): Work =>
 
 function setUp({ targets = ["paris", "oslo"], policyCreated = CREATED } = {}) {
   const clock = createFakeClock(0);
-  const latency = createPropagationLatency({ clock, targetsOf: () => targets, policyCreated: () => policyCreated });
+  const latency = createPropagationLatency({ clock, targetsOf: () => targets.map((name) => ({ name })), policyCreated: () => policyCreated });
   const event = (object: KubernetesObject, old?: KubernetesObject) => ({ cluster: "hub", object, ...(old && { old }), deleted: false });
   return {
     clock,

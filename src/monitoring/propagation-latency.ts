@@ -54,8 +54,8 @@ export interface PropagationLatency {
 
 export interface PropagationLatencyOptions {
   clock: Clock;
-  /** The members that a template is for at this moment. */
-  targetsOf(copy: Template): readonly string[];
+  /** The members that a template is for at this moment, as its binding lists them. */
+  targetsOf(copy: Template): readonly { readonly name: string }[];
   /** When the policy that claims a template was made; undefined when it is not known. */
   policyCreated(template: Template): string | undefined;
 }
@@ -77,7 +77,8 @@ export function createPropagationLatency({ clock, targetsOf, policyCreated }: Pr
   }
 
   const secondsSince = (sinceMs: number): number => Math.max(0, clock.now() - sinceMs) / 1000;
-  const isDone = (of: Set<string>, targets: readonly string[]): boolean => targets.length > 0 && targets.every((cluster) => of.has(cluster));
+  // Asked once for each member of a change: only the last one has to look at all of them.
+  const isDone = (of: Set<string>, targets: readonly { readonly name: string }[]): boolean => targets.length > 0 && of.size >= targets.length && targets.every(({ name }) => of.has(name));
 
   return {
     changed({ object, old, deleted }) {

@@ -1,6 +1,7 @@
 /** What people are told when SQLite cannot do what it was asked. */
 import { expect, test } from "vitest";
 import { explained, isTemporary } from "./sqlite-database.ts";
+import { snapshotFailure } from "./sqlite-snapshot.ts";
 
 /** As node:sqlite throws it; the upper bits say more than a person needs. */
 const failure = (errcode: number): Error => Object.assign(new Error("as SQLite says it"), { errcode });
@@ -19,3 +20,17 @@ for (const [what, { errcode, says, passes }] of Object.entries(cases)) {
     expect(isTemporary(failure(errcode))).toBe(passes);
   });
 }
+
+test("a snapshot for which there is no room is told in one sentence, with what to do", () => {
+  for (const said of ["database or disk is full", "ENOSPC: no space left on device, fsync"]) {
+    const { message, cause } = snapshotFailure("writing a snapshot of a to b", new Error(said));
+
+    expect([message, cause]).toEqual(["writing a snapshot of a to b: there is no room on that disk; free some, or write it elsewhere", undefined]);
+  }
+});
+
+test("a snapshot that fails otherwise says why once", () => {
+  const { message, cause } = snapshotFailure("writing a snapshot of a to b", new Error("the file exists"));
+
+  expect([message, (cause as Error).message]).toEqual(["writing a snapshot of a to b", "the file exists"]);
+});

@@ -8,6 +8,7 @@ import { FlotillaError } from "../base/index.ts";
 import { StoreError } from "./errors.ts";
 import { createPrivately, syncDirectoryOf, syncFile } from "./private-files.ts";
 import { checkFormat, explained, lockFor } from "./sqlite-database.ts";
+import { snapshotFailure } from "./sqlite-snapshot.ts";
 
 export interface SnapshotFile {
   /** Relative to the data directory, with `/`. */
@@ -31,11 +32,15 @@ const fenced = (revision: number, nowMs: number): number => Math.max(revision + 
 /** Puts files into a snapshot that was just written. */
 export function addFiles(snapshot: string, files: readonly SnapshotFile[]): void {
   using database = openSnapshot(snapshot, false);
-  database.exec("BEGIN; CREATE TABLE files (path TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT");
-  const insert = database.prepare("INSERT INTO files VALUES (?, ?)");
-  for (const { path, content } of files) insert.run(path, content);
-  database.exec("COMMIT");
-  syncFile(snapshot);
+  try {
+    database.exec("BEGIN; CREATE TABLE files (path TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT");
+    const insert = database.prepare("INSERT INTO files VALUES (?, ?)");
+    for (const { path, content } of files) insert.run(path, content);
+    database.exec("COMMIT");
+    syncFile(snapshot);
+  } catch (error) {
+    throw snapshotFailure(`adding certificates and keys to the snapshot ${snapshot}`, error);
+  }
 }
 
 /** Reads every page of a snapshot. Throws `StoreError` when it is damaged, of a newer format or something else. */

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Cluster, ConfigMap, Deployment, ManagedCluster, ManifestWork, Namespace, PropagationPolicy } from "../../src/api/index.ts";
+import { CertificateSigningRequest, Cluster, ConfigMap, Deployment, ManagedCluster, ManifestWork, Namespace, PropagationPolicy, Secret } from "../../src/api/index.ts";
 import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "../../src/client/index.ts";
 import type { Client, Transport } from "../../src/client/index.ts";
 import { findCondition, isConditionTrue } from "../../src/machinery/index.ts";
@@ -62,11 +62,11 @@ describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
     await eventually("the work is applied", () => hub.get(ManifestWork, { cluster: "hub", namespace: cluster, name }), ({ status }) => findCondition(status?.conditions ?? [], "Applied")?.status === "True");
   }
 
-  async function joinAsManaged(name: string, kubeconfig: string): Promise<void> {
+  async function joinAsManaged(name: string, kubeconfig: string, ...where: string[]): Promise<void> {
     const bootstrap = join(files.path, `${name}-bootstrap.kubeconfig`);
     const token = await flotilla("token", "--kubeconfig", hubUp.kubeconfig("hub"), "--bootstrap-kubeconfig", bootstrap);
     expect(token, token.stderr).toMatchObject({ code: 0 });
-    const running = agent("--bootstrap-kubeconfig", bootstrap, "--cluster-kubeconfig", kubeconfig, "--cluster-name", name, "--state", join(files.path, name));
+    const running = agent("--bootstrap-kubeconfig", bootstrap, "--cluster-kubeconfig", kubeconfig, "--cluster-name", name, ...where);
     stops.push(() => running.stop());
     const accepted = await flotilla("accept", name, "--kubeconfig", hubUp.kubeconfig("hub"));
     expect(accepted, accepted.stderr).toMatchObject({ code: 0 });
@@ -87,7 +87,7 @@ describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
     const kubeconfig = memberUp.kubeconfig("member1");
     const member = await open(kubeconfig, { only: "member1" });
 
-    await joinAsManaged("paris", kubeconfig);
+    await joinAsManaged("paris", kubeconfig, "--state", join(files.path, "paris"));
     await propagate("accepted", "paris");
     await distribute("settings", "paris");
 
@@ -119,7 +119,12 @@ describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
     stops.push(async () => kube.stop());
     const real = await open(kube.kubeconfig, { only: "real" });
 
+    // As the documents have it: credentials go to the cluster, which has no namespace for them yet.
+    expect(await find(real, Namespace, { cluster: "real", name: "open-cluster-management-agent" })).toBeUndefined();
     await joinAsManaged("real", kube.kubeconfig);
+    const requests = await hub.list(CertificateSigningRequest, { cluster: "hub", labelSelector: "open-cluster-management.io/cluster-name=real" });
+    expect(requests.items).toHaveLength(1);
+    expect(await find(real, Secret, { cluster: "real", namespace: "open-cluster-management-agent", name: "hub-kubeconfig-secret" })).toBeDefined();
     await propagate("shipped", "real");
     await distribute("shipped", "real");
 

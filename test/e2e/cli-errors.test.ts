@@ -84,6 +84,8 @@ async function writeKubeconfigs(): Promise<void> {
   make("member.kubeconfig", ({ clusters }) => (clusters[0].cluster["server"] = `${fleet.url}/clusters/member1`));
   writeFileSync(at("not-yaml.kubeconfig"), "users: [{name: u, user: {token: 'hunter2}}]");
   writeFileSync(at("empty.yaml"), "# nothing yet\n");
+  writeFileSync(at("empty.kubeconfig"), "\n");
+  writeFileSync(at("bare.kubeconfig"), "apiVersion: v1\nkind: Config\n");
   writeFileSync(at("deployment.yaml"), "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
 }
 
@@ -145,8 +147,10 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "of a fleet that was never started": { line: "status --data @empty", code: FAILED, want: /no kubeconfig at \S+empty\/hub\.kubeconfig; start a fleet with 'flotilla up'/ },
     "that is a folder": { line: "status --kubeconfig @empty", code: WRONG_USAGE, want: /reading the kubeconfig \S+empty: .*it is a directory/ },
     "that is no YAML, without quoting it": { line: "status --kubeconfig @not-yaml.kubeconfig", code: WRONG_USAGE, want: /not-yaml\.kubeconfig is not valid YAML(?!.*hunter2)/ },
+    "that is empty": { line: "status --kubeconfig @empty.kubeconfig", code: WRONG_USAGE, want: /empty\.kubeconfig is empty; name another file, or make it anew: 'kubectl config view/ },
+    "that has no contexts": { line: "status --kubeconfig @bare.kubeconfig", code: WRONG_USAGE, want: /bare\.kubeconfig has no contexts, so it does not say which cluster is meant; name another file, or make it anew/ },
     "that is another file": { line: "status --kubeconfig @deployment.yaml", code: WRONG_USAGE, want: /deployment\.yaml is not a kubeconfig: its kind is "Deployment", not Config/ },
-    "without a current context": { line: "status --kubeconfig @no-context.kubeconfig", code: WRONG_USAGE, want: /no-context\.kubeconfig names no current context; choose one of hub/ },
+    "without a current context": { line: "status --kubeconfig @no-context.kubeconfig", code: WRONG_USAGE, want: /no-context\.kubeconfig names no current context; choose one of hub with 'kubectl config use-context NAME/ },
     "with a context that is gone": { line: "status --kubeconfig @lost-context.kubeconfig", code: WRONG_USAGE, want: /lost-context\.kubeconfig has no context prod; it has hub/ },
     "of a server that does not run": { line: "status --kubeconfig @closed.kubeconfig", code: FAILED, want: /127\.0\.0\.1:1\S*: nothing listens there; check the address and port, and that the server runs \(ECONNREFUSED\)$/ },
     "of a hub that was stopped, for members": { line: "get pods --data @stopped", code: FAILED, want: /\(ECONNREFUSED\)\. To start the hub of \S+stopped\/hub\.kubeconfig: 'flotilla up --data \S+stopped'$/ },
@@ -174,6 +178,8 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "credentials that are a folder": { line: "agent manifests --image x --cluster-name paris --bootstrap-kubeconfig @empty", code: FAILED, want: /reading \S+empty: it is a directory/ },
     "a place to write that is not there": { line: "token --data @fleet --bootstrap-kubeconfig @no/such/file", code: FAILED, want: /writing \S+no\/such\/file: it does not exist/ },
     "a manifest that is empty": { line: "plan -f @empty.yaml --data @fleet", code: WRONG_USAGE, want: /empty\.yaml holds no objects/ },
+    "a manifest to apply that is empty": { line: "apply --yes -f @empty.yaml --data @fleet", code: WRONG_USAGE, want: /empty\.yaml holds no objects/ },
+    "a manifest to look at that is empty": { line: "lint -f @empty.yaml", code: WRONG_USAGE, want: /empty\.yaml holds no objects/ },
     "a snapshot that is not there": { line: "snapshot restore @missing.snapshot --data @restored", code: FAILED, want: /missing\.snapshot/ },
     "a fleet to save that is not there": { line: "snapshot save @x.snapshot --data @empty", code: FAILED, want: /empty/ },
     "the kubeconfig of a cluster that joins": { line: "join paris --data @fleet --cluster-kubeconfig @missing", code: WRONG_USAGE, want: /reading the kubeconfig \S+missing: .*it does not exist/ },

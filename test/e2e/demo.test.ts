@@ -8,6 +8,8 @@ import { temporaryDirectory } from "./flotilla-process.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cmd/main.ts", import.meta.url));
 const STEPS = 12;
+/** What the README promises, on two cores. */
+const MINUTE_SECONDS = 60;
 
 let folder: ReturnType<typeof temporaryDirectory>;
 beforeEach(() => (folder = temporaryDirectory()));
@@ -30,7 +32,8 @@ test("every step is observed, in words that fit a log", { timeout: 180_000 }, as
 
   expect(stderr).toBe("");
   expect(stdout.match(/^✓ /gm)).toHaveLength(STEPS);
-  expect(stdout).toMatch(/All 12 steps were observed, in [\d.]+ s\. Your turn: flotilla up\n$/);
+  const [, seconds] = /All 12 steps were observed, in ([\d.]+) s\. Your turn: flotilla up\n\(flotilla demo --files DIR keeps its manifests in a folder, to try them there\.\)\n$/.exec(stdout) ?? [];
+  expect(Number(seconds)).toBeLessThan(MINUTE_SECONDS);
   // oxlint-disable-next-line no-control-regex -- Escapes are what must not be there.
   expect(stdout).not.toMatch(/[\u001b\r]/);
   expect(code).toBe(0);

@@ -181,12 +181,26 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     const watched = await watching.stop("SIGINT");
 
     expect(away.stdout).toMatch(/^CLUSTER .*\nmember1 .*\nmember3 .*\n$/);
-    expect(away.stderr).toMatch(/^member2: .+\n$/);
+    expect(away.stderr).toMatch(/^member2: .+; 'flotilla doctor --clusters member2' says more\n$/);
     expect([logs.code, exec.code, described.code]).toEqual([1, 1, 1]);
     expect(logs.stdout).toContain("[member3/web-");
     expect(described.stdout).toMatch(/NO ANSWER\n {2}member2: /);
     expect(back.stdout).toContain("\nmember2 ");
     expect(watched.code).toBe(0);
+  });
+
+  test("a plan says which member is away before the hub gives it up, and waiting for it does not end well", async () => {
+    const more = join(data.path, "more.yaml");
+    writeFileSync(more, SHOP(6));
+    await cutOff("unreachable");
+    const planned = await eventually("member2 is away", () => run("plan", "-f", more), ({ stdout }) => stdout.includes("Away"));
+    const applied = await run("apply", "-f", manifest, "--yes", "--wait", "--timeout", "2s");
+    await cutOff(null);
+    await eventually("member2 is back", () => run("get", "deployments", "-n", "shop"), ({ code }) => code === 0);
+
+    expect(planned.stdout).toMatch(/Away, so that this waits until they are back:\n {2}member2: .+/);
+    expect(applied).toMatchObject({ code: 1, stderr: expect.stringMatching(/not everything is well: .*Deployment shop\/web on member2: it cannot be seen: /) as string });
+    expect(applied.stdout).not.toContain("is well on member2");
   });
 
   test("shows nobody more than he may see, and says what is missing", async () => {

@@ -1,5 +1,5 @@
 /** `flotilla up` as a person meets it: what it prints and leaves, a second start, a port that is taken, directories that cannot be used. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -71,6 +71,7 @@ test("a port that is taken is one line that says what to type", { timeout: 60_00
 
   expect(code).toBe(1);
   expect(lines(stderr)).toEqual([`flotilla up: port ${port} of 127.0.0.1 is taken; choose another with --port P (0 takes any that is free), or stop what listens there`]);
+  expect(readdirSync(folder.path)).toEqual([]);
 });
 
 const unusable: Record<string, { prepare(data: string): void; says: RegExp }> = {

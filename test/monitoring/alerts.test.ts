@@ -21,7 +21,7 @@ describe("the rules", () => {
       expect(["critical", "warning", "info"], alert).toContain(labels.severity);
       expect(annotations.summary.length, alert).toBeGreaterThan(10);
       expect(annotations.description.length, alert).toBeGreaterThan(10);
-      expect(annotations.runbook_url, alert).toBe(`docs/guides/monitoring.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook, alert).toBe(`docs/guides/monitoring.md#${alert.toLowerCase()}`);
       expect(guide, alert).toContain(`\n### ${alert}\n`);
     }
   });

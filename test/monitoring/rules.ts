@@ -10,7 +10,7 @@ export interface AlertRule {
   expr: string;
   for: string;
   labels: { severity: string };
-  annotations: { summary: string; description: string; runbook_url: string };
+  annotations: { summary: string; description: string; runbook: string };
 }
 
 export const alertGroups = (load(readFileSync(new URL("../../monitoring/alerts.yaml", import.meta.url), "utf8")) as { groups: { name: string; rules: AlertRule[] }[] }).groups;

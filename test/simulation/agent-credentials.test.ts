@@ -2,12 +2,14 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCredentialKeeper, introduce, latestOf, managedClusterIdentity, NameTakenError } from "../../src/agent/index.ts";
 import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from "../../src/agent/index.ts";
-import { CertificateSigningRequest, ManagedCluster, parseCertificateRequest, requestState } from "../../src/api/index.ts";
+import { makeRequest } from "../../src/agent/credentials/identity.ts";
+import { CertificateSigningRequest, CLIENT_SIGNER, ManagedCluster, parseCertificateRequest, requestState } from "../../src/api/index.ts";
 import { createCertificateAuthority } from "../../src/apiserver/index.ts";
 import { createFakeClock, createSeededRandom, formatTime, silentLog } from "../../src/base/index.ts";
 import type { FakeClock } from "../../src/base/index.ts";
 import { createClient } from "../../src/client/index.ts";
 import type { Client } from "../../src/client/index.ts";
+import { unauthorized } from "../../src/machinery/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 
@@ -21,9 +23,15 @@ let stopping: AbortController;
 let stored: HubCredentials | undefined;
 let seed = 0;
 const rotations: Rotation[] = [];
+/** Why credentials cannot be kept, before they are asked for and after. */
+let trouble: { prepare?: Error; save?: Error } = {};
 const store: CredentialStore = {
   load: async () => stored,
+  async prepare() {
+    if (trouble.prepare) throw trouble.prepare;
+  },
   async save(credentials) {
+    if (trouble.save) throw trouble.save;
     stored = credentials;
   },
 };
@@ -33,6 +41,7 @@ beforeEach(async () => {
   fleet = await startTestFleet({ members: [], clock, authority: await createCertificateAuthority({ clock }) });
   stopping = new AbortController();
   stored = undefined;
+  trouble = {};
   rotations.length = 0;
 });
 afterEach(async () => {
@@ -43,7 +52,7 @@ afterEach(async () => {
 const as = (name: string, ...groups: string[]): Client => createClient({ transport: fleet.hub.server.transport({ name, groups: [...groups, "system:authenticated"] }), fieldManager: "agent" });
 const bootstrapClient = (): Client => as("system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster");
 
-function createKeeper(id = "paris-id"): CredentialKeeper {
+function createKeeper(id = "paris-id", bootstrap = bootstrapClient()): CredentialKeeper {
   return createCredentialKeeper({
     hub: "hub",
     address,
@@ -51,7 +60,7 @@ function createKeeper(id = "paris-id"): CredentialKeeper {
     agent: "agent1",
     identityOf: (agent) => managedClusterIdentity("paris", agent),
     store,
-    bootstrap: { client: bootstrapClient(), introduce: (client, _agent, signal) => introduce(client, { hub: "hub", cluster: "paris", id, server: "https://paris.example.com", ca: "" }, signal) },
+    bootstrap: { client: bootstrap, introduce: (client, _agent, signal) => introduce(client, { hub: "hub", cluster: "paris", id, server: "https://paris.example.com", ca: "" }, signal) },
     client: as(identity.commonName, ...identity.organizations),
     expirationSeconds: 3600,
     clock,
@@ -177,6 +186,75 @@ test("another cluster under the same name is refused, and does not go on", async
   const second = createKeeper("another-id").obtain(stopping.signal);
 
   await expect(second).rejects.toThrow(NameTakenError);
+});
+
+test("the name of a cluster that the hub reaches by itself is taken", async () => {
+  await fleet.hub.addMembers(["paris"], (name) => `https://${name}.example.com`, stopping.signal);
+  await run(5_000);
+
+  await expect(createKeeper().obtain(stopping.signal)).rejects.toThrow("another cluster has registered as paris: the hub reaches it by itself");
+  expect(await requests()).toEqual([]);
+});
+
+/** Asks until the test ends. */
+function insist(keeper: CredentialKeeper): void {
+  keeper.obtain(stopping.signal).catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+}
+
+test("an agent that could not keep a certificate asks for none", async () => {
+  trouble = { prepare: new Error("no room") };
+  insist(createKeeper());
+  await run(MINUTE_MS);
+
+  expect(await requests()).toEqual([]);
+  expect(rotations.at(-1)).toEqual({ ok: false, message: "no room" });
+
+  trouble = {};
+  await run(2 * MINUTE_MS);
+  expect(await requests()).toHaveLength(1);
+});
+
+test("a certificate that could not be kept at first is kept later, and not asked for twice", async () => {
+  trouble = { save: new Error("no room") };
+  insist(createKeeper());
+  await untilAsked();
+  await accept();
+  await run(5 * MINUTE_MS);
+  expect([stored, (await requests()).length]).toEqual([undefined, 1]);
+
+  trouble = {};
+  await run(10 * MINUTE_MS);
+
+  expect(stored).toMatchObject({ cluster: "paris", agent: "agent1" });
+  expect(await requests()).toHaveLength(1);
+});
+
+test("a token that ended is told, with what makes another", async () => {
+  const refuse = (): never => {
+    throw unauthorized();
+  };
+  insist(createKeeper("paris-id", { ...bootstrapClient(), get: refuse }));
+  await run(5_000);
+
+  expect(rotations.at(-1)).toEqual({ ok: false, message: expect.stringContaining("it may have ended, and 'flotilla token --bootstrap-kubeconfig FILE' on the hub makes another") });
+});
+
+test("requests that somebody decided on do not count, and ten that wait are enough", async () => {
+  const leave = async (name: string): Promise<unknown> =>
+    bootstrapClient().create(CertificateSigningRequest, "hub", { apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest", metadata: { name, labels: identity.labels }, spec: { request: Buffer.from((await makeRequest(identity)).request).toString("base64"), signerName: CLIENT_SIGNER, usages: ["client auth"] } });
+  for (let index = 0; index < 12; index++) await leave(`old-${index}`);
+  await decide("Denied");
+  for (let index = 0; index < 10; index++) await leave(`waiting-${index}`);
+  insist(createKeeper());
+  await run(5_000);
+  expect(rotations.at(-1)).toEqual({ ok: false, message: expect.stringContaining("too many csr: 10 requests") });
+
+  await fleet.client.delete(CertificateSigningRequest, { cluster: "hub", name: "waiting-0" });
+  await run(2 * MINUTE_MS);
+
+  expect((await requests()).filter(({ metadata }) => metadata.name.startsWith("paris-"))).toHaveLength(1);
 });
 
 test("credentials for another hub are not used", async () => {

@@ -70,6 +70,7 @@ test("an object that is on members alone is traced to its ManifestWork", async (
 
 test("a kind of which there is nothing to explain is refused", async () => {
   await expect(why("managedcluster/member1")).rejects.toThrow("nothing decides where a ManagedCluster is");
+  await expect(why("cluster/member1")).rejects.toThrow("a Cluster is the hub's own and never propagated");
   await expect(why("placement/none")).rejects.toThrow("there is no Placement none in namespace default on the hub");
 });
 
@@ -113,4 +114,29 @@ test("a ManifestWorkReplicaSet says how far each cluster is", async () => {
 
   expect(rollout).toMatchObject([{ placement: "all", strategy: "Progressive", counts: { Succeeded: 1, Waiting: 1 }, clusters: [{ cluster: "member2", state: "Waiting", message: expect.stringMatching(/^comes after member1, not before /) }, { cluster: "member1", state: "Succeeded" }] }]);
   expect(await fleet.client.list(ConfigMap, { cluster: "member2", namespace: "default", fieldSelector: "metadata.name=settings" })).toMatchObject({ items: [] });
+});
+
+test("a work that is being deleted says which objects are still there, and what the member answers", async () => {
+  const held = { ...settings, metadata: { ...settings.metadata, name: "held", finalizers: ["example.dev/wait"] } };
+  await work("member1", "web", settings, held);
+  await work("member1", "system", { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } });
+  for (const name of ["web", "system"]) await fleet.client.delete(ManifestWork, { cluster: HUB, namespace: "member1", name });
+  await fleet.run(SETTLED_MS);
+
+  const [ofWeb, ofSystem] = [await why("mw/web", "-n", "member1"), await why("mw/system", "-n", "member1")];
+
+  expect(ofWeb).toContain("ConfigMap default/settings: gone");
+  expect(ofWeb).toContain("ConfigMap default/held: still there");
+  expect(ofWeb).toContain("it is being deleted, and waits for ConfigMap default/held to go from the member");
+  expect(ofSystem).toMatch(/it is being deleted, and the member refuses: .*kube-system/);
+});
+
+test("a conflict of two works names the other work", async () => {
+  await work("member1", "first", settings);
+  await work("member1", "second", { ...settings, data: { a: "2" } });
+
+  const text = await why("mw/first", "-n", "member1");
+
+  expect(text).toContain("is also held by ManifestWork member1/second, which wants it otherwise");
+  expect(text).toContain("take it out of one of the two works");
 });

@@ -138,6 +138,51 @@ describe("a cluster that registers by its agent", () => {
     expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1")).toBeDefined();
   });
 
+  test("keeps the right to finish its works while somebody deletes its namespace, and gets everything anew", async () => {
+    await start();
+    await register();
+    await fleet.settle();
+    await report();
+    await addWork("web");
+    await fleet.settle();
+    const before = (await present(Namespace, "c1"))?.metadata.uid;
+
+    await fleet.client.delete(Namespace, at("c1"));
+    await fleet.client.delete(RoleBinding, at("open-cluster-management:managedcluster:c1:work", "c1"));
+    await fleet.run(MINUTE);
+
+    expect((await present(ManifestWork, "web", "c1"))?.metadata.deletionTimestamp).toBeDefined();
+    expect((await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.finalizers).toEqual([MANIFEST_WORK_FINALIZER]);
+    expect(await conditionOf("HubAcceptedManagedCluster")).toBe("True HubClusterAdminAccepted");
+
+    await fleet.client.patch(ManifestWork, at("web", "c1"), { metadata: { finalizers: null } }, { type: "merge" });
+    await fleet.run(1_000);
+
+    expect([before, undefined]).not.toContain((await present(Namespace, "c1"))?.metadata.uid);
+    expect((await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.deletionTimestamp).toBeUndefined();
+    expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:registration", "c1")).toBeDefined();
+    expect(await present(Lease, CLUSTER_LEASE, "c1")).toBeDefined();
+    expect(await conditionOf("HubAcceptedManagedCluster")).toBe("True HubClusterAdminAccepted");
+  });
+
+  test("keeps the right to work that somebody deleted until its last work, and gets it again then", async () => {
+    await start();
+    await register();
+    await fleet.settle();
+    await addWork("web");
+    const name = "open-cluster-management:managedcluster:c1:work";
+    await fleet.client.delete(RoleBinding, at(name, "c1"));
+    await fleet.settle();
+    expect((await present(RoleBinding, name, "c1"))?.metadata.deletionTimestamp).toBeDefined();
+
+    await fleet.client.patch(ManifestWork, at("web", "c1"), { metadata: { finalizers: null } }, { type: "merge" });
+    await fleet.client.delete(ManifestWork, at("web", "c1"));
+    await fleet.settle();
+
+    expect((await present(RoleBinding, name, "c1"))?.metadata).toMatchObject({ finalizers: [MANIFEST_WORK_FINALIZER] });
+    expect((await present(RoleBinding, name, "c1"))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
   test("is deleted after its works, which go a level after the other; its namespace stays", async () => {
     await start();
     await register();

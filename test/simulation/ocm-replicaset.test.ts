@@ -1,6 +1,6 @@
 /** ManifestWorkReplicaSets on a running hub: works follow what Placements decide, and a new template goes out step by step. */
-import { beforeEach, expect, test } from "vitest";
-import { CLUSTER_SET_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement } from "../../src/api/index.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { CLUSTER_SET_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement, PlacementDecision } from "../../src/api/index.ts";
 import type { RolloutStrategy } from "../../src/api/index.ts";
 import { formatTime } from "../../src/base/index.ts";
 import { findCondition, isNotFound } from "../../src/machinery/index.ts";
@@ -86,4 +86,80 @@ test("a cluster that is deselected loses its work, and a set that is deleted all
   // No agent is here to remove what it applied, so the works wait for one.
   expect((await works()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([]);
   await expect(fleet.client.get(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" })).rejects.toSatisfy(isNotFound);
+});
+
+describe("works stay what they are", () => {
+  const PLACEMENT = { cluster: HUB, namespace: "shop", name: "all" };
+  const place = (name: string, spec = {}) => fleet.client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name, namespace: "shop" }, spec });
+  const refer = async (...names: string[]): Promise<void> => {
+    await fleet.client.patch(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" }, { spec: { placementRefs: names.map((name) => ({ name })) } }, { type: "merge" });
+    await fleet.settle();
+  };
+  const identities = async (): Promise<unknown[]> => (await works()).filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => `${metadata.namespace} ${metadata.name} ${metadata.uid}`);
+
+  for (const strategy of [{ type: "All" }, { type: "Progressive", progressive: { maxConcurrency: 3 } }] satisfies RolloutStrategy[]) {
+    test(`when their Placement is deleted and made again (${strategy.type})`, async () => {
+      await roll(strategy);
+      const before = await identities();
+      expect(before).toHaveLength(3);
+
+      await fleet.client.delete(OcmPlacement, PLACEMENT);
+      await fleet.run(10_000);
+      expect(await identities()).toEqual(before);
+      await place("all");
+      await fleet.run(10_000);
+
+      expect(await identities()).toEqual(before);
+    });
+  }
+
+  for (const how of ["deleted", "emptied"] as const) {
+    test(`when a decision is ${how} by hand`, async () => {
+      await roll({ type: "All" });
+      const before = await identities();
+
+      const key = { ...PLACEMENT, name: "all-decision-1" };
+      if (how === "deleted") await fleet.client.delete(PlacementDecision, key);
+      else await fleet.client.patch(PlacementDecision, key, { status: { decisions: [] } }, { type: "merge", subresource: "status" });
+      await fleet.run(10_000);
+
+      expect(await identities()).toEqual(before);
+      expect((await fleet.client.get(PlacementDecision, key)).status?.decisions).toHaveLength(3);
+    });
+  }
+
+  test("when their Placement is named twice, and nothing is written any more", async () => {
+    await roll({ type: "All" });
+    const before = await identities();
+
+    await refer("all", "all");
+    fleet.resetWrites();
+    await fleet.run(600_000);
+
+    expect(await identities()).toEqual(before);
+    expect(fleet.writes().filter(({ resource }) => resource === "manifestworks.work.open-cluster-management.io")).toEqual([]);
+  });
+
+  test("when another Placement of the set wants them, and this one does not any more", async () => {
+    await place("more");
+    await roll({ type: "All" });
+    const before = await identities();
+
+    await refer("all", "more");
+    await refer("more");
+    await fleet.run(10_000);
+
+    expect(await identities()).toEqual(before);
+    expect((await works()).map(({ metadata }) => metadata.labels?.["work.open-cluster-management.io/placementname"])).toEqual(["more", "more", "more"]);
+  });
+});
+
+test("a work is called like its set, unless somebody else has a work of that name", async () => {
+  await fleet.client.create(ManifestWork, HUB, { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name: "web", namespace: "c2" }, spec: { workload: { manifests: manifests("theirs") } } });
+  await fleet.settle();
+
+  await roll({ type: "All" });
+
+  const named = (await works()).map(({ metadata, spec }) => `${metadata.namespace}/${metadata.name} ${(spec.workload?.manifests?.[0]?.["data"] as { version: string } | undefined)?.version}`).toSorted();
+  expect(named).toEqual(["c1/web 1", "c2/web theirs", expect.stringMatching(/^c2\/web[0-9a-f]{5} 1$/), "c3/web 1"]);
 });

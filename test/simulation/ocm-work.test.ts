@@ -99,6 +99,25 @@ test("what is changed on the member is put right, and what is deleted there is m
   expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ a: "1" });
 });
 
+test("an object in a namespace that the member does not have is not there", async () => {
+  await works.create("lost", [{ ...configMap("lost"), metadata: { name: "lost", namespace: "nowhere" } }]);
+  await works.fleet.run(30_000);
+
+  expect(await works.manifestCondition("lost", 0, "Applied")).toBe('False AppliedManifestFailed Failed to apply manifest: namespaces "nowhere" not found');
+  expect(await works.manifestCondition("lost", 0, "Available")).toBe("False ResourceNotAvailable Resource is not available");
+  expect(await works.condition("lost", "Available")).toBe("False ResourcesNotAvailable");
+});
+
+test("of a workload whose change was refused nothing is said but that", async () => {
+  await works.create("web", [deployment("web")]);
+  expect(await works.condition("web", "Progressing")).not.toBe("none");
+
+  await works.patch("web", { spec: { workload: { manifests: [deployment("web", { selector: { matchLabels: { app: "other" } }, template: { metadata: { labels: { app: "other" } }, spec: { containers: [{ name: "web", image: "web:2" }] } } })] } } });
+
+  expect(await works.condition("web", "Applied")).toBe("False AppliedManifestWorkFailed");
+  expect(await works.condition("web", "Progressing")).toBe("none");
+});
+
 describe("an object that is taken out of a work", () => {
   test("goes after what took its place is there", async () => {
     await works.create("settings", [configMap("one"), configMap("two")]);
@@ -143,7 +162,7 @@ describe("an object of two works", () => {
 
     expect((await works.onMember(ConfigMap, "shared"))?.data).toEqual({ a: "2" });
     expect(await works.condition("second", "Applied")).toBe("True AppliedManifestWorkComplete");
-    expect(await works.manifestCondition("first", 0, "Applied")).toMatch(/^False AppliedManifestConflict .* is also held by .*-second, which wants it otherwise/);
+    expect(await works.manifestCondition("first", 0, "Applied")).toMatch(/^False AppliedManifestConflict .* is also held by ManifestWork member1\/second, which wants it otherwise/);
     fleet.resetWrites();
     await fleet.run(300_000);
     expect(fleet.writes().filter(({ resource }) => resource === "configmaps")).toEqual([]);

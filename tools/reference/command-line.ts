@@ -37,6 +37,6 @@ function renderCommand({ name, summary, details, args, flags, example }: Command
 function flagTable(flags: Readonly<Record<string, Flag>>): string {
   return table(
     ["flag", "default", ""],
-    Object.entries(flags).map(([name, flag]) => [code(flagText(name, flag)), flag.default === undefined || flag.default === "" ? "" : code(String(flag.default)), flag.description + (flag.repeated ? "; may be repeated" : "")]),
+    Object.entries(flags).map(([name, flag]) => [code(flagText(name, flag)), flag.default === undefined || flag.default === "" ? "" : code(String(flag.default)), flag.description]),
   );
 }

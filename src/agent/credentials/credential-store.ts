@@ -1,15 +1,17 @@
 /** Where an agent keeps its credentials between two lives: a Secret on its member, in the form of Open Cluster Management's agents. */
-import { Secret } from "../../api/index.ts";
-import { UsageError } from "../../base/index.ts";
+import { Namespace, Secret } from "../../api/index.ts";
+import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { find, parseKubeconfig } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
-import { isAlreadyExists } from "../../machinery/index.ts";
+import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound } from "../../machinery/index.ts";
 import type { HubAddress, HubCredentials } from "./hub-credentials.ts";
 
 export interface CredentialStore {
   /** Undefined when there are none, or none that can be read. */
   load(signal: AbortSignal): Promise<HubCredentials | undefined>;
+  /** Makes room for them, and rejects where they could not be kept: who asks for a certificate first would throw it away. */
+  prepare(signal: AbortSignal): Promise<void>;
   save(credentials: HubCredentials, signal: AbortSignal): Promise<void>;
 }
 
@@ -57,10 +59,28 @@ function addressIn(kubeconfig: string): HubAddress | undefined {
 
 export function createSecretStore({ client, cluster, namespace, name = HUB_KUBECONFIG_SECRET }: { client: Client; cluster: string; namespace: string; name?: string }): CredentialStore {
   const key = { cluster, namespace, name };
+  /** The server says whether it would take it, and keeps nothing. */
+  async function tryToWrite(signal: AbortSignal): Promise<void> {
+    try {
+      await client.create(Secret, cluster, { apiVersion: "v1", kind: "Secret", metadata: { namespace, name }, type: "Opaque" }, { dryRun: true, signal });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      await client.patch(Secret, key, { data: {} }, { type: "merge", dryRun: true, signal });
+    }
+  }
   return {
     async load(signal) {
       const secret = await find(client, Secret, key, { signal });
       return secret && credentialsIn((file) => textIn(secret, file));
+    },
+    async prepare(signal) {
+      try {
+        await tryToWrite(signal);
+      } catch (error) {
+        if (!isNotFound(error)) throw refusedWrite(error, cluster, namespace);
+        await ensureAgentNamespace(client, cluster, namespace, signal);
+        await tryToWrite(signal).catch((again: unknown) => Promise.reject(refusedWrite(again, cluster, namespace)));
+      }
     },
     async save(credentials, signal) {
       const data = Object.fromEntries(Object.entries(filesOf(credentials)).map(([file, text]) => [file, Buffer.from(text).toString("base64")]));
@@ -72,6 +92,25 @@ export function createSecretStore({ client, cluster, namespace, name = HUB_KUBEC
       }
     },
   };
+}
+
+/** The namespace in which an agent keeps what is its own on a member, made where it is missing. Rejects with what to do where the agent may not make it. */
+export async function ensureAgentNamespace(client: Client, cluster: string, namespace: string, signal: AbortSignal): Promise<void> {
+  try {
+    await client.create(Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { signal });
+  } catch (error) {
+    if (isAlreadyExists(error)) return;
+    if (!isForbidden(error)) throw error;
+    throw new FlotillaError("CredentialStore", `cluster ${cluster} has no namespace ${namespace}, and this agent may not make it; 'kubectl create namespace ${namespace}' there does, --namespace NS names another, and --state DIR keeps credentials in a directory`, { cause: error });
+  }
+}
+
+/** One that is on its way out is waited for. */
+const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403 && !isNamespaceTerminating(error);
+
+function refusedWrite(error: unknown, cluster: string, namespace: string): unknown {
+  if (!isForbidden(error)) return error;
+  return new FlotillaError("CredentialStore", `this agent may not keep its credentials in the namespace ${namespace} of cluster ${cluster}; let its account write Secrets there, or name a directory with --state DIR`, { cause: error });
 }
 
 /** Own keys only, as the data of a Secret may have any name. */

@@ -7,6 +7,7 @@
 import { FlotillaError, messageOf, sleep } from "../../base/index.ts";
 import type { Clock, Log, Random } from "../../base/index.ts";
 import type { Client, CredentialSource } from "../../client/index.ts";
+import { ApiError } from "../../machinery/index.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import { expiresMs, problemWith, renewalDueMs } from "./hub-credentials.ts";
 import type { HubAddress, HubCredentials } from "./hub-credentials.ts";
@@ -36,7 +37,7 @@ export interface CredentialKeeperOptions {
   identityOf(agent: string): AgentIdentity;
   store: CredentialStore;
   /** The identity that everybody starts with, and what is done with it before the first request. Unset: whoever registered the cluster left a certificate. */
-  bootstrap?: { client: Client; introduce(client: Client, agent: string, signal: AbortSignal): Promise<void> };
+  bootstrap?: { client: Client; introduce(client: Client, agent: string, signal: AbortSignal): Promise<unknown> };
   /** With our own. */
   client: Client;
   expirationSeconds?: number;
@@ -61,13 +62,25 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
   let current: HubCredentials | undefined;
   let share = LEAST_SHARE;
 
+  /** Issued, and not kept yet: whoever could not write it down does not ask for another. */
+  let unsaved: HubCredentials | undefined;
+
   async function ask(through: Client, agent: string, signal: AbortSignal): Promise<HubCredentials> {
-    const issued = await requestCertificate({ hub, client: through, identity: identityOf(agent), ...(expirationSeconds !== undefined && { expirationSeconds }), clock, random, log }, signal);
-    const credentials = { address, cluster, agent, ...issued };
+    if (!unsaved || expiresMs(unsaved.cert) <= clock.now()) {
+      const issued = await requestCertificate({ hub, client: through, identity: identityOf(agent), ...(expirationSeconds !== undefined && { expirationSeconds }), clock, random, log }, signal);
+      unsaved = { address, cluster, agent, ...issued };
+    }
+    const credentials = unsaved;
     await store.save(credentials, signal);
+    unsaved = undefined;
     take(credentials);
-    log.info("have a certificate", { user: identityOf(agent).commonName, until: new Date(expiresMs(issued.cert)).toISOString() });
+    log.info("have a certificate", { user: identityOf(agent).commonName, until: new Date(expiresMs(credentials.cert)).toISOString() });
     return credentials;
+  }
+
+  async function renew(agent: string, signal: AbortSignal): Promise<HubCredentials> {
+    await store.prepare(signal);
+    return ask(client, agent, signal);
   }
 
   function take(credentials: HubCredentials): void {
@@ -78,8 +91,13 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
 
   async function begin(agent: string, signal: AbortSignal): Promise<HubCredentials> {
     if (!bootstrap) throw new CertificateDeniedError(`${cluster} has no certificate that its hub accepts, and no bootstrap kubeconfig to ask for one; register it again`);
-    await bootstrap.introduce(bootstrap.client, agent, signal);
-    return ask(bootstrap.client, agent, signal);
+    await store.prepare(signal);
+    try {
+      await bootstrap.introduce(bootstrap.client, agent, signal);
+      return await ask(bootstrap.client, agent, signal);
+    } catch (error) {
+      throw explainRefusal(error);
+    }
   }
 
   /** Until it works: a hub may be away for days, and a person may be on holiday. */
@@ -124,13 +142,19 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
         try {
           if (dueMs > 0) await sleep(clock, Math.min(dueMs, LONGEST_WAIT_MS), signal);
           // One that ended opens nothing any more, not even the way to another.
-          else await insist(() => (expiresMs(cert) <= clock.now() ? begin(agent, signal) : ask(client, agent, signal)), signal);
+          else await insist(() => (expiresMs(cert) <= clock.now() ? begin(agent, signal) : renew(agent, signal)), signal);
         } catch (error) {
           if (!signal.aborted) throw error;
         }
       }
     },
   };
+}
+
+/** A token for new clusters ends after a day, and nothing but a new one helps. */
+function explainRefusal(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.status.code !== 401) return error;
+  return new FlotillaError("Token", "the hub does not know the token of the bootstrap kubeconfig; it may have ended, and 'flotilla token --bootstrap-kubeconfig FILE' on the hub makes another, which counts as soon as it is there", { cause: error });
 }
 
 /** Two clusters under one name would undo each other's work. */

@@ -1,8 +1,8 @@
 /**
  * Asks a hub for a client certificate and waits until somebody approves it, for days if need be.
  *
- * Reads and writes: CertificateSigningRequests of the hub. Nothing collects those of a cluster that nobody accepts, so that their number
- * is bounded here as Open Cluster Management's agents bound it.
+ * Reads and writes: CertificateSigningRequests of the hub. Those that nobody decides on stay for a day, so that their number is bounded
+ * here as Open Cluster Management's agents bound it. Those that somebody decided on are nobody's burden.
  */
 import { CertificateSigningRequest, CLIENT_SIGNER, requestState } from "../../api/index.ts";
 import { FlotillaError, sleep } from "../../base/index.ts";
@@ -13,7 +13,7 @@ import { ApiError } from "../../machinery/index.ts";
 import { makeRequest } from "./identity.ts";
 import type { AgentIdentity } from "./identity.ts";
 
-const MAX_REQUESTS = 10;
+const MAX_PENDING = 10;
 /** Approval takes a moment where a controller gives it, and hours where a person does. */
 const FIRST_LOOK_MS = 500;
 const LAST_LOOK_MS = 15_000;
@@ -78,7 +78,8 @@ async function checkBound(client: Client, hub: string, { labels, commonName }: A
   const labelSelector = Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(",");
   if (labelSelector === "") return; // Karmada's agents may not list; their requests are approved at once.
   const { items } = await client.list(CertificateSigningRequest, { cluster: hub, labelSelector, signal });
-  if (items.length >= MAX_REQUESTS) throw new CertificateDeniedError(`too many csr: the hub holds ${items.length} requests for ${commonName}; accept the cluster, or delete them with 'kubectl delete csr -l ${labelSelector}'`);
+  const pending = items.filter((request) => Object.values(requestState(request)).every((is) => !is)).length;
+  if (pending >= MAX_PENDING) throw new FlotillaError("CertificateRequests", `too many csr: ${pending} requests for ${commonName} wait for somebody on the hub; 'flotilla accept' decides on them, 'kubectl delete csr -l ${labelSelector}' removes them`);
 }
 
 function suffix(random: Random): string {

@@ -1,8 +1,11 @@
 /** What the manifests of a ManifestWork must be, and who may let them be applied as somebody else. Templates obey the same. */
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
-import type { AccessQuestion, Review } from "../admission.ts";
+import type { AccessQuestion, AnyAdmission, Review } from "../admission.ts";
+import { tooLong } from "../field-errors.ts";
+import type { Kind } from "../kind.ts";
+import type { KubernetesObject } from "../meta.ts";
 import type { ManifestWorkSpec } from "./manifest-work.ts";
-import { WORK_GROUP } from "./names.ts";
+import { MAX_MANIFEST_WORK_NAME, WORK_GROUP } from "./names.ts";
 
 type Spec = DeepReadonly<ManifestWorkSpec> | undefined;
 interface Identity {
@@ -13,6 +16,15 @@ interface Identity {
 
 /** All manifests together, as an agent gets them. */
 export const MAX_MANIFESTS_BYTES = 500 * 1024;
+
+/** A work with a longer name could be stored and never be applied. One that is stored can still be changed. */
+export function manifestWorkName<T extends KubernetesObject>(kind: Kind<T>): AnyAdmission {
+  return {
+    for: kind,
+    on: ["CREATE"],
+    validate: ({ object: { metadata } }: Review<KubernetesObject>) => ((metadata.name ?? "").length > MAX_MANIFEST_WORK_NAME ? [tooLong("metadata.name", MAX_MANIFEST_WORK_NAME)] : []),
+  };
+}
 
 /** What is wrong with the manifests; undefined when nothing is. */
 export function manifestsProblem(spec: Spec): string | undefined {

@@ -7,7 +7,7 @@ import { durationProblem } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import type { LocalPlacementReference } from "../facts/work-ocm-v1alpha1.ts";
 import { conditionRuleWarnings, feedbackWarnings } from "./manifest-config-warnings.ts";
-import { executorOf, manifestsProblem, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
+import { executorOf, manifestsProblem, manifestWorkName, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
 import { plainManifests } from "./manifest-shorthand.ts";
 import { ManifestWorkReplicaSet } from "./manifest-work-replica-set.ts";
 import { ocmAdmission, type Refusals } from "./webhook.ts";
@@ -20,9 +20,21 @@ export const manifestWorkReplicaSetAdmissions: AnyAdmission[] = [
     validator: VALIDATOR,
     check,
     canonical: (sent, { warn }) => plainManifests(sent, TEMPLATE.split("."), warn),
-    warnings: ({ object: { spec } }) => [...feedbackWarnings(TEMPLATE, spec.manifestWorkTemplate), ...conditionRuleWarnings(TEMPLATE, spec.manifestWorkTemplate)],
+    warnings: ({ object: { spec } }) => [...referenceWarnings(spec.placementRefs), ...feedbackWarnings(TEMPLATE, spec.manifestWorkTemplate), ...conditionRuleWarnings(TEMPLATE, spec.manifestWorkTemplate)],
   }),
+  manifestWorkName(ManifestWorkReplicaSet),
 ];
+
+/** The first of a name says how its clusters are gone through. */
+function referenceWarnings(references: readonly DeepReadonly<LocalPlacementReference>[]): string[] {
+  const known = new Set<string>();
+  const warnings: string[] = [];
+  for (const [index, { name }] of references.entries()) {
+    if (known.has(name)) warnings.push(`spec.placementRefs[${index}]: the Placement ${name} is named before, and counts once`);
+    known.add(name);
+  }
+  return warnings;
+}
 
 function check(review: Review<ManifestWorkReplicaSet>, refuse: Refusals): void {
   const { object, oldObject, user } = review;

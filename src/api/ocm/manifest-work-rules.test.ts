@@ -93,3 +93,23 @@ describe("a warning tells", () => {
     ]);
   });
 });
+
+describe("the name of a work", () => {
+  const named = (length: number): ManifestWork => ({ ...makeWork(), metadata: { name: "x".repeat(length), namespace: "paris" } });
+
+  test("is refused where no member could note it", () => {
+    expect(admit(named(188))).toMatchObject({ kind: "ManifestWork" });
+    expect(admit(named(189))).toBe("metadata.name: Too long: may not be more than 188 bytes");
+  });
+});
+
+test("a Placement that a template names twice is told", () => {
+  const set: ManifestWorkReplicaSet = {
+    apiVersion: "work.open-cluster-management.io/v1alpha1",
+    kind: "ManifestWorkReplicaSet",
+    metadata: { name: "web", namespace: "shop" },
+    spec: { manifestWorkTemplate: { workload: { manifests: [makeManifest("a")] } }, placementRefs: [{ name: "all" }, { name: "some" }, { name: "all" }], cascadeDeletionPolicy: "Background" },
+  };
+
+  expect(warningsBy(manifestWorkReplicaSetAdmissions, set)).toEqual(["spec.placementRefs[2]: the Placement all is named before, and counts once"]);
+});

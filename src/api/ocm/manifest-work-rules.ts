@@ -3,7 +3,7 @@ import { equalJson } from "../../base/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { checkConditionalDeployment, conditionalDeploymentWarnings } from "./conditional-deployment.ts";
 import { conditionRuleWarnings, feedbackWarnings } from "./manifest-config-warnings.ts";
-import { executorOf, manifestsProblem, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
+import { executorOf, manifestsProblem, manifestWorkName, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
 import { plainManifests } from "./manifest-shorthand.ts";
 import { ManifestWork } from "./manifest-work.ts";
 import { wholeManifests } from "./manifest-work-shorthand.ts";
@@ -18,6 +18,7 @@ export const manifestWorkAdmissions: AnyAdmission[] = [
     canonical: (sent, told) => plainManifests(wholeManifests(sent, told), ["spec"], told.warn),
     warnings: ({ object }) => [...conditionalDeploymentWarnings(object.metadata.annotations), ...feedbackWarnings("spec", object.spec), ...conditionRuleWarnings("spec", object.spec)],
   }),
+  manifestWorkName(ManifestWork),
   {
     for: ManifestWork,
     on: ["CREATE", "UPDATE"],

@@ -27,6 +27,11 @@ export const IMAGE_REGISTRIES_ANNOTATION = "open-cluster-management.io/image-reg
 export const SKIP_CLOCK_CHECK_ANNOTATION = "registration.open-cluster-management.io/skip-clock-sync-check";
 /** Annotations that an agent may give its own ManagedCluster start with this. */
 export const AGENT_ANNOTATION_PREFIX = "agent.open-cluster-management.io";
+/** Ours, on ManagedCluster: which cluster it is, by the uid of its namespace kube-system, so that another one under its name is noticed. */
+export const CLUSTER_ID_ANNOTATION = `${AGENT_ANNOTATION_PREFIX}/cluster-id`;
+
+/** Ours, on ManagedCluster: `"true"` where the hub reaches the member itself, so that no agent speaks for it. */
+export const REACHED_ANNOTATION = "flotilla.dev/reached-by-hub";
 
 export const UNREACHABLE_TAINT = "cluster.open-cluster-management.io/unreachable";
 export const UNAVAILABLE_TAINT = "cluster.open-cluster-management.io/unavailable";
@@ -51,6 +56,8 @@ export const APPLIED_MANIFEST_WORK_FINALIZER = "cluster.open-cluster-management.
 export const REPLICA_SET_FINALIZER = "work.open-cluster-management.io/manifest-work-cleanup";
 export const REPLICA_SET_LABEL = "work.open-cluster-management.io/manifestworkreplicaset";
 export const PLACEMENT_NAME_LABEL = "work.open-cluster-management.io/placementname";
+/** A member notes a work under the hash of its hub, a dash and its name; a longer name can never be applied. */
+export const MAX_MANIFEST_WORK_NAME = 253 - 64 - 1;
 export const CONFIG_SPEC_HASH_ANNOTATION = "open-cluster-management.io/config-spec-hash";
 export const OBJECT_HASH_ANNOTATION = "open-cluster-management.io/object-hash";
 

@@ -56,6 +56,26 @@ describe("a warning tells", () => {
         "spec.tolerations[2].value: must be empty when the operator is Exists; the Placement will be misconfigured",
       ],
     ],
+    "of selectors that cannot be understood": [
+      makePlacement({
+        predicates: [{}, { requiredClusterSelector: { labelSelector: { matchExpressions: [{ key: "env", operator: "Within", values: ["prod"] }] }, claimSelector: { matchExpressions: [{ key: "nodes", operator: "Gt" as never, values: ["3"] }] } } }],
+        decisionStrategy: { groupStrategy: { decisionGroups: [{ groupName: "first", groupClusterSelector: { labelSelector: { matchLabels: { "not a key": "x" } } } }] } },
+      }),
+      ["default"],
+      [
+        'spec.predicates[1].requiredClusterSelector.labelSelector: "Within" is not a valid label selector operator; the Placement will be misconfigured',
+        'spec.predicates[1].requiredClusterSelector.claimSelector: "Gt" is not a valid label selector operator; the Placement will be misconfigured',
+        expect.stringMatching(/^spec\.decisionStrategy\.groupStrategy\.decisionGroups\[0\]\.groupClusterSelector\.labelSelector: key: Invalid value: "not a key": .*; the Placement will be misconfigured$/),
+      ],
+    ],
+    "of prioritizers that nobody knows, unless they do not count": [
+      makePlacement({ prioritizerPolicy: { mode: "Additive", configurations: [{ scoreCoordinate: { type: "BuiltIn", builtIn: "NoSuch" }, weight: 1 }, { scoreCoordinate: { type: "BuiltIn", builtIn: "NoSuch" }, weight: 0 }, { scoreCoordinate: { type: "AddOn" }, weight: 1 }, { scoreCoordinate: { type: "BuiltIn", builtIn: "Steady" }, weight: 3 }] } }),
+      ["default"],
+      [
+        "spec.prioritizerPolicy.configurations[0].scoreCoordinate.builtIn: NoSuch is none of Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory; the Placement will be misconfigured",
+        "spec.prioritizerPolicy.configurations[2].scoreCoordinate.addOn: is missing; the Placement will be misconfigured",
+      ],
+    ],
     "of a number that selects nothing": [makePlacement({ numberOfClusters: -1 }), ["default"], ["spec.numberOfClusters: -1 selects no cluster"]],
   };
   for (const [behaviour, [placement, sets, want]] of Object.entries(cases)) {

@@ -3,8 +3,9 @@
  * when it is written. What makes the scheduler call a Placement misconfigured, or leaves it without clusters, is told.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { clusterSelectorProblem, type FieldError } from "../../machinery/index.ts";
+import { ApiError, clusterSelectorProblem, labelSelectorOf, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
+import type { ClusterSelector, PrioritizerConfig } from "../facts/cluster-ocm-v1beta1.ts";
 import { tooLong, tooMany, wrong } from "../field-errors.ts";
 import { CLUSTER_GROUP, DEFAULT_CLUSTER_SET } from "./names.ts";
 import { OcmPlacement } from "./placement.ts";
@@ -48,19 +49,48 @@ function expressionsOf({ predicates = [] }: Spec): { field: string; expression: 
 
 const MODES = ["Additive", "Exact"];
 const OPERATORS = ["Equal", "Exists"];
+const PRIORITIZERS = ["Balance", "Steady", "ResourceAllocatableCPU", "ResourceAllocatableMemory"];
+/** More selectors are not looked at for a warning. */
+const MAX_CHECKED = 100;
+const misconfigured = (at: string, why: string): string => `${at}: ${why}; the Placement will be misconfigured`;
 
-function misconfigurations({ prioritizerPolicy, tolerations = [], numberOfClusters }: Spec): string[] {
-  const { mode = "Additive" } = prioritizerPolicy ?? {};
+function misconfigurations({ predicates = [], decisionStrategy, prioritizerPolicy, tolerations = [], numberOfClusters }: Spec): string[] {
+  const { mode = "Additive", configurations = [] } = prioritizerPolicy ?? {};
+  const { decisionGroups = [] } = decisionStrategy?.groupStrategy ?? {};
   return [
     ...(numberOfClusters !== undefined && numberOfClusters < 0 ? [`spec.numberOfClusters: ${numberOfClusters} selects no cluster`] : []),
-    ...(MODES.includes(mode) ? [] : [`spec.prioritizerPolicy.mode: ${mode} is none of ${MODES.join(", ")}; the Placement will be misconfigured`]),
+    ...predicates.slice(0, MAX_CHECKED).flatMap(({ requiredClusterSelector }, index) => selectorWarnings(`spec.predicates[${index}].requiredClusterSelector`, requiredClusterSelector)),
+    ...(mode === "" || MODES.includes(mode) ? [] : [misconfigured("spec.prioritizerPolicy.mode", `${mode} is none of ${MODES.join(", ")}`)]),
+    ...configurations.slice(0, MAX_CHECKED).flatMap((configuration, index) => prioritizerWarnings(`spec.prioritizerPolicy.configurations[${index}].scoreCoordinate`, configuration)),
+    ...decisionGroups.slice(0, MAX_CHECKED).flatMap(({ groupClusterSelector }, index) => selectorWarnings(`spec.decisionStrategy.groupStrategy.decisionGroups[${index}].groupClusterSelector`, groupClusterSelector)),
     ...tolerations.flatMap(({ key = "", operator = "Equal", value = "" }, index) => {
       const at = `spec.tolerations[${index}]`;
-      if (!OPERATORS.includes(operator)) return [`${at}.operator: ${operator} is none of ${OPERATORS.join(", ")}; the Placement will be misconfigured`];
-      if (key === "" && operator !== "Exists") return [`${at}.operator: must be Exists when there is no key; the Placement will be misconfigured`];
-      return operator === "Exists" && value !== "" ? [`${at}.value: must be empty when the operator is Exists; the Placement will be misconfigured`] : [];
+      if (!OPERATORS.includes(operator)) return [misconfigured(`${at}.operator`, `${operator} is none of ${OPERATORS.join(", ")}`)];
+      if (key === "" && operator !== "Exists") return [misconfigured(`${at}.operator`, "must be Exists when there is no key")];
+      return operator === "Exists" && value !== "" ? [misconfigured(`${at}.value`, "must be empty when the operator is Exists")] : [];
     }),
   ];
+}
+
+/** Labels and claims are selected in the same words. */
+function selectorWarnings(at: string, { labelSelector, claimSelector }: DeepReadonly<Pick<ClusterSelector, "labelSelector" | "claimSelector">> = {}): string[] {
+  return Object.entries({ labelSelector, claimSelector }).flatMap(([field, selector]) => {
+    try {
+      labelSelectorOf(selector);
+      return [];
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return [misconfigured(`${at}.${field}`, error.message)];
+    }
+  });
+}
+
+function prioritizerWarnings(at: string, { scoreCoordinate, weight = 1 }: DeepReadonly<PrioritizerConfig>): string[] {
+  // What does not count is not looked at.
+  if (weight === 0 || !scoreCoordinate) return [];
+  const { type = "BuiltIn", builtIn = "", addOn } = scoreCoordinate;
+  if (type !== "BuiltIn") return addOn ? [] : [misconfigured(`${at}.addOn`, "is missing")];
+  return PRIORITIZERS.includes(builtIn) ? [] : [misconfigured(`${at}.builtIn`, `${builtIn || "nothing"} is none of ${PRIORITIZERS.join(", ")}`)];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ResourceQuota } from "../../api/index.ts";
+import { ResourceQuota, Role } from "../../api/index.ts";
 import { MERGE, PROFILE, createTestServer, holdCommits, makeConfigMap, makeDefinition, settleTicks } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
@@ -42,6 +42,23 @@ for (const [behaviour, key] of Object.entries(heldBack)) {
     expect(cache.list("/").filter(({ key: left }) => left.includes("/shop"))).toEqual([]);
   });
 }
+
+test("rights in a namespace outlast what waits for a finalizer: whoever takes it off may need them", async () => {
+  const { request, settle } = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Role] } } });
+  const ROLE = "/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles/agent";
+  await request("POST", "/api/v1/namespaces", SHOP);
+  await request("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "agent" }, rules: [] });
+  await request("POST", MAPS, { ...makeConfigMap("held"), metadata: { name: "held", finalizers: ["example.com/agent"] } });
+
+  await request("DELETE", "/api/v1/namespaces/shop");
+  await settle();
+  const waiting = await request("GET", ROLE);
+  await request("PATCH", `${MAPS}/held`, { metadata: { finalizers: null } }, MERGE);
+  await settle();
+
+  expect(waiting.body.metadata.deletionTimestamp).toBeUndefined();
+  expect([waiting.status, (await request("GET", ROLE)).status, (await request("GET", "/api/v1/namespaces/shop")).status]).toEqual([200, 404, 404]);
+});
 
 test("a namespace that is made again is empty, however many wrote to its predecessor while it went", async () => {
   const { request, settle } = await startWithShop();

@@ -29,6 +29,7 @@ export interface Cleanup {
 
 const NAMESPACE_PREFIX = "/core/namespaces/";
 const DEFINITION_PREFIX = `/${CRD_GROUP}/${CRD_PLURAL}/`;
+const RIGHTS_GROUP = "rbac.authorization.k8s.io";
 
 export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; clusters: ClusterRegistry; clock: Clock; inFlight: InFlight; collector: Pick<GarbageCollector, "settleDependentsOf"> }): Cleanup {
   const { house, store, clusters, clock, inFlight, collector } = deps;
@@ -80,9 +81,14 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
       const remaining = await removeAll(cluster, pods, namespace);
       if (remaining.length > 0) return remaining;
     }
-    const remaining: Remaining[] = [];
-    for (const resource of cluster.table.resources) if (resource.namespaced && resource !== pods) remaining.push(...(await removeAll(cluster, resource, namespace)));
-    return remaining;
+    // Rights go last: whoever has to take a finalizer off may do so by one that is kept here, as agents of members do.
+    const { rights = [], others = [] } = Object.groupBy(cluster.table.resources.filter((resource) => resource.namespaced && resource !== pods), ({ name }) => (name.group === RIGHTS_GROUP ? "rights" : "others"));
+    for (const resources of [others, rights]) {
+      const remaining: Remaining[] = [];
+      for (const resource of resources) remaining.push(...(await removeAll(cluster, resource, namespace)));
+      if (remaining.length > 0) return remaining;
+    }
+    return [];
   };
 
   const removeAll = async (cluster: LogicalCluster, resource: Resource, namespace: string): Promise<Remaining[]> => {

@@ -47,4 +47,16 @@ describe("health", () => {
     expect(before.text).toContain("[-]controllers failed: reason withheld\n");
     expect([before.status, alive.status, after.status]).toEqual([500, 200, 200]);
   });
+
+  test("a hub whose disk takes no writes is not ready; its members, which share the disk, are not blamed", async () => {
+    const { request } = await createTestServer({ takesWrites: () => false, clusters: { hub: "hub", paris: "hub" } });
+
+    const hub = await request("GET", "/readyz");
+    const alive = await request("GET", "/livez");
+    const member = await request("GET", "/clusters/paris/readyz?verbose");
+
+    expect(hub.text).toContain("[-]store-writes failed: reason withheld\n");
+    expect([hub.status, alive.status, member.status]).toEqual([500, 200, 200]);
+    expect(member.text).not.toContain("store-writes");
+  });
 });

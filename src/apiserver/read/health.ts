@@ -1,7 +1,7 @@
 /**
  * `/healthz`, `/livez` and `/readyz`: checks by name, each of which can be asked for or left out. A server that answers at all has
- * opened its store and built what it serves, so most checks can only succeed; what changes is whether it is about to stop, and how
- * the controllers are that run beside it.
+ * opened its store and built what it serves, so most checks can only succeed; what changes is whether it is about to stop, whether
+ * its disk takes writes, and how the controllers are that run beside it.
  */
 import type { ApiResponse } from "../request/request.ts";
 import { textResponse } from "../request/respond.ts";
@@ -12,6 +12,8 @@ export interface HealthState {
   readonly draining: boolean;
   /** The controllers that run in this process do their work. */
   areControllersHealthy?(): boolean;
+  /** The store takes writes. */
+  takesWrites?(): boolean;
 }
 
 type Endpoint = Extract<Route, { type: "health" }>["endpoint"];
@@ -19,6 +21,8 @@ type Endpoint = Extract<Route, { type: "health" }>["endpoint"];
 interface Check {
   name: string;
   isReadiness?: true;
+  /** Of the server as a whole. A member that fails it would be left by its workloads, for a disk that all clusters of the server share. */
+  isOfHub?: true;
   passes?(state: HealthState): boolean;
 }
 
@@ -37,18 +41,19 @@ const CHECKS: readonly Check[] = [
   { name: "poststarthook/scheduling/bootstrap-system-priority-classes" },
   { name: "poststarthook/bootstrap-controller" },
   { name: "controllers", isReadiness: true, passes: (state) => state.areControllersHealthy?.() ?? true },
+  { name: "store-writes", isReadiness: true, isOfHub: true, passes: (state) => state.takesWrites?.() ?? true },
   { name: "shutdown", isReadiness: true, passes: ({ draining }) => !draining },
 ];
 
-const checksOf = (endpoint: Endpoint): readonly Check[] => CHECKS.filter(({ isReadiness }) => !isReadiness || endpoint === "readyz");
+const checksOf = (endpoint: Endpoint, isHub: boolean): readonly Check[] => CHECKS.filter(({ isReadiness, isOfHub }) => (!isReadiness || endpoint === "readyz") && (!isOfHub || isHub));
 
 /** The paths of all checks, for the list of what there is. */
-export function healthPaths(): string[] {
-  return (["healthz", "livez", "readyz"] as const).flatMap((endpoint) => [`/${endpoint}`, ...checksOf(endpoint).map(({ name }) => `/${endpoint}/${name}`)]);
+export function healthPaths(isHub: boolean): string[] {
+  return (["healthz", "livez", "readyz"] as const).flatMap((endpoint) => [`/${endpoint}`, ...checksOf(endpoint, isHub).map(({ name }) => `/${endpoint}/${name}`)]);
 }
 
-export function healthResponse({ endpoint, check }: Extract<Route, { type: "health" }>, query: URLSearchParams, state: HealthState): ApiResponse {
-  const checks = checksOf(endpoint);
+export function healthResponse({ endpoint, check }: Extract<Route, { type: "health" }>, query: URLSearchParams, state: HealthState, isHub: boolean): ApiResponse {
+  const checks = checksOf(endpoint, isHub);
   const passes = (candidate: Check): boolean => candidate.passes?.(state) ?? true;
   if (check !== undefined) {
     const found = checks.find(({ name }) => name === check);

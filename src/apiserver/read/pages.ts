@@ -39,7 +39,7 @@ export type PageRoute = Exclude<Route, ResourceRoute>;
 export function pageResponse({ deps, version, health, metrics, writeControllerMetrics, workloads }: PageOptions, cluster: LogicalCluster, route: PageRoute, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   if (route.type === "unknown") throw new PageNotFound();
   // Health is answered whatever the method, as in Kubernetes.
-  if (route.type === "health") return healthResponse(route, request.query, health);
+  if (route.type === "health") return healthResponse(route, request.query, health, cluster.name === HUB);
   if (request.method !== "GET") throw methodNotAllowed();
   switch (route.type) {
     case "discovery":
@@ -80,8 +80,8 @@ function metricsText(text: string): ApiResponse {
   return { status: 200, headers: { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-cache, private" }, body: encode(text) };
 }
 
-function rootPaths({ table }: LogicalCluster): string[] {
-  const paths = new Set(["/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/version", ...healthPaths()]);
+function rootPaths({ name, table }: LogicalCluster): string[] {
+  const paths = new Set(["/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/version", ...healthPaths(name === HUB)]);
   for (const { versions } of table.resources) {
     for (const { apiVersion } of versions) {
       if (!apiVersion.includes("/")) paths.add(`/api/${apiVersion}`);

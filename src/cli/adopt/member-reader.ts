@@ -6,6 +6,7 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { queryText, resourcePath } from "../../client/index.ts";
 import type { AnyKind, Client } from "../../client/index.ts";
 import { failureOf, readText } from "../members/ask.ts";
+import { whereToLook } from "../members/each-place.ts";
 import { proxyPath } from "../members/places.ts";
 
 export type Live = DeepReadonly<KubernetesObject>;
@@ -30,7 +31,7 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
     const { status, body } = await client.raw({ method: "GET", path: `${proxy}${path}`, cluster: "hub", headers: { accept: "application/json" } }, signal);
     const text = await readText(body);
     if (status === 404) return undefined;
-    if (status !== 200) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: ${failureOf(status, text).message}`);
+    if (status !== 200) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: ${failureOf(status, text).message}${status >= 500 ? whereToLook(cluster) : ""}`);
     const value: unknown = JSON.parse(text);
     if (!isObject(value)) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: the answer is not an object`);
     return value;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CertificateSigningRequest } from "../../api/index.ts";
-import { planAccept } from "./accept-plan.ts";
+import { describeRefusal, planAccept } from "./accept-plan.ts";
 
 function makeRequest(name: string, username: string, groups: string[], decided?: "Approved" | "Denied", cluster = "paris"): CertificateSigningRequest {
   return {
@@ -33,4 +33,15 @@ test("named requesters are trusted and nobody else is, also where every requeste
   expect(plan([token, stranger], { requesters: ["mallory"] })).toEqual({ approve: ["stranger"], suspicious: ["token"] });
   expect(plan([token, stranger], { requesters: ["mallory"], skipsCheck: true })).toEqual({ approve: ["stranger"], suspicious: ["token"] });
   expect(plan([token, stranger], { skipsCheck: true })).toEqual({ approve: ["token", "stranger"], suspicious: [] });
+});
+
+test("a request that was denied is told while nobody asked since", () => {
+  const at = (request: CertificateSigningRequest, creationTimestamp: string): CertificateSigningRequest => ({ ...request, metadata: { ...request.metadata, creationTimestamp } });
+  const denied = at(makeRequest("denied", "system:bootstrap:abcdef", [], "Denied"), "2024-05-01T12:00:00Z");
+  const trust = { requesters: [], skipsCheck: false };
+
+  const { refused } = planAccept("paris", [denied], trust);
+
+  expect(refused && describeRefusal("paris", refused)).toBe("the last request of paris, denied, was denied; its agent asks again an hour after that, or when it is started again");
+  expect(planAccept("paris", [at(token, "2024-05-01T12:30:00Z"), denied], trust).refused).toBeUndefined();
 });

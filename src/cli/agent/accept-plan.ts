@@ -19,16 +19,29 @@ export interface AcceptPlan {
   approve: Request[];
   /** Requests that wait for somebody who looks: who asked is nobody that new clusters ask as. */
   suspicious: Request[];
+  /** The last request, where somebody denied it or it could not be signed: its agent does not ask again for long. */
+  refused?: Request;
 }
 
 export function planAccept(cluster: string, requests: readonly Request[], { requesters, skipsCheck }: { requesters: readonly string[]; skipsCheck: boolean }): AcceptPlan {
-  const pending = requests.filter((request) => {
+  const own = requests.filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === cluster);
+  const pending = own.filter((request) => {
     const { approved, denied } = requestState(request);
-    return request.metadata.labels?.[CLUSTER_NAME_LABEL] === cluster && !approved && !denied;
+    return !approved && !denied;
   });
+  const last = own.reduce<Request | undefined>((latest, request) => (latest && madeAt(latest) > madeAt(request) ? latest : request), undefined);
+  const isRefused = last !== undefined && (requestState(last).denied || requestState(last).failed);
   const isTrusted = ({ spec }: Request): boolean => {
     if (requesters.length > 0) return requesters.includes(spec.username ?? "");
     return skipsCheck || DOORS.some(({ user, group }) => user.test(spec.username ?? "") && spec.groups?.some((name) => group.test(name)));
   };
-  return { approve: pending.filter(isTrusted), suspicious: pending.filter((request) => !isTrusted(request)) };
+  return { approve: pending.filter(isTrusted), suspicious: pending.filter((request) => !isTrusted(request)), ...(isRefused && { refused: last }) };
+}
+
+const madeAt = ({ metadata }: Request): string => metadata.creationTimestamp ?? "";
+
+/** Why the last request came to nothing, and what helps. */
+export function describeRefusal(cluster: string, { metadata, status }: Request): string {
+  const { type, message } = status?.conditions?.find(({ type: is }) => is === "Denied" || is === "Failed") ?? {};
+  return `the last request of ${cluster}, ${metadata.name}, was ${type === "Failed" ? "not signed" : "denied"}${message ? ` (${message})` : ""}; its agent asks again an hour after that, or when it is started again`;
 }

@@ -16,19 +16,29 @@ export function authorityHash(ca: string): string {
   return `sha256:${hash("sha256", new X509Certificate(ca).publicKey.export({ type: "spki", format: "der" }), "hex")}`;
 }
 
-export function joinCommands({ token, server, caHash }: JoinTicket): { flotilla: string; karmadactl: string; clusteradm: string } {
+export interface JoinCommands {
+  /** Karmada's way. */
+  flotilla: string;
+  karmadactl: string;
+  /** Open Cluster Management's way; unset where no bootstrap kubeconfig was written. */
+  agent?: string;
+  clusteradm: string;
+}
+
+export function joinCommands({ token, server, caHash }: JoinTicket, bootstrapFile?: string): JoinCommands {
   const host = server.replace(/^https:\/\//, "");
   const discovery = `--token ${token} ${caHash === "" ? "--discovery-token-unsafe-skip-ca-verification" : `--discovery-token-ca-cert-hash ${caHash}`}`;
   return {
     flotilla: `flotilla register ${host} ${discovery} --cluster-kubeconfig FILE --cluster-name <cluster_name>`,
     karmadactl: `karmadactl register ${host} ${discovery} --kubeconfig FILE --cluster-name <cluster_name>`,
+    ...(bootstrapFile !== undefined && { agent: `flotilla agent --bootstrap-kubeconfig ${bootstrapFile} --cluster-kubeconfig FILE --cluster-name <cluster_name>` }),
     clusteradm: `clusteradm join --hub-token ${token} --hub-apiserver ${server} --wait --cluster-name <cluster_name>`,
   };
 }
 
 /** Commands that are too long for the terminal go on in the next line, so that they can be copied all the same. */
 export function renderTicket(ticket: JoinTicket, days: number, bootstrapFile: string | undefined, width?: number): string {
-  const { flotilla, karmadactl, clusteradm } = joinCommands(ticket);
+  const { flotilla, karmadactl, agent, clusteradm } = joinCommands(ticket, bootstrapFile);
   const command = (line: string): string => wrapCommand(line, width, "  ");
   return [
     `token=${ticket.token}   good for ${days} day${days === 1 ? "" : "s"}`,
@@ -38,7 +48,7 @@ export function renderTicket(ticket: JoinTicket, days: number, bootstrapFile: st
     command(karmadactl),
     "",
     wrapLines("or Open Cluster Management's, which 'flotilla accept <cluster_name>' answers on the hub:", width),
-    ...(bootstrapFile === undefined ? [] : [command(`flotilla agent --bootstrap-kubeconfig ${bootstrapFile} --cluster-kubeconfig FILE --cluster-name <cluster_name>`)]),
+    ...(agent === undefined ? [] : [command(agent)]),
     command(clusteradm),
   ].join("\n");
 }

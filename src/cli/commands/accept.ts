@@ -1,11 +1,11 @@
 /** `flotilla accept`: lets clusters in that asked to join, as `clusteradm accept` does. */
-import { CertificateSigningRequest, CLUSTER_NAME_LABEL, ManagedCluster } from "../../api/index.ts";
+import { CertificateSigningRequest, Cluster, CLUSTER_NAME_LABEL, ManagedCluster } from "../../api/index.ts";
 import { FlotillaError, formatTime, sleep, UsageError } from "../../base/index.ts";
 import type { Clock, Json } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isConditionTrue } from "../../machinery/index.ts";
-import { planAccept } from "../agent/accept-plan.ts";
+import { describeRefusal, planAccept } from "../agent/accept-plan.ts";
 import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -32,17 +32,29 @@ export const acceptCommand = defineCommand({
     const requesters = (flags.requesters ?? "").split(",").filter((name) => name !== "");
     try {
       const accepted: Json[] = [];
+      const failed: FlotillaError[] = [];
       for (const name of new Set(args)) {
         output.progress(`accepting ${name}`);
-        accepted.push(await accept(hub.client, name, { requesters, skipsCheck: flags["skip-approve-check"], untilMs: clock.now() + flags.wait * 1000 }, clock, (text) => output.say(text), signal));
+        try {
+          accepted.push(await accept(hub.client, name, { requesters, skipsCheck: flags["skip-approve-check"], untilMs: clock.now() + flags.wait * 1000 }, clock, (text) => output.say(text), signal));
+        } catch (error) {
+          // What is wrong with one is not wrong with the others.
+          if (!isAboutOne(error)) throw error;
+          failed.push(error);
+        }
       }
       output.progress("");
       if (output.format !== "table") output.result(accepted, () => "");
+      const [first, ...others] = failed;
+      if (first) throw others.length === 0 ? first : new FlotillaError("NotAccepted", failed.map(({ message }) => message).join("; "));
     } finally {
       await hub.close();
     }
   },
 });
+
+/** The hub answered, and what it said concerns this cluster. */
+const isAboutOne = (error: unknown): error is FlotillaError => error instanceof UsageError || (error instanceof FlotillaError && (error.code === "NotAccepted" || error.code === "NameTaken"));
 
 interface Acceptance {
   requesters: readonly string[];
@@ -51,10 +63,13 @@ interface Acceptance {
 }
 
 async function accept(client: Client, name: string, { untilMs, ...trust }: Acceptance, clock: Clock, say: (text: string) => void, signal: AbortSignal): Promise<Json> {
+  const face = await find(client, Cluster, { cluster: HUB, name }, { signal });
+  if (face?.spec.syncMode === "Push") throw new FlotillaError("NameTaken", `the hub reaches ${name} by itself, and no agent speaks for it; whoever asked under this name is another cluster: 'kubectl delete csr -l ${CLUSTER_NAME_LABEL}=${name}' refuses it`);
   const approved: string[] = [];
+  let said: string | undefined;
   for (;;) {
     const { items } = await client.list(CertificateSigningRequest, { cluster: HUB, labelSelector: `${CLUSTER_NAME_LABEL}=${name}`, signal });
-    const { approve, suspicious } = planAccept(name, items, trust);
+    const { approve, suspicious, refused } = planAccept(name, items, trust);
     for (const { metadata, status } of approve) {
       const conditions = [...(status?.conditions ?? []), { type: "Approved", status: "True", reason: "FlotillaAccept", message: "Approved by 'flotilla accept'", lastUpdateTime: formatTime(clock.now()) }];
       await client.patch(CertificateSigningRequest, { cluster: HUB, name: metadata.name }, { metadata: { resourceVersion: metadata.resourceVersion ?? null }, status: { conditions } }, { type: "merge", subresource: "approval", signal });
@@ -75,13 +90,19 @@ async function accept(client: Client, name: string, { untilMs, ...trust }: Accep
       say(`${name} has joined the hub`);
       return { name, requests: approved, joined: true };
     }
+    const hint = refused && approved.length === 0 ? describeRefusal(name, refused) : undefined;
     if (clock.now() >= untilMs) {
-      if (!cluster && approved.length === 0) throw new UsageError(`no csr is approved yet: no cluster called ${name} has asked to join; start its agent, with the command that 'flotilla token' prints`);
+      if (hint !== undefined) throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted and has not joined: ` : ""}${hint}`);
+      if (!cluster && approved.length === 0) throw new UsageError(`no cluster called ${name} has asked to join; start its agent, also one that runs and was let go, with the command that 'flotilla token' prints`);
       if (approved.length > 0 || cluster?.spec.hubAcceptsClient) {
         say(`${name} is accepted; its agent has not reported yet`);
         return { name, requests: approved, joined: false };
       }
     }
+    // Who mistyped the name would look at nothing until the time is up.
+    const news = hint ?? (cluster || approved.length > 0 ? undefined : `no cluster called ${name} has asked to join yet; waiting for it to ask (Ctrl-C ends this)`);
+    if (news !== undefined && news !== said) say(news);
+    said = news ?? said;
     await sleep(clock, LOOK_MS, signal);
   }
 }

@@ -1,6 +1,7 @@
 /** `flotilla agent`: serves one cluster from inside its network; `flotilla agent manifests` prints what installs it there. */
 import { UsageError } from "../../base/index.ts";
 import { formatYaml } from "../../machinery/index.ts";
+import { checkClusterName } from "../agent/cluster-name.ts";
 import { agentManifests } from "../agent/manifests.ts";
 import { defineCommand } from "../command.ts";
 
@@ -40,7 +41,7 @@ export const agentCommand = defineCommand({
   },
   async run({ args, flags, output, signal, agents, readFile }) {
     const cluster = flags["cluster-name"];
-    if (!cluster) throw new UsageError("--cluster-name NAME is missing: what the hub calls the cluster");
+    checkClusterName(cluster, "what the hub calls the cluster");
     const [bootstrap, own] = [flags["bootstrap-kubeconfig"], flags["hub-kubeconfig"]];
     if ((bootstrap === undefined) === (own === undefined)) throw new UsageError("give either --bootstrap-kubeconfig FILE, for a cluster that asks to join, or --hub-kubeconfig FILE, for one that has registered");
     if (args[0] === "manifests") {

@@ -48,6 +48,20 @@ function keepFiles(folder: string): void {
   }
 }
 
+/** A folder for this demo, with its manifests. */
+function makeFolder(): string {
+  const place = tmpdir();
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(place, "flotilla-demo-"));
+    for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text);
+    return folder;
+  } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    throw new FlotillaError("File", `making a temporary folder in ${place}; make room or rights there, or name another place with TMPDIR`, { cause: error });
+  }
+}
+
 export const demoCommand = defineCommand({
   name: "demo",
   summary: "tell the whole story on a throw-away fleet, and check every step",
@@ -67,9 +81,8 @@ export const demoCommand = defineCommand({
     const { flags, output, signal, clock, startFleet, environment } = context;
     if (flags.files !== undefined) keepFiles(flags.files);
     const startMs = clock.now();
-    const data = mkdtempSync(join(tmpdir(), "flotilla-demo-"));
+    const data = makeFolder();
     try {
-      for (const [file, text] of Object.entries(FILES)) writeFileSync(join(data, file), text);
       output.say("Starting a hub and three simulated members in this process…");
       const fleet = await startFleet({ ...FLEET, data }, (text) => output.progress(text), signal);
       output.progress("");
@@ -98,7 +111,7 @@ export const demoCommand = defineCommand({
           };
           const told = await tell({ steps: tellStory(() => clock.now()), stage, output, pauseMs, clock, signal });
           const seconds = Math.round((clock.now() - startMs) / 100) / 10;
-          output.result({ observed: told as unknown as Json, seconds }, () => `\nAll ${told.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ${output.called("flotilla up")}`);
+          output.result({ observed: told as unknown as Json, seconds }, () => `\nAll ${told.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ${output.called("flotilla up")}${flags.files === undefined ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)` : ""}`);
         } finally {
           await close();
         }

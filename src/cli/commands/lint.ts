@@ -43,6 +43,7 @@ export const lintCommand = defineCommand({
     try {
       const result = await lintSources({ sources, rules, strict: flags.strict, namespace: flags.namespace }, { client, isReal: flags["against-hub"] }, signal);
       output.progress("");
+      if (result.files === 0) throw new UsageError(`${flags.filename.join(", ")} holds no objects`);
       output.result(result as unknown as Json, () => output.called(renderLint(result, output)));
       return result.errors > 0 ? FOUND_ERRORS : 0;
     } finally {

@@ -11,7 +11,7 @@ const TAIL_OF_SELECTED = 10;
 export const logsCommand = defineCommand({
   name: "logs",
   summary: "print the logs of a pod, or of all pods of a workload, over all members",
-  details: "Lines of more than one container begin with [cluster/pod]. Without -c the first container of each pod is shown, or the one that its annotation kubectl.kubernetes.io/default-container names. Members are reached through the hub.",
+  details: "Lines of more than one container begin with [cluster/pod]. Without -c the first container of each pod is shown, or the one that its annotation kubectl.kubernetes.io/default-container names. Members are reached through the hub. With -o json every line is an object of its own, with cluster, pod and container.",
   example: [
     { says: "All pods of a CloneSet, on every member that runs it.", run: "flotilla logs cloneset/web -n shop --tail 5" },
     { says: "Follow a Deployment on two members.", run: "flotilla logs deployment/web -f --clusters member1,member2" },

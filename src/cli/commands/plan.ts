@@ -31,8 +31,9 @@ export const planCommand = defineCommand({
     const without = flags["without-cluster"];
     if (flags.filename.length + without.length === 0) throw new UsageError("say what would change: -f FILE, or --without-cluster NAME");
     // Loaded here, so that neither another command nor the help pays for the planners.
-    const [{ planInput }, { renderPlan }, { download, Sources }, { readDocuments }, { manifestsOf }] = await Promise.all([
+    const [{ planInput }, { withAway }, { renderPlan }, { download, Sources }, { readDocuments }, { manifestsOf }] = await Promise.all([
       import("../explain/plan-input.ts"),
+      import("../explain/away-members.ts"),
       import("../explain/render-plan.ts"),
       import("../interpret/sources.ts"),
       import("../interpret/documents.ts"),
@@ -44,7 +45,7 @@ export const planCommand = defineCommand({
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
       output.progress("planning");
-      const plan = await planInput(client, { manifests, without, namespace: flags.namespace }, clock, signal);
+      const plan = await withAway(await planInput(client, { manifests, without, namespace: flags.namespace }, clock, signal), without, { client, clock, signal });
       output.progress("");
       output.result(plan as unknown as Json, () => renderPlan(plan, output.width));
       return plan.changes.length > 0 ? CHANGES : 0;

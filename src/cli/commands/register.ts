@@ -3,6 +3,7 @@ import { Namespace, Secret } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import { formatYaml, isAlreadyExists } from "../../machinery/index.ts";
+import { checkClusterName } from "../agent/cluster-name.ts";
 import { agentManifests } from "../agent/manifests.ts";
 import { defineCommand } from "../command.ts";
 import { wrapCommand } from "../text-layout.ts";
@@ -20,7 +21,7 @@ export const registerCommand = defineCommand({
   args: [{ name: "HOST", description: "the hub's API server, host and port", required: true }],
   flags: {
     token: { type: "string", value: "TOKEN", description: "as 'flotilla token' prints it" },
-    "discovery-token-ca-cert-hash": { type: "string", value: "HASH", repeated: true, description: "of the hub's certificate authority, as 'flotilla token' prints it" },
+    "discovery-token-ca-cert-hash": { type: "string", value: "HASH", repeated: true, description: "of the hub's certificate authority, as 'flotilla token' prints it; may be repeated" },
     "discovery-token-unsafe-skip-ca-verification": { type: "boolean", description: "trust whatever authority the token vouches for; who knows the token can then pretend to be the hub" },
     "discovery-timeout": { type: "integer", value: "SECONDS", default: 300, minimum: 1, maximum: 3600, description: "how long to wait for the hub" },
     "cluster-name": { type: "string", value: "NAME", description: "what the hub shall call the cluster" },
@@ -35,7 +36,7 @@ export const registerCommand = defineCommand({
     const cluster = flags["cluster-name"];
     const { token } = flags;
     const hashes = flags["discovery-token-ca-cert-hash"];
-    if (!cluster) throw new UsageError("--cluster-name NAME is missing: what the hub shall call the cluster");
+    checkClusterName(cluster, "what the hub shall call the cluster");
     if (!token) throw new UsageError("--token TOKEN is missing; 'flotilla token' on the hub makes one");
     if (hashes.length === 0 && !flags["discovery-token-unsafe-skip-ca-verification"]) throw new UsageError("--discovery-token-ca-cert-hash HASH is missing; 'flotilla token' on the hub prints it");
     const [file, written] = [flags["cluster-kubeconfig"], flags["write-kubeconfig"]];

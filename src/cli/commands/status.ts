@@ -22,7 +22,7 @@ export const statusCommand = defineCommand({
   args: [],
   flags: {
     watch: { type: "boolean", short: "w", description: "look again every five seconds, and print what changed, until Ctrl-C" },
-    all: { type: "boolean", description: "show every workload, and all clusters of each" },
+    all: { type: "boolean", description: "show every workload with all its clusters, and all that is not well" },
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connect, environment }) {

@@ -36,7 +36,7 @@ export const tokenCommand = defineCommand({
       const ticket = { token: `${id}.${secret}`, server: flags["hub-apiserver"] ?? hub.server, caHash: authorityHash(hub.ca) };
       const file = flags["bootstrap-kubeconfig"];
       if (file !== undefined) await writeFile(file, renderKubeconfig({ name: "hub", server: ticket.server, ...(hub.ca !== "" && { ca: hub.ca }), token: ticket.token }));
-      output.result({ ...ticket, commands: joinCommands(ticket) }, () => renderTicket(ticket, flags.days, file, output.width));
+      output.result({ ...ticket, commands: joinCommands(ticket, file) }, () => renderTicket(ticket, flags.days, file, output.width));
     } finally {
       await hub.close();
     }

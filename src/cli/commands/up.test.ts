@@ -41,7 +41,7 @@ test("what is printed when everything answers begins with ready, and says what t
   const kubeconfigs = new Map([["hub", "/data/fleet/hub.kubeconfig"]]);
   const fleet = { url: "https://127.0.0.1:6443", members: ["member1", "member2"], kubeconfigs, data: "/data/fleet", logFile: "/data/fleet/flotilla.log" };
 
-  const text = renderReady(fleet, { ephemeral: false, isDefaultData: false, paint: plain });
+  const text = renderReady(fleet, { ephemeral: false, asked: 2, isDefaultData: false, paint: plain });
 
   expect(text.split("\n")).toEqual([
     "ready  https://127.0.0.1:6443  hub and 2 members (member1, member2)",
@@ -62,5 +62,24 @@ test("what is printed when everything answers begins with ready, and says what t
 test("a fleet that keeps nothing says so", () => {
   const fleet = { url: "https://127.0.0.1:6443", members: [], kubeconfigs: new Map<string, string>(), data: "/data/fleet", logFile: "/data/fleet/flotilla.log" };
 
-  expect(renderReady(fleet, { ephemeral: true, isDefaultData: true, paint: plain })).toContain("data      in memory: objects are gone after a stop");
+  expect(renderReady(fleet, { ephemeral: true, asked: undefined, isDefaultData: true, paint: plain })).toContain("data      in memory: objects are gone after a stop");
+});
+
+const counts: Record<string, { asked: number | undefined; isTold: boolean }> = {
+  "who asks for fewer members than there are is told that they stay": { asked: 1, isTold: true },
+  "who asks for as many as there are is told nothing": { asked: 2, isTold: false },
+  "who asks for no number is told nothing": { asked: undefined, isTold: false },
+};
+for (const [behaviour, { asked, isTold }] of Object.entries(counts)) {
+  test(behaviour, () => {
+    const fleet = { url: "https://127.0.0.1:6443", members: ["member1", "member2"], kubeconfigs: new Map<string, string>(), data: "/data/fleet", logFile: "/data/fleet/flotilla.log" };
+
+    const text = renderReady(fleet, { ephemeral: false, asked, isDefaultData: true, paint: plain });
+
+    expect(text.includes("members   are those of an earlier start: --members 1 takes none away; for fewer, --data another folder")).toBe(isTold);
+  });
+}
+
+test("three members are started where nobody says how many", async () => {
+  expect((await optionsOf()).members).toBe(3);
 });

@@ -6,6 +6,8 @@ import { defaultDataDirectory } from "../data-directory.ts";
 import type { Fleet } from "../fleet.ts";
 import type { Paint } from "../paint.ts";
 
+const DEFAULT_MEMBERS = 3;
+
 export const upCommand = defineCommand({
   name: "up",
   summary: "start a hub and simulated member clusters, and run until Ctrl-C",
@@ -19,7 +21,7 @@ export const upCommand = defineCommand({
   ],
   args: [],
   flags: {
-    members: { type: "integer", default: 3, maximum: 10_000, description: "how many member clusters to simulate" },
+    members: { type: "integer", maximum: 10_000, description: "how many member clusters to simulate, at least: those of an earlier start stay (default 3)" },
     pull: { type: "string", value: "all|A,B", description: "members that pull: an agent in this process serves them, and the hub does not reach them" },
     nodes: { type: "integer", default: 3, maximum: 5_000, description: "simulated nodes per member; 0 gives members that store but run nothing" },
     "start-ms": { type: "integer", value: "MS", default: 1000, maximum: 3_600_000, description: "how long simulated pods take to start, to restart and to stop" },
@@ -47,7 +49,7 @@ export const upCommand = defineCommand({
     const data = flags.data ?? defaultDataDirectory(environment);
     const fleet = await startFleet(
       {
-        members: flags.members,
+        members: flags.members ?? DEFAULT_MEMBERS,
         nodes: flags.nodes,
         ...(flags.pull && { pull: flags.pull === "all" ? "all" : flags.pull.split(",").filter((name) => name !== "") }),
         ...(flags["auto-approved-csr-users"] && { autoApprovedUsers: flags["auto-approved-csr-users"].split(",").filter((name) => name !== "") }),
@@ -75,7 +77,7 @@ export const upCommand = defineCommand({
     output.progress("");
     const { url, members, kubeconfigs, logFile } = fleet;
     const isDefaultData = fleet.data === resolve(defaultDataDirectory(environment));
-    output.result({ url, data: fleet.data, members: [...members], kubeconfigs: Object.fromEntries(kubeconfigs), logFile }, () => output.called(renderReady(fleet, { ephemeral: flags.ephemeral, isDefaultData, paint: output.paint })));
+    output.result({ url, data: fleet.data, members: [...members], kubeconfigs: Object.fromEntries(kubeconfigs), logFile }, () => output.called(renderReady(fleet, { ephemeral: flags.ephemeral, asked: flags.members, isDefaultData, paint: output.paint })));
     try {
       const failure = await Promise.race([fleet.failed, aborted(signal)]);
       if (failure) throw failure;
@@ -86,7 +88,15 @@ export const upCommand = defineCommand({
   },
 });
 
-export function renderReady({ url, members, kubeconfigs, data, logFile }: Pick<Fleet, "url" | "members" | "kubeconfigs" | "data" | "logFile">, { ephemeral, isDefaultData, paint }: { ephemeral: boolean; isDefaultData: boolean; paint: Paint }): string {
+export interface ReadyPage {
+  ephemeral: boolean;
+  /** How many members somebody asked for; undefined when nobody did. */
+  asked: number | undefined;
+  isDefaultData: boolean;
+  paint: Paint;
+}
+
+export function renderReady({ url, members, kubeconfigs, data, logFile }: Pick<Fleet, "url" | "members" | "kubeconfigs" | "data" | "logFile">, { ephemeral, asked, isDefaultData, paint }: ReadyPage): string {
   const shown = members.length > 4 ? `${members.slice(0, 3).join(", ")} … ${members.at(-1)}` : members.join(", ");
   const status = isDefaultData ? "flotilla status" : `flotilla status --data ${data}`;
   return [
@@ -97,6 +107,7 @@ export function renderReady({ url, members, kubeconfigs, data, logFile }: Pick<F
     `  ${paint.cyan("kubectl get clusters")}`,
     `  ${paint.cyan(status)}`,
     "",
+    ...(asked === undefined || members.length <= asked ? [] : [`members   are those of an earlier start: --members ${asked} takes none away; for fewer, --data another folder`]),
     ...(members[0] === undefined ? [] : [`members   have kubeconfigs beside it: ${members[0]}.kubeconfig, …`]),
     ephemeral ? "data      in memory: objects are gone after a stop" : `data      ${data}; the next start goes on from there`,
     `log       ${logFile}`,

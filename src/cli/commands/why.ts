@@ -14,6 +14,8 @@ import { resolveType } from "../explain/resolve-type.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const OCM_DOMAIN = "open-cluster-management.io";
+/** Groups with what Karmada keeps on its hub. */
+const HUBS_OWN: ReadonlySet<string> = new Set(["cluster.karmada.io", "config.karmada.io", "policy.karmada.io", "work.karmada.io"]);
 
 export const whyCommand = defineCommand({
   name: "why",
@@ -64,6 +66,7 @@ async function explained(client: Client, kind: AnyKind, where: { namespace?: str
   if (!template) throw new FlotillaError("NotFound", `there is no ${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} on the hub, and no ManifestWork brings one to members`);
   // These are never templates, so policies have nothing to say of them.
   if (kind.group.endsWith(OCM_DOMAIN)) throw new UsageError(`nothing decides where a ${kind.kind} is; of Open Cluster Management's kinds, Placement, ManifestWork and ManifestWorkReplicaSet are explained, and 'flotilla status' shows clusters`);
+  if (HUBS_OWN.has(kind.group)) throw new UsageError(`a ${kind.kind} is the hub's own and never propagated, so nothing decides where it is; ask about a resource that is, and 'flotilla status' shows members`);
   const { explainUnbound } = await import("../explain/explain-unbound.ts");
   return explainUnbound(client, template, clock, signal);
 }

@@ -22,9 +22,16 @@ export interface PlanInput {
   namespace: string;
 }
 
+export interface AwayMember {
+  cluster: string;
+  reason: string;
+}
+
 export interface PlanResult extends PlanNews {
   /** What this plan does not show. */
   notes: string[];
+  /** Members with changes that do not answer now; unset when nobody looked, or all do. */
+  away?: AwayMember[];
 }
 
 type Object = DeepReadonly<KubernetesObject>;

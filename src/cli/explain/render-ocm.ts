@@ -27,8 +27,9 @@ function namesOf(clusters: readonly string[], count: number): string {
   return `${clusters.join(", ")}${count > clusters.length ? ` and ${count - clusters.length} more` : ""}`;
 }
 
-function renderManifest({ kind, namespace, name, strategy, applied, available, conditions, feedback, message, alsoBy }: DeepReadonly<ExplainedManifest>): string[] {
-  const facts = [appliedText(applied), ...(available === undefined ? [] : [available ? "there" : "not there"]), ...(strategy === "Update" ? [] : [strategy])];
+function renderManifest({ kind, namespace, name, strategy, applied, available, conditions, feedback, message, leaving, alsoBy }: DeepReadonly<ExplainedManifest>): string[] {
+  const state = leaving ? [available === false ? "gone" : available ? "still there" : "leaving"] : [appliedText(applied), ...(available === undefined ? [] : [available ? "there" : "not there"])];
+  const facts = [...state, ...(strategy === "Update" ? [] : [strategy])];
   const pairs = (values: Readonly<Record<string, string>>): string => Object.entries(values).map(([key, value]) => `${key}=${value}`).join(" ");
   return [
     `${kind} ${namespace ? `${namespace}/` : ""}${name}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,

@@ -8,11 +8,12 @@ import { renderField } from "./render-fields.ts";
 const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
 /** Within the columns of a terminal, where there is one. */
-export function renderPlan({ changes, problems, notes }: DeepReadonly<PlanResult>, width?: number): string {
+export function renderPlan({ changes, problems, notes, away = [] }: DeepReadonly<PlanResult>, width?: number): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
     changes.length === 0 ? "Nothing would change on any member." : `${count(changes.length, "change")} on ${count(byCluster.size, "cluster")}:`,
     ...[...byCluster].map(([cluster, ofCluster]) => [cluster, ...ofCluster.flatMap(renderChange)].join("\n")),
+    ...(away.length > 0 ? [["Away, so that this waits until they are back:", ...away.map(({ cluster, reason }) => `  ${cluster}: ${reason}`)].join("\n")] : []),
     ...(problems.length > 0 ? [["Problems:", ...problems.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")] : []),
     ...(notes.length > 0 ? [["Not shown:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
   ];

@@ -1,6 +1,7 @@
 /** Asks many clusters side by side. One that does not answer is told with its reason and holds up nobody. */
 import { FlotillaError, messageOf } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
+import { HUB } from "./places.ts";
 import type { Place } from "./places.ts";
 
 /** So many clusters are asked at the same time. */
@@ -12,6 +13,8 @@ export interface Failure {
   reason: string;
   /** It pulls, and the hub has no way to it: nothing that could be mended here. */
   isOutOfReach?: boolean;
+  /** It should answer, and does not. */
+  isAway?: boolean;
 }
 
 export interface Gathered<T> {
@@ -32,7 +35,7 @@ export async function askEach<T>(places: readonly Place[], signal: AbortSignal, 
         outcomes[index] = { answer: await ask(place) };
       } catch (error) {
         signal.throwIfAborted();
-        outcomes[index] = { reason: reasonOf(place, error), isOutOfReach: isOutOfReach(place, error) };
+        outcomes[index] = { reason: reasonOf(place, error), isOutOfReach: isOutOfReach(place, error), isAway: !isRefusal(error) && !isOutOfReach(place, error) };
       }
     }
   };
@@ -61,5 +64,7 @@ const isRefusal = (error: unknown): boolean => error instanceof ApiError && erro
 
 const isOutOfReach = ({ mode }: Place, error: unknown): boolean => mode === "pull" && !isRefusal(error);
 
-/** `member2: no answer within 10 s` */
-export const failureLine = ({ place, reason }: Failure): string => `${place.name}: ${reason}`;
+/** `member2: no answer within 10 s`, and where to look when it should have answered. */
+export const failureLine = ({ place, reason, isAway = false }: Failure): string => `${place.name}: ${reason}${isAway ? whereToLook(place.name) : ""}`;
+
+export const whereToLook = (cluster: string): string => (cluster === HUB ? "" : `; 'flotilla doctor --clusters ${cluster}' says more`);

@@ -1,6 +1,6 @@
 /** Flags that the commands which look into members share. */
-import { UsageError } from "../../base/index.ts";
-import { parseDuration } from "../../machinery/index.ts";
+import { messageOf, UsageError } from "../../base/index.ts";
+import { ApiError, parseDuration, parseFieldSelector, parseLabelSelector } from "../../machinery/index.ts";
 
 export const namespaceFlag = {
   namespace: { type: "string", short: "n", value: "NS", completes: "namespace", description: "the namespace to look in (default: that of the kubeconfig, else default)" },
@@ -9,6 +9,18 @@ export const namespaceFlag = {
 export const patienceFlag = {
   "request-timeout": { type: "integer", value: "SECONDS", default: 10, minimum: 1, maximum: 600, description: "how long a member may take to answer" },
 } as const;
+
+/** Throws `UsageError` for a selector that no server could read: each of a hundred members would say the same. */
+export function checkSelectors({ labelSelector, fieldSelector }: { labelSelector?: string; fieldSelector?: string }): void {
+  const checks = [["-l", labelSelector, parseLabelSelector], ["--field-selector", fieldSelector, parseFieldSelector]] as const;
+  for (const [flag, text, parse] of checks) {
+    try {
+      if (text !== undefined) parse(text);
+    } catch (error) {
+      throw error instanceof ApiError ? new UsageError(`${flag} '${text}' is not a selector: ${messageOf(error)}`) : error;
+    }
+  }
+}
 
 const NANOSECONDS = 1_000_000_000n;
 

@@ -22,6 +22,12 @@ test("a member that gave no answer is one line", () => {
   expect(problemsOf(gathered({ a: found() }, { b: "no answer within 10 s" }), asked(["pod"]))).toEqual({ lines: ["b: no answer within 10 s"], notes: [], missing: [] });
 });
 
+test("a member that should have answered comes with where to look", () => {
+  const { answers } = gathered({ a: found() });
+
+  expect(problemsOf({ answers, failures: [{ place: place("b"), reason: "no answer within 10 s", isAway: true }] }, asked(["pod"])).lines).toEqual(["b: no answer within 10 s; 'flotilla doctor --clusters b' says more"]);
+});
+
 test("a type that only some members serve is no problem, unless they were named", () => {
   const answers = gathered({ a: found(), b: unserved("pod") });
 

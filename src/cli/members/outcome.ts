@@ -20,7 +20,7 @@ export function named(names: readonly string[]): string {
 export function nowhere(what: string, where: string, asked: readonly Place[], failures: readonly Failure[]): FlotillaError {
   const failed = failures.map(({ place }) => place.name);
   const answered = asked.map(({ name }) => name).filter((name) => !failed.includes(name));
-  if (answered.length === 0) return new FlotillaError("NoAnswer", `looking for ${what}: no cluster gave an answer`);
+  if (answered.length === 0) return new FlotillaError("NoAnswer", `looking for ${what}: no cluster gave an answer; 'flotilla status' shows how they are`);
   return new FlotillaError("NotFound", `there is no ${what}${where} on ${named(answered)}${failed.length > 0 ? `; no answer came from ${named(failed)}` : ""}`);
 }
 

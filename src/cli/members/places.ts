@@ -2,7 +2,7 @@
 import { Cluster } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { find, resourcePath } from "../../client/index.ts";
+import { eachObject, find, resourcePath } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { ApiError, findCondition } from "../../machinery/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
@@ -60,19 +60,12 @@ async function findPlace(client: Client, name: string, signal: AbortSignal): Pro
 }
 
 async function listClusters(client: Client, signal: AbortSignal): Promise<DeepReadonly<Cluster>[]> {
-  const found: DeepReadonly<Cluster>[] = [];
   try {
-    let next: string | undefined;
-    do {
-      const page = await client.list(Cluster, { cluster: HUB, limit: PAGE, ...(next && { continue: next }), signal });
-      found.push(...page.items);
-      next = page.continue;
-    } while (next);
+    return await Array.fromAsync(eachObject(client, Cluster, { cluster: HUB, limit: PAGE, signal }));
   } catch (error) {
     if (isForbidden(error)) throw new FlotillaError("Forbidden", "you may not list the members of the hub; name those that you may look into with --clusters", { cause: error });
     throw error;
   }
-  return found;
 }
 
 /** For a hint only: who may not list them gets none. */

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../base/index.ts";
 import type { Output } from "../output.ts";
 import type { Gathered } from "./each-place.ts";
+import { hiddenNote } from "./fit-columns.ts";
 import type { Place } from "./places.ts";
 import type { PrintFormat } from "./print-format.ts";
 import { objectsIn } from "./read-objects.ts";
@@ -36,7 +37,9 @@ export async function printGathered(gathered: Gathered<PlaceAnswer>, options: Pr
   if (format.as === "table") {
     const tables = sections.map(({ type, of }) => ({ type, tables: of.flatMap(({ place, answered }) => answered.pages.map((page) => ({ cluster: place.name, ...readTable(page, nowMs) }))) }));
     const count = tables.flatMap((section) => section.tables).reduce((sum, { rows }) => sum + rows.length, 0);
-    if (count > 0) output.say(renderSections(tables, { ...options, isWide: format.isWide, withType: sections.length > 1 }, output.width));
+    const { text, hidden } = renderSections(tables, { ...options, isWide: format.isWide, withType: sections.length > 1 }, output.width);
+    if (count > 0) output.say(text);
+    if (hidden > 0) output.say(output.paint.dim(hiddenNote(hidden)));
     return count;
   }
   const objects: PlacedObject[] = sections.flatMap(({ type, of }) => of.flatMap(({ place, answered }) => objectsIn(answered).map((object) => ({ cluster: place.name, type, object }))));

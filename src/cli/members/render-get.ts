@@ -1,5 +1,6 @@
 /** Objects of many clusters as text: a section for each type, with a CLUSTER column. Pure. */
 import type { JsonObject } from "../../base/index.ts";
+import { fitColumns } from "./fit-columns.ts";
 import { objectOf } from "./json-parts.ts";
 import type { PrintFormat } from "./print-format.ts";
 import { alignColumns, cellAt, cellText, harmless, mergeColumns, placesIn } from "./table.ts";
@@ -30,22 +31,28 @@ export interface TableStyle {
 /** Karmada's word for the cluster that an object was read from. */
 export const CLUSTER_ANNOTATION = "resource.karmada.io/cached-from-cluster";
 
-/** Sections with rows, with an empty line between them. */
-export function renderSections(sections: readonly TypeSection[], style: TableStyle, room?: number): string {
-  return sections
-    .filter(({ tables }) => tables.some(({ rows }) => rows.length > 0))
-    .map((section) => alignColumns(linesOf(section, style), [], room).join("\n"))
-    .join("\n\n");
+/** Sections with rows, with an empty line between them, and how many columns a terminal has no room for. */
+export function renderSections(sections: readonly TypeSection[], style: TableStyle, room?: number): { text: string; hidden: number } {
+  const texts: string[] = [];
+  let hidden = 0;
+  for (const section of sections.filter(({ tables }) => tables.some(({ rows }) => rows.length > 0))) {
+    const { header, rows } = linesOf(section, style);
+    const shown = room === undefined || style.isWide ? [...header.keys()] : fitColumns(header, rows, room);
+    hidden += header.length - shown.length;
+    const fitted = (style.noHeaders ? rows : [header, ...rows]).map((row) => shown.map((column) => row[column] ?? ""));
+    texts.push(alignColumns(fitted, [], room).join("\n"));
+  }
+  return { text: texts.join("\n\n"), hidden };
 }
 
-function linesOf({ type, tables }: TypeSection, style: TableStyle): string[][] {
+function linesOf({ type, tables }: TypeSection, style: TableStyle): { header: string[]; rows: string[][] } {
   const filled = tables.filter(({ rows }) => rows.length > 0);
   const columns = shownColumns(mergeColumns(filled.map((table) => table.columns)), style);
   const rows = filled.flatMap(({ cluster, columns: theirs, rows: theirRows }) => {
     const places = placesIn(columns, theirs);
     return theirRows.map((row) => rowCells({ type, cluster, row, columns, places, style }));
   });
-  return style.noHeaders ? rows : [headerOf(columns, style, type), ...rows];
+  return { header: headerOf(columns, style, type), rows };
 }
 
 export function shownColumns(columns: readonly TableColumn[], { isWide }: Pick<TableStyle, "isWide">): TableColumn[] {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { FlotillaError } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import { isNeeded, runApply } from "./run-apply.ts";
+import { agrees, isNeeded, runApply } from "./run-apply.ts";
 import { createTestHub } from "./test-hub.ts";
 
 const namespace = (name: string): JsonObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -29,3 +30,17 @@ test("without --yes and without anybody to ask nothing is done", async () => {
 
   expect(hub.asked).toEqual([]);
 });
+
+for (const [isBegun, want] of [[false, "stopped by Ctrl-C; nothing was applied"], [true, "stopped by Ctrl-C; nothing else was applied"]] as const) {
+  test(`Ctrl-C at the question says: ${want}`, async () => {
+    const stop = new AbortController();
+    const ask = (): Promise<undefined> => {
+      stop.abort(new FlotillaError("Stopped", "stopped by Ctrl-C"));
+      return Promise.reject(stop.signal.reason as Error);
+    };
+
+    const asked = agrees([thing], isBegun, { ask }, stop.signal);
+
+    await expect(asked).rejects.toMatchObject({ code: "Stopped", message: want });
+  });
+}

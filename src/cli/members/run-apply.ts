@@ -10,6 +10,7 @@ import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { applyAll } from "../explain/apply-input.ts";
 import type { Applied } from "../explain/apply-input.ts";
+import { withAway } from "../explain/away-members.ts";
 import { createHubInterpreter } from "../explain/hub-interpreter.ts";
 import { planManifests } from "../explain/plan-input.ts";
 import type { PlannedFleet, PlanResult } from "../explain/plan-input.ts";
@@ -53,10 +54,10 @@ export async function runApply(options: ApplyOptions, tools: ApplyTools): Promis
   const rows: AppliedRow[] = [];
   const waitFor: PlannedFleet["asked"][number]["template"][] = [];
   for (const manifests of await wavesOf(client, options, asking.signal)) {
-    const { result, asked } = await planned(manifests, options.namespace, rows, tools);
+    const { result, asked } = await makePlan(manifests, options.namespace, rows, tools);
     plans.push(result);
     output.say(`${renderPlan(result, output.width)}\n`);
-    if (!options.yes && !(await agrees(manifests, tools))) {
+    if (!options.yes && !(await agrees(manifests, rows.length > 0, tools.terminal, asking.signal))) {
       output.say(rows.length > 0 ? "Nothing else was applied." : "Nothing was applied.");
       return FAILED;
     }
@@ -73,10 +74,11 @@ export async function runApply(options: ApplyOptions, tools: ApplyTools): Promis
 }
 
 /** The plan; what keeps it from being made keeps everything from being applied. */
-async function planned(manifests: readonly JsonObject[], namespace: string, rows: readonly AppliedRow[], { client, asking, output }: ApplyTools): Promise<PlannedFleet> {
+async function makePlan(manifests: readonly JsonObject[], namespace: string, rows: readonly AppliedRow[], { client, asking, output }: ApplyTools): Promise<PlannedFleet> {
   output.progress("planning");
   try {
-    return await planManifests(client, { manifests, without: [], namespace }, asking.clock, asking.signal);
+    const planned = await planManifests(client, { manifests, without: [], namespace }, asking.clock, asking.signal);
+    return { ...planned, result: await withAway(planned.result, [], { client, clock: asking.clock, signal: asking.signal }) };
   } catch (error) {
     asking.signal.throwIfAborted();
     if (error instanceof UsageError) throw error;
@@ -86,9 +88,15 @@ async function planned(manifests: readonly JsonObject[], namespace: string, rows
   }
 }
 
-async function agrees(manifests: readonly JsonObject[], { terminal, asking }: ApplyTools): Promise<boolean> {
-  const answer = await terminal.ask(`Apply ${manifests.length === 1 ? "this object" : `these ${manifests.length} objects`} to the hub? [y/N] `, asking.signal);
-  return /^\s*y(es)?\s*$/i.test(answer ?? "");
+/** Throws when the question is answered with Ctrl-C, and says what that leaves. */
+export async function agrees(manifests: readonly JsonObject[], isBegun: boolean, terminal: Pick<Terminal, "ask">, signal: AbortSignal): Promise<boolean> {
+  try {
+    const answer = await terminal.ask(`Apply ${manifests.length === 1 ? "this object" : `these ${manifests.length} objects`} to the hub? [y/N] `, signal);
+    return /^\s*y(es)?\s*$/i.test(answer ?? "");
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new FlotillaError("Stopped", `${messageOf(signal.reason)}; nothing ${isBegun ? "else " : ""}was applied`);
+  }
 }
 
 async function waitForMembers(templates: readonly PlannedFleet["asked"][number]["template"][], timeoutMs: number, { asking, client, output }: ApplyTools): Promise<void> {

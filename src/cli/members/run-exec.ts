@@ -30,7 +30,7 @@ export async function runExec(options: ExecOptions, { hub, asking, output, termi
   if (places.length === 0) throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const found = await findPods(asking, discovery, places, options);
-  for (const failure of found.failures) output.warn(failureLine(failure));
+  for (const failure of found.failures) output.warn(output.called(failureLine(failure)));
   const pod = choosePod(found, options, places);
   const container = options.container ?? pod.defaultContainer;
   if (![...pod.containers, ...pod.initContainers].includes(container)) throw new UsageError(`pod ${pod.name} on ${pod.place.name} has no container '${container}'; it has ${pod.containers.join(", ")}`);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../base/index.ts";
+import { createOutput } from "../output.ts";
 import { runGet } from "./run-get.ts";
 import type { GetOptions } from "./run-get.ts";
 import { bytesOf, createTestHub, podTable } from "./test-hub.ts";
@@ -24,8 +25,25 @@ test("a member that does not answer is named with the reason, and the others are
 
   const code = await runGet(options("pods"), hub);
 
-  expect([code, hub.said.out, hub.said.err]).toEqual([1, "CLUSTER   NAME   STATUS\nmember1   a      Running\n", "member2: no route\n"]);
+  expect([code, hub.said.out, hub.said.err]).toEqual([1, "CLUSTER   NAME   STATUS\nmember1   a      Running\n", "member2: no route; 'flotilla doctor --clusters member2' says more\n"]);
 });
+
+const widths: Record<string, { width?: number; format: string; want: string }> = {
+  "a terminal that is too narrow is shown what matters most, and told what is missing": { width: 18, format: "table", want: "CLUSTER   NAME\nmember1   a\n1 column is not shown; -o wide shows all\n" },
+  "a terminal with room is shown everything": { width: 80, format: "table", want: "CLUSTER   NAME   STATUS\nmember1   a      Running\n" },
+  "a narrow terminal that asks for everything gets it": { width: 18, format: "wide", want: "CLUSTER NAME STATUS  NODE\nmember1 a    Running node-1\n" },
+  "whoever is no terminal gets everything": { format: "table", want: "CLUSTER   NAME   STATUS\nmember1   a      Running\n" },
+};
+for (const [behaviour, { width, format, want }] of Object.entries(widths)) {
+  test(behaviour, async () => {
+    const hub = createTestHub({ member1: { [LIST]: podTable(["a"]) } });
+    const output = createOutput({ format: "table", width, write: (text) => void (hub.said.out += text), warn: () => {}, showProgress: () => {} });
+
+    await runGet({ ...options("pods"), format }, { ...hub, output });
+
+    expect(hub.said.out).toBe(want);
+  });
+}
 
 test("lists come page by page", async () => {
   const hub = createTestHub({ member1: { [LIST]: podTable(["a"], { continue: "x" }), [`${LIST}&continue=x`]: podTable(["b"]) } });
@@ -101,6 +119,8 @@ test("members that serve the same are asked once what they serve", async () => {
 const wrong: Record<string, { options: GetOptions; want: string }> = {
   "a name in all namespaces": { options: everywhere("pod", "a"), want: "an object is found by its name in one namespace" },
   "names and a selector": { options: { ...options("pod", "a"), labelSelector: "x=y" }, want: "give names or a selector, not both" },
+  "a selector that nobody can read": { options: { ...options("pods"), labelSelector: "a==b=c" }, want: "-l 'a==b=c' is not a selector: " },
+  "fields that nobody can read": { options: { ...options("pods"), fieldSelector: "phase" }, want: "--field-selector 'phase' is not a selector: " },
   "a watch of two types": { options: { ...options("pods,nodes"), watch: true }, want: "--watch follows one type" },
   "a member that is not there": { options: { ...options("pods"), clusters: ["membr1"] }, want: "there is no member 'membr1' (did you mean 'member1'?)" },
   "a type that is not there": { options: options("podz"), want: "member1 does not serve a resource type 'podz' (did you mean 'pods'?)" },

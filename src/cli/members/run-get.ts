@@ -7,6 +7,7 @@ import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Discovery } from "./discovery.ts";
 import type { Gathered } from "./each-place.ts";
+import { checkSelectors } from "./flags.ts";
 import { problemsOf } from "./outcome.ts";
 import { findPlaces, hubPlace, readNames } from "./places.ts";
 import type { Place } from "./places.ts";
@@ -53,6 +54,7 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
   const format = readPrintFormat(options.format);
   const targets = readTargets(options.args, USAGE);
   checkOptions(options, targets);
+  checkSelectors(options);
   const names = readNames(options.clusters);
   const places = [...(options.hub ? [hubPlace] : []), ...(await findPlaces(tools.client, names, asking.signal))];
   if (places.length === 0) throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one, and --hub shows what the hub itself has");
@@ -70,13 +72,13 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
 
   const withNamespace = namespace === undefined;
   if (options.watch) {
-    for (const line of [...notes, ...told]) output.warn(line);
+    for (const line of [...notes, ...told]) output.warn(output.called(line));
     const printer = createWatchPrinter(format, { ...options, withNamespace }, { output, terminal: tools.terminal, clock: asking.clock });
     await watch({ gathered, places, selection, discovery }, { ...printer, tell: (text) => output.warn(text) }, asking);
     return 0;
   }
   const count = await printGathered(gathered, { ...options, format, withNamespace, isOne: isOne(options, targets), nowMs: asking.clock.now() }, tools);
-  for (const line of [...notes, ...told]) output.warn(line);
+  for (const line of [...notes, ...told]) output.warn(output.called(line));
   if (count === 0 && told.length === 0 && format.as === "table") output.warn(`No resources found${namespace === undefined ? "" : ` in ${namespace} namespace`}.`);
   return told.length > 0 ? FAILED : 0;
 }

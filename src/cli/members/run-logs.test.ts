@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Clock, JsonObject } from "../../base/index.ts";
 import { internalError } from "../../machinery/index.ts";
+import { createOutput } from "../output.ts";
 import { runLogs } from "./run-logs.ts";
 import type { LogsOptions } from "./run-logs.ts";
 import { bytesOf, createTestHub } from "./test-hub.ts";
@@ -21,6 +22,20 @@ test("logs of several pods stand one after the other, each line with where it is
 
   expect(hub.said.out).toBe("[member1/a] 1\n[member1/a] 2\n[member1/b] 3\n[member2/c] half a line\n");
 });
+
+for (const [format, want] of [
+  ["json", '{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"1"}\n{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"2"}\n'],
+  ["yaml", '- cluster: member1\n  namespace: shop\n  pod: a\n  container: web\n  line: "1"\n- cluster: member1\n  namespace: shop\n  pod: a\n  container: web\n  line: "2"\n'],
+] as const) {
+  test(`with -o ${format} every line is data that says where it is from`, async () => {
+    const hub = createTestHub({ member1: logs({ a: ["1\n2\n"] }) });
+    const output = createOutput({ format, write: () => {}, warn: () => {}, showProgress: () => {} });
+
+    await runLogs(options(), { ...hub, output });
+
+    expect(hub.said.out).toBe(want);
+  });
+}
 
 test("the log of one pod is as it was written", async () => {
   const hub = createTestHub({ member1: logs({ a: ["1\n"] }), member2: { [SELECTED]: podList() } });

@@ -3,11 +3,13 @@ import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Timer } from "../../base/index.ts";
 import { queryText } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
+import { formatYaml } from "../../machinery/index.ts";
 import type { Output } from "../output.ts";
 import { ask, open, tooLate } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
 import { failureLine, reasonOf } from "./each-place.ts";
+import { checkSelectors } from "./flags.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { named, nowhere } from "./outcome.ts";
 import { findPlaces, readNames } from "./places.ts";
@@ -54,25 +56,33 @@ const MAX_LINE_BYTES = 1024 * 1024;
 const FAILED = 1;
 
 export async function runLogs(options: LogsOptions, { asking, client, output, terminal }: LogsTools): Promise<number> {
+  checkSelectors(options);
   const places = await findPlaces(client, readNames(options.clusters), asking.signal);
   if (places.length === 0) throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   output.progress(`looking for pods on ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} members`}`);
   const { pods, failures } = await findPods(asking, discovery, places, options);
   output.progress("");
-  for (const failure of failures) output.warn(failureLine(failure));
+  for (const failure of failures) output.warn(output.called(failureLine(failure)));
   if (pods.length === 0) throw nowhere(whatOf(options), ` in namespace ${options.namespace}`, places, failures);
   const sources = sourcesOf(pods, options);
   for (const text of defaulted(pods, options)) output.warn(text);
   if (options.follow && sources.length > options.maxRequests) throw new UsageError(`you want to follow ${sources.length} containers, and the limit is ${options.maxRequests}: raise it with --max-log-requests, or choose with --clusters, -l or -c`);
 
   const withPrefix = options.prefix || sources.length > 1;
-  const write = (source: LogSource, lines: readonly Buffer[]): Promise<void> => terminal.write(Buffer.concat(lines.flatMap((line) => [...(withPrefix ? [Buffer.from(prefixOf(source, options))] : []), line, NEWLINE])));
+  const isData = output.format !== "table";
+  const write = (source: LogSource, lines: readonly Buffer[]): Promise<void> => terminal.write(isData ? lines.map((line) => recordOf(source, line, output.format)).join("") : Buffer.concat(lines.flatMap((line) => [...(withPrefix ? [Buffer.from(prefixOf(source, options))] : []), line, NEWLINE])));
   const failed = options.follow ? await followAll(sources, options, asking, write, output) : await printEach(sources, options, asking, write, output);
   return failed + failures.length > 0 ? FAILED : 0;
 }
 
 const NEWLINE = Buffer.from("\n");
+
+/** One line of a log for programs: an object on a line of its own, or an item of a list. */
+function recordOf({ pod: { place, namespace, name }, container }: LogSource, line: Buffer, format: Output["format"]): string {
+  const record = { cluster: place.name, namespace, pod: name, container, line: line.toString("utf8") };
+  return format === "json" ? `${JSON.stringify(record)}\n` : formatYaml([record]);
+}
 
 function whatOf({ named: what, labelSelector }: LogsOptions): string {
   if (what === undefined) return `pod with the labels ${labelSelector ?? ""}`;

@@ -97,7 +97,7 @@ export const cellAt = (row: TableRow, index: number): string => (index < 0 ? NO_
 
 /**
  * Lines whose columns are as wide as their widest cell, and at least as wide as `widths`, which remembers it for lines that come
- * later. Where a terminal is too narrow columns move closer; names are never shortened, because people copy them.
+ * later. Where a terminal is too narrow columns move closer.
  */
 export function alignColumns(rows: readonly (readonly string[])[], widths: number[] = [], room?: number): string[] {
   for (const row of rows) {

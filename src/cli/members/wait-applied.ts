@@ -13,6 +13,7 @@ import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Discovery } from "./discovery.ts";
 import { askEach } from "./each-place.ts";
+import type { Failure } from "./each-place.ts";
 import { objectOf, textOf } from "./json-parts.ts";
 import { findPlaces } from "./places.ts";
 import type { Place } from "./places.ts";
@@ -110,8 +111,7 @@ async function templateStands(template: Template, tools: WaitTools, discovery: D
   }
   const places = await findPlaces(client, targets.map((target) => target.name), asking.signal);
   const { answers, failures } = await askEach(places, asking.signal, (place) => memberReason(template, place, tools, discovery));
-  const reported = failures.map(({ place, reason }) => ({ cluster: place.name, ...reportedReason(template, binding, place.name, reason) }));
-  const stands: Stand[] = [...answers.map(({ place, answer }) => ({ cluster: place.name, ...answer })), ...reported];
+  const stands: Stand[] = [...answers.map(({ place, answer }) => ({ cluster: place.name, ...answer })), ...failures.map((failure) => unseenStand(template, binding, failure))];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A release over the fleet goes on in steps, and every step looks well on its members.
   return (await interpreter.health(template)) === "Healthy" ? stands : [...stands, { cluster: "hub", reason: "its members are well, and the hub's summary of them is not there yet" }];
@@ -132,7 +132,11 @@ function generationOf({ metadata }: JsonObject): string {
   return textOf(objectOf(objectOf(metadata)["annotations"])[TEMPLATE_GENERATION]);
 }
 
-/** What the hub last heard of a member that cannot be read from here. */
+/** How a member is that could not be read: what the hub last heard of it counts, unless it is away, when that is no news of how it is now. Pure. */
+export function unseenStand(template: Template, binding: DeepReadonly<ResourceBinding>, { place, reason, isAway = false }: Failure): Stand {
+  return { cluster: place.name, ...(isAway || place.unready !== undefined ? { reason: `it cannot be seen: ${reason}` } : reportedReason(template, binding, place.name, reason)) };
+}
+
 function reportedReason(template: Template, binding: DeepReadonly<ResourceBinding>, cluster: string, why: string): { reason?: string } {
   const item = binding.status?.aggregatedStatus?.find(({ clusterName }) => clusterName === cluster);
   if (!item?.applied) return { reason: item?.appliedMessage || why };

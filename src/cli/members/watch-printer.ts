@@ -2,6 +2,7 @@
 import type { Clock, JsonObject } from "../../base/index.ts";
 import { formatYaml } from "../../machinery/index.ts";
 import type { Output } from "../output.ts";
+import { fitColumns, hiddenNote } from "./fit-columns.ts";
 import { objectOf, objectsOf, textOf } from "./json-parts.ts";
 import type { PrintFormat } from "./print-format.ts";
 import { headerOf, marked, nameLine, rowCells, shownColumns } from "./render-get.ts";
@@ -28,6 +29,8 @@ function tablePrinter(isWide: boolean, { showEvents, ...options }: WatchPrinterO
   const widths: number[] = showEvents ? ["MODIFIED".length] : [];
   /** The first table decides; columns that only others have are left out. */
   let shown: TableColumn[] | undefined;
+  /** Of a line's cells, those that the terminal has room for. */
+  let fitting: number[] | undefined;
   /** A watch names its columns with its first event only. */
   const columnsOf = new Map<string, readonly TableColumn[]>();
   return {
@@ -41,8 +44,15 @@ function tablePrinter(isWide: boolean, { showEvents, ...options }: WatchPrinterO
       const columns = (shown ??= shownColumns(table.columns, style));
       const places = placesIn(columns, table.columns);
       const lines = rows.map((row) => [...(showEvents ? [change] : []), ...rowCells({ type, cluster: place.name, row, columns, places, style })]);
-      if (isFirst && !style.noHeaders) lines.unshift([...(showEvents ? ["EVENT"] : []), ...headerOf(columns, style, type)]);
-      for (const line of alignColumns(lines, widths)) output.say(line);
+      const header = [...(showEvents ? ["EVENT"] : []), ...headerOf(columns, style, type)];
+      if (isFirst && output.width !== undefined && !isWide) {
+        fitting = fitColumns(header, lines, output.width);
+        if (fitting.length < header.length) output.say(output.paint.dim(hiddenNote(header.length - fitting.length)));
+      }
+      if (isFirst && !style.noHeaders) lines.unshift(header);
+      const cells = fitting ?? [...header.keys()];
+      const fitted = lines.map((line) => cells.map((column) => line[column] ?? ""));
+      for (const line of alignColumns(fitted, widths, output.width)) output.say(line);
       return Promise.resolve();
     },
   };

@@ -30,6 +30,8 @@ export interface MemberStatus {
   available?: string;
   /** Whether the hub accepts the ManagedCluster. */
   accepted?: boolean;
+  /** The faces that are being deleted. */
+  leaving?: ("karmada" | "ocm")[];
   version: string;
   /** Ready and all; empty when nobody counts them. */
   nodes: string;
@@ -53,11 +55,11 @@ export interface WorkloadStatus {
 }
 
 /** What is wrong, in words for counting: `1 binding not scheduled`. */
-export type Trouble = "member not available" | "binding not scheduled" | "binding not applied" | "Work failed" | "ManifestWork failed" | "rollout stopped" | "Placement unsatisfied";
+export type Trouble = "check of the hub failed" | "member not available" | "binding not scheduled" | "binding not applied" | "Work failed" | "ManifestWork failed" | "rollout stopped" | "Placement unsatisfied";
 
 export interface Unwell {
   counts: Partial<Record<Trouble, number>>;
-  /** The ten that matter most. */
+  /** One by one, up to a thousand; what matters most comes first. */
   worst: UnwellObject[];
 }
 

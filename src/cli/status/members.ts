@@ -31,12 +31,14 @@ function summariseMember(name: string, { cluster, managed }: Faces, heard: strin
   const mode = cluster?.spec.syncMode === "Push" ? "push" : "pull";
   const free = cluster && freeOf(cluster);
   const nodes = cluster?.status?.nodeSummary;
+  const leaving = [...(cluster?.metadata.deletionTimestamp ? ["karmada" as const] : []), ...(managed?.metadata.deletionTimestamp ? ["ocm" as const] : [])];
   const created = [cluster, managed].flatMap((face) => face?.metadata.creationTimestamp ?? []).toSorted()[0] ?? "";
   return {
     name,
     mode,
     ...(cluster && { ready: readyOf(cluster, managed) }),
     ...(managed && { available: findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown", accepted: managed.spec.hubAcceptsClient === true }),
+    ...(leaving.length > 0 && { leaving }),
     version: cluster?.status?.kubernetesVersion ?? managed?.status?.version?.kubernetes ?? "",
     nodes: nodes ? `${nodes.readyNum ?? 0}/${nodes.totalNum ?? 0}` : "",
     ...(free && { free }),

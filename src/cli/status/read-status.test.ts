@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import type { Client, ListOptions } from "../../client/index.ts";
 import { forbidden, internalError, notFound } from "../../machinery/index.ts";
@@ -7,7 +8,7 @@ import { readStatus } from "./read-status.ts";
 const { signal } = new AbortController();
 
 /** A hub that has these objects by plural; a plural that is not there is a kind that it does not serve. */
-function hubWith(objects: Readonly<Record<string, readonly unknown[] | Error>>, asked: ListOptions[] = []): Client {
+function hubWith(objects: Readonly<Record<string, readonly unknown[] | Error>>, asked: ListOptions[] = [], page = { status: 200, text: "[+]ping ok\nreadyz check passed\n" }): Client {
   const list = (kind: { plural: string }, options: ListOptions): Promise<unknown> => {
     asked.push(options);
     const found = objects[kind.plural] ?? notFound({ group: "", resource: kind.plural }, "");
@@ -16,7 +17,8 @@ function hubWith(objects: Readonly<Record<string, readonly unknown[] | Error>>, 
     const end = start + (options.limit ?? found.length);
     return Promise.resolve({ items: found.slice(start, end), resourceVersion: "1", ...(end < found.length && { continue: String(end) }) });
   };
-  return { list } as unknown as Client;
+  const raw = (): Promise<unknown> => Promise.resolve({ status: page.status, headers: {}, body: Readable.from([Buffer.from(page.text)]) });
+  return { list, raw } as unknown as Client;
 }
 
 test("a hub that serves one project's kinds alone is read as far as it goes", async () => {
@@ -50,3 +52,22 @@ test("a server that is no hub is not shown as an empty fleet", async () => {
 test("a hub that fails is an error", async () => {
   await expect(readStatus(hubWith({ clusters: internalError("out of order") }), "https://hub", 0, signal)).rejects.toThrow("out of order");
 });
+
+const checks: Record<string, { page: { status: number; text: string }; want: unknown[] }> = {
+  "a hub that refuses every write is not well, and it is said first": {
+    page: { status: 500, text: "[+]ping ok\n[-]store-writes failed: reason withheld\nreadyz check failed\n" },
+    want: [{ trouble: "check of the hub failed", kind: "hub", name: "store-writes", reason: "its disk takes no writes, so every change is refused; free some space there ('flotilla doctor' says where)" }],
+  },
+  "a check that only the hub knows is named": {
+    page: { status: 500, text: "[-]etcd failed: reason withheld\nreadyz check failed\n" },
+    want: [{ trouble: "check of the hub failed", kind: "hub", name: "etcd", reason: "the check fails; the hub's log says why" }],
+  },
+  "who may not ask for the hub's checks sees the rest": { page: { status: 403, text: "no" }, want: [] },
+};
+for (const [behaviour, { page, want }] of Object.entries(checks)) {
+  test(behaviour, async () => {
+    const { unwell } = await readStatus(hubWith({ clusters: [] }, [], page), "https://hub", 0, signal);
+
+    expect(unwell.worst).toEqual(want);
+  });
+}

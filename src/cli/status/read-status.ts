@@ -6,6 +6,8 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { eachObject } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { ApiError, isNotFound } from "../../machinery/index.ts";
+import { failedChecksOf, HUB_CHECKS_PATH } from "../hub-checks.ts";
+import { readText } from "../members/ask.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { KARMADA_LEASES, summariseMembers } from "./members.ts";
 import { createUnwellCollector } from "./unwell.ts";
@@ -41,9 +43,10 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
     return found;
   }
 
-  const [clusters, managedClusters, leases, components] = await Promise.all([all(Cluster), all(ManagedCluster), readLeases(client, signal), readComponents(client, signal)]);
+  const [clusters, managedClusters, leases, components, failedChecks] = await Promise.all([all(Cluster), all(ManagedCluster), readLeases(client, signal), readComponents(client, signal), readFailedChecks(client, signal)]);
   // An empty fleet would be a lie.
   if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind)) throw new FlotillaError("NoHub", `${server} serves neither Clusters nor ManagedClusters, so it is no hub; name the hub's kubeconfig with --kubeconfig FILE, or start one with 'flotilla up'`);
+  for (const check of failedChecks) unwell.hubCheck(check);
   const members = summariseMembers({ clusters, managedClusters, leases, nowMs });
   for (const member of members) unwell.member(member);
   const [bindings, clusterBindings, works, manifestWorks, placements, replicaSets] = await Promise.all([
@@ -58,6 +61,13 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
     each(ManifestWorkReplicaSet, unwell.replicaSet),
   ]);
   return { server, components, members, objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets }, unwell: unwell.result(), workloads, notShown: notShown.toSorted() };
+}
+
+/** The names of the hub's own checks that fail. Who may not ask, or a server that has no such page, is not told. */
+async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[]> {
+  const { status, body } = await client.raw({ method: "GET", path: HUB_CHECKS_PATH, cluster: "hub", headers: { accept: "text/plain" } }, signal);
+  const page = await readText(body);
+  return status < 500 ? [] : failedChecksOf(page);
 }
 
 /** Who may not read them sees everything else. A hub may run its programs elsewhere, and then shows none. */

@@ -5,12 +5,16 @@ import { plain } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, Unwell } from "./fleet-status.ts";
+import { someOfEach } from "./unwell.ts";
 
 /** More workloads are counted, unless all are asked for. */
 const MAX_WORKLOADS = 20;
+const MAX_UNWELL = 10;
 const MAX_PLACEMENT = 36;
 /** On a terminal; 'flotilla why' has the whole reason. */
 const MAX_REASON_LINES = 2;
+/** Where there is no terminal: a page of somebody's rules would bury what else is told. */
+const MAX_REASON_WIDTH = 300;
 
 export interface StatusPage {
   nowMs: number;
@@ -47,13 +51,18 @@ function renderMembers(members: readonly MemberStatus[], { nowMs, width, paint =
 
 const painted = (word: string, { green, red }: Paint): string => (word === "Ready" || word === "Available" ? green(word) : word.startsWith("Not") ? red(word) : word);
 
-function karmadaWord({ ready }: MemberStatus): string {
+/** A face that is being deleted is not told to be well, whatever it said last. */
+const LEAVING = "Leaving";
+
+function karmadaWord({ ready, leaving }: MemberStatus): string {
   if (ready === undefined) return "-";
+  if (leaving?.includes("karmada")) return LEAVING;
   return ready === "True" ? "Ready" : ready === "False" ? "NotReady" : ready;
 }
 
-function ocmWord({ available, accepted }: MemberStatus): string {
+function ocmWord({ available, accepted, leaving }: MemberStatus): string {
   if (available === undefined) return "-";
+  if (leaving?.includes("ocm")) return LEAVING;
   if (!accepted) return "NotAccepted";
   return available === "True" ? "Available" : available === "False" ? "NotAvailable" : available;
 }
@@ -66,17 +75,19 @@ function renderObjects({ objects }: FleetStatus): string[] {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-function renderUnwell({ counts, worst }: Unwell, { width, paint = plain }: StatusPage): string {
+function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: StatusPage): string {
   const kinds = Object.entries(counts);
   if (kinds.length === 0) return "Everything is well.";
   const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
-  const lines = worst.flatMap(({ kind, namespace, name, reason }) => renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width));
-  return [`${paint.red("NOT WELL:")} ${total}`, ...lines].join("\n");
+  const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
+  const lines = shown.flatMap(({ kind, namespace, name, reason }) => renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width));
+  const more = shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; --all shows them`] : [];
+  return [`${paint.red("NOT WELL:")} ${total}`, ...lines, ...more].join("\n");
 }
 
 /** In one line where it fits; otherwise the reason has lines of its own. */
 function renderTrouble(what: string, reason: string, width: number | undefined): string[] {
-  const line = `  ${what} ${reason}`;
+  const line = `  ${what} ${width === undefined ? shorten(reason, MAX_REASON_WIDTH) : reason}`;
   if (width === undefined || displayWidth(line) <= width) return [line];
   const room = width - 4;
   const [first = "", ...rest] = wrapWords(reason, room);

@@ -102,7 +102,7 @@ describe("what is not well:", () => {
     expect(collector.result()).toEqual({ counts: { "Work failed": 1 }, worst: [] });
   });
 
-  test("all are counted, and the ten that matter most are listed", () => {
+  test("all are counted, and what matters most comes first", () => {
     const collector = createUnwellCollector();
 
     for (let index = 0; index < 20; index++) collector.placement(object(OcmPlacement, { conditions: [condition("PlacementSatisfied", "False", "NoManagedClusterMatched")] }));
@@ -110,7 +110,15 @@ describe("what is not well:", () => {
     const { counts, worst } = collector.result();
 
     expect(counts).toEqual({ "member not available": 1, "Placement unsatisfied": 20 });
-    expect(worst.map(({ trouble }) => trouble)).toEqual(["member not available", ...Array.from({ length: 9 }, () => "Placement unsatisfied")]);
+    expect(worst.map(({ trouble }) => trouble)).toEqual(["member not available", ...Array.from({ length: 20 }, () => "Placement unsatisfied")]);
+  });
+
+  test("a member that was let go is not missed", () => {
+    const collector = createUnwellCollector();
+
+    collector.member({ name: "oslo", mode: "push", ready: "False", leaving: ["karmada"], version: "", nodes: "", taints: [], age: "" });
+
+    expect(collector.result().worst).toEqual([]);
   });
 });
 
@@ -159,6 +167,23 @@ describe("as text", () => {
     ]);
   });
 
+  test("a face that is being deleted says so", () => {
+    const found = members({ clusters: [cluster("paris")], managedClusters: [managed("paris", { metadata: { name: "paris", deletionTimestamp: "2024-05-01T11:59:00Z" } })] });
+
+    expect(render({ members: found })).toMatch(/paris +push +Ready +Leaving/);
+  });
+
+  test("ten of what is not well are named, with one of every trouble, and the others counted unless all are asked for", () => {
+    const failed = (index: number): UnwellObject => ({ trouble: "ManifestWork failed", kind: "ManifestWork", namespace: "paris", name: `web${index}`, reason: "no" });
+    const worst: UnwellObject[] = [...Array.from({ length: 20 }, (_item, index) => failed(index)), { trouble: "Placement unsatisfied", kind: "Placement", namespace: "shop", name: "all", reason: "none fits" }];
+    const unwell = { counts: { "ManifestWork failed": 20, "Placement unsatisfied": 1 }, worst };
+
+    const lines = render({ unwell }).split("\n").filter((line) => line.startsWith("  "));
+
+    expect(lines).toEqual([...Array.from({ length: 9 }, (_item, index) => `  ManifestWork paris/web${index}: no`), "  Placement shop/all: none fits", "  … and 11 more; --all shows them"]);
+    expect(render({ unwell }, true)).toContain("ManifestWork paris/web19: no");
+  });
+
   const longest = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
   const crowded = status({
     members: members({ clusters: [cluster(longest), cluster("oslo")] }),
@@ -180,6 +205,14 @@ describe("as text", () => {
     expect(text).not.toContain("…");
     expect(text).toContain(longest);
     expect(text).toContain("member19=1");
+  });
+
+  test("a reason of a whole page is cut also there", () => {
+    const worst = [{ trouble: "Work failed" as const, kind: "Work", namespace: "karmada-es-far", name: "role", reason: "rules ".repeat(200) }];
+
+    const text = renderStatus(status({ unwell: { counts: { "Work failed": 1 }, worst } }), { nowMs: NOW, all: false });
+
+    expect(Math.max(...text.split("\n").map(displayWidth))).toBeLessThan(350);
   });
 
   test("an empty fleet says what to do next", () => {

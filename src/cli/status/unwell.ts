@@ -1,12 +1,19 @@
-/** Collects what is not well: counts of everything, and the ten that matter most. Objects are looked at once and not kept. */
+/** Collects what is not well: counts of everything, and what is wrong with each as far as anybody reads. Objects are looked at once and not kept. */
 import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
 import type { MemberStatus, Trouble, Unwell, UnwellObject } from "./fleet-status.ts";
 
-const MAX_WORST = 10;
+/** A fleet in which more is wrong has one cause. */
+const MAX_WORST = 1000;
 /** What matters most comes first. */
-const RANKS: Readonly<Record<Trouble, number>> = { "member not available": 0, "ManifestWork failed": 1, "binding not applied": 2, "Work failed": 3, "binding not scheduled": 4, "rollout stopped": 5, "Placement unsatisfied": 6 };
+const RANKS: Readonly<Record<Trouble, number>> = { "check of the hub failed": 0, "member not available": 1, "ManifestWork failed": 2, "binding not applied": 3, "Work failed": 4, "binding not scheduled": 5, "rollout stopped": 6, "Placement unsatisfied": 7 };
+/** What a failed check of the hub means for people. Others are named. */
+const HUB_CHECKS: ReadonlyMap<string, string> = new Map(Object.entries({
+  "store-writes": "its disk takes no writes, so every change is refused; free some space there ('flotilla doctor' says where)",
+  controllers: "its controllers stand still, so nothing is propagated; its log says why",
+  shutdown: "it is stopping",
+}));
 /** A work that is not meant for a cluster with these labels is well. */
 const WITHHELD = "ClusterLabelsNotMatched";
 /** Every refusal of an object begins like this. */
@@ -22,6 +29,8 @@ interface Said {
 }
 
 export interface UnwellCollector {
+  /** One of the hub's own checks that fails, by its name. */
+  hubCheck(name: string): void;
   member(member: MemberStatus): void;
   binding(binding: DeepReadonly<ResourceBinding>): void;
   work(work: DeepReadonly<Work>): void;
@@ -33,16 +42,21 @@ export interface UnwellCollector {
 
 export function createUnwellCollector(): UnwellCollector {
   const counts = new Map<Trouble, number>();
-  let worst: UnwellObject[] = [];
+  const found = new Map<Trouble, UnwellObject[]>();
 
   function note(trouble: Trouble, { kind, metadata: { namespace, name } }: Named, reason: string, isListed = true): void {
     counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
-    if (!isListed || (worst.length === MAX_WORST && RANKS[trouble] >= RANKS[worst.at(-1)?.trouble ?? trouble])) return;
-    worst = [...worst, { trouble, kind, ...(namespace && { namespace }), name, reason }].toSorted((a, b) => RANKS[a.trouble] - RANKS[b.trouble]).slice(0, MAX_WORST);
+    const known = found.get(trouble) ?? [];
+    if (!isListed || known.length === MAX_WORST) return;
+    known.push({ trouble, kind, ...(namespace && { namespace }), name, reason });
+    found.set(trouble, known);
   }
 
   return {
-    member({ name, ready, available, accepted }) {
+    hubCheck: (name) => note("check of the hub failed", { kind: "hub", metadata: { name } }, HUB_CHECKS.get(name) ?? "the check fails; the hub's log says why"),
+    member({ name, ready, available, accepted, leaving }) {
+      // Whoever let it go knows.
+      if (leaving) return;
       const said = [...(ready === undefined || ready === "True" || ready === "NoAgent" ? [] : [`Ready is ${ready}`]), ...(accepted === false ? ["the hub has not accepted it"] : available === undefined || available === "True" ? [] : [`Available is ${available}`])];
       if (said.length > 0) note("member not available", { kind: "member", metadata: { name } }, said.join(", "));
     },
@@ -81,8 +95,17 @@ export function createUnwellCollector(): UnwellCollector {
       // A rollout that only takes its time has nothing to say.
       else if (rolledOut?.status === "False" && rolledOut.message) note("rollout stopped", set, textOf(rolledOut));
     },
-    result: () => ({ counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])), worst }),
+    result: () => ({ counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])), worst: someOfEach([...found.values()].flat(), MAX_WORST) }),
   };
 }
 
 const textOf = ({ reason = "", message }: Said): string => (message || reason).replaceAll(/\s+/g, " ").trim();
+
+/** So many of them, what matters most first, but one of every trouble: what is counted and never named cannot be looked after. */
+export function someOfEach(objects: readonly UnwellObject[], limit: number): UnwellObject[] {
+  const byRank = (a: UnwellObject, b: UnwellObject): number => RANKS[a.trouble] - RANKS[b.trouble];
+  const sorted = objects.toSorted(byRank);
+  const first = new Set(sorted.filter(({ trouble }, index) => sorted[index - 1]?.trouble !== trouble));
+  const others = sorted.filter((object) => !first.has(object)).slice(0, Math.max(0, limit - first.size));
+  return [...[...first].slice(0, limit), ...others].toSorted(byRank);
+}

@@ -1,20 +1,20 @@
 /** How far the clusters of a ManifestWorkReplicaSet have come, Placement by Placement, and what holds it up. Pure. */
-import { PLACEMENT_NAME_LABEL } from "../../api/index.ts";
 import type { ManifestWork, ManifestWorkReplicaSet } from "../../api/index.ts";
 import { formatTime, type DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
-import { isCurrent, planRollout, RolloutError, rolloutOf, workFor } from "../../ocm/index.ts";
-import type { DecisionGroup } from "../../ocm/index.ts";
+import { isCurrent, planRollout, referencesOf, RolloutError, rolloutOf, workFor } from "../../ocm/index.ts";
+import type { DecisionGroup, Verdict } from "../../ocm/index.ts";
 import type { ExplainedRollout, Explanation, Problem } from "../explanation.ts";
 import { refusalIn } from "./work-verdict.ts";
 
 type ReplicaSet = DeepReadonly<ManifestWorkReplicaSet>;
 type Work = DeepReadonly<ManifestWork>;
 type Row = ExplainedRollout["clusters"][number];
+type Strategy = NonNullable<ReplicaSet["spec"]["placementRefs"][number]["rolloutStrategy"]>;
 
 export interface ReplicaSetViews {
-  /** What a Placement of the set's namespace has decided; undefined when there is no such Placement. */
-  decidedBy(placement: string): readonly DecisionGroup[] | undefined;
+  /** What a Placement of the set's namespace has decided. */
+  verdictOf(placement: string): Verdict;
   /** All works of the set. */
   works: readonly Work[];
   nowMs: number;
@@ -29,20 +29,25 @@ const MAX_NAMED = 3;
 const SUCCEEDED = "Succeeded";
 /** The template has not reached the cluster: its turn has not come. */
 const WAITING = "Waiting";
+/** Not through within the time that the strategy gives. */
+const TIMED_OUT = "TimeOut";
+const REFUSED = "Refused";
 
-export function explainReplicaSet(set: ReplicaSet, { decidedBy, works, nowMs }: ReplicaSetViews): ReplicaSetExplanation {
-  const byPlace = new Map(works.map((work) => [`${work.metadata.labels?.[PLACEMENT_NAME_LABEL]} ${work.metadata.namespace}`, work]));
+export function explainReplicaSet(set: ReplicaSet, { verdictOf, works, nowMs }: ReplicaSetViews): ReplicaSetExplanation {
+  // One that leaves counts only where no other is there.
+  const byCluster = new Map(works.toSorted((a, b) => Number(isLeaving(b)) - Number(isLeaving(a))).map((work) => [work.metadata.namespace, work]));
   const problems: Problem[] = [];
   const taken = new Set<string>();
-  const rollout = set.spec.placementRefs.map(({ name, rolloutStrategy = { type: "All" } }): ExplainedRollout => {
+  const rollout = referencesOf(set).map(({ name, rolloutStrategy = { type: "All" } }): ExplainedRollout => {
+    const verdict = verdictOf(name);
+    if (typeof verdict === "string") problems.push(undecidedProblem(name, verdict));
     // A cluster that two Placements chose counts for the first.
-    const groups = decidedBy(name)?.map((group) => ({ ...group, clusters: group.clusters.filter((cluster) => !taken.has(cluster)) }));
-    const chosen = [...new Set((groups ?? []).flatMap(({ clusters }) => clusters))];
+    const groups = typeof verdict === "string" ? [] : verdict.groups.map((group) => ({ ...group, clusters: group.clusters.filter((cluster) => !taken.has(cluster)) }));
+    const chosen = [...new Set(groups.flatMap(({ clusters }) => clusters))];
     for (const cluster of chosen) taken.add(cluster);
-    if (!groups) problems.push({ what: `there is no Placement ${name} in its namespace`, try: "create it, or change spec.placementRefs; what runs stays meanwhile" });
-    const found = chosen.map((cluster) => rowOf(set, name, cluster, byPlace.get(`${name} ${cluster}`)));
-    const reason = found.some(({ state }) => state === WAITING) ? waitingFor(rolloutStrategy, groups ?? [], currentWorks(set, name, works), nowMs) : undefined;
-    const rows = found.map((row) => (row.state === WAITING && reason !== undefined ? { ...row, message: [row.message, reason].filter(Boolean).join("; ") } : row));
+    const current = chosen.flatMap((cluster) => byCluster.get(cluster) ?? []).filter((work) => !isLeaving(work) && isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
+    const { reason, timedOut } = prospectOf(rolloutStrategy, groups, current, nowMs);
+    const rows = chosen.map((cluster) => asJudged(rowOf(set, name, cluster, byCluster.get(cluster)), timedOut, reason));
     const counts = new Map<string, number>();
     for (const { state } of rows) counts.set(state, (counts.get(state) ?? 0) + 1);
     const clusters = rows.toSorted((a, b) => Number(a.state === SUCCEEDED) - Number(b.state === SUCCEEDED) || (a.cluster < b.cluster ? -1 : 1)).slice(0, MAX_CLUSTERS);
@@ -51,34 +56,47 @@ export function explainReplicaSet(set: ReplicaSet, { decidedBy, works, nowMs }: 
   return { rollout, problems: [...problems, ...setProblems(set), ...rollout.flatMap(({ clusters }) => clusters.flatMap(rowProblems))].slice(0, MAX_PROBLEMS) };
 }
 
-const currentWorks = (set: ReplicaSet, placement: string, works: readonly Work[]): Work[] =>
-  works.filter((work) => work.metadata.labels?.[PLACEMENT_NAME_LABEL] === placement && !work.metadata.deletionTimestamp && isCurrent(work, workFor(set, placement, work.metadata.namespace ?? "", work)));
+const isLeaving = ({ metadata }: Work): boolean => metadata.deletionTimestamp !== undefined;
 
-/** Why clusters that have not begun wait; undefined when their turn is now. */
-function waitingFor(strategy: NonNullable<ReplicaSet["spec"]["placementRefs"][number]["rolloutStrategy"]>, groups: readonly DecisionGroup[], current: readonly Work[], nowMs: number): string | undefined {
+function undecidedProblem(placement: string, verdict: "absent" | "deciding"): Problem {
+  if (verdict === "absent") return { what: `there is no Placement ${placement} in its namespace`, try: "create it, or change spec.placementRefs; what runs stays meanwhile" };
+  return { what: `the Placement ${placement} has not decided yet, or its PlacementDecisions are not all there`, try: `ask 'flotilla why placement/${placement}'; what runs stays meanwhile` };
+}
+
+/** What the strategy makes of where the clusters are: who ran out of time, and why those that have not begun wait, if they do. */
+function prospectOf(strategy: Strategy, groups: readonly DecisionGroup[], current: readonly Work[], nowMs: number): { reason?: string; timedOut: ReadonlySet<string> } {
   try {
     const { toRollout, timedOut, isStopped, recheckAfterMs } = planRollout(strategy, groups, current.map(rolloutOf), nowMs);
-    if (isStopped) return "no more are started, because too many failed";
+    const late = new Set(timedOut.map(({ cluster }) => cluster));
+    if (isStopped) return { reason: "no more are started, because too many failed", timedOut: late };
     const present = new Set(current.map(({ metadata }) => metadata.namespace));
-    const ahead = [...toRollout.filter(({ cluster }) => present.has(cluster)), ...timedOut].map(({ cluster }) => cluster);
-    if (ahead.length === 0) return undefined;
+    const ahead = [...toRollout.filter(({ cluster }) => present.has(cluster)).map(({ cluster }) => cluster), ...late];
+    if (ahead.length === 0) return { timedOut: late };
     const names = ahead.length > MAX_NAMED ? `${ahead.slice(0, MAX_NAMED).join(", ")} and ${ahead.length - MAX_NAMED} more` : ahead.join(", ");
-    return `comes after ${names}${recheckAfterMs === undefined ? "" : `, not before ${formatTime(nowMs + recheckAfterMs)}`}`;
+    return { reason: `comes after ${names}${recheckAfterMs === undefined ? "" : `, not before ${formatTime(nowMs + recheckAfterMs)}`}`, timedOut: late };
   } catch (error) {
-    if (error instanceof RolloutError) return error.message;
+    if (error instanceof RolloutError) return { reason: error.message, timedOut: new Set() };
     throw error;
   }
+}
+
+/** The row with what the strategy says of it. */
+function asJudged(row: Row, timedOut: ReadonlySet<string>, reason: string | undefined): Row {
+  if (timedOut.has(row.cluster)) return { ...row, state: TIMED_OUT };
+  return row.state === WAITING && reason !== undefined ? { ...row, message: [row.message, reason].filter(Boolean).join("; ") } : row;
 }
 
 function rowOf(set: ReplicaSet, placement: string, cluster: string, work: Work | undefined): Row {
   if (!work) return { cluster, state: WAITING };
   const name = { work: work.metadata.name };
-  if (work.metadata.deletionTimestamp) return { cluster, state: "Leaving", ...name };
+  if (isLeaving(work)) return { cluster, state: "Leaving", ...name };
   if (!isCurrent(work, workFor(set, placement, cluster, work))) return { cluster, state: WAITING, ...name, message: "it has an earlier template" };
   const { state, sinceMs } = rolloutOf(work);
-  const message = findCondition(work.status?.conditions, "Applied")?.status === "False" ? refusalIn(work) : findCondition(work.status?.conditions, state === "Failed" ? "Degraded" : "Progressing")?.message;
+  const applied = findCondition(work.status?.conditions, "Applied");
+  const isRefused = applied?.status === "False" && applied.observedGeneration === work.metadata.generation;
+  const message = isRefused ? refusalIn(work) : findCondition(work.status?.conditions, state === "Failed" ? "Degraded" : "Progressing")?.message;
   // Written and not yet taken up by the member.
-  const shown = state === "ToApply" ? "Applying" : state;
+  const shown = isRefused ? REFUSED : state === "ToApply" ? "Applying" : state;
   return { cluster, state: shown, ...name, ...(sinceMs !== undefined && { since: formatTime(sinceMs) }), ...(message && state !== SUCCEEDED && { message }) };
 }
 
@@ -93,7 +111,12 @@ function setProblems({ metadata, status }: ReplicaSet): Problem[] {
   return problems;
 }
 
+/** What is told of a cluster that has failed, by its state. */
+const FAILURES: Readonly<Record<string, string>> = { Failed: "it failed", [REFUSED]: "it refuses the work", [TIMED_OUT]: "it was not through within progressDeadline" };
+
 function rowProblems({ cluster, state, work, message }: Row): Problem[] {
-  if (state !== "Failed" && (state !== "Applying" || !message)) return [];
-  return [{ what: `${cluster}: ${message ?? "it failed"}`, try: `ask 'flotilla why manifestwork/${work} -n ${cluster}'` }];
+  const failure = Object.hasOwn(FAILURES, state) ? FAILURES[state] : undefined;
+  if (failure === undefined) return [];
+  const what = state === TIMED_OUT && message ? `${failure}: ${message}` : (message ?? failure);
+  return [{ what: `${cluster}: ${what}`, try: `ask 'flotilla why manifestwork/${work} -n ${cluster}'` }];
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Cluster, ManagedCluster, ManifestWork } from "../../api/index.ts";
 import { makeCluster } from "../../testing/index.ts";
 import { explainWork, type WorkViews } from "./explain-work.ts";
@@ -9,13 +9,13 @@ const managedCluster = (extra: Partial<ManagedCluster> = {}): ManagedCluster =>
 const cluster: Cluster = makeCluster("paris");
 const views = (extra: Partial<WorkViews> = {}): WorkViews => ({ managedCluster: managedCluster(), cluster, otherOwner: () => undefined, ...extra });
 
-function makeWork(extra: { conditions?: ReturnType<typeof condition>[]; manifest?: ReturnType<typeof condition>[]; generation?: number; count?: number } = {}): ManifestWork {
-  const { conditions = [condition("Applied", "True")], manifest = [condition("Applied", "True"), condition("Available", "True")], generation = 1, count = 1 } = extra;
+function makeWork(extra: { conditions?: ReturnType<typeof condition>[]; manifest?: ReturnType<typeof condition>[]; generation?: number; count?: number; deletionTimestamp?: string } = {}): ManifestWork {
+  const { conditions = [condition("Applied", "True")], manifest = [condition("Applied", "True"), condition("Available", "True")], generation = 1, count = 1, deletionTimestamp } = extra;
   const names = Array.from({ length: count }, (_item, index) => (index === 0 ? "web" : `web${index}`));
   return {
     apiVersion: "work.open-cluster-management.io/v1",
     kind: "ManifestWork",
-    metadata: { namespace: "paris", name: "web", generation },
+    metadata: { namespace: "paris", name: "web", generation, ...(deletionTimestamp && { deletionTimestamp }) },
     spec: {
       workload: { manifests: names.map((name) => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name } })) },
       manifestConfigs: [{ resourceIdentifier: { group: "apps", resource: "deployments", namespace: "shop", name: "*" }, updateStrategy: { type: "ServerSideApply" } }],
@@ -58,6 +58,41 @@ for (const [behaviour, { work = makeWork(), seen = {}, what }] of Object.entries
     expect(problems[0]?.what).toBe(what);
   });
 }
+
+describe("a work that is being deleted", () => {
+  const leaving = (extra: Parameters<typeof makeWork>[0] = {}): ManifestWork => makeWork({ generation: 2, deletionTimestamp: "2024-05-01T12:00:00Z", ...extra });
+
+  test("says which of its objects are still there", () => {
+    const { manifests, problems } = explainWork(leaving({ count: 2, manifest: [condition("Applied", "True"), condition("Available", "False")] }), views());
+
+    expect(manifests).toMatchObject([{ name: "web", applied: true, available: true, leaving: true }, { name: "web1", available: false, leaving: true }]);
+    expect(problems).toMatchObject([{ what: "it is being deleted, and waits for Deployment shop/web to go from the member" }]);
+  });
+
+  test("says what the member answers when it refuses", () => {
+    const { problems } = explainWork(leaving({ conditions: [condition("Deleting", "True", 'ManifestWork is being deleted, and its cluster refuses: namespaces "kube-system" is forbidden')] }), views());
+
+    expect(problems).toEqual([{ what: 'it is being deleted, and the member refuses: namespaces "kube-system" is forbidden', try: "allow it there, or let the object stay: set spec.deleteOption.propagationPolicy of the work to Orphan" }]);
+  });
+});
+
+const remedies: Record<string, { message: string; want: string }> = {
+  "a namespace that is missing": { message: 'Failed to apply manifest: namespaces "nowhere" not found', want: "add the Namespace nowhere to the work, or create it on the member" },
+  "an object of two works": { message: "Failed to apply manifest: Deployment shop/web is also held by ManifestWork paris/other, which wants it otherwise and wrote last", want: "take it out of one of the two works, or let both say the same of it" },
+};
+for (const [behaviour, { message, want }] of Object.entries(remedies)) {
+  test(`what helps against ${behaviour} is told`, () => {
+    const { problems } = explainWork(makeWork({ manifest: [condition("Applied", "False", message)] }), views());
+
+    expect(problems[0]?.try).toBe(want);
+  });
+}
+
+test("a namespace without a cluster is the only problem of a work there", () => {
+  const { problems } = explainWork(makeWork({ conditions: [] }), views({ managedCluster: undefined, cluster: undefined }));
+
+  expect(problems).toHaveLength(1);
+});
 
 test("of very many objects those in trouble are told first", () => {
   const { manifests } = explainWork(makeWork({ count: 150, manifest: [condition("Applied", "False", "no")] }), views());

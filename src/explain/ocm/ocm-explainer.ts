@@ -4,10 +4,10 @@
  * Reads:  Placement, ManifestWork, ManifestWorkReplicaSet and what they are decided from; bindings, for who else has an object.
  * Writes: nothing.
  */
-import { bindingName, DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, parseApiVersion, PLACEMENT_LABEL, PlacementDecision, REPLICA_SET_LABEL } from "../../api/index.ts";
+import { bindingName, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, parseApiVersion, PLACEMENT_LABEL, PlacementDecision, REPLICA_SET_LABEL } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { formatTime, type Clock, type DeepReadonly } from "../../base/index.ts";
-import { ownerValue, type DecisionGroup, type PlacementSources } from "../../ocm/index.ts";
+import { decidedBy, ownerValue, type PlacementSources, type Verdict } from "../../ocm/index.ts";
 import { wellKnown, type PlanningViews } from "../../propagation/index.ts";
 import type { Informers } from "../../runtime/index.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "../explanation.ts";
@@ -45,12 +45,7 @@ export function createOcmExplainer({ hub, informers, placements: sources, views,
   const headOf = <T extends KubernetesObject>({ group, storageVersion, kind }: Kind<T>, { metadata: { namespace, name } }: DeepReadonly<T>): Omit<Explanation, "problems"> =>
     explanationOf({ apiVersion: `${group}/${storageVersion}`, kind, ...(namespace && { namespace }), name }, clock.now());
 
-  function decidedBy(namespace: string, name: string): DecisionGroup[] | undefined {
-    if (!placements.get({ cluster: hub, namespace, name })) return undefined;
-    const made = decisions.list({ cluster: hub, namespace }).filter(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === name);
-    const byIndex = Map.groupBy(made, ({ metadata }) => metadata.labels?.[DECISION_GROUP_INDEX_LABEL] ?? "0");
-    return Array.from(byIndex, ([index, parts]) => ({ name: parts[0]?.metadata.labels?.[DECISION_GROUP_NAME_LABEL] ?? "", index: Number(index), clusters: parts.flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)) }));
-  }
+  const verdictOf = (namespace: string, name: string): Verdict => decidedBy(placements.get({ cluster: hub, namespace, name }), decisions.list({ cluster: hub, namespace }).filter(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === name));
 
   /** The binding that brings an object to a cluster, and its policy. */
   function bindingOf(cluster: string, { apiVersion, kind, namespace, name }: { apiVersion: string; kind: string; namespace?: string; name: string }): string | undefined {
@@ -86,7 +81,7 @@ export function createOcmExplainer({ hub, informers, placements: sources, views,
         if (!set) return undefined;
         const owner = ownerValue(set);
         const own = [...works.list({ cluster: hub })].filter(({ metadata }) => metadata.labels?.[REPLICA_SET_LABEL] === owner);
-        return { ...headOf(ManifestWorkReplicaSet, set), ...explainReplicaSet(set, { decidedBy: (placement) => decidedBy(namespace, placement), works: own, nowMs: clock.now() }) };
+        return { ...headOf(ManifestWorkReplicaSet, set), ...explainReplicaSet(set, { verdictOf: (placement) => verdictOf(namespace, placement), works: own, nowMs: clock.now() }) };
       },
     },
   ];

@@ -15,7 +15,9 @@ export function saidOf(conditions: readonly { readonly type: string; readonly st
 }
 
 export function verdictOn(work: Work): ExplainedWork {
-  const { namespace = "", name, generation } = work.metadata;
+  const { namespace = "", name, deletionTimestamp } = work.metadata;
+  // Deleting a work makes another version of it, which nobody applies.
+  const generation = deletionTimestamp === undefined ? work.metadata.generation : undefined;
   const { conditions } = work.status ?? {};
   const [applied, available] = [saidOf(conditions, "Applied", generation), saidOf(conditions, "Available", generation)];
   const message = applied === false ? refusalIn(work) : undefined;

@@ -5,7 +5,7 @@
  * Writes: the ManagedCluster of a member that the hub reaches; the Cluster, with sync mode Pull, of one whose agent joined; their shared labels and taints; the end of a ManagedCluster
  *         whose member was unjoined. Never anything because of a ManagedCluster that is not accepted.
  */
-import { CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER, Cluster, ManagedCluster } from "../../api/index.ts";
+import { CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER, Cluster, ManagedCluster, REACHED_ANNOTATION } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
@@ -63,9 +63,12 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
     const configs = clientConfigOf(face);
     const areConfigsOld = face.spec.syncMode === "Push" && configs.length > 0 && !equalJson(cluster.spec.managedClusterClientConfigs, configs);
     const isAgreed = isSameAgreement(before, merged.agreement);
-    if (isAgreed && !other.labels && !other.taints && !areConfigsOld) return;
+    // It may have been made before it was known how the member is reached.
+    const isMarked = face.spec.syncMode !== "Push" || cluster.metadata.annotations?.[REACHED_ANNOTATION] === "true";
+    if (isAgreed && isMarked && !other.labels && !other.taints && !areConfigsOld) return;
+    const annotations = { ...(!isAgreed && { [AGREEMENT_ANNOTATION]: agreementText(merged.agreement) }), ...(!isMarked && { [REACHED_ANNOTATION]: "true" }) };
     const patch = {
-      metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null, ...(!isAgreed && { annotations: { [AGREEMENT_ANNOTATION]: agreementText(merged.agreement) } }), ...(other.labels && { labels: other.labels }) },
+      metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null, ...((!isAgreed || !isMarked) && { annotations }), ...(other.labels && { labels: other.labels }) },
       ...((other.taints || areConfigsOld) && { spec: { ...(other.taints && { taints: other.taints.length > 0 ? other.taints : null }), ...(areConfigsOld && { managedClusterClientConfigs: configs }) } }),
     };
     await unlessChanged(client.patch(ManagedCluster, key, patch as unknown as Json, { type: "merge", signal }));

@@ -1,5 +1,5 @@
 /** What the other face of a member is made as. Pure. */
-import { Cluster, ManagedCluster, UNREACHABLE_TAINT } from "../../api/index.ts";
+import { Cluster, ManagedCluster, REACHED_ANNOTATION, UNREACHABLE_TAINT } from "../../api/index.ts";
 import type { ClientConfig } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { isConditionTrue } from "../../machinery/index.ts";
@@ -24,7 +24,7 @@ export function planManagedCluster(face: DeepReadonly<Cluster>, finalizers: read
   const { agreement, managedCluster } = mergeFaces(face, bare, NOTHING_AGREED);
   return {
     ...bare,
-    metadata: { ...bare.metadata, ...(managedCluster.labels && { labels: managedCluster.labels as Record<string, string> }), annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement) } },
+    metadata: { ...bare.metadata, ...(managedCluster.labels && { labels: managedCluster.labels as Record<string, string> }), annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement), [REACHED_ANNOTATION]: "true" } },
     spec: { ...bare.spec, ...(managedCluster.taints && { taints: managedCluster.taints }) },
   };
 }

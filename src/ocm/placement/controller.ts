@@ -16,7 +16,7 @@ import { findConcerned } from "./concerned.ts";
 import type { PlacementMeter } from "./meter.ts";
 import { isByScore, planPlacement, type PlacementPlan } from "./plan-placement.ts";
 import type { PlacementSources } from "./sources.ts";
-import { isWritten, scoreWaitMs, wantedDecisions, type WantedDecision } from "./wanted-decisions.ts";
+import { isWritten, scoreWaitMs, wantedDecisions, writeSteps, type WantedDecision } from "./wanted-decisions.ts";
 
 type Placement = DeepReadonly<OcmPlacement>;
 
@@ -43,10 +43,12 @@ export function createPlacementController({ hub, informers, client, events, cloc
     if (told) events.record(hub, placement, { type: "Normal", reason: "ScoreUpdate", message: told.length > MAX_SCORES_LENGTH ? `${told.slice(0, MAX_SCORES_LENGTH)} ......` : told });
   }
 
-  async function writeDecision(placement: Placement, { planned, before, status }: WantedDecision, plan: PlacementPlan, signal: AbortSignal): Promise<void> {
+  async function writeDecision(placement: Placement, { planned, before, status, isInterim }: WantedDecision, plan: PlacementPlan, signal: AbortSignal): Promise<void> {
     const { namespace = "", name: owner, uid = "" } = placement.metadata;
     const { name, groupName, groupIndex } = planned;
     const key = { cluster: hub, namespace, name };
+    const writeStatusOf = async (): Promise<void> => void (await client.patch(PlacementDecision, key, { status } as unknown as Json, { type: "merge", subresource: "status", signal }));
+    if (isInterim) return writeStatusOf();
     const labels = { [PLACEMENT_LABEL]: owner, [DECISION_GROUP_NAME_LABEL]: groupName, [DECISION_GROUP_INDEX_LABEL]: String(groupIndex) };
     if (!before) {
       const ownerReferences = [{ apiVersion: `${OcmPlacement.group}/${OcmPlacement.storageVersion}`, kind: OcmPlacement.kind, name: owner, uid, controller: true, blockOwnerDeletion: true }];
@@ -54,7 +56,7 @@ export function createPlacementController({ hub, informers, client, events, cloc
       events.record(hub, placement, { type: "Normal", reason: "DecisionCreate", message: `Decision ${name} is created with placement ${owner} in namespace ${namespace}` });
     } else if (!equalJson(before.metadata.labels, labels)) await client.patch(PlacementDecision, key, { metadata: { labels } }, { type: "merge", signal });
     if (isWritten({ before, status })) return;
-    await client.patch(PlacementDecision, key, { status } as unknown as Json, { type: "merge", subresource: "status", signal });
+    await writeStatusOf();
     tellChange(placement, name, plan);
   }
 
@@ -67,8 +69,10 @@ export function createPlacementController({ hub, informers, client, events, cloc
     if (waitMs > 0) return { waitMs, isRescored: false };
     for (const { planned } of wanted) before.delete(planned.name);
     // Side by side, so that a thousand clusters in ten decisions wait for the disk as often as one.
-    const outcomes = await Promise.allSettled(wanted.map((decision) => writeDecision(placement, decision, plan, signal)));
-    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    for (const step of writeSteps(wanted)) {
+      const outcomes = await Promise.allSettled(step.map((decision) => writeDecision(placement, decision, plan, signal)));
+      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    }
     for (const { metadata } of before.values()) {
       await unlessChanged(client.delete(PlacementDecision, { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name }, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
       events.record(hub, placement, { type: "Normal", reason: "DecisionDelete", message: `Decision ${metadata.name} is deleted with placement ${placement.metadata.name} in namespace ${metadata.namespace}` });

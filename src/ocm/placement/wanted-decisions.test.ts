@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { OcmPlacement, PlacementDecision } from "../../api/index.ts";
 import type { PlacementPlan } from "./plan-placement.ts";
-import { isWritten, scoreWaitMs, wantedDecisions } from "./wanted-decisions.ts";
+import { isWritten, scoreWaitMs, wantedDecisions, writeSteps, type WantedDecision } from "./wanted-decisions.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:30Z");
 const makePlacement = (sortBy: "ClusterName" | "Score", lastScoreUpdateTime?: string, scoreRateLimit = "1m"): OcmPlacement => ({
@@ -40,5 +40,25 @@ for (const [behaviour, { placement, scores, want }] of Object.entries(waits)) {
 
     expect(isWritten(wanted[0] as never)).toBe(false);
     expect(scoreWaitMs(placement, wanted, old.size, NOW)).toBe(want);
+  });
+}
+
+/** Decisions by name, each with the clusters that it has and those that it is to have. */
+const changes = (decisions: Record<string, [before: string[] | undefined, after: string[]]>): WantedDecision[] =>
+  Object.entries(decisions).map(([name, [before, after]]) => ({
+    planned: { name, groupName: "", groupIndex: 0, clusters: after },
+    before: before && { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "PlacementDecision", metadata: { name, namespace: "shop" }, status: { decisions: before.map((clusterName) => ({ clusterName, reason: "" })) } },
+    status: { decisions: after.map((clusterName) => ({ clusterName, reason: "" })) },
+  }));
+const told = (steps: readonly WantedDecision[][]): string[][] => steps.map((step) => step.map(({ planned, status }) => `${planned.name}: ${status.decisions.map(({ clusterName }) => clusterName).join(" ")}`));
+
+const moves: Record<string, { wanted: WantedDecision[]; want: string[][] }> = {
+  "decisions are written side by side where no cluster moves": { wanted: changes({ d1: [undefined, ["a"]], d2: [["b", "c"], ["b", "d"]] }), want: [["d1: a", "d2: b d"]] },
+  "a cluster comes to its new decision before it leaves the old one": { wanted: changes({ d1: [["a", "b"], ["a"]], d2: [undefined, ["b"]] }), want: [["d2: b"], ["d1: a"]] },
+  "clusters that change places are in both for a moment": { wanted: changes({ d1: [["a"], ["b"]], d2: [["b"], ["a"]] }), want: [["d1: b a", "d2: a b"], ["d1: b", "d2: a"]] },
+};
+for (const [behaviour, { wanted, want }] of Object.entries(moves)) {
+  test(behaviour, () => {
+    expect(told(writeSteps(wanted))).toEqual(want);
   });
 }

@@ -14,6 +14,8 @@ export interface WantedDecision {
   /** Undefined for one that is new. */
   before: Decision | undefined;
   status: PlacementDecisionStatus;
+  /** Its clusters are not all that they will be: it is written once more. */
+  isInterim?: true;
 }
 
 const DEFAULT_LIMIT_MS = 60_000;
@@ -30,6 +32,28 @@ export function wantedDecisions(placement: Placement, plan: PlacementPlan, befor
 }
 
 export const isWritten = ({ before, status }: Pick<WantedDecision, "before" | "status">): boolean => before?.status !== undefined && equalJson(before.status, status);
+
+/**
+ * Decisions in the order in which they are written, side by side within a step: a cluster that moves from one to another is in the new one before it leaves
+ * the old one. Between the two, whoever reads them would take it for deselected and remove what runs there.
+ */
+export function writeSteps(wanted: readonly WantedDecision[]): WantedDecision[][] {
+  const homes = new Map(wanted.flatMap(({ planned }) => planned.clusters.map((cluster): [string, string] => [cluster, planned.name])));
+  const [first, second]: [WantedDecision[], WantedDecision[]] = [[], []];
+  for (const decision of wanted) {
+    const { planned, before, status } = decision;
+    const held = before?.status?.decisions ?? [];
+    const moving = held.filter(({ clusterName }) => homes.has(clusterName) && homes.get(clusterName) !== planned.name);
+    if (moving.length === 0) {
+      first.push(decision);
+      continue;
+    }
+    const known = new Set(held.map(({ clusterName }) => clusterName));
+    if (planned.clusters.some((cluster) => !known.has(cluster))) first.push({ ...decision, status: { decisions: [...status.decisions, ...moving] }, isInterim: true });
+    second.push(decision);
+  }
+  return second.length > 0 ? [first, second] : [first];
+}
 
 /** Decisions of a Placement that cannot be understood keep their groups; clusters that it may no longer choose leave them. */
 function keptDecisions(before: readonly Decision[], plan: PlacementPlan): PlannedDecision[] {

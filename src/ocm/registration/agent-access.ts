@@ -1,22 +1,26 @@
 /** Brings about what the agent of a cluster may do on the hub: its namespace, its roles and their bindings. */
-import { CLUSTER_NAME_LABEL, ClusterRole, ClusterRoleBinding, MANIFEST_WORK_FINALIZER, Namespace, RoleBinding } from "../../api/index.ts";
+import { CLUSTER_NAME_LABEL, ClusterRole, ClusterRoleBinding, MANIFEST_WORK_FINALIZER, ManifestWork, Namespace, RoleBinding } from "../../api/index.ts";
 import type { Client } from "../../client/index.ts";
 import { createOwnedSet, unlessChanged } from "../../runtime/index.ts";
 import type { Informers } from "../../runtime/index.ts";
 import { clusterNamespace, clusterRole, clusterRoleBinding, clusterRoleName, registrationBindingName, roleBindings, workBindingName } from "./access.ts";
 
 export interface AgentAccess {
-  ensureNamespace(cluster: string, signal: AbortSignal): Promise<void>;
-  /** An agent that is accepted may do its work. */
-  grant(cluster: string, signal: AbortSignal): Promise<void>;
+  /** False while it is being deleted: nothing can be made there before another of the name is. */
+  ensureNamespace(cluster: string, signal: AbortSignal): Promise<boolean>;
+  /** An agent that is accepted may do its work. Where its namespace is going, it keeps the right to finish it. */
+  grant(cluster: string, isNamespaceThere: boolean, signal: AbortSignal): Promise<void>;
   /** It may look at its ManagedCluster, and finish what is under way while there are ManifestWorks. */
-  limit(cluster: string, hasWorks: boolean, signal: AbortSignal): Promise<void>;
+  limit(cluster: string, signal: AbortSignal): Promise<void>;
+  /** The right to work was deleted, and holds until the last ManifestWork is gone. */
+  isEnding(cluster: string): boolean;
   /** Nobody has any right because of this cluster. */
   revoke(cluster: string, signal: AbortSignal): Promise<void>;
 }
 
 export function createAgentAccess({ hub, informers, client }: { hub: string; informers: Informers; client: Client }): AgentAccess {
   const namespaces = informers.of(Namespace);
+  const works = informers.of(ManifestWork);
   const [roles, bindings, local] = [informers.of(ClusterRole), informers.of(ClusterRoleBinding), informers.of(RoleBinding)];
   const present = <T>(...found: (T | undefined)[]): T[] => found.filter((object) => object !== undefined);
   const shared = { client, clusterOf: () => hub };
@@ -28,11 +32,14 @@ export function createAgentAccess({ hub, informers, client }: { hub: string; inf
     current: (cluster) => present(...[registrationBindingName(cluster), workBindingName(cluster)].map((name) => local.get({ cluster: hub, namespace: cluster, name }))),
   });
 
+  const workBinding = (cluster: string): ReturnType<typeof local.get> => local.get({ cluster: hub, namespace: cluster, name: workBindingName(cluster) });
+  const isEnding = (cluster: string): boolean => workBinding(cluster)?.metadata.deletionTimestamp !== undefined;
+  const isHeldByWorks = (cluster: string): boolean => isEnding(cluster) && works.list({ cluster: hub, namespace: cluster }).length > 0;
+
   /** The last right goes, or makes room for a new one. */
   async function endWorkBinding(cluster: string, signal: AbortSignal): Promise<void> {
     const key = { cluster: hub, namespace: cluster, name: workBindingName(cluster) };
-    const binding = local.get(key);
-    const { finalizers = [], deletionTimestamp, resourceVersion = null } = binding?.metadata ?? {};
+    const { finalizers = [], deletionTimestamp, resourceVersion = null } = workBinding(cluster)?.metadata ?? {};
     if (!deletionTimestamp || !finalizers.includes(MANIFEST_WORK_FINALIZER)) return;
     const left = finalizers.filter((finalizer) => finalizer !== MANIFEST_WORK_FINALIZER);
     await unlessChanged(client.patch(RoleBinding, key, { metadata: { resourceVersion, finalizers: left.length > 0 ? left : null } }, { type: "merge", signal }));
@@ -44,19 +51,22 @@ export function createAgentAccess({ hub, informers, client }: { hub: string; inf
       const namespace = namespaces.get({ cluster: hub, name: cluster });
       if (!namespace) await client.create(Namespace, hub, wanted, { signal });
       else if (namespace.metadata.labels?.[CLUSTER_NAME_LABEL] !== cluster) await client.patch(Namespace, { cluster: hub, name: cluster }, { metadata: { labels: wanted.metadata.labels ?? {} } }, { type: "merge", signal });
+      return namespace?.metadata.deletionTimestamp === undefined;
     },
-    async grant(cluster, signal) {
-      await endWorkBinding(cluster, signal);
+    async grant(cluster, isNamespaceThere, signal) {
+      // One that was deleted still counts, so that works which are under way do not notice.
+      if (!isHeldByWorks(cluster)) await endWorkBinding(cluster, signal);
       await clusterRoles.replace(cluster, [clusterRole(cluster, true)], signal);
       await clusterRoleBindings.replace(cluster, [clusterRoleBinding(cluster)], signal);
-      await localBindings.replace(cluster, roleBindings(cluster), signal);
+      if (isNamespaceThere) await localBindings.replace(cluster, roleBindings(cluster), signal);
     },
-    async limit(cluster, hasWorks, signal) {
+    async limit(cluster, signal) {
       await clusterRoles.replace(cluster, [clusterRole(cluster, false)], signal);
       await clusterRoleBindings.replace(cluster, [clusterRoleBinding(cluster)], signal);
       await localBindings.replace(cluster, [], signal);
-      if (!hasWorks) await endWorkBinding(cluster, signal);
+      if (!isHeldByWorks(cluster)) await endWorkBinding(cluster, signal);
     },
+    isEnding,
     async revoke(cluster, signal) {
       await localBindings.replace(cluster, [], signal);
       await endWorkBinding(cluster, signal);

@@ -14,7 +14,7 @@ import type { ClusterClaim } from "../../api/index.ts";
 import { equalJson, formatMicroTime, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json, Log } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { findCondition, type NextCondition } from "../../machinery/index.ts";
+import { findCondition, isNamespaceTerminating, type NextCondition } from "../../machinery/index.ts";
 import { defineController, done, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informers, ObjectEvent, Result, Source } from "../../runtime/index.ts";
 import { planReport } from "../faces/plan-report.ts";
@@ -52,7 +52,6 @@ const BY_SET = "ocm.namespacesOf";
 export function createManagedClusterController({ hub, informers, client, events, clock, sets, leaving, claims, acceptsAll }: ManagedClusterDependencies): Controller<ObjectKey> {
   const clusters = informers.of(ManagedCluster);
   const faces = informers.of(Cluster);
-  const works = informers.of(ManifestWork);
   const leases = informers.of(Lease);
   const access = createAgentAccess({ hub, informers, client });
   const renewals = new Map<string, Renewal>();
@@ -74,21 +73,23 @@ export function createManagedClusterController({ hub, informers, client, events,
   }
 
   /** The condition that says how it went; a failure is told and thrown by the caller. */
-  async function admit(cluster: Read, isReached: boolean, signal: AbortSignal): Promise<{ condition: NextCondition | undefined; failure?: unknown }> {
+  async function admit(cluster: Read, isReached: boolean, signal: AbortSignal): Promise<{ condition: NextCondition | undefined; hasNamespace?: boolean; failure?: unknown }> {
     const { name } = cluster.metadata;
     const isKnown = findCondition(cluster.status?.conditions, HUB_ACCEPTED) !== undefined;
     if (!cluster.spec.hubAcceptsClient) {
       if (!isKnown) return { condition: undefined };
       if (isReached) await access.revoke(name, signal);
-      else await access.limit(name, works.list({ cluster: hub, namespace: name }).length > 0, signal);
+      else await access.limit(name, signal);
       return { condition: denied };
     }
     try {
-      await access.ensureNamespace(name, signal);
+      const hasNamespace = await access.ensureNamespace(name, signal);
       if (isReached) await access.revoke(name, signal);
-      else await access.grant(name, signal);
-      return { condition: accepted };
+      else await access.grant(name, hasNamespace, signal);
+      return { condition: accepted, hasNamespace };
     } catch (failure) {
+      // Somebody deletes it at this moment. It is accepted all the same, and the end of the namespace brings it back.
+      if (isNamespaceTerminating(failure)) return { condition: accepted };
       return { condition: notAccepted(messageOf(failure)), failure };
     }
   }
@@ -133,10 +134,10 @@ export function createManagedClusterController({ hub, informers, client, events,
       watch(ClusterRole, byLabel),
       watch(ClusterRoleBinding, byLabel),
       watch(RoleBinding, byLabel),
-      // Only who leaves or was denied waits for the end of works.
+      // Only who leaves or was denied, or whose namespace goes, waits for the end of works.
       watch(ManifestWork, ({ object: { metadata }, deleted }) => {
         const cluster = deleted ? clusters.get({ cluster: hub, name: metadata.namespace ?? "" }) : undefined;
-        return cluster && (cluster.metadata.deletionTimestamp || !cluster.spec.hubAcceptsClient) ? [{ cluster: hub, name: cluster.metadata.name }] : [];
+        return cluster && (cluster.metadata.deletionTimestamp || !cluster.spec.hubAcceptsClient || access.isEnding(cluster.metadata.name)) ? [{ cluster: hub, name: cluster.metadata.name }] : [];
       }),
       watch(ManagedClusterSet, ofSet),
       { source: claims.source },
@@ -151,7 +152,7 @@ export function createManagedClusterController({ hub, informers, client, events,
 
       const face = faces.get({ cluster: hub, name });
       const isReached = face?.spec.syncMode === "Push";
-      const { condition, failure } = await admit(cluster, isReached, signal);
+      const { condition, hasNamespace = false, failure } = await admit(cluster, isReached, signal);
       const lease = leases.get({ cluster: hub, namespace: name, name: CLUSTER_LEASE });
       const nowMs = clock.now();
       const renewal = lease && nextRenewal(renewals.get(name), lease, nowMs);
@@ -168,7 +169,7 @@ export function createManagedClusterController({ hub, informers, client, events,
       const isAvailable = findCondition(conditions, AVAILABLE)?.status;
       // An agent renews its own Lease, and finds it there.
       const isBack = isReached && isAvailable === "True" && findCondition(cluster.status?.conditions, AVAILABLE)?.status !== "True";
-      if (condition?.status === "True" && (!lease || isBack)) await renew(name, lease, signal);
+      if (condition?.status === "True" && hasNamespace && (!lease || isBack)) await renew(name, lease, signal);
       if (status) return done; // What was written comes back as a change, and with it this cluster.
 
       const taints = planAvailabilityTaints(cluster.spec.taints ?? [], isAvailable);

@@ -1,6 +1,6 @@
 /** The works of a replica set: how they are named and marked, and whether one is what the template asks for. */
 import { createHash } from "node:crypto";
-import { ManifestWork, MANIFEST_WORK_FINALIZER, PLACEMENT_NAME_LABEL, REPLICA_SET_LABEL } from "../../api/index.ts";
+import { ManifestWork, MANIFEST_WORK_FINALIZER, MAX_MANIFEST_WORK_NAME, PLACEMENT_NAME_LABEL, REPLICA_SET_LABEL } from "../../api/index.ts";
 import type { ManifestWorkReplicaSet } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 
@@ -18,14 +18,26 @@ export function ownerValue({ metadata: { namespace = "", name } }: ReplicaSet): 
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** OCM adds random letters to the name of the set; these are the same every time, so that a work is never made twice. */
-export function workFor(set: ReplicaSet, placement: string, cluster: string, before: Work | undefined): ManifestWork {
-  const { namespace = "", name } = set.metadata;
+/** The Placement that a work was made for, or was handed over to. */
+export const placementOf = ({ metadata }: Work): string => metadata.labels?.[PLACEMENT_NAME_LABEL] ?? "";
+
+/** Whether somebody else has a work of this name in the namespace of a cluster. */
+export type IsTaken = (cluster: string, name: string) => boolean;
+
+/**
+ * A work is called like its set, as with OCM up to 1.2. Where that name is taken, letters follow, as with later versions; these are the same every
+ * time, so that a work is never made twice.
+ */
+function nameFor({ metadata: { namespace = "", name } }: ReplicaSet, cluster: string, isTaken: IsTaken): string {
+  return isTaken(cluster, name) ? `${name.slice(0, MAX_MANIFEST_WORK_NAME - SUFFIX_LENGTH)}${hashOf(`${namespace}/${name}`).slice(0, SUFFIX_LENGTH)}` : name;
+}
+
+export function workFor(set: ReplicaSet, placement: string, cluster: string, before: Work | undefined, isTaken: IsTaken = () => false): ManifestWork {
   return {
     apiVersion: `${ManifestWork.group}/${ManifestWork.storageVersion}`,
     kind: ManifestWork.kind,
     metadata: {
-      name: before?.metadata.name ?? `${name}${hashOf(`${namespace}/${name}`).slice(0, SUFFIX_LENGTH)}`,
+      name: before?.metadata.name ?? nameFor(set, cluster, isTaken),
       namespace: cluster,
       labels: { ...set.metadata.labels, [REPLICA_SET_LABEL]: ownerValue(set), [PLACEMENT_NAME_LABEL]: placement },
       finalizers: [MANIFEST_WORK_FINALIZER],
@@ -34,8 +46,13 @@ export function workFor(set: ReplicaSet, placement: string, cluster: string, bef
   };
 }
 
-/** Whether a work has the template and the labels that it should have. Labels of others are left alone. */
+/** The work as it is, for another Placement of its set. */
+export function handedOver(work: Work, placement: string): ManifestWork {
+  return { ...(work as ManifestWork), metadata: { ...(work as ManifestWork).metadata, labels: { ...work.metadata.labels, [PLACEMENT_NAME_LABEL]: placement } } };
+}
+
+/** Whether a work has the template and the labels that it should have. For which Placement it is, is no part of that; labels of others are left alone. */
 export function isCurrent(work: Work, wanted: Work): boolean {
   const { labels = {} } = work.metadata;
-  return equalJson(work.spec, wanted.spec) && Object.entries(wanted.metadata.labels ?? {}).every(([key, value]) => labels[key] === value);
+  return equalJson(work.spec, wanted.spec) && Object.entries(wanted.metadata.labels ?? {}).every(([key, value]) => key === PLACEMENT_NAME_LABEL || labels[key] === value);
 }

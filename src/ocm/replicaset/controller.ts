@@ -6,15 +6,15 @@
  * Writes: the ManifestWorks of the set; the set's status.
  * Before: placement decides. After: work applies what it wrote.
  */
-import { DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, PLACEMENT_LABEL, PlacementDecision, REPLICA_SET_FINALIZER, REPLICA_SET_LABEL } from "../../api/index.ts";
+import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, PLACEMENT_LABEL, PlacementDecision, REPLICA_SET_FINALIZER, REPLICA_SET_LABEL } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { defineController, done, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller, Informers, ObjectEvent } from "../../runtime/index.ts";
-import type { DecisionGroup } from "../rollout/index.ts";
 import { ownerValue } from "./child-works.ts";
-import { planReplicaSet, type Decided } from "./plan-replica-set.ts";
+import { decidedBy, type Verdict } from "./decided.ts";
+import { planReplicaSet, referencesOf } from "./plan-replica-set.ts";
 
 type Work = DeepReadonly<ManifestWork>;
 
@@ -39,30 +39,19 @@ export function createReplicaSetController({ hub, informers, client, clock }: Re
   works.addIndex(BY_OWNER, ({ metadata }) => (metadata.labels?.[REPLICA_SET_LABEL] ? [metadata.labels[REPLICA_SET_LABEL]] : []));
   decisions.addIndex(BY_PLACEMENT, ({ metadata }) => (metadata.labels?.[PLACEMENT_LABEL] ? [`${metadata.namespace}/${metadata.labels[PLACEMENT_LABEL]}`] : []));
   sets.addIndex(BY_OWNER, (set) => [ownerValue(set)]);
-  sets.addIndex(BY_REFERENCE, ({ metadata, spec }) => spec.placementRefs.map(({ name }) => `${metadata.namespace}/${name}`));
+  sets.addIndex(BY_REFERENCE, (set) => referencesOf(set).map(({ name }) => `${set.metadata.namespace}/${name}`));
 
   const keysOf = (found: readonly DeepReadonly<ManifestWorkReplicaSet>[]): ObjectKey[] => found.map((set) => keyOf(hub, set));
   const referring = (namespace: string | undefined, placement: string | undefined): ObjectKey[] => keysOf(sets.by(BY_REFERENCE, `${namespace}/${placement}`));
   const ownersOf = ({ object, old }: ObjectEvent<ManifestWork>): ObjectKey[] => [object, old].flatMap((work) => keysOf(sets.by(BY_OWNER, work?.metadata.labels?.[REPLICA_SET_LABEL] ?? "")));
 
-  /** A Placement has decided once it says so; decisions that are being written may be only some of them. */
-  function decidedOf(namespace: string, name: string): Decided | undefined {
-    const placement = placements.get({ cluster: hub, namespace, name });
-    if (!placement) return undefined;
-    const groups = new Map<string, DecisionGroup & { clusters: string[] }>();
-    for (const { metadata: { labels = {} }, status } of decisions.by(BY_PLACEMENT, `${namespace}/${name}`)) {
-      const [group = "", index = "0"] = [labels[DECISION_GROUP_NAME_LABEL], labels[DECISION_GROUP_INDEX_LABEL]];
-      const found = groups.get(index) ?? { name: group, index: Number(index), clusters: [] };
-      groups.set(index, found);
-      found.clusters.push(...(status?.decisions ?? []).map(({ clusterName }) => clusterName));
-    }
-    return { placement, groups: [...groups.values()] };
-  }
+  const decidedOf = (namespace: string, name: string): Verdict => decidedBy(placements.get({ cluster: hub, namespace, name }), decisions.by(BY_PLACEMENT, `${namespace}/${name}`));
+  const isOwn = (work: Work, owner: string): boolean => work.metadata.labels?.[REPLICA_SET_LABEL] === owner;
 
-  async function write(wanted: ManifestWork, signal: AbortSignal): Promise<void> {
-    const key = keyOf(hub, wanted);
-    const before = works.get(key);
-    if (!before) await client.create(ManifestWork, hub, wanted, { signal });
+  async function write(wanted: ManifestWork, owner: string, signal: AbortSignal): Promise<void> {
+    const before = works.get(keyOf(hub, wanted));
+    // Somebody else's work of this name is left alone: the hub says that it exists, and the next look takes another name.
+    if (!before || !isOwn(before, owner)) await client.create(ManifestWork, hub, wanted, { signal });
     else await client.update(ManifestWork, hub, { ...before, metadata: { ...before.metadata, labels: { ...before.metadata.labels, ...wanted.metadata.labels } }, spec: wanted.spec }, { signal });
   }
 
@@ -83,10 +72,20 @@ export function createReplicaSetController({ hub, informers, client, clock }: Re
 
     async reconcile(set, { key, signal }) {
       const { namespace = "" } = set.metadata;
+      const owner = ownerValue(set);
       const nowMs = clock.now();
-      const plan = planReplicaSet(set, { decidedOf: (name) => decidedOf(namespace, name), works: works.by(BY_OWNER, ownerValue(set)), nowMs, now: formatTime(nowMs) });
+      const plan = planReplicaSet(set, {
+        decidedOf: (name) => decidedOf(namespace, name),
+        isTaken(cluster, name) {
+          const work = works.get({ cluster: hub, namespace: cluster, name });
+          return work !== undefined && !isOwn(work, owner);
+        },
+        works: works.by(BY_OWNER, owner),
+        nowMs,
+        now: formatTime(nowMs),
+      });
       for (const work of plan.deletes) await remove(work, signal);
-      for (const work of plan.writes) await write(work, signal);
+      for (const work of plan.writes) await write(work, owner, signal);
       if (!equalJson(set.status, plan.status)) await client.patch(ManifestWorkReplicaSet, key, { status: plan.status } as unknown as Json, { type: "merge", subresource: "status", signal });
       return plan.recheckAfterMs === undefined ? done : { requeueAfterMs: plan.recheckAfterMs };
     },

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, RolloutStrategy } from "../../api/index.ts";
 import { findCondition } from "../../machinery/index.ts";
 import { workFor } from "./child-works.ts";
-import { planReplicaSet, type Decided, type ReplicaSetPlan } from "./plan-replica-set.ts";
+import type { Decided, Verdict } from "./decided.ts";
+import { planReplicaSet, type ReplicaSetInput, type ReplicaSetPlan } from "./plan-replica-set.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const CONFIG_MAP = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "shop" } };
@@ -14,7 +15,7 @@ const setOf = (rolloutStrategy: RolloutStrategy | undefined, ...placements: stri
   metadata: { name: "web", namespace: "shop", generation: 1, labels: { team: "a" } },
   spec: { cascadeDeletionPolicy: "Background", manifestWorkTemplate: { workload: { manifests: [CONFIG_MAP] } }, placementRefs: (placements.length > 0 ? placements : ["all"]).map((name) => ({ name, ...(rolloutStrategy && { rolloutStrategy }) })) },
 });
-const decided = (...clusters: string[]): Decided => ({ placement: { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name: "all", namespace: "shop" }, spec: {} } satisfies OcmPlacement, groups: [{ name: "", index: 0, clusters }] });
+const decided = (...clusters: string[]): Decided => ({ placement: { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name: "all", namespace: "shop" }, spec: {} } satisfies OcmPlacement, groups: [{ name: "", index: 0, clusters }], isFinal: true });
 
 type Reached = "applied" | "progressing" | "succeeded" | "failed" | "new";
 const CONDITIONS: Record<Reached, Record<string, "True" | "False">> = { new: {}, applied: { Applied: "True" }, progressing: { Applied: "True", Progressing: "True" }, succeeded: { Applied: "True", Available: "True", Progressing: "False" }, failed: { Applied: "True", Progressing: "True", Degraded: "True" } };
@@ -23,7 +24,8 @@ function work(set: ManifestWorkReplicaSet, cluster: string, reached: Reached, { 
   const conditions = Object.entries(CONDITIONS[reached]).map(([type, status]) => ({ type, status, reason: "Test", message: "", observedGeneration: 3, lastTransitionTime: "2025-12-31T23:00:00Z" }));
   return { ...made, metadata: { ...made.metadata, generation: 3 }, spec: template, status: { conditions } };
 }
-const plan = (set: ManifestWorkReplicaSet, works: ManifestWork[], decisions: Record<string, Decided>): ReplicaSetPlan => planReplicaSet(set, { decidedOf: (name) => decisions[name], works, nowMs: NOW, now: "2026-01-01T00:00:00Z" });
+const plan = (set: ManifestWorkReplicaSet, works: ManifestWork[], decisions: Record<string, Verdict>, isTaken?: ReplicaSetInput["isTaken"]): ReplicaSetPlan =>
+  planReplicaSet(set, { decidedOf: (name) => decisions[name] ?? "absent", works, nowMs: NOW, now: "2026-01-01T00:00:00Z", ...(isTaken && { isTaken }) });
 const told = ({ writes, deletes }: ReplicaSetPlan): { writes: unknown[]; deletes: unknown[] } => ({ writes: writes.map(({ metadata }) => metadata.namespace), deletes: deletes.map(({ metadata }) => metadata.namespace) });
 const conditionOf = ({ status }: ReplicaSetPlan, type: string): string => {
   const { status: is, reason, message } = findCondition(status.conditions, type) ?? {};
@@ -104,6 +106,116 @@ test("nothing happens while a Placement is not there", () => {
 
   expect(told(got)).toEqual({ writes: [], deletes: [] });
   expect(conditionOf(got, "PlacementVerified")).toBe("False PlacementDecisionNotFound: the Placement all does not exist");
+});
+
+describe("while a Placement has not decided", () => {
+  const set = setOf(undefined, "one", "two");
+  const works = [work(set, "c1", "succeeded", { placement: "one" }), work(set, "c9", "succeeded", { placement: "gone" })];
+
+  test("nothing happens, whatever the others have decided", () => {
+    const got = plan(set, works, { one: decided("c1", "c2"), two: "deciding" });
+
+    expect(told(got)).toEqual({ writes: [], deletes: [] });
+    expect(conditionOf(got, "PlacementVerified")).toBe("False PlacementDecisionNotFound: the Placement two has not decided yet");
+  });
+
+  test("a set that has said how it is says nothing else", () => {
+    const { status } = plan(set, works, { one: decided("c1"), two: decided() });
+    const known = { ...set, status: status as NonNullable<ManifestWorkReplicaSet["status"]> };
+
+    expect(plan(known, works, { one: "deciding", two: decided() }).status).toBe(known.status);
+  });
+
+  test("what people decided for it comes, and nothing goes", () => {
+    expect(told(plan(set, works, { one: { ...decided("c2"), isFinal: false }, two: decided() }))).toEqual({ writes: ["c2"], deletes: [] });
+  });
+});
+
+describe("a work that another Placement of the set made", () => {
+  const both = setOf(undefined, "one", "two");
+  const only = setOf(undefined, "two");
+  const labelOf = ({ writes }: ReplicaSetPlan): unknown => writes[0]?.metadata.labels?.["work.open-cluster-management.io/placementname"];
+
+  test("is handed over when the set no longer names that Placement", () => {
+    const got = plan(only, [work(both, "c1", "succeeded", { placement: "one" })], { two: decided("c1") });
+
+    expect(told(got)).toEqual({ writes: ["c1"], deletes: [] });
+    expect(labelOf(got)).toBe("two");
+    expect(conditionOf(got, "PlacementRolledOut")).toBe("True Complete");
+  });
+
+  test("is handed over when that Placement no longer chooses the cluster", () => {
+    const got = plan(both, [work(both, "c1", "succeeded", { placement: "one" })], { one: decided(), two: decided("c1") });
+
+    expect(told(got)).toEqual({ writes: ["c1"], deletes: [] });
+    expect(labelOf(got)).toBe("two");
+  });
+
+  test("keeps its template until its turn comes", () => {
+    const template = { workload: { manifests: [] } };
+    const progressive = setOf({ type: "Progressive", progressive: { maxConcurrency: 1 } }, "two");
+    const works = [work(progressive, "c1", "progressing", { placement: "two" }), work(both, "c2", "succeeded", { placement: "one", template })];
+
+    const got = plan(progressive, works, { two: decided("c1", "c2") });
+
+    expect(told(got)).toEqual({ writes: ["c2"], deletes: [] });
+    expect(got.writes[0]?.spec).toEqual(template);
+    expect(labelOf(got)).toBe("two");
+  });
+
+  test("goes where the cluster has one of its own Placement", () => {
+    const other = work(both, "c1", "succeeded", { placement: "two" });
+    const own = { ...work(both, "c1", "succeeded", { placement: "one" }), metadata: { ...work(both, "c1", "succeeded", { placement: "one" }).metadata, name: "own" } };
+
+    const got = plan(both, [other, own], { one: decided("c1"), two: decided("c1") });
+
+    expect(got.writes).toEqual([]);
+    expect(got.deletes).toEqual([other]);
+  });
+});
+
+test("a Placement that is named twice counts once", () => {
+  const set = setOf(undefined, "all", "all");
+  const first = plan(set, [], { all: decided("c1", "c2") });
+  const next = plan(set, ["c1", "c2"].map((cluster) => work(set, cluster, "succeeded")), { all: decided("c1", "c2") });
+
+  expect(told(first)).toEqual({ writes: ["c1", "c2"], deletes: [] });
+  expect(told(next)).toEqual({ writes: [], deletes: [] });
+  expect(next.status.summary).toMatchObject({ total: 2 });
+  expect(conditionOf(next, "PlacementRolledOut")).toBe("True Complete");
+});
+
+test("a cluster whose work is still leaving waits for it", () => {
+  const set = setOf(undefined);
+  const made = work(set, "c1", "succeeded");
+  const leaving = { ...made, metadata: { ...made.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+
+  expect(told(plan(set, [leaving], { all: decided("c1", "c2") }))).toEqual({ writes: ["c2"], deletes: [] });
+});
+
+test("a work is called like its set, with letters where somebody else has the name, and is never renamed", () => {
+  const set = setOf(undefined);
+  const named = (works: ManifestWork[], taken: string[]): unknown[] => plan({ ...set, metadata: { ...set.metadata, labels: { team: "b" } } }, works, { all: decided("c1") }, (_cluster, name) => taken.includes(name)).writes.map(({ metadata }) => metadata.name);
+  const made = work(set, "c1", "succeeded");
+  const old = { ...made, metadata: { ...made.metadata, name: "web12345" } };
+
+  expect(named([], [])).toEqual(["web"]);
+  expect(named([], ["web"])).toEqual([expect.stringMatching(/^web[0-9a-f]{5}$/)]);
+  expect(named([old], [])).toEqual(["web12345"]);
+});
+
+test("a work that its member refuses fails when the deadline is over", () => {
+  const set = setOf({ type: "Progressive", progressive: { maxConcurrency: 1, progressDeadline: "8s", maxFailures: 1 } });
+  const refused = (secondsAgo: number): ManifestWork => {
+    const made = work(set, "c1", "new");
+    // The work itself was refused before, with an earlier template.
+    const condition = (lastTransitionTime: string) => ({ type: "Applied", status: "False" as const, reason: "AppliedManifestFailed", message: "no", observedGeneration: 3, lastTransitionTime });
+    return { ...made, status: { conditions: [condition("2025-12-31T00:00:00Z")], resourceStatus: { manifests: [{ resourceMeta: { ordinal: 0 }, conditions: [condition(new Date(NOW - secondsAgo * 1000).toISOString())] }] } } };
+  };
+
+  expect(told(plan(set, [refused(5)], { all: decided("c1", "c2") }))).toEqual({ writes: [], deletes: [] });
+  expect(plan(set, [refused(5)], { all: decided("c1", "c2") }).recheckAfterMs).toBe(3_000);
+  expect(told(plan(set, [refused(9)], { all: decided("c1", "c2") }))).toEqual({ writes: ["c2"], deletes: [] });
 });
 
 test("a cluster that two Placements chose gets one work", () => {

@@ -4,23 +4,18 @@
  * Removals are worked out from all works of the set. OCM looks only at those with the newest template, and leaves a work behind on a
  * cluster that was deselected in the middle of a rollout.
  */
-import { PLACEMENT_NAME_LABEL } from "../../api/index.ts";
-import type { ManifestWork, ManifestWorkReplicaSet, ManifestWorkReplicaSetStatus, ManifestWorkReplicaSetSummary, OcmPlacement } from "../../api/index.ts";
+import type { ManifestWork, ManifestWorkReplicaSet, ManifestWorkReplicaSetStatus, ManifestWorkReplicaSetSummary } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { isConditionTrue, withCondition, type NextCondition } from "../../machinery/index.ts";
+import { findCondition, isConditionTrue, withCondition, type NextCondition } from "../../machinery/index.ts";
 import { planRollout, RolloutError, type DecisionGroup, type RolloutPlan } from "../rollout/index.ts";
-import { isCurrent, workFor } from "./child-works.ts";
+import { handedOver, isCurrent, placementOf, workFor, type IsTaken } from "./child-works.ts";
+import type { Decided, Verdict } from "./decided.ts";
 import { rolloutOf } from "./rollout-state.ts";
 
 type ReplicaSet = DeepReadonly<ManifestWorkReplicaSet>;
 type Work = DeepReadonly<ManifestWork>;
 type Reference = NonNullable<ReplicaSet["spec"]["placementRefs"]>[number];
-
-/** A Placement with what it decided. */
-export interface Decided {
-  placement: DeepReadonly<OcmPlacement>;
-  groups: readonly DecisionGroup[];
-}
+type Conditions = DeepReadonly<ManifestWorkReplicaSetStatus>["conditions"];
 
 export interface ReplicaSetPlan {
   writes: ManifestWork[];
@@ -30,8 +25,8 @@ export interface ReplicaSetPlan {
 }
 
 export interface ReplicaSetInput {
-  /** Undefined for a Placement that is not there. */
-  decidedOf(placement: string): Decided | undefined;
+  decidedOf(placement: string): Verdict;
+  isTaken?: IsTaken;
   works: readonly Work[];
   nowMs: number;
   now: string;
@@ -40,54 +35,95 @@ export interface ReplicaSetInput {
 const DEFAULT_STRATEGY = { type: "All" } as const;
 const NOTHING: ManifestWorkReplicaSetSummary = { total: 0, desiredTotal: 0, updated: 0, applied: 0, available: 0, progressing: 0, degraded: 0 };
 
-export function planReplicaSet(set: ReplicaSet, { decidedOf, works, nowMs, now }: ReplicaSetInput): ReplicaSetPlan {
-  const conditionsWith = (...next: NextCondition[]): ReplicaSetPlan["status"]["conditions"] =>
-    next.reduce<ReplicaSetPlan["status"]["conditions"]>((all, condition) => withCondition(all, { ...condition, observedGeneration: set.metadata.generation ?? 0 }, now), set.status?.conditions);
-  const references = set.spec.placementRefs;
-  const decided = references.map((reference) => ({ reference, decided: decidedOf(reference.name) }));
-  const missing = decided.find((each) => !each.decided)?.reference;
-  // A Placement that is not there has not decided on nothing: what runs stays until it is known.
-  if (missing) return { writes: [], deletes: [], status: { summary: NOTHING, placementSummary: [], ...set.status, conditions: conditionsWith(no("PlacementVerified", "PlacementDecisionNotFound", `the Placement ${missing.name} does not exist`)) } };
+export function planReplicaSet(set: ReplicaSet, { decidedOf, isTaken, works, nowMs, now }: ReplicaSetInput): ReplicaSetPlan {
+  const conditionsWith = (...next: NextCondition[]): Conditions => next.reduce<Conditions>((all, condition) => withCondition(all, { ...condition, observedGeneration: set.metadata.generation ?? 0 }, now), set.status?.conditions);
+  const shares: Share[] = [];
+  const homes = new Map<string, string>();
+  for (const reference of referencesOf(set)) {
+    const decided = decidedOf(reference.name);
+    // A Placement that is not there, or has not decided, has not decided on nothing: what runs stays until it is known.
+    if (typeof decided === "string") return { writes: [], deletes: [], status: waitingStatus(set, reference.name, decided, conditionsWith) };
+    shares.push(shareOf(reference, decided, homes));
+  }
 
-  const plan: Pick<ReplicaSetPlan, "writes" | "deletes"> = { writes: [], deletes: [] };
   const alive = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const known = new Set(references.map(({ name }) => name));
-  const wantedBy = new Map<string, string>();
+  // One that goes takes the same objects along, and may have the name of its successor.
+  const leaving = new Set(works.flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : [metadata.namespace])));
+  const keepers = keepersOf(alive, homes);
+  const isFinal = shares.every(({ decided }) => decided.isFinal);
+  const plan: Pick<ReplicaSetPlan, "writes" | "deletes"> = { writes: [], deletes: isFinal ? alive.filter((work) => keepers.get(work.metadata.namespace ?? "") !== work) : [] };
   const summaries: { name: string; availableDecisionGroups: string; summary: ManifestWorkReplicaSetSummary }[] = [];
   const problems: string[] = [];
   const stopped: string[] = [];
   let [selected, succeeded, recheck] = [0, 0, Number.POSITIVE_INFINITY];
 
-  for (const { reference, decided: found } of decided) {
-    if (!found) continue;
-    // A cluster that two Placements chose gets one work, for the first.
-    const groups = found.groups.map((group) => ({ ...group, clusters: group.clusters.filter((cluster) => !wantedBy.has(cluster)) }));
-    for (const cluster of groups.flatMap(({ clusters }) => clusters)) wantedBy.set(cluster, reference.name);
-    const own = alive.filter(({ metadata }) => metadata.labels?.[PLACEMENT_NAME_LABEL] === reference.name);
-    const current = own.filter((work) => isCurrent(work, workFor(set, reference.name, work.metadata.namespace ?? "", work)));
+  for (const { reference, decided, groups, clusters } of shares) {
+    const { name } = reference;
+    const own = [...clusters].flatMap((cluster) => keepers.get(cluster) ?? []);
+    const current = own.filter((work) => isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
     const rollout = follow(reference, groups, current, nowMs, problems);
-    const byCluster = new Map(own.map((work) => [work.metadata.namespace, work]));
     const present = new Set(current.map(({ metadata }) => metadata.namespace));
+    const started = new Set<string | undefined>();
     for (const { cluster, state } of rollout?.toRollout ?? []) {
-      if (state !== "ToApply" || present.has(cluster)) continue;
-      plan.writes.push(workFor(set, reference.name, cluster, byCluster.get(cluster)));
+      if (state !== "ToApply" || present.has(cluster) || leaving.has(cluster)) continue;
+      plan.writes.push(workFor(set, name, cluster, keepers.get(cluster), isTaken));
       present.add(cluster);
+      started.add(cluster);
     }
-    const members = new Set(groups.flatMap(({ clusters }) => clusters));
-    plan.deletes.push(...own.filter(({ metadata }) => !members.has(metadata.namespace ?? "")));
-    const kept = current.filter(({ metadata }) => members.has(metadata.namespace ?? ""));
-    const total = [...present].filter((cluster) => cluster !== undefined && members.has(cluster)).length;
-    summaries.push({ name: reference.name, availableDecisionGroups: `${found.placement.status?.decisionGroups?.length ?? 0} (${total} / ${members.size} clusters applied)`, summary: summaryOf(kept, total, members.size) });
-    selected += members.size;
-    succeeded += kept.filter((work) => rolloutOf(work).state === "Succeeded").length;
+    plan.writes.push(...own.filter((work) => placementOf(work) !== name && !started.has(work.metadata.namespace)).map((work) => handedOver(work, name)));
+    summaries.push({ name, availableDecisionGroups: `${decided.placement.status?.decisionGroups?.length ?? 0} (${present.size} / ${clusters.size} clusters applied)`, summary: summaryOf(current, present.size, clusters.size) });
+    selected += clusters.size;
+    succeeded += current.filter((work) => rolloutOf(work).state === "Succeeded").length;
     recheck = Math.min(recheck, rollout?.recheckAfterMs ?? Number.POSITIVE_INFINITY);
     if (rollout?.isStopped) stopped.push(...failedOf(rollout));
   }
-  plan.deletes.push(...alive.filter(({ metadata }) => !known.has(metadata.labels?.[PLACEMENT_NAME_LABEL] ?? "")));
 
   const summary = sumOf(summaries.map((each) => each.summary));
   const conditions = conditionsWith(verified(summary, problems), rolledOut(selected, succeeded, stopped), applied(summary));
   return { ...plan, status: { ...set.status, conditions, summary, placementSummary: summaries }, ...(Number.isFinite(recheck) && { recheckAfterMs: recheck }) };
+}
+
+/** The clusters of one Placement that are not an earlier one's. */
+interface Share {
+  reference: Reference;
+  decided: Decided;
+  groups: readonly DecisionGroup[];
+  clusters: ReadonlySet<string>;
+}
+
+/** A Placement that is named twice counts once, as it is named first. */
+export function referencesOf({ spec }: ReplicaSet): Reference[] {
+  const names = new Set<string>();
+  return spec.placementRefs.filter(({ name }) => !names.has(name) && names.add(name));
+}
+
+/** A cluster that two Placements chose gets one work, for the first. */
+function shareOf(reference: Reference, decided: Decided, homes: Map<string, string>): Share {
+  const groups = decided.groups.map((group) => ({ ...group, clusters: group.clusters.filter((cluster) => !homes.has(cluster)) }));
+  const clusters = new Set(groups.flatMap((group) => group.clusters));
+  for (const cluster of clusters) homes.set(cluster, reference.name);
+  return { reference, decided, groups, clusters };
+}
+
+/** The work that each chosen cluster keeps: one of its own Placement if there is one, or else one that another Placement left, which is handed over. */
+function keepersOf(alive: readonly Work[], homes: ReadonlyMap<string, string>): Map<string, Work> {
+  const keepers = new Map<string, Work>();
+  for (const work of alive) {
+    const cluster = work.metadata.namespace ?? "";
+    const home = homes.get(cluster);
+    if (home === undefined) continue;
+    const known = keepers.get(cluster);
+    if (!known || (placementOf(known) !== home && placementOf(work) === home)) keepers.set(cluster, work);
+  }
+  return keepers;
+}
+
+function waitingStatus(set: ReplicaSet, placement: string, verdict: "absent" | "deciding", conditionsWith: (...next: NextCondition[]) => Conditions): ReplicaSetPlan["status"] {
+  // Decisions are on their way for a moment whenever one changes, which is no news.
+  const said = findCondition(set.status?.conditions, "PlacementVerified");
+  if (verdict === "deciding" && set.status && said?.observedGeneration === set.metadata.generation) return set.status;
+  const message = `the Placement ${placement} ${verdict === "absent" ? "does not exist" : "has not decided yet"}`;
+  return { summary: NOTHING, placementSummary: [], ...set.status, conditions: conditionsWith(no("PlacementVerified", "PlacementDecisionNotFound", message)) };
 }
 
 function follow({ rolloutStrategy = DEFAULT_STRATEGY, name }: Reference, groups: readonly DecisionGroup[], current: readonly Work[], nowMs: number, problems: string[]): RolloutPlan | undefined {

@@ -10,6 +10,9 @@ type Condition = NonNullable<Work["status"]>["conditions"] extends readonly (inf
 /**
  * `Progressing` decides, which our agents set for workloads that they know and any agent for users' rules. A work for which nobody sets it has
  * succeeded when its objects are there: waiting for a word that never comes would stop the rollout for good.
+ *
+ * A work that its member refuses is on its way until the deadline of the rollout. To OCM it has not begun, for ever, and holds up the others without having
+ * failed.
  */
 export function rolloutOf(work: Work): ClusterRollout {
   const { conditions = [] } = work.status ?? {};
@@ -25,6 +28,7 @@ export function rolloutOf(work: Work): ClusterRollout {
   });
 
   const [applied, progressing, degraded] = [current("Applied"), current("Progressing"), current("Degraded")];
+  if (applied?.status === "False") return state("Progressing", lastRefusal(work) ?? applied);
   if (applied?.status !== "True" || isStale("Progressing") || isStale("Degraded")) return state("ToApply");
   if (!progressing && asksForProgress(work)) return state("ToApply");
   if (!progressing) {
@@ -36,3 +40,9 @@ export function rolloutOf(work: Work): ClusterRollout {
 }
 
 const asksForProgress = ({ spec }: Work): boolean => (spec.manifestConfigs ?? []).some(({ conditionRules }) => conditionRules?.some(({ condition }) => condition === "Progressing"));
+
+/** Since when this generation is refused: the work's own condition keeps the time of the first refusal of all. */
+function lastRefusal({ metadata, status }: Work): Condition | undefined {
+  const refused = (status?.resourceStatus?.manifests ?? []).flatMap(({ conditions }) => findCondition(conditions, "Applied") ?? []).filter((condition) => condition.status === "False" && condition.observedGeneration === metadata.generation);
+  return refused.toSorted((a, b) => Date.parse(b.lastTransitionTime) - Date.parse(a.lastTransitionTime))[0];
+}

@@ -22,6 +22,9 @@ export interface WorkOrigin {
 
 export const appliedName = ({ hubHash }: WorkOrigin, { metadata }: Work): string => `${hubHash}-${metadata.name}`;
 
+/** A text that names notes of this hub, with the works that they are of. */
+export const withWorkNames = (text: string, { hubHash }: WorkOrigin, { metadata }: Work): string => text.replaceAll(`${hubHash}-`, `ManifestWork ${metadata.namespace}/`);
+
 export function referenceTo({ metadata: { name, uid = "" } }: Applied): OwnerReference {
   return { apiVersion: `${AppliedManifestWork.group}/${AppliedManifestWork.storageVersion}`, kind: AppliedManifestWork.kind, name, uid };
 }

@@ -8,7 +8,7 @@
  * The same controller runs on a hub for the members that it reaches, and in an agent for its own. Everything is seen by watches: a
  * change on the member is repaired and reported when it happens, and a converged work costs nothing.
  */
-import { Cluster, CONDITIONAL_DEPLOYMENT_ANNOTATION, isDeployedTo, ManagedCluster, MANIFEST_WORK_FINALIZER, ManifestWork, REQUIRED_LABELS_ANNOTATION } from "../../api/index.ts";
+import { Cluster, CONDITIONAL_DEPLOYMENT_ANNOTATION, isDeployedTo, ManagedCluster, MANIFEST_WORK_FINALIZER, ManifestWork, Namespace, REQUIRED_LABELS_ANNOTATION } from "../../api/index.ts";
 import { equalJson, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
 import { UnknownKindError } from "../../client/index.ts";
@@ -16,13 +16,14 @@ import type { ObjectKey } from "../../client/index.ts";
 import { createRefusals, obstacleOf } from "../../delivery/index.ts";
 import type { MemberLanes, Passage } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
-import { findCondition, isConditionTrue } from "../../machinery/index.ts";
+import { findCondition, isConditionTrue, isNotFound, type NextCondition } from "../../machinery/index.ts";
 import { defineController, done, keyOf, watch } from "../../runtime/index.ts";
 import type { Controller, Informers, ObjectEvent, Result, Source, StatusWriter } from "../../runtime/index.ts";
-import { appliedName, claimApplied, createApplied, findApplied, removeApplied, recordResources, referenceTo, type Applied, type AppliedResource, type WorkOrigin } from "./applied-work.ts";
+import { appliedName, claimApplied, createApplied, findApplied, removeApplied, recordResources, referenceTo, withWorkNames, type Applied, type AppliedResource, type WorkOrigin } from "./applied-work.ts";
 import { appliedCondition, appliedResource, applyWork, type Attempt } from "./apply-work.ts";
 import { NOT_ALLOWED_MS, NotAllowedError } from "./executor.ts";
 import { optionsOf } from "./manifest-options.ts";
+import { CONFLICT_REASON } from "./manifest-state.ts";
 import { manifestsOf, metaOf, refOf, type Manifest } from "./manifests.ts";
 import { createWorkObjects, type MemberFor, type WorkMember } from "./member-objects.ts";
 import { isOwned, untracked } from "./ownership.ts";
@@ -92,25 +93,37 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     const ref = refOf(manifest.object);
     const object = objects.get(work, ref);
     if (object) return { object };
-    return objects.isFresh(work, ref) ? "absent" : { problem: attempt?.outcome.result === "failed" ? messageOf(attempt.outcome.error) : `cluster ${clusterOf(work)} does not show its objects` };
+    const failure = attempt?.outcome.result === "failed" ? attempt.outcome.error : undefined;
+    // Nothing is in a namespace that the member itself says it does not have.
+    if (objects.isFresh(work, ref) || (isNotFound(failure) && failure.status.details?.kind === Namespace.plural)) return "absent";
+    return { problem: failure === undefined ? `cluster ${clusterOf(work)} does not show its objects` : messageOf(failure) };
   }
 
   async function look(work: Work, manifests: readonly Manifest[], attempts: readonly Attempt[] | undefined): Promise<ManifestReading[]> {
     const { generation = 0 } = work.metadata;
     const byOrdinal = new Map(attempts?.map((attempt) => [attempt.manifest.ordinal, attempt]));
-    const known = new Map(work.status?.resourceStatus?.manifests?.map(({ resourceMeta }) => [resourceMeta.ordinal, resourceMeta]));
+    const known = new Map(work.status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal, manifest]));
     return Promise.all(
       manifests.map(async (manifest) => {
         const attempt = byOrdinal.get(manifest.ordinal);
         const plain = metaOf(manifest, attempt?.kind);
-        const before = known.get(manifest.ordinal);
+        const told = known.get(manifest.ordinal);
+        const before = told?.resourceMeta;
         // What was not asked for is called what it was called before.
         const isAsked = attempt?.kind !== undefined || (attempt?.outcome.result === "failed" && attempt.outcome.error instanceof UnknownKindError);
         const meta = !isAsked && before && before.kind === plain.kind && before.name === plain.name ? before : plain;
-        const reading = await readManifest(meta, sightOf(work, manifest, meta.resource, attempt), optionsOf(meta, work.spec.manifestConfigs), interpreter, generation);
-        return { ...reading, ...(attempt && { applied: appliedCondition(attempt, generation) }) };
+        const applied = attempt && namedCondition(work, appliedCondition(attempt, generation));
+        const said = applied ?? findCondition(told?.conditions, "Applied");
+        const isRefused = said?.status === "False" && said.observedGeneration === generation;
+        const reading = await readManifest(meta, sightOf(work, manifest, meta.resource, attempt), optionsOf(meta, work.spec.manifestConfigs), interpreter, { generation, isRefused });
+        return { ...reading, ...(applied && { applied }) };
       }),
     );
+  }
+
+  /** Another work that has the object is told by its name on the hub. */
+  function namedCondition(work: Work, condition: NextCondition): NextCondition {
+    return condition.reason === CONFLICT_REASON ? { ...condition, message: withWorkNames(condition.message, origin, work) } : condition;
   }
 
   function tell(work: Work, key: ObjectKey, manifests: readonly ManifestReading[], withheld: string | undefined): void {
@@ -230,9 +243,15 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     }
   }
 
-  function waitDeleting(work: Work, key: ObjectKey, result: Result = { requeueAfterMs: LOOK_AGAIN_MS }): Result {
+  function waitDeleting(work: Work, key: ObjectKey, result: Result = { requeueAfterMs: LOOK_AGAIN_MS }, refusal?: string): Result {
     const now = formatTime(clock.now());
-    if (planDeleting(work, now) !== work) workStatus.set(key, "work", (newest) => planDeleting(newest, now));
+    const manifests = manifestsOf(work);
+    const gone = (work.status?.resourceStatus?.manifests ?? []).flatMap(({ resourceMeta: { ordinal = 0, resource } }) => {
+      const manifest = manifests[ordinal];
+      return manifest && sightOf(work, manifest, resource, undefined) === "absent" ? [ordinal] : [];
+    });
+    const farewell = { gone: new Set(gone), ...(refusal !== undefined && { refusal }) };
+    if (planDeleting(work, farewell, now) !== work) workStatus.set(key, "work", (newest) => planDeleting(newest, farewell, now));
     return result;
   }
 
@@ -285,15 +304,23 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
       const member = memberFor(clusterOf(work));
       if (!member) return { requeueAfterMs: LOOK_AGAIN_MS };
       if (member.farewell === "abandon") return done;
+      let refusal: string | undefined;
       const result = await inLane(key, async (passage) => {
         const applied = await findApplied(work, appliedNameOf(work), member, objects, () => passage.enter(), signal);
-        return !applied || (await clear(work, applied, member, passage, signal)) ? done : { requeueAfterMs: waits.nextMs(work) };
+        try {
+          return !applied || (await clear(work, applied, member, passage, signal)) ? done : { requeueAfterMs: waits.nextMs(work) };
+        } catch (error) {
+          // The work says so, and asks less and less often.
+          if (obstacleOf(error) !== "refused") throw error;
+          refusal = messageOf(error);
+          return { requeueAfterMs: waits.nextMs(work) };
+        }
       });
       // What stays behind on a member that leaves harms nobody; one that is gone must not keep its works.
       if (result === "unreachable" && member.farewell === "release") return done;
       if (result === "unreachable" || result === "busy") return waitDeleting(work, key);
       if (result.requeueAfterMs === undefined) return done;
-      return waitDeleting(work, key, result);
+      return waitDeleting(work, key, result, refusal);
     },
 
     forget(key) {

@@ -8,4 +8,5 @@ export { aggregateConditions, mergeManifests } from "./manifest-conditions.ts";
 export { optionsOf } from "./manifest-options.ts";
 export type { MemberFor, WorkMember } from "./member-objects.ts";
 export { isOwned, untracked } from "./ownership.ts";
+export { DELETION_REFUSED } from "./plan-work-status.ts";
 export { createWorkTtlController } from "./ttl-controller.ts";

@@ -83,8 +83,19 @@ test("a work that is withheld from its cluster says why", () => {
 });
 
 test("a work that is being deleted says so once", () => {
-  const first = planDeleting(work(), FIRST);
+  const first = planDeleting(work(), { gone: new Set() }, FIRST);
 
   expect(findCondition(first.status?.conditions, "Deleting")).toMatchObject({ status: "True", reason: "WorkDeleting" });
-  expect(planDeleting(first, LATER)).toBe(first);
+  expect(planDeleting(first, { gone: new Set() }, LATER)).toBe(first);
+});
+
+test("a work that is being deleted says what its member refuses, and which objects are gone", () => {
+  const condition = { type: "Available", status: "True" as const, reason: "ResourceAvailable", message: "Resource is available", lastTransitionTime: FIRST };
+  const told = { ...work(), status: { resourceStatus: { manifests: [0, 1].map((ordinal) => ({ resourceMeta: { ordinal, name: `c${ordinal}` }, conditions: [condition] })) } } };
+
+  const next = planDeleting(told, { gone: new Set([1]), refusal: "may not be deleted" }, LATER);
+
+  expect(findCondition(next.status?.conditions, "Deleting")?.message).toBe("ManifestWork is being deleted, and its cluster refuses: may not be deleted");
+  expect(next.status?.resourceStatus?.manifests?.map(({ conditions }) => findCondition(conditions, "Available")?.status)).toEqual(["True", "False"]);
+  expect(planDeleting(next, { gone: new Set([1]), refusal: "may not be deleted" }, LATER)).toBe(next);
 });

@@ -3,10 +3,13 @@ import type { ManifestCondition, ManifestWork } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { withCondition, type NextCondition } from "../../machinery/index.ts";
 import { aggregateConditions, isByRule, mergeConditions, mergeManifests, withoutOldRules } from "./manifest-conditions.ts";
-import type { ManifestReading } from "./read-manifest.ts";
+import { NOT_THERE, type ManifestReading } from "./read-manifest.ts";
 
 type Work = DeepReadonly<ManifestWork>;
 type Conditions = DeepReadonly<ManifestCondition>["conditions"];
+
+/** Stands in the message of a work that cannot go, before what its member says. */
+export const DELETION_REFUSED = ", and its cluster refuses: ";
 
 export interface Look {
   /** Of the work that was looked at. */
@@ -59,8 +62,23 @@ function appliedOf(manifests: readonly DeepReadonly<ManifestCondition>[], readin
     : { type: "Applied", status: "False", reason: "AppliedManifestWorkFailed", message: "Failed to apply manifest work", observedGeneration: generation };
 }
 
-export function planDeleting(work: Work, now: string): Work {
+/** What is known of a work that goes, besides that it does. */
+export interface Farewell {
+  /** The member lets an object not go: its answer. */
+  refusal?: string;
+  /** Places of the objects in the spec that are gone. */
+  gone: ReadonlySet<number>;
+}
+
+export function planDeleting(work: Work, { refusal, gone }: Farewell, now: string): Work {
   const before = work.status?.conditions ?? [];
-  const conditions = withCondition(before, { type: "Deleting", status: "True", reason: "WorkDeleting", message: "ManifestWork is being deleted", observedGeneration: work.metadata.generation }, now);
-  return conditions === before ? work : ({ ...work, status: { ...work.status, conditions } });
+  const message = `ManifestWork is being deleted${refusal === undefined ? "" : `${DELETION_REFUSED}${refusal}`}`;
+  const conditions = withCondition(before, { type: "Deleting", status: "True", reason: "WorkDeleting", message, observedGeneration: work.metadata.generation }, now);
+  const told = work.status?.resourceStatus?.manifests ?? [];
+  const manifests = told.map((manifest) => {
+    const next = gone.has(manifest.resourceMeta.ordinal ?? 0) ? withCondition(manifest.conditions, NOT_THERE, now) : manifest.conditions;
+    return next === manifest.conditions ? manifest : { ...manifest, conditions: next };
+  });
+  if (conditions === before && manifests.every((manifest, index) => manifest === told[index])) return work;
+  return { ...work, status: { ...work.status, conditions, ...(told.length > 0 && { resourceStatus: { ...work.status?.resourceStatus, manifests } }) } };
 }

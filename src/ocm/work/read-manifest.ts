@@ -25,12 +25,20 @@ export interface ManifestReading {
 /** As OCM's own agent, with objects and lists brought back as JSON up to what the definition of the kind lets in. */
 const FEEDBACK = { rawJson: true, maxRawLength: 1024 };
 
-export async function readManifest(meta: ManifestResourceMeta, sight: Sight, options: ManifestOptions | undefined, interpreter: Pick<Interpreter, "health">, generation: number): Promise<Omit<ManifestReading, "applied">> {
+/** Of which version of the work the object is looked at, and whether the member refused that version of it. */
+export interface Reading {
+  generation: number;
+  isRefused: boolean;
+}
+
+export async function readManifest(meta: ManifestResourceMeta, sight: Sight, options: ManifestOptions | undefined, interpreter: Pick<Interpreter, "health">, { generation, isRefused }: Reading): Promise<Omit<ManifestReading, "applied">> {
   const available = availability(sight);
   if (typeof sight === "string" || !("object" in sight)) return { meta, available };
   const { object } = sight;
   const rules = options?.conditionRules ?? [];
-  const ruled = [...evaluatedRules(object, rules), ...(await progressOf(object, rules, interpreter))].map((condition) => ({ ...condition, observedGeneration: generation }));
+  // What is there is as an earlier version wanted it: how far that has come says nothing of the one that was refused.
+  const progress = isRefused ? [] : await progressOf(object, rules, interpreter);
+  const ruled = [...evaluatedRules(object, rules), ...progress].map((condition) => ({ ...condition, observedGeneration: generation }));
   return { meta, available, seen: { ...feedbackOf(object, options?.feedbackRules ?? []), ruled } };
 }
 
@@ -56,9 +64,11 @@ async function progressOf(...args: Parameters<typeof nativeProgress>): Promise<N
   }
 }
 
+export const NOT_THERE: NextCondition = { type: "Available", status: "False", reason: "ResourceNotAvailable", message: "Resource is not available" };
+
 function availability(sight: Sight): NextCondition {
   const condition = (status: NextCondition["status"], reason: string, message: string): NextCondition => ({ type: "Available", status, reason, message });
-  if (sight === "absent") return condition("False", "ResourceNotAvailable", "Resource is not available");
+  if (sight === "absent") return NOT_THERE;
   if (sight === "unserved") return condition("Unknown", "IncompleteResourceMeta", "Resource meta is incomplete");
   if ("problem" in sight) return condition("Unknown", "FetchingResourceFailed", `Failed to fetch resource: ${sight.problem}`);
   return condition("True", "ResourceAvailable", "Resource is available");

@@ -1,0 +1,198 @@
+/** An agent with its own rights on a hub, no more than an administrator gives it: let in, let go, let in again, and never locked out of what it has to finish. */
+import { beforeEach, afterEach, expect, test } from "vitest";
+import { createRealMember, introduce, managedClusterIdentity, runAgent, standingOf } from "../../src/agent/index.ts";
+import type { Agent } from "../../src/agent/index.ts";
+import { Cluster, ConfigMap, Deployment, ManagedCluster, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import { createSeededRandom, messageOf } from "../../src/base/index.ts";
+import type { Log } from "../../src/base/index.ts";
+import { createClient, find } from "../../src/client/index.ts";
+import type { Client } from "../../src/client/index.ts";
+import { isConditionTrue } from "../../src/machinery/index.ts";
+import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { makeDeployment, makePolicy, reconcileUntilQuiet, runClock } from "../../src/testing/index.ts";
+
+const MINUTE_MS = 60_000;
+const PARIS = { cluster: "hub", name: "paris" };
+const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"] };
+const { commonName, organizations } = managedClusterIdentity("paris", "agent1");
+
+let hub: TestFleet;
+/** The cluster that is to join, in a process of its own. */
+let far: TestFleet;
+let stops: (() => Promise<void>)[];
+const serving = new Set<Agent>();
+let said: string[];
+
+const log: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: (message, fields) => void said.push(fields?.["error"] === undefined ? message : `${message}: ${messageOf(fields["error"])}`),
+  error: (message) => void said.push(message),
+  with: () => log,
+};
+
+beforeEach(async () => {
+  far = await startTestFleet({ members: ["paris"], seed: 7 });
+  hub = await startTestFleet({ members: [], clock: far.clock });
+  stops = [];
+  said = [];
+});
+afterEach(async () => {
+  for (const stop of stops) await stop();
+  await hub.stop();
+  await far.stop();
+});
+
+const as = (part: string, name: string, ...groups: string[]): Client => createClient({ transport: hub.hub.server.transport({ name, groups: [...groups, "system:authenticated"] }), fieldManager: `flotilla-${part}` });
+
+/** Returns what stops it. */
+function startAgent(seed = 3): () => Promise<void> {
+  const stopping = new AbortController();
+  const shared = { clock: far.clock, random: createSeededRandom(seed), log };
+  const members = createRealMember({ cluster: "paris", id: "paris-id", transport: far.hub.server.transport(ADMIN), ...shared });
+  const introduction = { hub: "hub", cluster: "paris", id: "paris-id", server: "https://paris.example.com", ca: "" };
+  const bootstrap = as("agent", "system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster");
+  let current: Agent | undefined;
+  const ended = runAgent(
+    {
+      hub: "hub",
+      cluster: "paris",
+      clientFor: (part) => as(part, commonName, ...organizations),
+      members,
+      origin: { hubHash: "0".repeat(64), agentID: "agent1" },
+      standing: (introduces, signal) => (introduces ? introduce : standingOf)(bootstrap, introduction, signal),
+      onServing(_faces, agent) {
+        if (current) serving.delete(current);
+        serving.add((current = agent));
+      },
+      ...shared,
+    },
+    stopping.signal,
+  );
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    if (current) serving.delete(current);
+    await ended;
+    members.close();
+  };
+  stops.push(stop);
+  return stop;
+}
+
+const settle = (): Promise<void> => reconcileUntilQuiet({ managers: [...hub.hub.managers, ...far.hub.managers, ...[...serving].map(({ manager }) => manager)], server: hub.hub, others: [far.hub, ...serving] });
+const run = (ms: number): Promise<void> => runClock(far.clock, ms, settle);
+const accept = (): Promise<unknown> => hub.client.patch(ManagedCluster, PARIS, { spec: { hubAcceptsClient: true } }, { type: "merge" });
+const isReady = async (): Promise<boolean> => isConditionTrue((await find(hub.client, Cluster, PARIS))?.status?.conditions, "Ready");
+const faces = async (): Promise<boolean[]> => [(await find(hub.client, ManagedCluster, PARIS)) !== undefined, (await find(hub.client, Cluster, PARIS)) !== undefined];
+
+/** An agent that serves both faces; the returned function stops it. */
+async function join(): Promise<() => Promise<void>> {
+  const stop = startAgent();
+  await run(5_000);
+  await accept();
+  await run(MINUTE_MS);
+  expect(await isReady()).toBe(true);
+  return stop;
+}
+async function distribute(): Promise<void> {
+  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "settings" }, data: { from: "hub" } };
+  await hub.client.create(ManifestWork, "hub", { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { namespace: "paris", name: "settings" }, spec: { workload: { manifests: [manifest] } } });
+}
+async function propagate(): Promise<void> {
+  await hub.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await hub.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ paris: 1 }).build());
+  await hub.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
+}
+const settings = (): Promise<unknown> => find(far.client, ConfigMap, { cluster: "paris", namespace: "default", name: "settings" });
+const web = (): Promise<unknown> => find(far.client, Deployment, { cluster: "paris", namespace: "shop", name: "web" });
+
+test("a cluster that was deleted on the hub is told of once, stays away, and asks again when its agent starts again", async () => {
+  const stop = await join();
+  said = [];
+  await hub.client.delete(ManagedCluster, PARIS);
+  await run(MINUTE_MS);
+
+  expect(await faces()).toEqual([false, false]);
+  expect(said.filter((line) => line.includes("the hub does not know paris any more: somebody let it go")).length).toBeGreaterThan(0);
+  said = [];
+  await run(60 * MINUTE_MS);
+  expect(said.length).toBeLessThan(12);
+  expect(await faces()).toEqual([false, false]);
+
+  await stop();
+  startAgent();
+  await run(5_000);
+  expect((await hub.client.get(ManagedCluster, PARIS)).spec.hubAcceptsClient).toBe(false);
+  await accept();
+  await run(2 * MINUTE_MS);
+  expect(await isReady()).toBe(true);
+});
+
+test("an agent that was denied and is accepted again goes on by itself", async () => {
+  await join();
+  await hub.client.patch(ManagedCluster, PARIS, { spec: { hubAcceptsClient: false } }, { type: "merge" });
+  await run(5 * MINUTE_MS);
+  expect(said.some((line) => line.includes("'flotilla accept paris' on the hub does"))).toBe(true);
+
+  await accept();
+  await run(15 * MINUTE_MS);
+
+  expect(await isReady()).toBe(true);
+});
+
+test("a member that is unjoined leaves within seconds, and keeps what it runs without a mark", async () => {
+  await join();
+  await propagate();
+  await distribute();
+  await run(MINUTE_MS);
+  expect([await web(), await settings()]).not.toContain(undefined);
+
+  await hub.client.delete(Cluster, PARIS);
+  await run(5_000);
+
+  expect(await faces()).toEqual([false, false]);
+  expect((await hub.client.list(Work, { cluster: "hub" })).items).toEqual([]);
+  const left = (await web()) as Deployment | undefined;
+  expect(Object.keys(left?.metadata.labels ?? {}).filter((label) => label.includes("karmada.io"))).toEqual([]);
+  expect(await settings()).toBeDefined();
+});
+
+test("a member whose ManagedCluster is deleted leaves within seconds, and its works go from it", async () => {
+  await join();
+  await propagate();
+  await distribute();
+  await run(MINUTE_MS);
+
+  await hub.client.delete(ManagedCluster, PARIS);
+  await run(10_000);
+
+  expect(await faces()).toEqual([false, false]);
+  expect([await web(), await settings()]).toEqual([expect.anything(), undefined]);
+});
+
+test("a namespace of a cluster that somebody deletes takes its works along and comes back", async () => {
+  await join();
+  await distribute();
+  await run(MINUTE_MS);
+  const before = (await hub.client.get(Namespace, PARIS)).metadata.uid;
+
+  await hub.client.delete(Namespace, PARIS);
+  await run(MINUTE_MS);
+
+  expect([before, undefined]).not.toContain((await find(hub.client, Namespace, PARIS))?.metadata.uid);
+  expect(await settings()).toBeUndefined();
+  await distribute();
+  await run(2 * MINUTE_MS);
+  expect(await settings()).toBeDefined();
+});
+
+test("two agents of one cluster are told of each other", async () => {
+  await join();
+  said = [];
+  startAgent(4);
+  await run(10 * MINUTE_MS);
+
+  expect(said.filter((line) => line.startsWith("another agent serves this cluster too")).length).toBeGreaterThan(0);
+  expect(said.filter((line) => line.startsWith("another agent serves this cluster too")).length).toBeLessThan(20);
+});
