@@ -45,6 +45,7 @@ const DEFAULT_MANAGED_SECONDS = 60;
 const JITTER = 0.25;
 /** Renewals in a row before each of which somebody else had renewed: a hub that was restored or a restarted agent is one, never more. */
 const SURELY_CONTESTED = 2;
+const TELL_EVERY_MS = 10 * 60_000;
 
 export function createClusterLeaseController(deps: LeaseDependencies): Controller<ObjectKey> {
   return createLeaseController("cluster-lease", Cluster, deps, ({ metadata: { name }, spec }) =>
@@ -61,14 +62,15 @@ export function createManagedClusterLeaseController(deps: LeaseDependencies): Co
 
 function createLeaseController<T extends KubernetesObject>(controller: string, kind: Kind<T>, { hub, client, serves, onRenewal, clock, random }: LeaseDependencies, planOf: (object: DeepReadonly<T>) => LeasePlan | undefined): Controller<ObjectKey> {
   const renewed = new Map<string, { lease: DeepReadonly<Lease>; atMs: number; dueMs: number }>();
-  /** How often in a row somebody else was faster. */
-  const contested = new Map<string, number>();
+  /** How often in a row somebody else was faster, and when that was last told. */
+  const contested = new Map<string, { times: number; toldMs: number }>();
 
   /** Both would apply and report everything, and nobody would know. It is told now and then, as long as it lasts. */
   function tellContested(name: string, log: Log): void {
-    const times = (contested.get(name) ?? 0) + 1;
-    contested.set(name, times);
-    if (times >= SURELY_CONTESTED && Number.isInteger(Math.log2(times / SURELY_CONTESTED))) log.warn("another agent serves this cluster too: its Lease on the hub is renewed by two; stop one of them, or start both with --leader-elect", { member: name });
+    const { times, toldMs } = contested.get(name) ?? { times: 0, toldMs: Number.NEGATIVE_INFINITY };
+    const isDue = times + 1 >= SURELY_CONTESTED && clock.now() - toldMs >= TELL_EVERY_MS;
+    contested.set(name, { times: times + 1, toldMs: isDue ? clock.now() : toldMs });
+    if (isDue) log.warn("another agent serves this cluster too: its Lease on the hub is renewed by two; stop one of them, or start both with --leader-elect", { member: name });
   }
 
   async function renew(object: DeepReadonly<T>, { namespace, name, holder, durationSeconds, isMadeHere }: LeasePlan, known: DeepReadonly<Lease> | undefined, signal: AbortSignal): Promise<DeepReadonly<Lease> | undefined> {
@@ -99,7 +101,8 @@ function createLeaseController<T extends KubernetesObject>(controller: string, k
       const everyMs = plan.everyMs * (plan.isMadeHere ? 1 - JITTER * random.next() : 1 + JITTER * random.next());
       try {
         const lease = await renew(object, plan, last?.lease, signal);
-        if (last) contested.delete(name);
+        const rival = last && contested.get(name);
+        if (rival) contested.set(name, { ...rival, times: 0 });
         if (lease) {
           renewed.set(name, { lease, atMs: nowMs, dueMs: nowMs + everyMs });
           onRenewal(lease.metadata.resourceVersion ?? "");

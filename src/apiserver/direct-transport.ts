@@ -6,6 +6,7 @@ import { deepFreeze, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "../client/index.ts";
 import { badRequest, copySharing } from "../machinery/index.ts";
+import { nameSelected } from "./access/attributes.ts";
 import type { RequestContext } from "./context.ts";
 import { listQuery } from "./request/options.ts";
 import { authorize, findCluster, findResource, listMetadata, operate } from "./operations.ts";
@@ -35,7 +36,8 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
   const contextOf = (path: ResourcePath, verb: Verb, query: Readonly<Record<string, string>> | undefined, signal: AbortSignal): RequestContext => {
     const { group, resource, namespace, name, subresource } = path;
-    authorize(deps, { user, verb, cluster: path.cluster, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
+    const asked = name ?? (verb === "list" || verb === "watch" ? nameSelected(query?.["fieldSelector"]) : undefined);
+    authorize(deps, { user, verb, cluster: path.cluster, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(asked !== undefined && { name: asked }) } });
     const cluster = findCluster(deps, path.cluster);
     const served = findResource(cluster, path, verb, true);
     return {

@@ -32,10 +32,12 @@ export function watchStoreTroubles(engine: Engine, clock: Clock, log: Log, tell:
     log.error("the store takes no writes", { error });
     tell(error.message);
     timer = clock.after(TRY_EVERY_MS, tryAgain);
-    void Promise.allSettled([engine.revision()]).then(([revision]) => {
-      // An engine that cannot say it any more is closed or broken, and will not take writes again.
-      if (revision.status === "fulfilled") stuckAt = revision.value;
-    });
+    void noteRevision();
+  }
+  async function noteRevision(): Promise<void> {
+    const [revision] = await Promise.allSettled([engine.revision()]);
+    // An engine that cannot say it any more is closed or broken, and will not take writes again.
+    if (revision.status === "fulfilled") stuckAt = revision.value;
   }
   /** A write that was refused, or that had nothing to do, did not need the disk. */
   function succeeded(outcome: Outcome): void {

@@ -81,7 +81,13 @@ function startAgent(seed = 3): () => Promise<void> {
 }
 
 const settle = (): Promise<void> => reconcileUntilQuiet({ managers: [...hub.hub.managers, ...far.hub.managers, ...[...serving].map(({ manager }) => manager)], server: hub.hub, others: [far.hub, ...serving] });
-const run = (ms: number): Promise<void> => runClock(far.clock, ms, settle);
+/** What an agent does before it serves is nobody's to wait for, so that it gets a few turns now and then. */
+async function run(ms: number): Promise<void> {
+  for (const end = far.clock.now() + ms; far.clock.now() < end; ) {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await runClock(far.clock, Math.min(end - far.clock.now(), 1_000), settle);
+  }
+}
 const accept = (): Promise<unknown> => hub.client.patch(ManagedCluster, PARIS, { spec: { hubAcceptsClient: true } }, { type: "merge" });
 const isReady = async (): Promise<boolean> => isConditionTrue((await find(hub.client, Cluster, PARIS))?.status?.conditions, "Ready");
 const faces = async (): Promise<boolean[]> => [(await find(hub.client, ManagedCluster, PARIS)) !== undefined, (await find(hub.client, Cluster, PARIS)) !== undefined];
@@ -194,5 +200,5 @@ test("two agents of one cluster are told of each other", async () => {
   await run(10 * MINUTE_MS);
 
   expect(said.filter((line) => line.startsWith("another agent serves this cluster too")).length).toBeGreaterThan(0);
-  expect(said.filter((line) => line.startsWith("another agent serves this cluster too")).length).toBeLessThan(20);
+  expect(said.filter((line) => line.startsWith("another agent serves this cluster too")).length).toBeLessThan(9);
 });

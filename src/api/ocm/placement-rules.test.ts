@@ -58,7 +58,7 @@ describe("a warning tells", () => {
     ],
     "of selectors that cannot be understood": [
       makePlacement({
-        predicates: [{}, { requiredClusterSelector: { labelSelector: { matchExpressions: [{ key: "env", operator: "Within", values: ["prod"] }] }, claimSelector: { matchExpressions: [{ key: "nodes", operator: "Gt" as never, values: ["3"] }] } } }],
+        predicates: [{}, { requiredClusterSelector: { labelSelector: { matchExpressions: [{ key: "env", operator: "Within", values: ["prod"] }] }, claimSelector: { matchExpressions: [{ key: "nodes", operator: "Gt", values: ["3"] }] } } }],
         decisionStrategy: { groupStrategy: { decisionGroups: [{ groupName: "first", groupClusterSelector: { labelSelector: { matchLabels: { "not a key": "x" } } } }] } },
       }),
       ["default"],

@@ -87,8 +87,8 @@ function selectorWarnings(at: string, { labelSelector, claimSelector }: DeepRead
 
 function prioritizerWarnings(at: string, { scoreCoordinate, weight = 1 }: DeepReadonly<PrioritizerConfig>): string[] {
   // What does not count is not looked at.
-  if (weight === 0 || !scoreCoordinate) return [];
-  const { type = "BuiltIn", builtIn = "", addOn } = scoreCoordinate;
+  if (weight === 0) return [];
+  const { type, builtIn = "", addOn } = scoreCoordinate;
   if (type !== "BuiltIn") return addOn ? [] : [misconfigured(`${at}.addOn`, "is missing")];
   return PRIORITIZERS.includes(builtIn) ? [] : [misconfigured(`${at}.builtIn`, `${builtIn || "nothing"} is none of ${PRIORITIZERS.join(", ")}`)];
 }

@@ -7,7 +7,7 @@ export function accessOf(method: string, route: ResourceRoute, query: URLSearchP
   const { group, resource, subresource } = route;
   const verb = accessVerb(method, route, query);
   // A field selector on the name makes reading a collection reading that object; for other verbs it says nothing.
-  const name = route.name ?? (verb === "list" || verb === "watch" ? nameSelected(query) : undefined);
+  const name = route.name ?? (verb === "list" || verb === "watch" ? nameSelected(query.get("fieldSelector")) : undefined);
   // A namespace is in itself, so that whoever owns it can be allowed to read it.
   const namespace = route.namespace ?? (resource === "namespaces" ? route.name : undefined);
   return { verb, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } };
@@ -32,7 +32,7 @@ function accessVerb(method: string, { name, watch }: ResourceRoute, query: URLSe
   }
 }
 
-function nameSelected(query: URLSearchParams): string | undefined {
-  const selector = query.get("fieldSelector");
-  return selector === null ? undefined : /(?:^|,)metadata\.name==?([^,=]+)/.exec(selector)?.[1];
+/** The one object that a field selector picks. */
+export function nameSelected(selector: string | null | undefined): string | undefined {
+  return !selector ? undefined : /(?:^|,)metadata\.name==?([^,=]+)/.exec(selector)?.[1];
 }

@@ -16,14 +16,14 @@ export function authorityHash(ca: string): string {
   return `sha256:${hash("sha256", new X509Certificate(ca).publicKey.export({ type: "spki", format: "der" }), "hex")}`;
 }
 
-export interface JoinCommands {
+export type JoinCommands = {
   /** Karmada's way. */
   flotilla: string;
   karmadactl: string;
   /** Open Cluster Management's way; unset where no bootstrap kubeconfig was written. */
   agent?: string;
   clusteradm: string;
-}
+};
 
 export function joinCommands({ token, server, caHash }: JoinTicket, bootstrapFile?: string): JoinCommands {
   const host = server.replace(/^https:\/\//, "");

@@ -25,7 +25,7 @@ test("logs of several pods stand one after the other, each line with where it is
 
 for (const [format, want] of [
   ["json", '{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"1"}\n{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"2"}\n'],
-  ["yaml", '- cluster: member1\n  namespace: shop\n  pod: a\n  container: web\n  line: "1"\n- cluster: member1\n  namespace: shop\n  pod: a\n  container: web\n  line: "2"\n'],
+  ["yaml", '- cluster: member1\n  container: web\n  line: "1"\n  namespace: shop\n  pod: a\n- cluster: member1\n  container: web\n  line: "2"\n  namespace: shop\n  pod: a\n'],
 ] as const) {
   test(`with -o ${format} every line is data that says where it is from`, async () => {
     const hub = createTestHub({ member1: logs({ a: ["1\n2\n"] }) });

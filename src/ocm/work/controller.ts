@@ -246,7 +246,7 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
   function waitDeleting(work: Work, key: ObjectKey, result: Result = { requeueAfterMs: LOOK_AGAIN_MS }, refusal?: string): Result {
     const now = formatTime(clock.now());
     const manifests = manifestsOf(work);
-    const gone = (work.status?.resourceStatus?.manifests ?? []).flatMap(({ resourceMeta: { ordinal = 0, resource } }) => {
+    const gone = (work.status?.resourceStatus?.manifests ?? []).flatMap(({ resourceMeta: { ordinal, resource } }) => {
       const manifest = manifests[ordinal];
       return manifest && sightOf(work, manifest, resource, undefined) === "absent" ? [ordinal] : [];
     });
