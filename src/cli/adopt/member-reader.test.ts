@@ -45,6 +45,6 @@ test("a failure is told in the member's words, or in those of what stands betwee
   const path = "/apis/apps/v1/namespaces/shop/deployments/web";
   const failing = (body: unknown): Promise<unknown> => readerOf({ [path]: { status: 503, body } }).reader.get(kind, { namespace: "shop", name: "web" });
 
-  await expect(failing({ kind: "Status", message: "the member sleeps" })).rejects.toThrow(`reading ${path} on oslo through the hub: the member sleeps`);
+  await expect(failing({ kind: "Status", message: "the member sleeps" })).rejects.toThrow(`reading ${path} on oslo through the hub: the member sleeps; 'flotilla doctor --clusters oslo' says more`);
   await expect(failing("bad gateway")).rejects.toThrow("it answered 503: bad gateway");
 });

@@ -83,7 +83,7 @@ export function createPlacementController({ hub, informers, client, events, cloc
   async function writeStatus(placement: Placement, plan: PlacementPlan, isRescored: boolean, key: ObjectKey, signal: AbortSignal): Promise<void> {
     const before = placement.status;
     const now = formatTime(clock.now());
-    const conditions = plan.conditions.reduce<NonNullable<typeof before>["conditions"]>((all, condition) => withCondition(all, condition, now), before?.conditions);
+    const conditions = plan.conditions.reduce<NonNullable<typeof before>["conditions"]>((all, condition) => withCondition(all, { ...condition, observedGeneration: placement.metadata.generation }, now), before?.conditions);
     const groups = plan.isKept && before?.decisionGroups ? before.decisionGroups : plan.groups;
     const lastScoreUpdateTime = isRescored ? now : before?.lastScoreUpdateTime;
     const status = { numberOfSelectedClusters: plan.chosen.length, decisionGroups: groups, conditions, ...(lastScoreUpdateTime !== undefined && { lastScoreUpdateTime }) };

@@ -6,14 +6,15 @@ const API_VERSION = "cluster.open-cluster-management.io/v1beta1";
 
 interface Told {
   selected?: number;
+  observedGeneration?: number;
   metadata?: Partial<OcmPlacement["metadata"]>;
 }
-const placementOf = ({ selected, metadata = {} }: Told): OcmPlacement => ({
+const placementOf = ({ selected, observedGeneration, metadata = {} }: Told): OcmPlacement => ({
   apiVersion: API_VERSION,
   kind: "Placement",
-  metadata: { name: "all", namespace: "shop", uid: "now", ...metadata },
+  metadata: { name: "all", namespace: "shop", uid: "now", generation: 2, ...metadata },
   spec: {},
-  ...(selected !== undefined && { status: { numberOfSelectedClusters: selected, decisionGroups: [], conditions: [{ type: "PlacementSatisfied", status: "True", reason: "AllDecisionsScheduled", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }] } }),
+  ...(selected !== undefined && { status: { numberOfSelectedClusters: selected, decisionGroups: [], conditions: [{ type: "PlacementSatisfied", status: "True", reason: "AllDecisionsScheduled", message: "", lastTransitionTime: "2026-01-01T00:00:00Z", ...(observedGeneration !== undefined && { observedGeneration }) }] } }),
 });
 /** A decision of the Placement with this uid, or of a person. */
 function decision(owner: string | undefined, clusters: string[], index = 0): PlacementDecision {
@@ -26,6 +27,8 @@ const off = { metadata: { annotations: { "cluster.open-cluster-management.io/exp
 const cases: Record<string, { placement?: Told; decisions: PlacementDecision[]; want: unknown }> = {
   "has decided when its decisions add up to what it says": { placement: { selected: 3 }, decisions: [decision("now", ["c1", "c2"]), decision("now", ["c3"], 1)], want: { clusters: ["c1", "c2", "c3"], isFinal: true } },
   "has decided on nothing when it says so": { placement: { selected: 0 }, decisions: [decision("now", [])], want: { clusters: [], isFinal: true } },
+  "has decided when it says so of its present spec": { placement: { selected: 1, observedGeneration: 2 }, decisions: [decision("now", ["c1"])], want: { clusters: ["c1"], isFinal: true } },
+  "whose spec has changed since has not decided": { placement: { selected: 1, observedGeneration: 1 }, decisions: [decision("now", ["c1"])], want: "deciding" },
   "that is new has not decided": { placement: {}, decisions: [], want: "deciding" },
   "has not decided while only some of its decisions are there": { placement: { selected: 3 }, decisions: [decision("now", ["c1", "c2"])], want: "deciding" },
   "whose decision was emptied has not decided": { placement: { selected: 1 }, decisions: [decision("now", [])], want: "deciding" },

@@ -1,7 +1,7 @@
 /**
  * Whether a Placement has decided, and on what. Pure.
  *
- * It has when it says how many clusters it selected, and its PlacementDecisions name as many. Until then they are being written, or somebody deleted one:
+ * It has when it says how many clusters it selected by its present spec, and its PlacementDecisions name as many. Until then they are being written, or somebody deleted one:
  * a cluster that they do not name was not deselected. Decisions of an earlier Placement of the same name say nothing about this one.
  */
 import { DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, OcmPlacement, SCHEDULING_DISABLED_ANNOTATION } from "../../api/index.ts";
@@ -34,7 +34,10 @@ export function decidedBy(placement: Placement | undefined, decisions: readonly 
   const decided = { placement, groups: groupsOf([...own, ...byHand]) };
   // Where scheduling is switched off, somebody else decides, and the status may be an old one.
   if (annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true") return own.length + byHand.length > 0 ? { ...decided, isFinal: true } : "deciding";
-  const selected = findCondition(placement.status?.conditions, "PlacementSatisfied") && placement.status?.numberOfSelectedClusters;
+  const said = findCondition(placement.status?.conditions, "PlacementSatisfied");
+  // OCM's own scheduler does not say of which version of the Placement it speaks.
+  if (said?.observedGeneration !== undefined && said.observedGeneration !== placement.metadata.generation) return "deciding";
+  const selected = said && placement.status?.numberOfSelectedClusters;
   if (selected === undefined) return byHand.length > 0 ? { ...decided, isFinal: false } : "deciding";
   return new Set(own.flatMap(clustersOf)).size === selected ? { ...decided, isFinal: true } : "deciding";
 }
