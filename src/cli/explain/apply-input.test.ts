@@ -46,8 +46,8 @@ test("an object that was applied before loses what the manifest has no more, and
   expect(writes).toMatchObject([{ verb: "patch", options: { type: "merge" }, body: { data: { a: null, b: "2" }, metadata: { labels: null, annotations: { [LAST_APPLIED]: MEMORY } } } }]);
 });
 
-test("an object that somebody made in another way is applied on the server", async () => {
-  const { client, writes } = hubWith({ metadata: { name: "c", resourceVersion: "2" } });
+test("an object that somebody made in another way is applied on the server, and a status that was written meanwhile is no change", async () => {
+  const { client, writes } = hubWith({ ...CONFIG_MAP, metadata: { name: "c", namespace: "shop", resourceVersion: "1" }, status: { seen: true } });
 
   const [applied] = await apply(client, CONFIG_MAP);
 

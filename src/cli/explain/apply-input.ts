@@ -6,7 +6,7 @@
  */
 import { ResourceInterpreterCustomization, gvkOf } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
-import { FlotillaError, isObject, setOwn, UsageError } from "../../base/index.ts";
+import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { createKindResolver, find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -73,11 +73,18 @@ async function applyOne(client: Client, kind: Kind, given: Given, { dryRun: isDr
     if (!existing && written) return { object: await client.create(kind, "hub", written, { ...options, fieldManager: WITH_MEMORY }), kind, outcome: "created" };
     const last = existing && lastApplied(existing);
     const object = last && written ? await client.patch(kind, key, threeWay(last, written as unknown as JsonObject), { ...options, type: "merge", fieldManager: WITH_MEMORY }) : await client.apply(kind, "hub", given, { ...options, force: true, fieldManager: ON_SERVER });
-    return { object, kind, outcome: !existing ? "created" : object.metadata.resourceVersion === existing.metadata.resourceVersion ? "unchanged" : "changed" };
+    return { object, kind, outcome: !existing ? "created" : equalJson(contentOf(existing), contentOf(object)) ? "unchanged" : "changed" };
   } catch (error) {
     if (isNotFound(error) && namespace) throw new FlotillaError("NoNamespace", `${doing}: namespace ${namespace} is not there; create it first, and ${isDry ? "plan" : "apply"} the rest then`, { cause: error });
     throw new FlotillaError("Refused", doing, { cause: error });
   }
+}
+
+/** What a manifest can change. A status that somebody writes meanwhile is no change of ours. */
+function contentOf(object: Given): unknown {
+  const { metadata, status: _, ...content } = object as Given & { status?: unknown };
+  const { resourceVersion: _revision, managedFields: _managers, ...named } = metadata;
+  return { ...content, metadata: named };
 }
 
 /** The manifest with kubectl's memory of it, written as kubectl writes it; undefined for one that is too large to be remembered. */
