@@ -89,12 +89,7 @@ function repeatedKeys(text: string): string[] {
   const found: string[] = [];
   /** Of each open collection: the keys so far, and the key whose value comes next. */
   const open: { keys: Set<string> | undefined; key: string | undefined }[] = [];
-  let line = 1;
-  let counted = 0;
-  const lineAt = (position: number): number => {
-    for (; counted < position; counted++) if (text.charCodeAt(counted) === NEWLINE) line++;
-    return line;
-  };
+  const lineAt = createLineCounter(text);
   for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
     if (event.type === EVENT_ID.DOCUMENT) continue;
     if (event.type === EVENT_ID.POP) {
@@ -119,6 +114,16 @@ function repeatedKeys(text: string): string[] {
 }
 
 const NEWLINE = 10;
+
+/** The line of a position, counted from 1. Positions are asked for in order, so that the text is read once. */
+export function createLineCounter(text: string): (position: number) => number {
+  let line = 1;
+  let counted = 0;
+  return (position) => {
+    for (; counted < position; counted++) if (text.charCodeAt(counted) === NEWLINE) line++;
+    return line;
+  };
+}
 
 /** All documents of a file, without those that are empty. */
 export function parseYamlDocuments(text: string, options: YamlOptions = {}): Json[] {

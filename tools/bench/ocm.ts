@@ -7,7 +7,7 @@ import { measureAgents } from "./ocm-agents.ts";
 import { measurePlacements } from "./ocm-placement.ts";
 import { createOutsideClient } from "./outside-client.ts";
 import type { OutsideClient } from "./outside-client.ts";
-import { setUps } from "./set-ups.ts";
+import { measureEach, setUps } from "./set-ups.ts";
 import type { RunningSetUp } from "./set-ups.ts";
 import { compare } from "./target.ts";
 
@@ -57,20 +57,7 @@ async function measureFromOutside({ count, shared, short, progress }: BenchmarkO
     return [];
   }
   const client = createOutsideClient(shared, { waitForQuiet: !short });
-  const measured = new Map<string, Measured>();
-  for (const { name, missing, start } of wanted) {
-    if (missing !== undefined) {
-      progress(`${name} is left out: ${missing}`);
-      continue;
-    }
-    progress(`${name}: starting`);
-    const running = await start();
-    try {
-      measured.set(name, await measureSetUp(running, client, { count, size: short ? "short" : "full", progress: (text) => progress(`${name}: ${text}`) }));
-    } finally {
-      await running.stop();
-    }
-  }
+  const measured = await measureEach(wanted, progress, (running, tell) => measureSetUp(running, client, { count, size: short ? "short" : "full", progress: tell }));
   const peer = measured.get("OCM");
   const figures: Figure[] = [];
   for (const [name, own] of measured) if (name !== "OCM" || measured.size === 1) figures.push(...figuresOf(name, count, own, name === "OCM" ? undefined : peer));

@@ -8,7 +8,7 @@ import type { Benchmark, Figure } from "./benchmark.ts";
 import { createOutsideClient } from "./outside-client.ts";
 import type { Account, ClientTarget, OutsideClient } from "./outside-client.ts";
 import { scheduler } from "./scheduler.ts";
-import { setUps } from "./set-ups.ts";
+import { measureEach, setUps } from "./set-ups.ts";
 import type { RunningSetUp } from "./set-ups.ts";
 import { compare } from "./target.ts";
 
@@ -61,20 +61,7 @@ export const pipeline: Benchmark = {
     const client = createOutsideClient(shared, { waitForQuiet: !short });
     const wanted = setUps(shared ?? "").filter(({ name }) => !only || only.includes(name));
     if (wanted.length === 0) throw new Error(`--only names none of the set-ups: ${setUps("").map(({ name }) => `'${name}'`).join(", ")}`);
-    const measured = new Map<string, Measured>();
-    for (const { name, missing, start } of wanted) {
-      if (missing !== undefined) {
-        progress(`${name} is left out: ${missing}`);
-        continue;
-      }
-      progress(`${name}: starting`);
-      const running = await start();
-      try {
-        measured.set(name, await measure(running, client, { count, single: SINGLE[size], progress: (text) => progress(`${name}: ${text}`) }));
-      } finally {
-        await running.stop();
-      }
-    }
+    const measured = await measureEach(wanted, progress, (running, tell) => measure(running, client, { count, single: SINGLE[size], progress: tell }));
     const karmada = measured.get("Karmada");
     const figures: Figure[] = [];
     for (const [name, own] of measured) if (name !== "Karmada") figures.push(...figuresOf(name, count, own, karmada));

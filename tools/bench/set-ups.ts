@@ -38,6 +38,25 @@ export interface SetUp {
   start(): Promise<RunningSetUp>;
 }
 
+/** One after another, each started, measured and ended. What cannot be measured here is left out, and said. */
+export async function measureEach<T>(wanted: readonly SetUp[], progress: (text: string) => void, measure: (running: RunningSetUp, tell: (text: string) => void) => Promise<T>): Promise<Map<string, T>> {
+  const measured = new Map<string, T>();
+  for (const { name, missing, start } of wanted) {
+    if (missing !== undefined) {
+      progress(`${name} is left out: ${missing}`);
+      continue;
+    }
+    progress(`${name}: starting`);
+    const running = await start();
+    try {
+      measured.set(name, await measure(running, (text) => progress(`${name}: ${text}`)));
+    } finally {
+      await running.stop();
+    }
+  }
+  return measured;
+}
+
 /** A program that is measured beside Flotilla: a script starts it, with its own rate limits lifted. */
 interface Peer {
   name: "Karmada" | "OCM";

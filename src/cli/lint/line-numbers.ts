@@ -1,5 +1,6 @@
 /** In which line of a YAML text each field begins. One pass over the events of the reader, when the first line is asked for. */
 import { EVENT_ID, getScalarValue, parseEvents } from "js-yaml";
+import { createLineCounter } from "../../machinery/index.ts";
 import type { FieldPath } from "./fields.ts";
 
 const MAX_DEPTH = 200;
@@ -31,12 +32,7 @@ export function createLineNumbers(text: string): (path: FieldPath) => number | u
 function readLines(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   const open: Open[] = [];
-  let line = 1;
-  let counted = 0;
-  const lineAt = (offset: number): number => {
-    for (; counted < offset; counted++) if (text.charCodeAt(counted) === 10) line++;
-    return line;
-  };
+  const lineAt = createLineCounter(text);
   for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
     if (event.type === EVENT_ID.DOCUMENT) continue;
     if (event.type === EVENT_ID.POP) {

@@ -68,7 +68,7 @@ function keptDecisions(before: readonly Decision[], plan: PlacementPlan): Planne
 
 /**
  * How long it is until other scores of the same clusters may be written, by `scoreRateLimit`: scores move with every decision of anybody, and whoever follows
- * decisions need not hear of each. 0 for now, and whenever other clusters are chosen.
+ * decisions need not hear of each. 0 means at once, as whenever other clusters are chosen.
  */
 export function scoreWaitMs({ spec, status }: Placement, wanted: readonly WantedDecision[], present: number, nowMs: number): number {
   const last = status?.lastScoreUpdateTime;
